@@ -1,0 +1,116 @@
+#!/usr/bin/env node
+/**
+ * The launcher: runs Posthaste on the Node.js that package.json pins, whatever Node.js starts it.
+ *
+ *     node bin/posthaste.js COMMAND …           src/main.ts COMMAND …
+ *     node bin/posthaste.js --script FILE …     another program of this checkout: the tests, a generator, a benchmark
+ *
+ * This is plain JavaScript for Node.js 18 and newer. Where Node.js can, the launcher turns into the program (execve:
+ * same process, nothing in between). Where it cannot, it stays as the parent: it passes signals on and ends as its
+ * child ends; should it be killed, the child sees the IPC channel close (src/platform/parent.ts).
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import os from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { isatty } from "node:tty";
+import { fileURLToPath } from "node:url";
+
+const checkout = dirname(dirname(fileURLToPath(import.meta.url)));
+const version = JSON.parse(readFileSync(join(checkout, "package.json"), "utf8")).dependencies.node;
+const major = version.split(".")[0];
+
+/** The npm package that holds Node.js for this machine; the package `node` only chooses among these. */
+const family = os.platform() === "darwin" && os.arch() === "arm64" ? "node-bin" : "node";
+const platformPackage = `${family}-${os.platform()}-${os.arch()}`;
+const ownRuntime = join(checkout, ".runtime", version);
+
+/** The program to run, or undefined when no suitable one is installed. */
+function findRuntime() {
+  if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
+  const installed = [join(checkout, "node_modules/node/bin/node"), inPlatformPackage(), inOwnRuntime()];
+  return installed.find(isSuitable);
+}
+
+/** npm may have put the package beside the package `node`, or below it where its install script did not finish. */
+function inPlatformPackage() {
+  try {
+    const seenFromNode = createRequire(join(checkout, "node_modules/node/package.json"));
+    return join(dirname(seenFromNode.resolve(`${platformPackage}/package.json`)), "bin/node");
+  } catch {
+    return undefined;
+  }
+}
+
+function inOwnRuntime() {
+  return join(ownRuntime, "node_modules", platformPackage, "bin/node");
+}
+
+/** It is asked, because a file may be there and yet be for another system. */
+function isSuitable(program) {
+  if (program === undefined) return false;
+  const { stdout } = spawnSync(program, ["--version"], { encoding: "utf8" });
+  return stdout?.startsWith(`v${major}.`) ?? false;
+}
+
+/** Installs the pinned Node.js into the checkout: under another name first, so that it is there whole or not at all. */
+function setUpRuntime() {
+  process.stderr.write(`Setting up Node.js ${version}, once.\n`);
+  const making = `${ownRuntime}-${process.pid}`;
+  try {
+    mkdirSync(making, { recursive: true });
+    const quiet = ["--no-save", "--no-package-lock", "--no-audit", "--no-fund", "--ignore-scripts"];
+    const install = ["install", ...quiet, "--prefix", making, `${platformPackage}@${version}`];
+    // Standard output belongs to the command that is about to run.
+    const { status } = spawnSync("npm", install, { cwd: making, stdio: ["ignore", 2, 2] });
+    if (status === 0) renameSync(making, ownRuntime);
+  } catch {
+    // A folder that cannot be written, or another start that was quicker: what counts is what is there now.
+  }
+  rmSync(making, { recursive: true, force: true });
+  return isSuitable(inOwnRuntime()) ? inOwnRuntime() : undefined;
+}
+
+/** What has to be in the environment before the program starts. */
+function environment(runtime) {
+  const cores = os.availableParallelism?.() ?? os.cpus().length;
+  return {
+    ...process.env,
+    // "node" means the pinned one for everything the program starts.
+    PATH: [dirname(runtime), process.env.PATH].filter(Boolean).join(delimiter),
+    // DKIM signing runs in this pool, whose size is fixed when the process starts.
+    UV_THREADPOOL_SIZE: process.env.UV_THREADPOOL_SIZE || String(Math.max(4, cores)),
+    // Compiled code is code: the cache lies with the sources and not in a folder that others may write.
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(checkout, "node_modules/.cache/posthaste"),
+  };
+}
+
+/** The child takes over stdio, and this process does nothing but wait for its end. */
+function stayAsParent(runtime, program, env) {
+  const child = spawn(runtime, program, { env, stdio: ["inherit", "inherit", "inherit", "ipc"] });
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"]) {
+    process.on(signal, () => {
+      // Ctrl-C goes to everybody at the terminal: passed on, the child would get it twice.
+      if (signal !== "SIGINT" || !isatty(0)) child.kill(signal);
+    });
+  }
+  child.on("exit", (code, signal) => {
+    if (signal === null) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+const runtime = findRuntime() ?? setUpRuntime();
+if (runtime === undefined) {
+  process.stderr.write(
+    `Posthaste needs Node.js ${major}: run "npm ci" with its install scripts allowed, or install Node.js ${major} and start again.\n`,
+  );
+  process.exit(1);
+}
+const [first, ...rest] = process.argv.slice(2);
+const program = first === "--script" ? rest : [join(checkout, "src/main.ts"), ...process.argv.slice(2)];
+const env = environment(runtime);
+if (process.execve) process.execve(runtime, [runtime, ...program], env);
+else stayAsParent(runtime, program, env);

@@ -1,0 +1,28 @@
+/** `posthaste config`: every setting with the value it has here. */
+import type { Command } from "commander";
+import { readConfig, type SettingName, settings } from "../platform/config.ts";
+import { table } from "./output.ts";
+import type { CliOptions } from "./program.ts";
+
+export function addConfigCommand(program: Command, { stdout, environment }: CliOptions): void {
+  program
+    .command("config")
+    .description("show every setting, its value and what it does")
+    .action(() => {
+      // Refuses what the service would refuse, and says why.
+      readConfig(environment);
+      const names = Object.keys(settings) as SettingName[];
+      const rows = names.map((setting) => ({
+        setting,
+        value: shown(setting),
+        about: settings[setting].about,
+      }));
+      stdout.write(table(["setting", "value", "about"], rows));
+    });
+
+  function shown(name: SettingName): string | null {
+    const definition = settings[name];
+    const value = environment[name]?.trim() || definition.default;
+    return value !== "" && "secret" in definition && definition.secret ? "(hidden)" : value || null;
+  }
+}

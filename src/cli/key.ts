@@ -1,0 +1,54 @@
+/** `posthaste key …`: keys made by the operator, also for a workspace that has locked itself out. */
+import type { Command } from "commander";
+import { systemClock } from "../platform/clock.ts";
+import { notFound } from "../platform/errors.ts";
+import type { WorkspaceId } from "../platform/ids.ts";
+import { catalogueOf, readPermissions } from "../workspace/api-keys/catalogue.ts";
+import { readExpiry } from "../workspace/api-keys/expiry.ts";
+import { issueKey } from "../workspace/api-keys/issue.ts";
+import { readName } from "../workspace/name.ts";
+import { findWorkspace } from "../workspace/workspaces/store.ts";
+import { argument, readList, readWorkspaceId } from "./arguments.ts";
+import { withDatabase } from "./database.ts";
+import { json, table } from "./output.ts";
+import type { CliOptions } from "./program.ts";
+
+interface CreateOptions {
+  readonly workspace: WorkspaceId;
+  readonly name: string;
+  readonly permissions: string[];
+  readonly expires?: Date;
+  readonly json?: true;
+}
+
+export function addKeyCommands(program: Command, { stdout, environment, endpoints }: CliOptions): void {
+  const readGiven = (text: string) => readPermissions(readList(text), catalogueOf(endpoints()));
+
+  program
+    .command("key")
+    .description("make API keys")
+    .command("create")
+    .description("make a key; its secret is printed once")
+    .requiredOption("--workspace <id>", "the workspace's id", readWorkspaceId)
+    .requiredOption("--name <name>", "its name", argument(readName))
+    .requiredOption("--permissions <list>", "such as emails:send,reports:read or *:*", argument(readGiven))
+    .option(
+      "--expires <moment>",
+      "ISO 8601, in UTC when it names no offset",
+      argument((text) => readExpiry(text, systemClock.now())),
+    )
+    .option("--json", "print JSON")
+    .action(async ({ workspace, name, permissions, expires, ...options }: CreateOptions) => {
+      const settings = { name, permissions, expires_at: expires ?? null };
+      const key = await withDatabase(environment, async (db) => {
+        if (!(await findWorkspace(db, workspace))) throw notFound("Workspace");
+        return issueKey(db, workspace, settings, systemClock.now());
+      });
+      if (options.json) stdout.write(json(key));
+      else {
+        const row = { ...key, permissions: key.permissions.join(",") };
+        stdout.write(table(["id", "name", "permissions", "expires_at"], [row]));
+        stdout.write(`\nIts secret, shown only now: ${key.key}\n`);
+      }
+    });
+}

@@ -1,0 +1,14 @@
+/** `posthaste migrate`: the schema, for those who want it changed before the new version starts. */
+import type { Command } from "commander";
+import { withDatabase } from "./database.ts";
+import type { CliOptions } from "./program.ts";
+
+export function addMigrateCommand(program: Command, { stdout, environment }: CliOptions): void {
+  program
+    .command("migrate")
+    .description("bring the database's schema up to date")
+    .action(async () => {
+      const applied = await withDatabase(environment, async (_, migrations) => migrations);
+      stdout.write(applied.length === 0 ? "The schema is up to date.\n" : `${applied.join("\n")}\n`);
+    });
+}

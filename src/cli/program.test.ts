@@ -1,0 +1,186 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { startService } from "../../test/support/service.ts";
+import { startEmbedded } from "../platform/database/embedded.ts";
+import { newId } from "../platform/ids.ts";
+import { createLog } from "../platform/log.ts";
+import { runCli } from "./program.ts";
+import type { Role } from "./serve.ts";
+
+const service = await startService();
+const served: (readonly Role[])[] = [];
+
+/** Runs a command line (split at blanks) beside the running service, unless the environment says otherwise. */
+async function run(
+  line: string,
+  environment: Record<string, string> = { DATABASE_URL: service.database.url },
+) {
+  const written = { stdout: "", stderr: "" };
+  const output = (name: "stdout" | "stderr") => ({
+    write(text: string) {
+      written[name] += text;
+    },
+  });
+  const code = await runCli(line === "" ? [] : line.split(" "), {
+    stdout: output("stdout"),
+    stderr: output("stderr"),
+    environment,
+    endpoints: () => service.api.endpoints,
+    serve: async (roles) => void served.push(roles),
+  });
+  return { code, ...written };
+}
+
+/** The JSON that a command answers. */
+async function answer(line: string, environment?: Record<string, string>) {
+  const { code, stdout, stderr } = await run(`${line} --json`, environment);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  return JSON.parse(stdout);
+}
+
+const make = (more = "") => answer(`workspace create --name Acme${more}`);
+const keysOf = (key: string) => service.call("GET", "/api-keys", undefined, { key });
+
+test("a workspace is made while the service runs, and its key works", async () => {
+  const made = await make(" --plan scale --timezone Europe/Paris");
+  expect(made).toMatchObject({ name: "Acme", plan: "scale", timezone: "Europe/Paris", is_suspended: false });
+  const { status, body } = await keysOf(made.key);
+  expect(status).toBe(200);
+  expect(body.data).toMatchObject([{ permissions: ["*:*"] }]);
+  expect((await run("workspace list")).stdout).toContain(`${made.id}  Acme`);
+});
+
+test("without --json the workspace is a table and the key is printed once", async () => {
+  const { stdout } = await run("workspace create --name Plain");
+  expect(stdout).toMatch(/^ID +NAME +PLAN +TIMEZONE/);
+  expect(stdout.match(/efk_[0-9A-Za-z]{40}/g)).toHaveLength(1);
+  expect((await run("workspace list")).stdout).not.toContain("efk_");
+});
+
+test("plan, time zone and hourly cap are set one by one", async () => {
+  const { id, created_at } = await make();
+  const made = { id, created_at, name: "Acme", plan: "free", timezone: "UTC", hourly_cap: null };
+  const set = (options: string) => answer(`workspace set --workspace ${id} ${options}`);
+  expect(await set("--hourly-cap 100")).toMatchObject({ ...made, hourly_cap: 100 });
+  expect(await set("--plan growth")).toMatchObject({ ...made, hourly_cap: 100, plan: "growth" });
+  const last = await set("--hourly-cap none --timezone Asia/Tokyo");
+  expect(last).toMatchObject({ ...made, plan: "growth", timezone: "Asia/Tokyo" });
+  expect(await answer("workspace list")).toContainEqual(last);
+});
+
+test("a running service notices a suspension and its end within two seconds", async () => {
+  const { id, key } = await make();
+  const write = () => service.call("POST", "/api-keys", { name: "New", permissions: ["*:*"] }, { key });
+  expect((await write()).status).toBe(201);
+  await run(`workspace suspend --workspace ${id}`);
+  service.clock.advance(2_000);
+  expect((await write()).body.code).toBe("SERVICE_SUSPENDED");
+  expect((await keysOf(key)).status).toBe(200);
+  await run(`workspace resume --workspace ${id}`);
+  service.clock.advance(2_000);
+  expect((await write()).status).toBe(201);
+});
+
+test("a key is made for a workspace that has locked itself out", async () => {
+  const { id, key } = await make();
+  const [own] = (await keysOf(key)).body.data;
+  await service.call("DELETE", `/api-keys/${own.id}/permanent`, undefined, { key });
+  expect((await keysOf(key)).status).toBe(401);
+  const line = `key create --workspace ${id} --name Rescue --permissions api_keys:write,api_keys:read`;
+  const rescue = await answer(`${line} --expires 2099-01-31T12:00:00+02:00`);
+  expect(rescue).toMatchObject({
+    name: "Rescue",
+    permissions: ["api_keys:write", "api_keys:read"],
+    expires_at: "2099-01-31T10:00:00.000Z",
+  });
+  expect((await keysOf(rescue.key)).status).toBe(200);
+  expect((await run(line)).stdout.match(/efk_[0-9A-Za-z]{40}/g)).toHaveLength(1);
+});
+
+test.each([
+  ["", "Usage"],
+  ["nonsense", "nonsense"],
+  ["workspace create", "--name"],
+  ["workspace create --name Acme --plan gold", "free, growth, scale, enterprise"],
+  ["workspace create --name Acme --timezone Mars/Olympus", "IANA"],
+  ["workspace create --name Acme --colour red", "--colour"],
+  [`workspace set --workspace ${newId()}`, "at least one"],
+  [`workspace set --workspace ${newId()} --hourly-cap 0`, "whole number"],
+  ["workspace suspend --workspace 7", "UUID"],
+  [`key create --workspace ${newId()} --name Key --permissions nonsense:read`, "nonsense:read"],
+  [`key create --workspace ${newId()} --name Key --permissions *:* --expires 2020-01-01`, "future"],
+  ["serve --roles api,cooking", "api, delivery, jobs, inbound"],
+])("%j is wrong usage", async (line, word) => {
+  const { code, stdout, stderr } = await run(line);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+  expect(stderr).toContain(word);
+});
+
+test.each(["workspace set --plan free", "workspace suspend", "key create --name Key --permissions *:*"])(
+  "%s says that there is no such workspace",
+  async (line) => {
+    const failed = await run(`${line} --workspace ${newId()}`);
+    expect(failed).toEqual({ code: 1, stdout: "", stderr: "error: Workspace not found\n" });
+  },
+);
+
+test("a database that cannot be reached is one sentence", async () => {
+  const { code, stderr } = await run("workspace list", {
+    DATABASE_URL: "postgresql://nobody@localhost:1/none",
+  });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^error: [^\n]*ECONNREFUSED[^\n]*\n$/);
+});
+
+test("help is no error", async () => {
+  expect(await run("--help")).toMatchObject({
+    code: 0,
+    stderr: "",
+    stdout: expect.stringContaining("workspace"),
+  });
+});
+
+test("serve is handed the roles it was told, or all", async () => {
+  await run("serve");
+  await run("serve --roles delivery,api,delivery");
+  expect(served).toEqual([
+    ["api", "delivery", "jobs", "inbound"],
+    ["delivery", "api"],
+  ]);
+});
+
+test("config shows values and defaults and hides secrets", async () => {
+  const secret = `efk_${"s".repeat(40)}`;
+  const { code, stdout } = await run("config", { PORT: "9090", BOOTSTRAP_API_KEY: secret });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^PORT +9090 /m);
+  expect(stdout).toMatch(/^HOST +127\.0\.0\.1 /m);
+  expect(stdout).toMatch(/^BOOTSTRAP_API_KEY +\(hidden\) /m);
+  expect(stdout).toMatch(/^SECRET_KEY +- /m);
+  expect(stdout).not.toContain(secret);
+});
+
+test("refused settings are named", async () => {
+  const { code, stderr } = await run("config", { PORT: "many" });
+  expect([code, stderr]).toEqual([1, expect.stringContaining("PORT must be a whole number")]);
+});
+
+test("without a service a command runs the embedded database for itself, and joins it when it runs", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-cli-"));
+  afterAll(() => rm(dataDir, { recursive: true, force: true }));
+  const environment = { DATA_DIR: dataDir };
+  expect((await run("migrate", environment)).stdout).toContain("0001-workspaces.sql");
+  expect((await run("migrate", environment)).stdout).toBe("The schema is up to date.\n");
+  const first = await answer("workspace create --name First", environment);
+
+  const running = await startEmbedded({ dataDir, log: createLog("silent") });
+  try {
+    const second = await answer("workspace create --name Second", environment);
+    const workspaces: { id: string }[] = await answer("workspace list", environment);
+    expect(workspaces.map(({ id }) => id)).toEqual([first.id, second.id]);
+  } finally {
+    await running.stop();
+  }
+});

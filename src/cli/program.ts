@@ -1,0 +1,54 @@
+/**
+ * The command line. One file per group of commands; each is usable while the service runs, from any folder and
+ * machine that reaches the database. Results go to standard output, one sentence about a failure to standard error.
+ */
+import { Command, CommanderError } from "commander";
+import type { Endpoint } from "../platform/http/endpoint.ts";
+import { addConfigCommand } from "./config.ts";
+import { addKeyCommands } from "./key.ts";
+import { addMigrateCommand } from "./migrate.ts";
+import type { Output } from "./output.ts";
+import { addServeCommand, type Role } from "./serve.ts";
+import { addWorkspaceCommands } from "./workspace.ts";
+
+/** What the commands need from the process around them. */
+export interface CliOptions {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** All endpoints of the API: what permissions are checked against. */
+  readonly endpoints: () => readonly Endpoint[];
+  /** Runs the service, and resolves when it has stopped. */
+  readonly serve: (roles: readonly Role[]) => Promise<void>;
+}
+
+const FAILED = 1;
+const WRONG_USAGE = 2;
+
+/** Runs the command that `argv` (without the program's name) says, and gives the exit code: 0, 1 or 2. */
+export async function runCli(argv: readonly string[], options: CliOptions): Promise<number> {
+  const { stdout, stderr } = options;
+  const program = new Command("posthaste")
+    .description("Self-hosted email delivery and audience service.")
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
+  addServeCommand(program, options);
+  addMigrateCommand(program, options);
+  addWorkspaceCommands(program, options);
+  addKeyCommands(program, options);
+  addConfigCommand(program, options);
+  try {
+    await program.parseAsync(argv, { from: "user" });
+    return 0;
+  } catch (fault) {
+    if (fault instanceof CommanderError) return fault.exitCode === 0 ? 0 : WRONG_USAGE;
+    stderr.write(`error: ${sentence(fault)}\n`);
+    return FAILED;
+  }
+}
+
+/** A host with several addresses fails with one error for each, and no words of its own. */
+function sentence(fault: unknown): string {
+  if (fault instanceof AggregateError) return fault.errors.map(sentence).join(", ");
+  return fault instanceof Error ? fault.message : String(fault);
+}

@@ -1,0 +1,110 @@
+/** `posthaste workspace …`: the tenants of this installation. */
+import type { Command } from "commander";
+import { systemClock } from "../platform/clock.ts";
+import type { WorkspaceId } from "../platform/ids.ts";
+import { createWorkspace } from "../workspace/create-workspace.ts";
+import { readName } from "../workspace/name.ts";
+import { changeWorkspace, type WorkspaceChanges } from "../workspace/workspaces/change.ts";
+import { listWorkspaces } from "../workspace/workspaces/store.ts";
+import {
+  planNames,
+  readHourlyCap,
+  readPlanName,
+  readTimezone,
+  type Workspace,
+} from "../workspace/workspaces/workspace.ts";
+import { argument, readWorkspaceId } from "./arguments.ts";
+import { withDatabase } from "./database.ts";
+import { json, table } from "./output.ts";
+import type { CliOptions } from "./program.ts";
+
+const columns = ["id", "name", "plan", "timezone", "hourly_cap", "is_suspended", "created_at"] as const;
+const planHelp = `one of ${planNames.join(", ")}`;
+const zoneHelp = "IANA time zone, such as Europe/Paris";
+const jsonHelp = "print JSON";
+
+interface Shown {
+  readonly json?: true;
+}
+
+interface Named extends Shown {
+  readonly workspace: WorkspaceId;
+}
+
+export function addWorkspaceCommands(program: Command, { stdout, environment }: CliOptions): void {
+  const workspace = program.command("workspace").description("make, list and change workspaces");
+
+  const show = (workspaces: readonly Workspace[], shown: unknown, options: Shown) => {
+    stdout.write(options.json ? json(shown) : table(columns, workspaces));
+  };
+
+  const change = async (options: Named, changes: WorkspaceChanges): Promise<void> => {
+    const changed = await withDatabase(environment, (db) =>
+      changeWorkspace(db, options.workspace, changes, systemClock),
+    );
+    show([changed], changed, options);
+  };
+
+  workspace
+    .command("create")
+    .description("make a workspace with a key that may do everything")
+    .requiredOption("--name <name>", "its name", argument(readName))
+    .option("--plan <plan>", planHelp, argument(readPlanName), "free")
+    .option("--timezone <zone>", zoneHelp, argument(readTimezone), "UTC")
+    .option("--json", jsonHelp)
+    .action(async (options: Shown & Pick<Workspace, "name" | "plan" | "timezone">) => {
+      const { name, plan, timezone } = options;
+      const made = await withDatabase(environment, (db) =>
+        db.transaction((tx) => createWorkspace(tx, { name, plan, timezone }, systemClock)),
+      );
+      show([made.workspace], { ...made.workspace, key: made.key.key }, options);
+      if (!options.json) stdout.write(`\nIts API key, shown only now: ${made.key.key}\n`);
+    });
+
+  workspace
+    .command("list")
+    .description("list all workspaces")
+    .option("--json", jsonHelp)
+    .action(async (options: Shown) => {
+      const workspaces = await withDatabase(environment, listWorkspaces);
+      show(workspaces, workspaces, options);
+    });
+
+  workspace
+    .command("set")
+    .description("change plan, time zone or hourly cap; what is not given stays")
+    .requiredOption("--workspace <id>", "its id", readWorkspaceId)
+    .option("--plan <plan>", planHelp, argument(readPlanName))
+    .option("--timezone <zone>", zoneHelp, argument(readTimezone))
+    .option("--hourly-cap <messages>", "most messages an hour, or none", argument(readHourlyCap))
+    .option("--json", jsonHelp)
+    .action(async (options: Named & SetOptions, command: Command) => {
+      const { plan, timezone, hourlyCap } = options;
+      const changes = {
+        ...(plan !== undefined && { plan }),
+        ...(timezone !== undefined && { timezone }),
+        ...(hourlyCap !== undefined && { hourly_cap: hourlyCap === "none" ? null : hourlyCap }),
+      };
+      if (Object.keys(changes).length === 0) {
+        command.error("error: give at least one of --plan, --timezone and --hourly-cap");
+      }
+      await change(options, changes);
+    });
+
+  for (const [name, is_suspended, description] of [
+    ["suspend", true, "stop sending and changing; reading goes on"],
+    ["resume", false, "end a suspension"],
+  ] as const) {
+    workspace
+      .command(name)
+      .description(description)
+      .requiredOption("--workspace <id>", "its id", readWorkspaceId)
+      .option("--json", jsonHelp)
+      .action((options: Named) => change(options, { is_suspended }));
+  }
+}
+
+interface SetOptions extends Partial<Pick<Workspace, "plan" | "timezone">> {
+  /** A word, because commander takes null for a value that could not be read. */
+  readonly hourlyCap?: number | "none";
+}

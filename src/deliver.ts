@@ -1,0 +1,58 @@
+/**
+ * The delivery process: a child of `posthaste serve`, in a process of its own so that it never disturbs the API's
+ * latency. Tells its parent when it is ready, and how many messages came to which end.
+ */
+
+import { createIdentityFinder } from "./app.ts";
+import { startDeliveryWorker } from "./delivery/worker.ts";
+import { readConfig } from "./platform/config.ts";
+import { createResolver } from "./platform/dns.ts";
+import { endWithParent } from "./platform/parent.ts";
+import { createServices } from "./services.ts";
+
+/** How often the counts go to the parent. */
+const REPORT_MS = 1_000;
+const DNS = { timeoutMs: 10_000, tries: 2 };
+
+/** What the process says to its parent. */
+export type DeliveryReport =
+  | { readonly kind: "ready" }
+  | { readonly kind: "outcomes"; readonly counts: Readonly<Record<string, number>> };
+
+/** Runs until SIGTERM or the end of the parent. */
+export async function deliver(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const config = readConfig(environment);
+  const services = createServices(config, config.DATABASE_URL?.href ?? "", "posthaste delivery");
+  const { database, clock, log, secrets } = services;
+  const stopped = Promise.withResolvers<void>();
+  process.once("SIGTERM", stopped.resolve);
+  // A terminal sends Ctrl-C to the whole group; the parent decides when this process stops.
+  process.on("SIGINT", () => {});
+  endWithParent();
+
+  let counts: Record<string, number> = {};
+  const dispatcher = await startDeliveryWorker({
+    config,
+    db: database,
+    clock,
+    log,
+    resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
+    findIdentity: createIdentityFinder(services),
+    returnPathKey: secrets.derive("return paths"),
+    onConclusion({ outcome }) {
+      if (outcome) counts[outcome.status] = (counts[outcome.status] ?? 0) + 1;
+    },
+  });
+  const tell = (report: DeliveryReport) => process.send?.(report);
+  const reporting = setInterval(() => {
+    if (Object.keys(counts).length > 0) tell({ kind: "outcomes", counts });
+    counts = {};
+  }, REPORT_MS).unref();
+  tell({ kind: "ready" });
+  log.info({ worker: dispatcher.workerId, mode: config.MAIL_MODE }, "delivery runs");
+
+  await stopped.promise;
+  clearInterval(reporting);
+  await dispatcher.stop();
+  await database.close();
+}

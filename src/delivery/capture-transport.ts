@@ -1,0 +1,77 @@
+/**
+ * Capture mode: nothing leaves the machine. A message is composed and signed as it would be for the world, and put
+ * into the local inbox; what the world would have answered is 250.
+ */
+import type { Database } from "../platform/database/pool.ts";
+import { insertCaptured, type NewCaptured } from "./capture-store.ts";
+import { type ComposeOptions, compose } from "./compose.ts";
+import type { LeasedMessage } from "./store.ts";
+import type { Transport, TransportEvents } from "./transport.ts";
+
+const BATCH = 100;
+
+export function createCaptureTransport(
+  db: Database,
+  composing: ComposeOptions,
+  events: TransportEvents,
+): Transport {
+  const waiting: LeasedMessage[] = [];
+  let isWorking = false;
+
+  const captureBatch = async (batch: LeasedMessage[]) => {
+    const composed = await Promise.all(batch.map((message) => captured(message)));
+    const kept = composed.filter((one) => one !== undefined);
+    await insertCaptured(
+      db,
+      kept.map((one) => one.row),
+    );
+    for (const { message } of kept) {
+      const result = {
+        outcome: "accepted",
+        code: 250,
+        enhanced: "2.0.0",
+        text: "captured in the local inbox",
+      } as const;
+      events.onAttempt({ message, result, mxHost: "capture" });
+    }
+  };
+
+  const captured = async (
+    message: LeasedMessage,
+  ): Promise<{ message: LeasedMessage; row: NewCaptured } | undefined> => {
+    try {
+      const { mailFrom, rcptTo, message: raw } = await compose(message, composing);
+      const { workspace_id: workspaceId, message_id: messageId, subject } = message;
+      return { message, row: { workspaceId, messageId, mailFrom, rcptTo, subject, raw } };
+    } catch (error) {
+      events.onFault(message, error);
+      return undefined;
+    }
+  };
+
+  const work = async () => {
+    isWorking = true;
+    for (let batch = waiting.splice(0, BATCH); batch.length > 0; batch = waiting.splice(0, BATCH)) {
+      const startable = batch.filter((message) => events.mayStart(message));
+      for (const message of batch) if (!startable.includes(message)) events.onDropped(message);
+      try {
+        await captureBatch(startable);
+      } catch {
+        // The database is away: the leases lapse, and the messages come again.
+        for (const message of startable) events.onDropped(message);
+      }
+    }
+    isWorking = false;
+  };
+
+  return {
+    send(message) {
+      waiting.push(message);
+      if (!isWorking) void work();
+    },
+    saturatedDomains: () => [],
+    close() {
+      for (const message of waiting.splice(0)) events.onDropped(message);
+    },
+  };
+}

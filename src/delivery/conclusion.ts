@@ -1,0 +1,109 @@
+/**
+ * What an attempt comes to: how its lease is settled and what the log is told. Pure: reply in, decision out.
+ */
+import { classifyReply } from "../mail/smtp-reply.ts";
+import type { Outcome } from "../messages/outcome.ts";
+import type { Unroutable } from "./mx.ts";
+import { nextAttemptAt } from "./retry.ts";
+import type { TransactionResult } from "./smtp-outcome.ts";
+import type { LeasedMessage, Settlement } from "./store.ts";
+
+/** A settled lease with its news; without an outcome the message only waits (its lane was full or cooling down). */
+export interface Conclusion {
+  readonly settlement: Settlement;
+  readonly outcome: Outcome | null;
+}
+
+export type AttemptResult = TransactionResult | Unroutable;
+
+/** What an attempt means for others that want the same way. */
+export interface Attempt {
+  readonly message: LeasedMessage;
+  readonly result: AttemptResult;
+  /** Host that answered, or was tried last. */
+  readonly mxHost: string | null;
+}
+
+/** Settles an attempt. `random` is from 0 to 1, for the jitter of the retry. */
+export function conclude({ message, result, mxHost }: Attempt, now: Date, random: number): Conclusion {
+  const verdict = judge(result);
+  const attempts = message.attempts + 1;
+  const reply = replyOf(result);
+  const news = { attempts, mxHost, time: now, code: reply.code, enhancedCode: reply.enhanced };
+  const finish = (status: "delivered" | "bounced" | "failed", detail: string): Conclusion => ({
+    settlement: settlementOf(message, attempts, null),
+    outcome: { ...identify(message), ...news, status, detail, nextAttemptAt: null },
+  });
+  if (verdict.status !== "deferred") return finish(verdict.status, reply.text);
+  const next = nextAttemptAt({
+    attempts,
+    acceptedAt: message.created_at,
+    now,
+    expiresAfterMs: message.expires_at.getTime() - message.created_at.getTime(),
+    random,
+    ...(verdict.waitSeconds !== null && { waitSeconds: verdict.waitSeconds }),
+  });
+  if (next === "expired") return finish("failed", `Gave up after ${attempts} attempts: ${reply.text}`);
+  return {
+    settlement: settlementOf(message, attempts, next),
+    outcome: { ...identify(message), ...news, status: "deferred", detail: reply.text, nextAttemptAt: next },
+  };
+}
+
+/** Puts a message back without an attempt and without news, to be leased again at `dueAt`. */
+export function postpone(message: LeasedMessage, dueAt: Date): Conclusion {
+  return { settlement: settlementOf(message, message.attempts, dueAt), outcome: null };
+}
+
+interface Verdict {
+  readonly status: "delivered" | "bounced" | "failed" | "deferred";
+  readonly waitSeconds: number | null;
+}
+
+function judge(result: AttemptResult): Verdict {
+  switch (result.outcome) {
+    case "accepted":
+      return { status: "delivered", waitSeconds: null };
+    case "broken":
+      return { status: "deferred", waitSeconds: null };
+    case "unroutable":
+      return { status: result.status, waitSeconds: null };
+    case "refused": {
+      const { retry, bounceClass, waitSeconds } = classifyReply(result);
+      if (retry) return { status: "deferred", waitSeconds };
+      return { status: bounceClass === "ours" ? "failed" : "bounced", waitSeconds: null };
+    }
+  }
+}
+
+/** Does this result say something about the whole lane (rate, reputation) rather than about one message? */
+export function laneWait(result: AttemptResult): { seconds: number | null } | null {
+  if (result.outcome !== "refused") return null;
+  const { scope, retry, waitSeconds } = classifyReply(result);
+  return scope === "lane" && retry ? { seconds: waitSeconds } : null;
+}
+
+function replyOf(result: AttemptResult): { code: number | null; enhanced: string | null; text: string } {
+  switch (result.outcome) {
+    case "accepted":
+    case "refused":
+      return { code: result.code, enhanced: result.enhanced, text: spoken(result) };
+    case "unroutable":
+      return { code: null, enhanced: result.enhanced, text: result.reason };
+    case "broken":
+      return { code: null, enhanced: null, text: `${result.reason} (at ${result.stage})` };
+  }
+}
+
+/** The reply as a postmaster would quote it: "550 5.1.1 User unknown". */
+function spoken({ code, enhanced, text }: { code: number; enhanced: string | null; text: string }): string {
+  return [code, enhanced, text].filter((part) => part !== null && part !== "").join(" ");
+}
+
+function identify(message: LeasedMessage) {
+  return { workspaceId: message.workspace_id, messageId: message.message_id };
+}
+
+function settlementOf(message: LeasedMessage, attempts: number, dueAt: Date | null): Settlement {
+  return { ...identify(message), leaseNumber: message.lease_number, attempts, dueAt };
+}

@@ -1,0 +1,180 @@
+/**
+ * Which hosts take the mail of a domain (RFC 5321 section 5.1): its MX by preference, hosts of equal preference in
+ * random order, or the domain itself where it has no MX. A null MX (RFC 7505) or a name that does not exist speaks
+ * against the address; a DNS that does not answer speaks against nobody, and the message waits.
+ *
+ * The zone belongs to a stranger. A host whose addresses are not public is not talked to, so that nobody can point
+ * us at this machine, its network or a cloud's metadata service.
+ */
+import { isIP } from "node:net";
+import type { Lookup, MxRecord, Resolver } from "../mail/resolver.ts";
+import { isPublicAddress } from "../platform/public-address.ts";
+
+const MOST_HOSTS = 10;
+const MOST_ADDRESSES = 30;
+const DEADLINE_MS = 20_000;
+
+export interface MailHost {
+  readonly name: string;
+  /** In the order to try them; never empty. */
+  readonly addresses: readonly string[];
+}
+
+/** There is nobody to talk to. */
+export interface Unroutable {
+  readonly outcome: "unroutable";
+  /** `bounced`: the address can never work. `failed`: we will not go there. `deferred`: nobody could tell us. */
+  readonly status: "bounced" | "failed" | "deferred";
+  /** RFC 3463, with the additions of RFC 7505. */
+  readonly enhanced: string;
+  readonly reason: string;
+}
+
+export type MailHosts = { readonly outcome: "found"; readonly hosts: readonly MailHost[] } | Unroutable;
+
+export interface MailHostOptions {
+  /** Talk to hosts on private and loopback addresses, too. */
+  readonly allowPrivate: boolean;
+  /** Addresses at which we take mail ourselves: a host there, and all behind it, would send the mail back to us. */
+  readonly ownAddresses?: readonly string[] | undefined;
+  /** Try a host's IPv6 addresses before its IPv4 ones; default false: few machines have a route and a good name there. */
+  readonly ipv6First?: boolean | undefined;
+  /** From 0 to below 1, decides between hosts of equal preference. */
+  readonly random?: (() => number) | undefined;
+  /** For all look-ups together. */
+  readonly deadlineMs?: number | undefined;
+}
+
+/** Finds the hosts in the order to try them; at most 10 hosts and 30 addresses are considered. Never rejects. */
+export async function findMailHosts(
+  resolver: Resolver,
+  domain: string,
+  options: MailHostOptions,
+): Promise<MailHosts> {
+  const { promise: late, resolve } = Promise.withResolvers<Lookup<never>>();
+  const timer = setTimeout(
+    () => resolve({ outcome: "failed", reason: "no answer in time" }),
+    options.deadlineMs ?? DEADLINE_MS,
+  );
+  const look: Look = {
+    mx: (name) => Promise.race([resolver.mx(name), late]),
+    addresses: (name) =>
+      Promise.all([Promise.race([resolver.ipv4(name), late]), Promise.race([resolver.ipv6(name), late])]),
+  };
+  try {
+    const answer = await locate(look, domain, options);
+    // A bounce suppresses the address, and servers do now and then deny a name in error: they are asked twice.
+    return isAbsence(answer) ? await locate(look, domain, options) : answer;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** One name for everybody who is served by the same hosts, whatever the order: mail for one site shares connections. */
+export function siteName(hostNames: readonly string[]): string {
+  return [...new Set(hostNames)].sort().join(",");
+}
+
+interface Look {
+  readonly mx: (name: string) => Promise<Lookup<MxRecord>>;
+  readonly addresses: (name: string) => Promise<[Lookup<string>, Lookup<string>]>;
+}
+
+async function locate(look: Look, domain: string, options: MailHostOptions): Promise<MailHosts> {
+  const answer = await look.mx(domain);
+  if (answer.outcome === "failed") return undecided(domain, answer.reason);
+  if (answer.outcome === "absent" && answer.reason === "nxdomain")
+    return unroutable("bounced", "5.1.2", `the domain ${domain} does not exist`);
+
+  const isImplicit = answer.outcome === "absent";
+  const records = isImplicit ? [{ preference: 0, exchange: domain }] : answer.records;
+  const exchanges = considered(records, options.random ?? Math.random);
+  if (exchanges.length === 0)
+    return unroutable("bounced", "5.1.10", `the domain ${domain} takes no mail (null MX)`);
+
+  const candidates = await Promise.all(exchanges.map((record) => lookUp(look, record, options)));
+  const loop = Math.min(...candidates.filter(({ isOwn }) => isOwn).map(({ preference }) => preference));
+  const reachable = candidates.filter(({ preference, usable }) => preference < loop && usable.length > 0);
+  const hosts = reachable.map(({ name, usable }) => ({ name, addresses: usable }));
+  return hosts.length > 0
+    ? { outcome: "found", hosts: limited(hosts) }
+    : whyNone(domain, candidates, isImplicit);
+}
+
+/** The records worth a look, in the order to try them. The choice is by name, so that a site keeps its hosts. */
+function considered(records: readonly MxRecord[], random: () => number): MxRecord[] {
+  const byPreference = records
+    .filter(({ exchange }) => exchange !== "")
+    .toSorted((a, b) => a.preference - b.preference || (a.exchange < b.exchange ? -1 : 1));
+  // Of a host listed twice the first entry, which is the last to be put in, stays.
+  const once = new Map(byPreference.toReversed().map((record) => [record.exchange, record]));
+  return byPreference
+    .filter((record) => once.get(record.exchange) === record)
+    .slice(0, MOST_HOSTS)
+    .map((record) => ({ record, lot: random() }))
+    .sort((a, b) => a.record.preference - b.record.preference || a.lot - b.lot)
+    .map(({ record }) => record);
+}
+
+/** A host and what came of looking it up. */
+interface Candidate {
+  readonly name: string;
+  readonly preference: number;
+  readonly usable: readonly string[];
+  readonly forbidden: readonly string[];
+  readonly isOwn: boolean;
+  readonly failure: string | null;
+}
+
+async function lookUp(look: Look, record: MxRecord, options: MailHostOptions): Promise<Candidate> {
+  const { exchange, preference } = record;
+  const isLiteral = isIP(exchange) !== 0;
+  const lookups: readonly Lookup<string>[] = isLiteral ? [] : await look.addresses(exchange);
+  const families = lookups.map((lookup) => (lookup.outcome === "found" ? lookup.records : []));
+  const addresses = isLiteral ? [exchange] : (options.ipv6First ? families.toReversed() : families).flat();
+  // RFC 5321 section 5.1: an MX names a host; one that is an address has never been through anybody's checks.
+  const mayUse = (address: string) => options.allowPrivate || (!isLiteral && isPublicAddress(address));
+  const failed = lookups.find((lookup) => lookup.outcome === "failed");
+  return {
+    name: exchange,
+    preference,
+    usable: addresses.filter(mayUse),
+    forbidden: addresses.filter((address) => !mayUse(address)),
+    isOwn: addresses.some((address) => options.ownAddresses?.includes(address)),
+    failure: failed?.reason ?? null,
+  };
+}
+
+function whyNone(domain: string, candidates: readonly Candidate[], isImplicit: boolean): Unroutable {
+  const failure = candidates.find((candidate) => candidate.failure !== null && !candidate.isOwn)?.failure;
+  if (failure) return undecided(domain, failure);
+  if (candidates.some(({ isOwn }) => isOwn))
+    return unroutable("failed", "5.4.6", `mail for ${domain} loops back to this server`);
+  const forbidden = candidates.flatMap((candidate) => candidate.forbidden);
+  if (forbidden.length > 0)
+    return unroutable("failed", "5.4.4", `${domain} has no public mail host, only ${forbidden.join(", ")}`);
+  return isImplicit
+    ? unroutable("bounced", "5.1.2", `the domain ${domain} has neither MX nor address`)
+    : unroutable("deferred", "4.4.4", `the mail hosts of ${domain} have no addresses`);
+}
+
+function limited(hosts: readonly MailHost[]): MailHost[] {
+  let left = MOST_ADDRESSES;
+  return hosts.flatMap(({ name, addresses }) => {
+    const kept = addresses.slice(0, left);
+    left -= kept.length;
+    return kept.length > 0 ? [{ name, addresses: kept }] : [];
+  });
+}
+
+function isAbsence(answer: MailHosts): boolean {
+  return answer.outcome === "unroutable" && answer.enhanced === "5.1.2";
+}
+
+function undecided(domain: string, failure: string): Unroutable {
+  return unroutable("deferred", "4.4.3", `DNS look-up for ${domain} failed: ${failure}`);
+}
+
+function unroutable(status: Unroutable["status"], enhanced: string, reason: string): Unroutable {
+  return { outcome: "unroutable", status, enhanced, reason };
+}

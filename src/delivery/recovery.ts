@@ -1,0 +1,43 @@
+/**
+ * After a crash: the journals of dead workers on this machine say what had been learned, and what they held is free.
+ * A worker lives as long as the session that holds its lock; a kill -9 closes that session within the kernel.
+ */
+import sql from "sql-template-tag";
+import { lockKey } from "../platform/database/advisory-lock.ts";
+import type { Database } from "../platform/database/pool.ts";
+import type { Log } from "../platform/log.ts";
+import { listJournals, readJournal, removeJournal } from "./journal.ts";
+import { settle } from "./settler.ts";
+import { releaseLeasesOf } from "./store.ts";
+
+const BATCH = 500;
+
+function lockOf(workerId: string): number {
+  return lockKey(`delivery worker ${workerId}`);
+}
+
+/** Marks a worker as alive; resolves to what ends the mark. */
+export async function markAlive(db: Database, workerId: string): Promise<() => void> {
+  const client = await db.connect();
+  client.on("error", () => {});
+  await client.query(sql`select pg_advisory_lock(${lockOf(workerId)})`);
+  return () => client.release(true);
+}
+
+/** Settles what dead workers had learned and gives back what they held. Does nothing to living ones. */
+export async function recoverDead(db: Database, journalFolder: string, log: Log): Promise<void> {
+  for (const workerId of listJournals(journalFolder)) {
+    await db.transaction(async (tx) => {
+      const dead = await tx.row<{ dead: boolean }>(
+        sql`select pg_try_advisory_xact_lock(${lockOf(workerId)}) as dead`,
+      );
+      if (!dead?.dead) return;
+      const learned = readJournal(journalFolder, workerId);
+      for (let from = 0; from < learned.length; from += BATCH)
+        await settle(db, learned.slice(from, from + BATCH));
+      const released = await releaseLeasesOf(db, workerId);
+      removeJournal(journalFolder, workerId);
+      log.info({ worker: workerId, replayed: learned.length, released }, "recovered a dead delivery worker");
+    });
+  }
+}

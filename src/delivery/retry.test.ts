@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import { nextAttemptAt, type RetryQuestion } from "./retry.ts";
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const acceptedAt = new Date("2026-11-20T12:00:00Z");
+
+const at = (ms: number) => new Date(acceptedAt.getTime() + ms);
+const ask = (question: Partial<RetryQuestion>) =>
+  nextAttemptAt({ attempts: 1, acceptedAt, now: acceptedAt, random: 0.5, ...question });
+const minutesUntil = (answer: Date | "expired", now = acceptedAt) =>
+  answer === "expired" ? answer : (answer.getTime() - now.getTime()) / MINUTE;
+
+describe("the retry schedule", () => {
+  test("waits grow from five minutes to a day", () => {
+    const waits = Array.from({ length: 14 }, (_, index) => minutesUntil(ask({ attempts: index + 1 })));
+    expect(waits).toEqual([5, 10, 20, 40, 80, 120, 240, 360, 480, 720, 720, 1_440, 1_440, 1_440]);
+  });
+
+  test("jitter is 15 % to either side", () => {
+    expect(minutesUntil(ask({ attempts: 2, random: 0 }))).toBeCloseTo(8.5);
+    expect(minutesUntil(ask({ attempts: 2, random: 1 }))).toBeCloseTo(11.5);
+  });
+
+  test("a wait that the receiver asked for is kept to, and never shortened", () => {
+    expect(minutesUntil(ask({ attempts: 5, waitSeconds: 300, random: 0 }))).toBe(5);
+    expect(minutesUntil(ask({ attempts: 1, waitSeconds: 3_600, random: 1 }))).toBeCloseTo(69);
+  });
+
+  test("a silly wait is bounded by a minute below and a day above", () => {
+    expect(minutesUntil(ask({ waitSeconds: 0, random: 0 }))).toBe(1);
+    expect(minutesUntil(ask({ waitSeconds: 1e9, random: 0 }))).toBe(24 * 60);
+  });
+
+  test("a wait that would outlast the message becomes one last attempt inside its life", () => {
+    const now = at(71 * HOUR);
+    expect(minutesUntil(ask({ attempts: 12, now, random: 0 }), now)).toBe(60);
+    expect(minutesUntil(ask({ attempts: 12, now, random: 1 }), now)).toBeCloseTo(51);
+  });
+
+  test("at the end of its life a message is given up", () => {
+    expect(ask({ attempts: 13, now: at(72 * HOUR) })).toBe("expired");
+    expect(ask({ attempts: 13, now: at(72 * HOUR - 1) })).toBe("expired");
+    expect(ask({ attempts: 99, now: at(200 * HOUR) })).toBe("expired");
+    expect(ask({ attempts: 1, now: at(HOUR), expiresAfterMs: HOUR })).toBe("expired");
+    expect(ask({ attempts: 1, now: at(HOUR), expiresAfterMs: 2 * HOUR })).not.toBe("expired");
+  });
+
+  test.each([0, 0.25, 0.5, 0.75, 0.999])("every message ends within 72 hours (random %d)", (random) => {
+    let now = acceptedAt;
+    let attempts = 1;
+    for (let next = ask({ random }); next !== "expired"; next = ask({ attempts, now, random })) {
+      expect(next.getTime()).toBeGreaterThan(now.getTime());
+      now = next;
+      attempts += 1;
+    }
+    expect(now.getTime()).toBeLessThanOrEqual(at(72 * HOUR).getTime());
+    expect(now.getTime()).toBeGreaterThan(at(70 * HOUR).getTime());
+    expect(attempts).toBeLessThan(40);
+  });
+});

@@ -1,0 +1,72 @@
+/** The opening of an SMTP session: banner, EHLO or HELO, STARTTLS and EHLO again. */
+import type { SmtpConnection } from "./smtp-connection.ts";
+import { type Extensions, parseExtensions } from "./smtp-extensions.ts";
+import type { Broken, Fault, Refused } from "./smtp-outcome.ts";
+import type { TlsOutcome, TlsTarget } from "./smtp-tls.ts";
+import { broken, obstacleIn } from "./smtp-verdict.ts";
+
+/** Whether to use STARTTLS: when it is offered, always (fail where it is not), or never. */
+export type TlsWish = "opportunistic" | "required" | "none";
+
+export interface Greeting {
+  /** The name we give: an FQDN that leads to our source address. */
+  readonly ehloName: string;
+  readonly tls: TlsWish;
+}
+
+/** What the two sides agreed on. */
+export interface Greeted {
+  readonly outcome: "greeted";
+  readonly offers: Extensions;
+  /** Null in clear text. */
+  readonly tls: TlsOutcome | null;
+}
+
+/**
+ * Why there is no session. `tlsFailed`: TLS was the obstacle, so where policy allows clear text the same host may be
+ * tried again with `tls: "none"`.
+ */
+export type OpenFailure = (Refused | Broken) & { readonly tlsFailed: boolean };
+
+/** Brings a fresh connection to where MAIL may be said. */
+export async function greet(
+  connection: SmtpConnection,
+  greeting: Greeting,
+  tlsTarget: TlsTarget,
+): Promise<Greeted | OpenFailure> {
+  const unwelcome = obstacleIn("banner", await connection.expect("banner"));
+  if (unwelcome !== null) return failure(unwelcome);
+
+  const clear = await hello(connection, greeting.ehloName);
+  if ("outcome" in clear) return failure(clear);
+  if (greeting.tls === "none") return { outcome: "greeted", offers: clear, tls: null };
+  if (!clear.startTls) {
+    if (greeting.tls === "opportunistic") return { outcome: "greeted", offers: clear, tls: null };
+    return tlsFailure({ fault: "tls", reason: "TLS is required and STARTTLS is not offered" });
+  }
+
+  const declined = obstacleIn("starttls", await connection.ask("starttls", "STARTTLS\r\n"));
+  if (declined !== null) return failure(declined, declined.outcome === "refused" && declined.code !== 421);
+  const tls = await connection.secure(tlsTarget);
+  if ("fault" in tls) return tlsFailure(tls);
+
+  // RFC 3207 section 4.2: nothing heard before the handshake counts any more.
+  const offers = await hello(connection, greeting.ehloName);
+  return "outcome" in offers ? failure(offers) : { outcome: "greeted", offers, tls };
+}
+
+/** RFC 5321 section 3.2: HELO for servers that do not understand EHLO. */
+async function hello(connection: SmtpConnection, name: string): Promise<Extensions | Refused | Broken> {
+  let reply = await connection.ask("ehlo", `EHLO ${name}\r\n`);
+  if (!("fault" in reply) && reply.code >= 500) reply = await connection.ask("ehlo", `HELO ${name}\r\n`);
+  if ("fault" in reply) return broken("ehlo", reply);
+  return obstacleIn("ehlo", reply) ?? parseExtensions(reply);
+}
+
+function failure(obstacle: Refused | Broken, tlsFailed = false): OpenFailure {
+  return { ...obstacle, tlsFailed };
+}
+
+function tlsFailure(fault: Fault): OpenFailure {
+  return failure(broken("starttls", fault), true);
+}

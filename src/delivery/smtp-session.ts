@@ -1,0 +1,108 @@
+/**
+ * An SMTP client session: one connection, opened once and used for many messages.
+ *
+ * `openSession` connects, reads the banner, says EHLO, turns on TLS and says EHLO again. From then on `send` carries
+ * one message after the other. Calls that come while one is under way queue up, and on a pipelining server their
+ * envelopes travel right behind the body of the message before.
+ */
+import type { SecureContext } from "node:tls";
+import { dotStuff } from "./dot-stuffing.ts";
+import { SmtpConnection, type TcpTarget } from "./smtp-connection.ts";
+import { type SmtpDeadlines, standardDeadlines } from "./smtp-deadlines.ts";
+import { composeEnvelope, type Transaction } from "./smtp-envelope.ts";
+import type { Extensions } from "./smtp-extensions.ts";
+import { type Greeted, type Greeting, greet, type OpenFailure } from "./smtp-greeting.ts";
+import type { TransactionResult } from "./smtp-outcome.ts";
+import type { TlsOutcome } from "./smtp-tls.ts";
+import { transact } from "./smtp-transaction.ts";
+import { broken } from "./smtp-verdict.ts";
+
+export interface SessionOptions extends TcpTarget, Greeting {
+  /** The name of the mail host, as in its MX record. */
+  readonly host: string;
+  /** The name its certificate should bear; default `host`. */
+  readonly servername?: string | undefined;
+  readonly secureContext?: SecureContext | undefined;
+  readonly deadlines?: SmtpDeadlines | undefined;
+}
+
+export type OpenResult = { readonly outcome: "open"; readonly session: SmtpSession } | OpenFailure;
+
+/**
+ * Opens a session, or says at which stage that failed. No TLS wish demands a certificate that can be verified: a
+ * caller with such a policy reads `session.tls`.
+ *
+ * @throws a programmer's error on an EHLO name that is no name
+ */
+export async function openSession(options: SessionOptions): Promise<OpenResult> {
+  if (!/^[\w.:[\]-]+$/.test(options.ehloName)) throw new Error(`not a name for EHLO: ${options.ehloName}`);
+  const { host, servername = host, secureContext } = options;
+  const connection = await SmtpConnection.open(options, options.deadlines ?? standardDeadlines);
+  if (!(connection instanceof SmtpConnection)) return { ...broken("connect", connection), tlsFailed: false };
+  const greeted = await greet(connection, options, { servername, secureContext });
+  if (greeted.outcome === "greeted")
+    return { outcome: "open", session: new SmtpSession(host, connection, greeted) };
+  connection.end({ fault: "closed", reason: "no session" });
+  return greeted;
+}
+
+export class SmtpSession {
+  readonly host: string;
+  readonly offers: Extensions;
+  /** What protects this session; null in clear text. */
+  readonly tls: TlsOutcome | null;
+  readonly #connection: SmtpConnection;
+  /** Resolves when the next transaction may write. */
+  #turn = Promise.resolve();
+
+  constructor(host: string, connection: SmtpConnection, greeted: Greeted) {
+    this.host = host;
+    this.offers = greeted.offers;
+    this.tls = greeted.tls;
+    this.#connection = connection;
+  }
+
+  /** False once the connection has ended, whoever ended it; `send` then answers `broken` with nothing sent. */
+  get isOpen(): boolean {
+    return this.#connection.fault === null;
+  }
+
+  /**
+   * Sends one message to one recipient. Refusals leave the session usable, but for 421; a broken transaction ends it.
+   *
+   * @throws a programmer's error on an address or a message that cannot go over SMTP (see composeEnvelope, dotStuff)
+   */
+  async send(transaction: Transaction): Promise<TransactionResult> {
+    const envelope = composeEnvelope(transaction, this.offers);
+    if ("outcome" in envelope) return envelope;
+    const body = dotStuff(transaction.message);
+    return this.#inTurn((release) =>
+      transact(this.#connection, envelope, body, this.offers.pipelining, release),
+    );
+  }
+
+  /** Says QUIT after the transactions under way, waits for the answer and closes; never rejects. */
+  quit(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#connection.ask("quit", "QUIT\r\n");
+      this.destroy();
+    });
+  }
+
+  /** Closes at once; transactions under way resolve as broken. */
+  destroy(): void {
+    this.#connection.end({ fault: "closed", reason: "session closed by us" });
+  }
+
+  async #inTurn<Result>(run: (release: () => void) => Promise<Result>): Promise<Result> {
+    const turn = this.#turn;
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    this.#turn = promise;
+    await turn;
+    try {
+      return await run(release);
+    } finally {
+      release();
+    }
+  }
+}

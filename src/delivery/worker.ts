@@ -1,0 +1,75 @@
+/**
+ * A delivery worker: the process (role `delivery`) that turns queue rows into SMTP conversations. It keeps nothing
+ * that another process needs, and may be killed at any moment.
+ */
+import { join } from "node:path";
+import type { Resolver } from "../mail/resolver.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Config } from "../platform/config.ts";
+import type { Database } from "../platform/database/pool.ts";
+import type { Log } from "../platform/log.ts";
+import { createCaptureTransport } from "./capture-transport.ts";
+import type { ComposeOptions, FindIdentity } from "./compose.ts";
+import type { Conclusion } from "./conclusion.ts";
+import { type FindRoute, routeByMx, routeToRelay } from "./destination.ts";
+import { type Dispatcher, startDispatcher } from "./dispatcher.ts";
+import { rememberIdentities } from "./identity-cache.ts";
+import { laneFor, mergeLanes } from "./lanes.ts";
+import { createSmtpTransport } from "./smtp-transport.ts";
+import type { Transport, TransportEvents } from "./transport.ts";
+
+/** Where a worker's journal lies, on each machine its own. */
+const JOURNALS = "journals";
+const SMTP = 25;
+const SMTPS = 465;
+
+export interface WorkerOptions {
+  readonly config: Config;
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly resolver: Resolver;
+  readonly findIdentity: FindIdentity;
+  /** Keys the tokens of return paths. */
+  readonly returnPathKey: Buffer;
+  readonly onConclusion?: (conclusion: Conclusion) => void;
+}
+
+export function startDeliveryWorker(options: WorkerOptions): Promise<Dispatcher> {
+  const { config, db, clock, log, onConclusion } = options;
+  const composing: ComposeOptions = {
+    findIdentity: rememberIdentities(options.findIdentity),
+    returnPathKey: options.returnPathKey,
+  };
+  return startDispatcher({
+    db,
+    clock,
+    log,
+    journalFolder: join(config.DATA_DIR, JOURNALS),
+    createTransport: (events) => chooseTransport(options, composing, events),
+    ...(onConclusion && { onConclusion }),
+  });
+}
+
+/** MAIL_MODE decides what carries the mail. */
+function chooseTransport(
+  { config, db, resolver }: WorkerOptions,
+  composing: ComposeOptions,
+  events: TransportEvents,
+): Transport {
+  if (config.MAIL_MODE === "capture") return createCaptureTransport(db, composing, events);
+  const lanes = mergeLanes(config.LANES_FILE);
+  const session = { ehloName: config.MAIL_HOSTNAME };
+  if (config.MAIL_MODE === "relay" && config.RELAY_URL) {
+    const relay = config.RELAY_URL;
+    const implicitTls = relay.protocol === "smtps:";
+    const findRoute = routeToRelay(relay.hostname, laneFor([], lanes), resolver);
+    const port = Number(relay.port) || (implicitTls ? SMTPS : SMTP);
+    return createSmtpTransport({ findRoute, session: { ...session, port }, composing }, events);
+  }
+  const findRoute: FindRoute = routeByMx({ resolver, allowPrivate: config.ALLOW_PRIVATE_MX, lanes });
+  return createSmtpTransport(
+    { findRoute, session: { ...session, port: config.SMTP_PORT }, composing },
+    events,
+  );
+}

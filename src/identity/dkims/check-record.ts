@@ -1,0 +1,28 @@
+/** Is a key's record in the DNS? The p= value decides, not the text (mail/dkim.ts). */
+import { dkimKeyMatches, dkimRecordValue } from "../../mail/dkim.ts";
+import type { Resolver } from "../../mail/resolver.ts";
+import type { DnsCheck } from "../dns-check.ts";
+
+type PublicKey = { readonly domain: string; readonly selector: string; readonly public_key: string };
+
+/** The TXT record that publishes a key (RFC 6376 section 3.6.2.1). */
+export function keyRecord({ domain, selector, public_key }: PublicKey) {
+  return {
+    type: "TXT",
+    host: `${selector}._domainkey.${domain}`,
+    value: dkimRecordValue(public_key),
+  } as const;
+}
+
+export async function checkKeyRecord(resolver: Resolver, key: PublicKey): Promise<DnsCheck> {
+  const { type, host, value } = keyRecord(key);
+  const place = { type, host, expected: value };
+  const answer = await resolver.txt(host);
+  if (answer.outcome === "failed") {
+    const message = `${host} could not be looked up (${answer.reason}).`;
+    return { ...place, status: "error", found: [], message };
+  }
+  const texts = answer.outcome === "found" ? answer.records : [];
+  const { status, found, message } = dkimKeyMatches(texts, key.public_key);
+  return { ...place, status, found: [...found], message };
+}

@@ -1,0 +1,224 @@
+/** DKIM keys: more of them for a domain, for rotation or for a selector of one's own. */
+import { type Static, Type } from "typebox";
+import { parseDomain } from "../../mail/address.ts";
+import type { Resolver } from "../../mail/resolver.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, invalid, notFound } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Secrets } from "../../platform/secrets.ts";
+import { DnsCheck } from "../dns-check.ts";
+import { findSendingDomainByName, lockSendingDomain, updateDkimVerified } from "../sending-domains/store.ts";
+import { judgeOnRequest } from "../standing.ts";
+import { checkKeyRecord, keyRecord } from "./check-record.ts";
+import { newDkimKey } from "./new-key.ts";
+import {
+  findDkimKey,
+  insertDkimKey,
+  listDkimKeys,
+  listDkimKeysOfDomain,
+  removeDkimKey,
+  updateDkimKeyStanding,
+} from "./store.ts";
+
+const dkims: Resource = { name: "dkims", label: "DKIM keys", group: "Sending identity" };
+
+/** Every key of a domain is looked up at every check. */
+const MOST_KEYS = 20;
+
+const DkimKey = Type.Object(
+  {
+    id: Id,
+    domain: Type.String(),
+    selector: Type.String(),
+    bits: Type.Integer(),
+    public_key: Type.String({ description: "Base64, as in the p= tag." }),
+    is_automatic: Type.Boolean({ description: "Made with its domain." }),
+    verified_at: Type.Unsafe<Date | null>({
+      ...NullableTimestamp,
+      description: "When its record was first seen. The newest verified key of a domain signs.",
+    }),
+    created_at: Timestamp,
+  },
+  { $id: "DkimKey" },
+);
+
+const NewDkimKey = Type.Object(
+  {
+    ...DkimKey.properties,
+    dns_record: Type.Object({ type: Type.Literal("TXT"), host: Type.String(), value: Type.String() }),
+    dns_host: Type.String(),
+    dns_value: Type.String(),
+    warnings: Type.Array(Type.String()),
+  },
+  { $id: "NewDkimKey" },
+);
+
+const DkimKeyInput = Type.Object(
+  {
+    domain: Type.String({ maxLength: 1000, description: "A sending domain of the workspace." }),
+    selector: Type.Optional(
+      Type.String({ pattern: "^[a-z0-9-]{1,63}$", default: "default", description: "Lower-case." }),
+    ),
+    bits: Type.Optional(Type.Enum([1024, 2048, 4096], { default: 2048 })),
+  },
+  { $id: "DkimKeyInput" },
+);
+
+const KeyVerification = Type.Object(
+  {
+    verified: Type.Boolean({ description: "As before when the DNS could not be asked." }),
+    status: DnsCheck.properties.status,
+    host: DnsCheck.properties.host,
+    expected: DnsCheck.properties.expected,
+    found: DnsCheck.properties.found,
+    message: DnsCheck.properties.message,
+  },
+  { $id: "DkimKeyVerification" },
+);
+
+export interface DkimDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  /** Asks a domain's own name servers first. */
+  readonly resolverFor: (domain: string) => Resolver;
+}
+
+export function dkimEndpoints(deps: DkimDeps): Endpoint[] {
+  return [
+    endpoint({
+      id: "listDkimKeys",
+      method: "GET",
+      path: "/dkims",
+      summary: "List the DKIM keys, newest first",
+      needs: need(dkims, "read"),
+      answer: Type.Array(DkimKey),
+      message: "DKIM keys",
+      handle: ({ caller }) => listDkimKeys(deps.db, caller.workspaceId),
+    }),
+    endpoint({
+      id: "createDkimKey",
+      method: "POST",
+      path: "/dkims",
+      summary: "Generate a DKIM key for a sending domain",
+      needs: need(dkims, "write"),
+      body: DkimKeyInput,
+      answer: NewDkimKey,
+      status: 201,
+      message: (data) => `Publish the TXT record at ${data.dns_host}, then verify it`,
+      handle: ({ caller, body }) => createKey(deps, caller.workspaceId, body),
+    }),
+    endpoint({
+      id: "verifyDkimKeyDns",
+      method: "POST",
+      path: "/dkims/{id}/verify-dns",
+      summary: "Check that the published record matches the key",
+      needs: need(dkims, "write"),
+      answer: KeyVerification,
+      message: (data) => data.message,
+      handle: ({ caller, params }) => verifyKey(deps, caller.workspaceId, params.id),
+    }),
+    endpoint({
+      id: "deleteDkimKey",
+      method: "DELETE",
+      path: "/dkims/{id}",
+      summary: "Destroy a DKIM key; not the only one of a verified domain",
+      needs: need(dkims, "write"),
+      answer: Deleted,
+      message: "DKIM key deleted",
+      async handle({ caller, params: { id } }) {
+        await deleteKey(deps.db, caller.workspaceId, id);
+        return { id, deleted: true } as const;
+      },
+    }),
+  ];
+}
+
+async function createKey(
+  { db, clock, secrets }: DkimDeps,
+  workspaceId: WorkspaceId,
+  { domain: given, selector = "default", bits = 2048 }: Static<typeof DkimKeyInput>,
+) {
+  const parsed = parseDomain(given);
+  const domain = parsed.ok ? parsed.domain : given;
+  // Asked first only to save the making of a key; what holds under the lock decides.
+  if (!(await findSendingDomainByName(db, workspaceId, domain))) throw foreignDomain(domain);
+  await refuseSelector(db, workspaceId, domain, selector);
+  const key = await newDkimKey(secrets, {
+    domain,
+    selector,
+    bits,
+    isAutomatic: false,
+    createdAt: clock.now(),
+  });
+  const row = await db.transaction(async (tx) => {
+    if (!(await lockSendingDomain(tx, workspaceId, domain))) throw foreignDomain(domain);
+    await refuseSelector(tx, workspaceId, domain, selector);
+    return insertDkimKey(tx, workspaceId, key);
+  });
+  if (row === undefined) throw new Error("a key was added without the domain's lock");
+  const record = keyRecord(row);
+  return {
+    ...row,
+    dns_record: record,
+    dns_host: record.host,
+    dns_value: record.value,
+    warnings: bits === 1024 ? ["1024 bits are the least that receivers accept (RFC 8301): prefer 2048."] : [],
+  };
+}
+
+function foreignDomain(domain: string): ApiError {
+  return invalid({ field: "domain", message: `domain: ${domain} is not a sending domain of this workspace` });
+}
+
+/** @throws ApiError CONFLICT when the selector is taken or the domain has as many keys as it may */
+async function refuseSelector(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+  selector: string,
+): Promise<void> {
+  const keys = await listDkimKeysOfDomain(db, workspaceId, domain);
+  if (keys.some((key) => key.selector === selector)) {
+    throw new ApiError("CONFLICT", `${domain} has a key with the selector ${selector} already`);
+  }
+  if (keys.length >= MOST_KEYS) {
+    throw new ApiError("CONFLICT", `${domain} has ${MOST_KEYS} keys; delete one that is not needed any more`);
+  }
+}
+
+async function verifyKey({ db, clock, resolverFor }: DkimDeps, workspaceId: WorkspaceId, id: string) {
+  const key = await findDkimKey(db, workspaceId, id);
+  if (key === undefined) throw notFound("DKIM key");
+  const { type: _, ...check } = await checkKeyRecord(resolverFor(key.domain), key);
+  const standing = { verified: key.verified_at !== null, failures: null };
+  const { verified } = judgeOnRequest(standing, check.status, clock.now());
+  if (check.status !== "error") {
+    await db.transaction(async (tx) => {
+      await lockSendingDomain(tx, workspaceId, key.domain);
+      await updateDkimKeyStanding(tx, workspaceId, id, { verified, failures: null, now: clock.now() });
+      await updateDkimVerified(tx, workspaceId, key.domain);
+    });
+  }
+  return { verified, ...check };
+}
+
+async function deleteKey(db: Database, workspaceId: WorkspaceId, id: string): Promise<void> {
+  const key = await findDkimKey(db, workspaceId, id);
+  if (key === undefined) throw notFound("DKIM key");
+  await db.transaction(async (tx) => {
+    const domain = await lockSendingDomain(tx, workspaceId, key.domain);
+    const keys = await listDkimKeysOfDomain(tx, workspaceId, key.domain);
+    if (domain?.is_verified && keys.length === 1 && keys[0]?.id === id) {
+      throw new ApiError(
+        "CONFLICT",
+        `This is the only key of ${key.domain}: add and verify another one first`,
+      );
+    }
+    if (!(await removeDkimKey(tx, workspaceId, id))) throw notFound("DKIM key");
+    await updateDkimVerified(tx, workspaceId, key.domain);
+  });
+}

@@ -1,0 +1,55 @@
+/**
+ * The key that signs a domain's mail: the newest whose record has been seen in the DNS, and before there is one the
+ * key that was made with the domain. Rotation follows from it: add a key, publish and verify it, delete the old one.
+ *
+ * Unsealing and parsing cost more than a signature, so callers keep what they get for a while.
+ */
+import { createPrivateKey, type KeyObject } from "node:crypto";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Secrets } from "../../platform/secrets.ts";
+import { type DomainOfWorkspace, findDomainHolder } from "../sending-domains/store.ts";
+import { sealContext } from "./new-key.ts";
+import { listSigningKeys } from "./store.ts";
+
+export interface SigningKey {
+  /** The d= tag. */
+  readonly domain: string;
+  readonly selector: string;
+  readonly privateKey: KeyObject;
+}
+
+/** One query for many domains; the answers stand in the order of the questions, null where there is no key. */
+export async function signingKeys(
+  db: Queryable,
+  secrets: Secrets,
+  asked: readonly DomainOfWorkspace[],
+): Promise<(SigningKey | null)[]> {
+  if (asked.length === 0) return [];
+  const rows = await listSigningKeys(db, asked);
+  return asked.map(({ domain }, position) => {
+    const { id, selector, private_key } = rows[position] ?? {};
+    if (id == null || selector == null || private_key == null) return null;
+    return { domain, selector, privateKey: createPrivateKey(secrets.open(private_key, sealContext(id))) };
+  });
+}
+
+export async function signingKey(
+  db: Queryable,
+  secrets: Secrets,
+  workspaceId: WorkspaceId,
+  domain: string,
+): Promise<SigningKey | null> {
+  const [key = null] = await signingKeys(db, secrets, [{ workspaceId, domain }]);
+  return key;
+}
+
+/** For the service's own mail: the key of whichever workspace proved that the domain is its own. */
+export async function platformSigningKey(
+  db: Queryable,
+  secrets: Secrets,
+  domain: string,
+): Promise<SigningKey | null> {
+  const holder = await findDomainHolder(db, domain);
+  return holder === undefined ? null : signingKey(db, secrets, holder, domain);
+}

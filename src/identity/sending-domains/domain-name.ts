@@ -1,0 +1,24 @@
+/** Which domains may be added: those that can belong to somebody. */
+import { parse } from "tldts";
+import { parseDomain } from "../../mail/address.ts";
+import { invalid } from "../../platform/errors.ts";
+import { isFreeMail } from "../free-mail.ts";
+
+/**
+ * A domain as somebody typed it, in lower-case A-labels.
+ * @throws ApiError VALIDATION_ERROR for what is no domain, a public suffix such as co.uk, or a free-mail domain
+ */
+export function readSendingDomain(text: string): string {
+  const parsed = parseDomain(text);
+  if (!parsed.ok) throw invalid({ field: "domain", message: `domain: ${parsed.message}` });
+  const { domain } = parsed;
+  if (parse(domain, { allowPrivateDomains: true, extractHostname: false }).domain === null) {
+    const message = `domain: ${domain} is a public suffix, under which others register their domains`;
+    throw invalid({ field: "domain", message });
+  }
+  if (isFreeMail(domain)) {
+    const message = `domain: ${domain} belongs to a mailbox provider; to send as one address there, add a verified sender`;
+    throw invalid({ field: "domain", message });
+  }
+  return domain;
+}

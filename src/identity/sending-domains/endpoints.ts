@@ -1,0 +1,196 @@
+/** Sending domains: what a workspace may send from, and the DNS records that prove it. */
+import { Type } from "typebox";
+import type { Resolver } from "../../mail/resolver.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { ApiError, notFound } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Secrets } from "../../platform/secrets.ts";
+import { automaticKey, newDkimKey } from "../dkims/new-key.ts";
+import { insertDkimKey, listDkimKeysOfDomain } from "../dkims/store.ts";
+import { checkDns, type PlatformDomains } from "./check-dns.ts";
+import { DnsStatus, dnsStatusOf } from "./dns-status.ts";
+import { readSendingDomain } from "./domain-name.ts";
+import {
+  type CheckedDomain,
+  findSendingDomain,
+  findSendingDomainByName,
+  insertSendingDomain,
+  listSendingDomains,
+  removeDomainClaim,
+  removeSendingDomain,
+  updateCustomReturnPath,
+  updateDmarcIngestion,
+} from "./store.ts";
+import { Verification, verificationMessage, verifyDomain } from "./verify.ts";
+
+const sendingDomains: Resource = {
+  name: "sending_domains",
+  label: "Sending domains",
+  group: "Sending identity",
+};
+
+const SendingDomain = Type.Object(
+  {
+    id: Id,
+    domain: Type.String({ description: "Lower-case; international names as A-labels (punycode)." }),
+    is_verified: Type.Boolean({ description: "Ownership is proved: mail may be sent from the domain." }),
+    spf_verified: Type.Boolean(),
+    dkim_verified: Type.Boolean(),
+    dmarc_verified: Type.Boolean(),
+    verified_at: NullableTimestamp,
+    is_active: Type.Boolean({ description: "False: an administrator switched the domain off." }),
+    custom_return_path: Type.Boolean(),
+    return_path_verified: Type.Boolean(),
+    dmarc_ingestion: Type.Boolean(),
+    checked_at: NullableTimestamp,
+    created_at: Timestamp,
+  },
+  { $id: "SendingDomain" },
+);
+
+const SendingDomainInput = Type.Object(
+  { domain: Type.String({ minLength: 1, maxLength: 1000, description: "For example `example.com`." }) },
+  { $id: "SendingDomainInput" },
+);
+
+const Switch = Type.Object({ enabled: Type.Boolean() }, { $id: "Switch" });
+
+export interface SendingDomainDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly config: PlatformDomains;
+  /** Asks a domain's own name servers first. */
+  readonly resolverFor: (domain: string) => Resolver;
+}
+
+export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
+  const { db } = deps;
+  return [
+    endpoint({
+      id: "listSendingDomains",
+      method: "GET",
+      path: "/sending-domains",
+      summary: "List the sending domains, newest first",
+      needs: need(sendingDomains, "read"),
+      answer: Type.Array(SendingDomain),
+      message: "Sending domains",
+      handle: ({ caller }) => listSendingDomains(db, caller.workspaceId),
+    }),
+    endpoint({
+      id: "createSendingDomain",
+      method: "POST",
+      path: "/sending-domains",
+      summary: "Add a sending domain, with a DKIM key of its own",
+      needs: need(sendingDomains, "write"),
+      body: SendingDomainInput,
+      answer: SendingDomain,
+      status: 201,
+      message: (data) => `${data.domain} was added; publish the records of its dns-status, then verify it`,
+      handle: ({ caller, body }) => createDomain(deps, caller.workspaceId, readSendingDomain(body.domain)),
+    }),
+    endpoint({
+      id: "deleteSendingDomain",
+      method: "DELETE",
+      path: "/sending-domains/{id}",
+      summary: "Delete a sending domain and destroy its DKIM keys",
+      needs: need(sendingDomains, "write"),
+      answer: Deleted,
+      message: "Sending domain deleted",
+      async handle({ caller, params: { id } }) {
+        await db.transaction(async (tx) => {
+          const domain = await removeSendingDomain(tx, caller.workspaceId, id);
+          if (domain === undefined) throw notFound("Sending domain");
+          await removeDomainClaim(tx, caller.workspaceId, domain);
+        });
+        return { id, deleted: true } as const;
+      },
+    }),
+    endpoint({
+      id: "getSendingDomainDnsStatus",
+      method: "GET",
+      path: "/sending-domains/{id}/dns-status",
+      summary: "Show the DNS records to publish and what is published now",
+      needs: need(sendingDomains, "read"),
+      answer: DnsStatus,
+      message: "DNS status",
+      handle: ({ caller, params }) =>
+        dnsStatus(deps, caller.workspaceId, findSendingDomain(db, caller.workspaceId, params.id)),
+    }),
+    endpoint({
+      id: "verifySendingDomain",
+      method: "POST",
+      path: "/sending-domains/{id}/verify",
+      summary: "Check the DNS now and set every flag to what it says",
+      needs: need(sendingDomains, "write"),
+      answer: Verification,
+      message: verificationMessage,
+      handle: ({ caller, params }) => verifyDomain(deps, caller.workspaceId, params.id),
+    }),
+    endpoint({
+      id: "setCustomReturnPath",
+      method: "PATCH",
+      path: "/sending-domains/{id}/custom-return-path",
+      summary: "Switch the domain's own return path on or off; it is used once its record is verified",
+      needs: need(sendingDomains, "write"),
+      body: Switch,
+      answer: DnsStatus,
+      message: "Custom return path updated",
+      handle: ({ caller, params, body }) =>
+        dnsStatus(
+          deps,
+          caller.workspaceId,
+          updateCustomReturnPath(db, caller.workspaceId, params.id, body.enabled),
+        ),
+    }),
+    endpoint({
+      id: "setDmarcIngestion",
+      method: "PATCH",
+      path: "/sending-domains/{id}/dmarc-ingestion",
+      summary: "Switch the collection of the domain's DMARC reports on or off",
+      needs: need(sendingDomains, "write"),
+      body: Switch,
+      answer: DnsStatus,
+      message: "DMARC ingestion updated",
+      handle: ({ caller, params, body }) =>
+        dnsStatus(
+          deps,
+          caller.workspaceId,
+          updateDmarcIngestion(db, caller.workspaceId, params.id, body.enabled),
+        ),
+    }),
+  ];
+}
+
+async function createDomain(
+  { db, clock, secrets }: SendingDomainDeps,
+  workspaceId: WorkspaceId,
+  domain: string,
+) {
+  const conflict = () => new ApiError("CONFLICT", `${domain} is a sending domain of this workspace already`);
+  // Asked first only to save the making of a key; the insert decides.
+  if (await findSendingDomainByName(db, workspaceId, domain)) throw conflict();
+  const now = clock.now();
+  const key = await newDkimKey(secrets, { domain, ...automaticKey, createdAt: now });
+  return db.transaction(async (tx) => {
+    const row = await insertSendingDomain(tx, workspaceId, domain, now);
+    if (row === undefined) throw conflict();
+    await insertDkimKey(tx, workspaceId, key);
+    return row;
+  });
+}
+
+async function dnsStatus(
+  { db, resolverFor, config }: SendingDomainDeps,
+  workspaceId: WorkspaceId,
+  found: Promise<CheckedDomain | undefined>,
+) {
+  const domain = await found;
+  if (domain === undefined) throw notFound("Sending domain");
+  const keys = await listDkimKeysOfDomain(db, workspaceId, domain.domain);
+  const checks = await checkDns(resolverFor(domain.domain), domain, keys, config);
+  return dnsStatusOf(domain, checks, config);
+}

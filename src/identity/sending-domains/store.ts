@@ -1,0 +1,242 @@
+/** The tables of sending domains and of the claims on them. */
+import { randomBytes } from "node:crypto";
+import sql, { type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Failures } from "../standing.ts";
+
+/** A domain as the API shows it. */
+export interface SendingDomain {
+  readonly id: string;
+  /** Lower-case A-labels. */
+  readonly domain: string;
+  /** Ownership was proved. */
+  readonly is_verified: boolean;
+  readonly spf_verified: boolean;
+  readonly dkim_verified: boolean;
+  readonly dmarc_verified: boolean;
+  readonly verified_at: Date | null;
+  /** False: an administrator switched it off. */
+  readonly is_active: boolean;
+  readonly custom_return_path: boolean;
+  readonly return_path_verified: boolean;
+  readonly dmarc_ingestion: boolean;
+  readonly checked_at: Date | null;
+  readonly created_at: Date;
+}
+
+/** A workspace's domain, as the delivery engine asks for many at once. */
+export interface DomainOfWorkspace {
+  readonly workspaceId: WorkspaceId;
+  readonly domain: string;
+}
+
+/** The checks whose failures are counted in the row of the domain; a key's are counted in its own. */
+export const countedChecks = ["ownership", "spf", "dmarc", "return_path"] as const;
+export type CountedCheck = (typeof countedChecks)[number];
+
+/** A domain with what its checks need. */
+export interface CheckedDomain extends SendingDomain {
+  readonly verification_token: string;
+  readonly dmarc_token: string;
+  readonly failed_checks: Readonly<Partial<Record<CountedCheck, Failures>>>;
+}
+
+const columns = sql`id, domain, is_verified, spf_verified, dkim_verified, dmarc_verified, verified_at, is_active,
+  custom_return_path, return_path_verified, dmarc_ingestion, checked_at, created_at`;
+const checkedColumns = sql`${columns}, verification_token, dmarc_token, failed_checks`;
+
+/** 128 bits in lower-case hexadecimal: DNS panels and mail addresses may change the case. */
+const TOKEN_OCTETS = 16;
+const newToken = () => randomBytes(TOKEN_OCTETS).toString("hex");
+
+/** Newest first. */
+export function listSendingDomains(db: Queryable, workspaceId: WorkspaceId): Promise<SendingDomain[]> {
+  return db.rows(sql`
+    select ${columns} from sending_domains
+    where workspace_id = ${workspaceId}
+    order by created_at desc, id desc`);
+}
+
+export function findSendingDomain(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<CheckedDomain | undefined> {
+  return findDomain(db, sql`workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+export function findSendingDomainByName(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+): Promise<CheckedDomain | undefined> {
+  return findDomain(db, sql`workspace_id = ${workspaceId} and domain = ${domain}`);
+}
+
+/** The domain as nobody else can change or delete it, or add and delete its keys, before the transaction ends. */
+export function lockSendingDomain(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+): Promise<CheckedDomain | undefined> {
+  return findDomain(tx, sql`workspace_id = ${workspaceId} and domain = ${domain} for update`);
+}
+
+function findDomain(db: Queryable, condition: Sql): Promise<CheckedDomain | undefined> {
+  return db.row(sql`select ${checkedColumns} from sending_domains where ${condition}`);
+}
+
+/** The new row, or undefined when the workspace has the domain already. */
+export function insertSendingDomain(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+  now: Date,
+): Promise<SendingDomain | undefined> {
+  return db.row(sql`
+    insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, created_at)
+    values (${workspaceId}, ${newId()}, ${domain}, ${newToken()}, ${newToken()}, ${now})
+    on conflict (workspace_id, domain) do nothing
+    returning ${columns}`);
+}
+
+/** Switches the domain's own return path; whether its record is there is for the next check to say. */
+export function updateCustomReturnPath(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  enabled: boolean,
+): Promise<CheckedDomain | undefined> {
+  return db.row(sql`
+    update sending_domains
+    set custom_return_path = ${enabled}, return_path_verified = return_path_verified and ${enabled}
+    where workspace_id = ${workspaceId} and id = ${id}
+    returning ${checkedColumns}`);
+}
+
+export function updateDmarcIngestion(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  enabled: boolean,
+): Promise<CheckedDomain | undefined> {
+  return db.row(sql`
+    update sending_domains set dmarc_ingestion = ${enabled}
+    where workspace_id = ${workspaceId} and id = ${id}
+    returning ${checkedColumns}`);
+}
+
+/** Writes down what a check came to; a domain that stays verified keeps its first date. */
+export async function updateDomainStanding(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  standing: {
+    readonly verified: Readonly<Record<CountedCheck, boolean>>;
+    readonly failedChecks: CheckedDomain["failed_checks"];
+    readonly now: Date;
+  },
+): Promise<void> {
+  const { verified, failedChecks, now } = standing;
+  await tx.run(sql`
+    update sending_domains
+    set is_verified = ${verified.ownership}, spf_verified = ${verified.spf}, dmarc_verified = ${verified.dmarc},
+      return_path_verified = custom_return_path and ${verified.return_path},
+      verified_at = case when ${verified.ownership} then coalesce(verified_at, ${now}) end,
+      failed_checks = ${JSON.stringify(failedChecks)}, checked_at = ${now}
+    where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** Lets `dkim_verified` follow the domain's keys: one whose record has been seen is enough. */
+export function updateDkimVerified(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+): Promise<SendingDomain | undefined> {
+  return tx.row(sql`
+    update sending_domains
+    set dkim_verified = exists (
+      select from dkim_keys
+      where dkim_keys.workspace_id = sending_domains.workspace_id and dkim_keys.domain = sending_domains.domain
+        and dkim_keys.verified_at is not null)
+    where workspace_id = ${workspaceId} and domain = ${domain}
+    returning ${columns}`);
+}
+
+/** Removes the domain with its keys (by foreign key) and says which it was. */
+export async function removeSendingDomain(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<string | undefined> {
+  const removed = await tx.row<{ domain: string }>(sql`
+    delete from sending_domains where workspace_id = ${workspaceId} and id = ${id} returning domain`);
+  return removed?.domain;
+}
+
+/**
+ * Takes domains whose last check is older than `dueBefore` by marking them checked, so that other machines pass them
+ * by and no transaction stays open while the DNS is asked. A process that dies loses its batch one day's check.
+ */
+export function leaseDueDomains(
+  db: Queryable,
+  due: { readonly now: Date; readonly dueBefore: Date; readonly most: number },
+): Promise<(CheckedDomain & { readonly workspace_id: WorkspaceId })[]> {
+  return db.rows(sql`
+    update sending_domains set checked_at = ${due.now}
+    where (workspace_id, id) in (
+      select workspace_id, id from sending_domains
+      where coalesce(checked_at, created_at) <= ${due.dueBefore}
+      order by coalesce(checked_at, created_at)
+      limit ${due.most}
+      for update skip locked)
+    returning workspace_id, ${checkedColumns}`);
+}
+
+/** Claims a domain for the workspace that proved it: false when another one holds it. Repeating it changes nothing. */
+export async function insertDomainClaim(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+  now: Date,
+): Promise<boolean> {
+  const held = await tx.run(sql`
+    insert into domain_claims (domain, workspace_id, claimed_at) values (${domain}, ${workspaceId}, ${now})
+    on conflict (domain) do update set workspace_id = excluded.workspace_id
+    where domain_claims.workspace_id = excluded.workspace_id`);
+  return held > 0;
+}
+
+/** Gives the domain free, if it is this workspace that holds it. */
+export async function removeDomainClaim(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+): Promise<void> {
+  await tx.run(sql`delete from domain_claims where domain = ${domain} and workspace_id = ${workspaceId}`);
+}
+
+/** The workspace that proved ownership of a domain, if one did. */
+export async function findDomainHolder(db: Queryable, domain: string): Promise<WorkspaceId | undefined> {
+  const claim = await db.row<{ workspace_id: WorkspaceId }>(sql`
+    select workspace_id from domain_claims where domain = ${domain}`);
+  return claim?.workspace_id;
+}
+
+/** For each asked domain, in the order asked, whether its own return path is switched on and resolves. */
+export async function listCustomReturnPaths(
+  db: Queryable,
+  asked: readonly DomainOfWorkspace[],
+): Promise<boolean[]> {
+  const rows = await db.rows<{ is_ready: boolean }>(
+    sql`
+    select coalesce(own.is_verified and own.custom_return_path and own.return_path_verified, false) as is_ready
+    from unnest(${asked.map((one) => one.workspaceId)}::uuid[], ${asked.map((one) => one.domain)}::text[])
+      with ordinality as asked (workspace_id, domain, position)
+    left join sending_domains as own using (workspace_id, domain)
+    order by asked.position`,
+    "custom return paths",
+  );
+  return rows.map((row) => row.is_ready);
+}

@@ -1,0 +1,80 @@
+/**
+ * /verify-sender/{token}: the page behind the link of the confirmation mail. Mail scanners open links, so looking at
+ * it (GET, HEAD) changes nothing; the button (POST) confirms. A link that is wrong, expired, replaced or used gets
+ * one and the same answer, which tells a guesser nothing.
+ */
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { html, sendPage } from "../../platform/http/page.ts";
+import type { Secrets } from "../../platform/secrets.ts";
+import { readSenderLink, senderLinkKey } from "./confirmation-token.ts";
+import { findSenderOfLink, updateSenderVerified } from "./store.ts";
+
+const PATH = "/verify-sender/";
+
+/** Where the page of a token is, relative to PUBLIC_URL. */
+export function confirmationPath(token: string): string {
+  return PATH + token;
+}
+
+type Token = { Params: { "*": string } };
+
+/** Adds the page to a server, outside /api/v1. */
+export function registerConfirmationPage(
+  server: FastifyInstance,
+  deps: { readonly db: Database; readonly clock: Clock; readonly secrets: Secrets },
+): void {
+  const key = senderLinkKey(deps.secrets);
+  server.register(async (pages) => {
+    // The form sends nothing; whatever a client sends along is not looked at.
+    pages.addContentTypeParser(
+      "application/x-www-form-urlencoded",
+      { parseAs: "string" },
+      (_request, _body, done) => done(null, undefined),
+    );
+    // A wildcard, because a parameter that is too long would be answered by the router and not by the page.
+    pages.get<Token>(`${PATH}*`, async ({ params }, reply) => {
+      const link = readSenderLink(params["*"], key, deps.clock.now());
+      const sender = link && (await findSenderOfLink(deps.db, link));
+      return sender ? sendQuestion(reply, sender.email) : sendInvalid(reply);
+    });
+    pages.post<Token>(`${PATH}*`, async ({ params }, reply) => {
+      const now = deps.clock.now();
+      const link = readSenderLink(params["*"], key, now);
+      const sender = link && (await updateSenderVerified(deps.db, link, now));
+      return sender ? sendConfirmed(reply, sender.email) : sendInvalid(reply);
+    });
+  });
+}
+
+function sendQuestion(reply: FastifyReply, email: string): FastifyReply {
+  return sendPage(
+    reply,
+    200,
+    "Confirm your sender address",
+    html`<p>Somebody asked to send mail as <strong>${email}</strong>. Is this your address, and do you agree?</p>
+<form method="post"><button>Yes, confirm ${email}</button></form>
+<p class="soft">If you did not expect this, close the page: without your confirmation nothing is sent in your name.</p>`,
+  );
+}
+
+function sendConfirmed(reply: FastifyReply, email: string): FastifyReply {
+  return sendPage(
+    reply,
+    200,
+    "Thank you",
+    html`<p><strong>${email}</strong> is confirmed as a sender address.</p>
+<p class="soft">You can close this page.</p>`,
+  );
+}
+
+function sendInvalid(reply: FastifyReply): FastifyReply {
+  return sendPage(
+    reply,
+    404,
+    "This link does not work",
+    html`<p>It may have been used already, replaced by a newer one, or cut off by the mail program.</p>
+<p class="soft">Links work for 48 hours. Whoever asked for the confirmation can have a new one sent.</p>`,
+  );
+}

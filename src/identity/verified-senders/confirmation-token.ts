@@ -1,0 +1,66 @@
+/**
+ * The token of a confirmation link: whose sender, which of the links that were sent, until when, under a keyed MAC.
+ * Nobody can make one, alter one, or use one for another sender; that only the newest link works, and once, is
+ * judged against the row (store.ts).
+ *
+ *     base64url( workspace id 16 | sender id 16 | link number 4 | expiry 4 | HMAC-SHA256 32 )   = 96 characters
+ *
+ * 72 octets fill their base64 to the last bit, so that a token has exactly one spelling.
+ */
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { asWorkspaceId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Secrets } from "../../platform/secrets.ts";
+
+export interface SenderLink {
+  readonly workspaceId: WorkspaceId;
+  readonly senderId: string;
+  /** Counts the links of one sender from 1. */
+  readonly number: number;
+  /** To the second. */
+  readonly expiresAt: Date;
+}
+
+const TOKEN = /^[\w-]{96}$/;
+const UUID_OCTETS = 16;
+const NUMBER_AT = 32;
+const EXPIRY_AT = 36;
+const MAC_AT = 40;
+
+/** The key that signs these links and nothing else. */
+export function senderLinkKey(secrets: Secrets): Buffer {
+  return secrets.derive("verified sender links");
+}
+
+export function signSenderLink(link: SenderLink, key: Buffer): string {
+  const content = Buffer.alloc(MAC_AT);
+  content.write(link.workspaceId.replaceAll("-", ""), 0, "hex");
+  content.write(link.senderId.replaceAll("-", ""), UUID_OCTETS, "hex");
+  content.writeUInt32BE(link.number, NUMBER_AT);
+  content.writeUInt32BE(Math.floor(link.expiresAt.getTime() / 1000), EXPIRY_AT);
+  return Buffer.concat([content, mac(content, key)]).toString("base64url");
+}
+
+/** The link a token stands for, or null when it was not signed with this key or has expired. */
+export function readSenderLink(token: string, key: Buffer, now: Date): SenderLink | null {
+  if (!TOKEN.test(token)) return null;
+  const octets = Buffer.from(token, "base64url");
+  const content = octets.subarray(0, MAC_AT);
+  if (!timingSafeEqual(octets.subarray(MAC_AT), mac(content, key))) return null;
+  const expiresAt = new Date(content.readUInt32BE(EXPIRY_AT) * 1000);
+  if (expiresAt <= now) return null;
+  return {
+    workspaceId: asWorkspaceId(uuidAt(content, 0)),
+    senderId: uuidAt(content, UUID_OCTETS),
+    number: content.readUInt32BE(NUMBER_AT),
+    expiresAt,
+  };
+}
+
+function mac(content: Buffer, key: Buffer): Buffer {
+  return createHmac("sha256", key).update(content).digest();
+}
+
+function uuidAt(octets: Buffer, start: number): string {
+  const hex = octets.toString("hex", start, start + UUID_OCTETS);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

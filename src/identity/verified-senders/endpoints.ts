@@ -1,0 +1,208 @@
+/** Verified senders: single addresses that their owners allowed a workspace to send as. */
+import { type Static, Type } from "typebox";
+import { headerTextFault, normalizeAddress, parseAddress } from "../../mail/address.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, invalid, notFound } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Secrets } from "../../platform/secrets.ts";
+import { findWorkspace } from "../../workspace/workspaces/store.ts";
+import { isFreeMail } from "../free-mail.ts";
+import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
+import { confirmationPath } from "./confirmation-page.ts";
+import { senderLinkKey, signSenderLink } from "./confirmation-token.ts";
+import {
+  findVerifiedSender,
+  insertVerifiedSender,
+  listVerifiedSenders,
+  removeVerifiedSender,
+  updateSenderLink,
+  type VerifiedSender as VerifiedSenderRow,
+} from "./store.ts";
+
+const verifiedSenders: Resource = {
+  name: "verified_senders",
+  label: "Verified senders",
+  group: "Sending identity",
+};
+
+const LINK_LIFETIME_MS = 48 * 60 * 60 * 1000;
+const RESEND_PAUSE_MS = 60 * 1000;
+const LONGEST_NAME = 200;
+
+const VerifiedSender = Type.Object(
+  {
+    id: Id,
+    email: Type.String({ description: "Lower-case." }),
+    from_name: Type.String(),
+    is_verified: Type.Boolean({
+      description: "Whether its owner confirmed, so that mail may be sent as it.",
+    }),
+    verified_at: NullableTimestamp,
+    token_expires_at: Type.Unsafe<Date>({ ...Timestamp, description: "When the newest link stops working." }),
+    created_at: Timestamp,
+  },
+  { $id: "VerifiedSender" },
+);
+
+const NewVerifiedSender = Type.Object(
+  {
+    ...VerifiedSender.properties,
+    warnings: Type.Array(Type.String(), {
+      description: "What will make mail from this address hard to deliver.",
+    }),
+  },
+  { $id: "NewVerifiedSender" },
+);
+
+const SenderInput = Type.Object(
+  {
+    email: Type.String({ minLength: 3, description: "A bare address: `name@example.com`." }),
+    from_name: Type.Optional(Type.String({ maxLength: LONGEST_NAME })),
+  },
+  { $id: "VerifiedSenderInput" },
+);
+
+export interface VerifiedSenderDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  /** PUBLIC_URL, or where the service listens. */
+  readonly publicUrl: () => string;
+  /** Accepts a mail of the service's own inside the transaction it is given. */
+  readonly sendPlatformMail: (
+    tx: Queryable,
+    workspaceId: WorkspaceId,
+    mail: ConfirmationMail,
+  ) => Promise<void>;
+}
+
+export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
+  const { db } = deps;
+  return [
+    endpoint({
+      id: "listVerifiedSenders",
+      method: "GET",
+      path: "/verified-senders",
+      summary: "List the verified senders, newest first",
+      needs: need(verifiedSenders, "read"),
+      answer: Type.Array(VerifiedSender),
+      message: "Verified senders",
+      handle: ({ caller }) => listVerifiedSenders(db, caller.workspaceId),
+    }),
+    endpoint({
+      id: "createVerifiedSender",
+      method: "POST",
+      path: "/verified-senders",
+      summary: "Add a sender address and mail it a confirmation link",
+      needs: need(verifiedSenders, "write"),
+      body: SenderInput,
+      answer: NewVerifiedSender,
+      status: 201,
+      message: (data) => `A confirmation link was sent to ${data.email}`,
+      handle: ({ caller, body }) => createSender(deps, caller.workspaceId, readInput(body)),
+    }),
+    endpoint({
+      id: "resendVerifiedSenderLink",
+      method: "POST",
+      path: "/verified-senders/{id}/resend",
+      summary: "Mail a new confirmation link, at most once a minute; older links stop working",
+      needs: need(verifiedSenders, "write"),
+      answer: VerifiedSender,
+      message: (data) => `A new confirmation link was sent to ${data.email}`,
+      handle: ({ caller, params }) => resendLink(deps, caller.workspaceId, params.id),
+    }),
+    endpoint({
+      id: "deleteVerifiedSender",
+      method: "DELETE",
+      path: "/verified-senders/{id}",
+      summary: "Delete a verified sender",
+      needs: need(verifiedSenders, "write"),
+      answer: Deleted,
+      message: "Verified sender deleted",
+      async handle({ caller, params: { id } }) {
+        if (!(await removeVerifiedSender(db, caller.workspaceId, id))) throw notFound("Verified sender");
+        return { id, deleted: true } as const;
+      },
+    }),
+  ];
+}
+
+async function createSender(
+  deps: VerifiedSenderDeps,
+  workspaceId: WorkspaceId,
+  input: { readonly email: string; readonly fromName: string },
+) {
+  const now = deps.clock.now();
+  return deps.db.transaction(async (tx) => {
+    const inserted = await insertVerifiedSender(tx, workspaceId, { ...input, now, expiresAt: expiryOf(now) });
+    if (inserted === undefined) {
+      throw new ApiError("CONFLICT", `${input.email} is a verified sender of this workspace already`);
+    }
+    const { token_number, ...sender } = inserted;
+    await sendLink(deps, tx, workspaceId, sender, token_number);
+    return { ...sender, warnings: warningsFor(sender.email) };
+  });
+}
+
+async function resendLink(deps: VerifiedSenderDeps, workspaceId: WorkspaceId, id: string) {
+  const now = deps.clock.now();
+  const quietSince = new Date(now.getTime() - RESEND_PAUSE_MS);
+  return deps.db.transaction(async (tx) => {
+    const link = { now, expiresAt: expiryOf(now), quietSince };
+    const renewed = await updateSenderLink(tx, workspaceId, id, link);
+    if (renewed === undefined) throw await refusal(tx, workspaceId, id, now);
+    const { token_number, ...sender } = renewed;
+    await sendLink(deps, tx, workspaceId, sender, token_number);
+    return sender;
+  });
+}
+
+/** Why a link was not sent again. */
+async function refusal(tx: Queryable, workspaceId: WorkspaceId, id: string, now: Date): Promise<ApiError> {
+  const sender = await findVerifiedSender(tx, workspaceId, id);
+  if (sender === undefined) return notFound("Verified sender");
+  if (sender.is_verified) return new ApiError("CONFLICT", `${sender.email} is verified already`);
+  const wait = sender.link_sent_at.getTime() + RESEND_PAUSE_MS - now.getTime();
+  return new ApiError("RATE_LIMIT_EXCEEDED", "A link was sent less than a minute ago; look there first", {
+    headers: { "Retry-After": String(Math.max(1, Math.ceil(wait / 1000))) },
+  });
+}
+
+async function sendLink(
+  { secrets, publicUrl, sendPlatformMail }: VerifiedSenderDeps,
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { id, email, token_expires_at }: VerifiedSenderRow,
+  number: number,
+): Promise<void> {
+  const workspace = await findWorkspace(tx, workspaceId);
+  if (workspace === undefined) throw new Error(`workspace ${workspaceId} is gone`);
+  const link = { workspaceId, senderId: id, number, expiresAt: token_expires_at };
+  const path = confirmationPath(signSenderLink(link, senderLinkKey(secrets)));
+  const url = publicUrl().replace(/\/$/, "") + path;
+  await sendPlatformMail(tx, workspaceId, confirmationMail(email, workspace.name, url));
+}
+
+function expiryOf(now: Date): Date {
+  return new Date(now.getTime() + LINK_LIFETIME_MS);
+}
+
+/** @throws ApiError VALIDATION_ERROR */
+function readInput({ email, from_name = "" }: Static<typeof SenderInput>) {
+  const address = parseAddress(email);
+  if (!address.ok) throw invalid({ field: "email", message: `email: ${address.message}` });
+  const fault = headerTextFault(from_name);
+  if (fault !== null) throw invalid({ field: "from_name", message: `from_name: ${fault}` });
+  return { email: normalizeAddress(address.address), fromName: from_name.trim() };
+}
+
+function warningsFor(email: string): string[] {
+  const domain = email.slice(email.lastIndexOf("@") + 1);
+  if (!isFreeMail(domain)) return [];
+  return [
+    `${domain} belongs to a mailbox provider, which we cannot sign for: mail from this address fails DMARC alignment and is often refused or filed as spam. Use an address on a sending domain of your own.`,
+  ];
+}

@@ -1,0 +1,104 @@
+/** The table of verified senders. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { SenderLink } from "./confirmation-token.ts";
+
+export interface VerifiedSender {
+  readonly id: string;
+  /** Lower-case. */
+  readonly email: string;
+  readonly from_name: string;
+  readonly is_verified: boolean;
+  readonly verified_at: Date | null;
+  readonly token_expires_at: Date;
+  readonly created_at: Date;
+}
+
+/** A sender whose newest link has just been numbered. */
+export interface LinkedSender extends VerifiedSender {
+  readonly token_number: number;
+}
+
+const columns = sql`id, email, from_name, is_verified, verified_at, token_expires_at, created_at`;
+
+/** Newest first. */
+export function listVerifiedSenders(db: Queryable, workspaceId: WorkspaceId): Promise<VerifiedSender[]> {
+  return db.rows(sql`
+    select ${columns} from verified_senders
+    where workspace_id = ${workspaceId}
+    order by created_at desc, id desc`);
+}
+
+export function findVerifiedSender(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<(LinkedSender & { readonly link_sent_at: Date }) | undefined> {
+  return db.row(sql`
+    select ${columns}, token_number, link_sent_at from verified_senders
+    where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** The new row, or undefined when the workspace has the address already. */
+export function insertVerifiedSender(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  sender: { readonly email: string; readonly fromName: string; readonly now: Date; readonly expiresAt: Date },
+): Promise<LinkedSender | undefined> {
+  return db.row(sql`
+    insert into verified_senders
+      (workspace_id, id, email, from_name, token_expires_at, link_sent_at, created_at)
+    values (${workspaceId}, ${newId()}, ${sender.email}, ${sender.fromName}, ${sender.expiresAt},
+      ${sender.now}, ${sender.now})
+    on conflict (workspace_id, email) do nothing
+    returning ${columns}, token_number`);
+}
+
+/**
+ * Numbers the next link, which ends the ones before. The guard is the statement's own, so that of many calls at once
+ * one passes: undefined when the sender is not there, is verified, or had a link re-sent after `quietSince`.
+ */
+export function updateSenderLink(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  link: { readonly now: Date; readonly expiresAt: Date; readonly quietSince: Date },
+): Promise<LinkedSender | undefined> {
+  return db.row(sql`
+    update verified_senders
+    set token_number = token_number + 1, token_expires_at = ${link.expiresAt}, link_sent_at = ${link.now}
+    where workspace_id = ${workspaceId} and id = ${id} and not is_verified
+      and (token_number = 1 or link_sent_at <= ${link.quietSince})
+    returning ${columns}, token_number`);
+}
+
+/** The sender whose newest, unused link this is. */
+export function findSenderOfLink(db: Queryable, link: SenderLink): Promise<VerifiedSender | undefined> {
+  return db.row(sql`select ${columns} from verified_senders where ${isOpen(link)}`);
+}
+
+/** Confirms by the newest, unused link; undefined when it is not that any more. */
+export function updateSenderVerified(
+  db: Queryable,
+  link: SenderLink,
+  now: Date,
+): Promise<VerifiedSender | undefined> {
+  return db.row(sql`
+    update verified_senders set is_verified = true, verified_at = ${now}
+    where ${isOpen(link)}
+    returning ${columns}`);
+}
+
+const isOpen = ({ workspaceId, senderId, number }: SenderLink) => sql`
+  workspace_id = ${workspaceId} and id = ${senderId} and token_number = ${number} and not is_verified`;
+
+export async function removeVerifiedSender(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<boolean> {
+  const removed = await db.run(sql`
+    delete from verified_senders where workspace_id = ${workspaceId} and id = ${id}`);
+  return removed > 0;
+}

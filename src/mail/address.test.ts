@@ -1,0 +1,257 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import {
+  headerTextFault,
+  needsSmtpUtf8,
+  normalizeAddress,
+  parseAddress,
+  parseDomain,
+  parseMailbox,
+} from "./address.ts";
+
+const message = (parsed: { readonly ok: boolean; readonly message?: string }) => parsed.message ?? "accepted";
+
+describe("an address", () => {
+  test.each([
+    ["name@example.com", "name", "example.com"],
+    ["Jane.Doe+tag@Example.COM", "Jane.Doe+tag", "example.com"],
+    ["#$&'*+-/=?^_`{|}~@example.com", "#$&'*+-/=?^_`{|}~", "example.com"],
+    ['"two words"@example.com', '"two words"', "example.com"],
+    ['"a\\"b\\\\c"@example.com', '"a\\"b\\\\c"', "example.com"],
+    ["jörg@müller.de", "jörg", "xn--mller-kva.de"],
+    ["用户@例子.广告", "用户", "xn--fsqu00a.xn--4rr70v"],
+    ["a@faß.example", "a", "xn--fa-hia.example"],
+    ["a@r3---sn-apo3qvuoxuxbt.example", "a", "r3---sn-apo3qvuoxuxbt.example"],
+    [`${"a".repeat(64)}@example.com`, "a".repeat(64), "example.com"],
+  ])("%s is one mailbox", (text, local, domain) => {
+    expect(parseAddress(text)).toEqual({ ok: true, local, domain, address: `${local}@${domain}` });
+  });
+
+  test("loses blanks around it, of any script", () => {
+    expect(parseAddress("\u00a0\u3000name@example.com \ufeff")).toMatchObject({
+      address: "name@example.com",
+    });
+  });
+
+  test("has one spelling, so that quotes without need do not get around a suppression", () => {
+    expect(parseAddress('"bob"@example.com')).toMatchObject({ address: "bob@example.com" });
+    expect(parseAddress('"b\\ob.x"@example.com')).toMatchObject({ address: "bob.x@example.com" });
+  });
+
+  test.each([
+    ["", /Enter an address with an @/],
+    ["name", /Enter an address with an @/],
+    ["@example.com", /Enter a name before the @/],
+    ["name@", /Enter a domain/],
+    ["name@example", /complete domain/],
+    ["a@b@example.com", /Remove "@" from the domain/],
+    ["a..b@example.com", /dot/],
+    [".a@example.com", /dot/],
+    ["a.@example.com", /dot/],
+    ["a b@example.com", /Remove the blank before the @/],
+    ["a\u200bb@example.com", /invisible character U\+200B/],
+    ["a\u202eb@example.com", /invisible character U\+202E/],
+    ["a@example.com, b@example.com", /Remove "," from the domain/],
+    ["a@example.com;b@example.com", /Remove ";" from the domain/],
+    ["a(comment)@example.com", /Remove "\(" before the @/],
+    ["a@good.example(x)evil.example", /Remove "\(" from the domain/],
+    ["Group: a@example.com;", /Remove ":" before the @/],
+    ["<a@example.com>", /Remove "<" before the @/],
+    ["@relay.example:a@example.com", /Enter a name before the @/],
+    ["a%evil.example@good.example", /Remove "%" before the @/],
+    ["evil.example!a@good.example", /Remove "!" before the @/],
+    ['"a@evil.example x"@good.example', /Remove "@" from the quoted part/],
+    ['"a> SIZE=1"@good.example', /Remove ">" from the quoted part/],
+    ['"a%b"@good.example', /Remove "%" from the quoted part/],
+    ['""@example.com', /between the quotes/],
+    ['"a"b@example.com', /Remove """ before the @/],
+    ['"a@example.com', /Remove """ before the @/],
+    ["a@[127.0.0.1]", /instead of an IP address in brackets/],
+    ["a@[IPv6:::1]", /instead of an IP address in brackets/],
+    ["a@127.0.0.1", /instead of an IP address/],
+    ["a@１２７.0.0.1", /instead of an IP address/],
+    ["a@-x.com", /Correct "-x"/],
+    ["a@x-.com", /Correct "x-"/],
+    ["a@a..com", /dot/],
+    ["a@example.com.", /dot/],
+    ["a@ex_ample.com", /Remove "_" from the domain/],
+    ["a@ex%61mple.com", /Remove "%" from the domain/],
+    ["a@ex／ample.com", /Check the spelling/],
+    [`a@${"x".repeat(64)}.com`, /Correct/],
+    [`${"a".repeat(65)}@example.com`, /Shorten the part before the @/],
+    [`${"ü".repeat(33)}@example.com`, /Shorten the part before the @/],
+    [`a@${"x.".repeat(125)}com`, /Shorten the address/],
+    [`a@${"x.".repeat(130)}com`, /Shorten the domain/],
+    ["a@example.com\r\nDATA", /line break U\+000D/],
+    ['"\n"@iana.org', /line break U\+000A/],
+    ['"\rtest"@iana.org', /line break U\+000D/],
+    ["a\0@example.com", /control character U\+0000/],
+    ["a@example.com\t", /control character U\+0009/],
+    ["a\ud800@example.com", /broken character/],
+    ["a".repeat(2000), /at most 1000 characters/],
+  ])("%j is refused with a sentence that says what to do", (text, expected) => {
+    expect(message(parseAddress(text))).toMatch(expected);
+  });
+
+  test("that is accepted names one mailbox in every part of the system, whatever was typed", () => {
+    const piece = fc.constantFrom(
+      "a",
+      "B",
+      ".",
+      "@",
+      '"',
+      "\\",
+      " ",
+      "%",
+      "ü",
+      "例",
+      "\r",
+      "\n",
+      "\0",
+      "<",
+      ">",
+      "x.org",
+    );
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+        const parsed = parseAddress(pieces.join(""));
+        if (!parsed.ok) return;
+        expect(parsed.address).toBe(`${parsed.local}@${parsed.domain}`);
+        expect(parsed.address.split("@")).toHaveLength(2);
+        expect(parsed.address).not.toMatch(/[\p{Cc}<>,;:()[\]%!]/u);
+        expect(parsed.domain).toMatch(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/);
+        expect(parseAddress(parsed.address)).toEqual(parsed);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test("is compared without case, blanks around it, or the script of its domain", () => {
+    expect(normalizeAddress(" Jane@MÜLLER.de\n")).toBe("jane@xn--mller-kva.de");
+    expect(normalizeAddress("\u0085\u2003JO\u0308RG@Example.com")).toBe("jörg@example.com");
+    expect(normalizeAddress("No Address ")).toBe("no address");
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        expect(normalizeAddress(normalizeAddress(text))).toBe(normalizeAddress(text));
+      }),
+    );
+  });
+
+  test("needs SMTPUTF8 only for what stands before the @", () => {
+    expect(["jörg@müller.de", "jorg@müller.de"].map((text) => needsSmtpUtf8(normalizeAddress(text)))).toEqual(
+      [true, false],
+    );
+  });
+});
+
+describe("a mailbox", () => {
+  test.each([
+    ["a@example.com", null],
+    ["<a@example.com>", null],
+    [" Jane Doe <a@example.com> ", "Jane Doe"],
+    ["Dr. J. Müller-Lüdenscheidt <a@example.com>", "Dr. J. Müller-Lüdenscheidt"],
+    ['"Doe, Jane" <a@example.com>', "Doe, Jane"],
+    ['"The \\"Boss\\" \\\\" <a@example.com>', 'The "Boss" \\'],
+    ['"ceo@bank.example"<a@example.com>', "ceo@bank.example"],
+    ['"" <a@example.com>', null],
+    ["=?utf-8?q?x?= <a@example.com>", "=?utf-8?q?x?="],
+  ])("%j has the name %j", (text, name) => {
+    expect(parseMailbox(text)).toEqual({
+      ok: true,
+      name,
+      local: "a",
+      domain: "example.com",
+      address: "a@example.com",
+    });
+  });
+
+  test("may have a quoted local part without being taken for a name", () => {
+    expect(parseMailbox('"two words"@example.com')).toMatchObject({ name: null, local: '"two words"' });
+    expect(parseMailbox('Jane <"two words"@example.com>')).toMatchObject({
+      name: "Jane",
+      local: '"two words"',
+    });
+  });
+
+  test.each([
+    "a@example.com, b@example.com",
+    "Jane <a@example.com>, b@example.com",
+    "b@example.com, Jane <a@example.com>",
+    "Jane <a@example.com>, Joe <b@example.com>",
+    "Doe, Jane <a@example.com>",
+    "Jane <a@example.com> (work)",
+    "Jane (work) <a@example.com>",
+    "Friends: <a@example.com>;",
+    "undisclosed-recipients:;",
+    "Jane <<a@example.com>>",
+    "Jane <@relay.example:a@example.com>",
+    "evil@example.net <a@example.com>",
+    '"Jane <a@example.com>',
+    "Jane\r\nBcc: b@example.com <a@example.com>",
+    "Jane <>",
+    "Jane",
+    "",
+  ])("%j is refused", (text) => {
+    expect(message(parseMailbox(text))).toMatch(/^[A-Z].*\.$/);
+  });
+});
+
+describe("a domain", () => {
+  test.each([
+    ["Example.COM", "example.com"],
+    [" example.com. ", "example.com"],
+    ["mail.MÜLLER.de", "mail.xn--mller-kva.de"],
+    ["例子。广告", "xn--fsqu00a.xn--4rr70v"],
+    ["xn--mller-kva.de", "xn--mller-kva.de"],
+    ["4chan.org", "4chan.org"],
+  ])("%j becomes %s", (text, domain) => {
+    expect(parseDomain(text)).toEqual({ ok: true, domain });
+  });
+
+  test.each([
+    ["https://example.com", /only the domain/],
+    ["example.com/path", /only the domain/],
+    ["example.com:25", /only the domain/],
+    ["name@example.com", /only the domain/],
+    ["::1", /only the domain/],
+    ["localhost", /complete domain/],
+    ["", /Enter a domain/],
+    [".", /Enter a domain/],
+    ["example.com..", /dot/],
+    ["10.0.0.1", /IP address/],
+    ["127.1", /IP address/],
+    ["example.0x7f", /IP address/],
+    ["[10.0.0.1]", /IP address/],
+    ["*.example.com", /Remove "\*"/],
+    ["_dmarc.example.com", /Remove "_"/],
+    ["exa mple.com", /Remove the blank/],
+    ["example.com\n", /line break/],
+  ])("%j is refused", (text, expected) => {
+    expect(message(parseDomain(text))).toMatch(expected);
+  });
+});
+
+describe("the content of a header line", () => {
+  test.each(["", "Hello", "Größe 例 😀 \u202e RTL", "tab-free", "=?utf-8?q?=0D=0A?=", "%0d%0aBcc: x"])(
+    "may be %j",
+    (text) => {
+      expect(headerTextFault(text)).toBeNull();
+    },
+  );
+
+  test.each([
+    ["a\rb", "Remove the line break U+000D at position 2."],
+    ["a\nBcc: b", "Remove the line break U+000A at position 2."],
+    ["\u000b", "Remove the line break U+000B at position 1."],
+    ["\u0085", "Remove the line break U+0085 at position 1."],
+    ["ab\u2028", "Remove the line break U+2028 at position 3."],
+    ["\u2029", "Remove the line break U+2029 at position 1."],
+    ["\0", "Remove the control character U+0000 at position 1."],
+    ["\t", "Remove the control character U+0009 at position 1."],
+    ["\u001b[31m", "Remove the control character U+001B at position 1."],
+    ["\u007f", "Remove the control character U+007F at position 1."],
+    ["x\ud83d", "Remove the broken character (half of a surrogate pair) U+D83D at position 2."],
+  ])("may not be %j", (text, fault) => {
+    expect(headerTextFault(text)).toBe(fault);
+  });
+});

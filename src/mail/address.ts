@@ -1,0 +1,223 @@
+/**
+ * Addresses and domains as people and programs type them, read by one strict grammar (RFC 5321 section 4.1.2,
+ * RFC 5322 section 3.4, RFC 6531 for non-ASCII). Whatever passes here names exactly one mailbox, is safe inside
+ * an SMTP command and inside a header line, and means the same to every server on the way: the forms that mail
+ * software reads in different ways (source routes, percent and bang routing, groups, comments, IP literals, an @
+ * inside a quoted local part) are refused rather than guessed at.
+ *
+ * A refusal is a value whose `message` is a sentence for the person who typed the text.
+ */
+
+import { domainToASCII } from "node:url";
+
+/** One mailbox. The local part keeps its case; the domain is lower-case A-labels (punycode). */
+export interface Address {
+  readonly local: string;
+  readonly domain: string;
+  /** `local@domain`, as it is written in SMTP and in headers. */
+  readonly address: string;
+}
+
+export type Refusal = { readonly ok: false; readonly message: string };
+export type ParsedAddress = ({ readonly ok: true } & Address) | Refusal;
+export type ParsedMailbox = ({ readonly ok: true; readonly name: string | null } & Address) | Refusal;
+export type ParsedDomain = { readonly ok: true; readonly domain: string } | Refusal;
+
+/** Octets (RFC 5321 section 4.5.3.1; 254 is what the 256 octets of a path leave between its brackets). */
+const maxLocalOctets = 64;
+const maxAddressOctets = 254;
+/** Characters of a domain name in text form (RFC 1035: 255 octets on the wire). */
+const maxDomainLength = 253;
+/** Nothing longer than this is worth reading: a mailbox with its display name. */
+const maxMailboxLength = 1000;
+
+const atom = "[\\w!#$%&'*+/=?^`{|}~\\u{80}-\\u{10ffff}-]+";
+const dotAtom = new RegExp(`^${atom}(?:\\.${atom})*$`, "u");
+/** Characters that take no ink: controls, joiners, direction marks, private use, blanks of every width. */
+const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
+const quotedAddress = /^"((?:[^"\\]|\\.)*)"@(.*)$/u;
+const namedMailbox = /^(?:"((?:[^"\\]|\\.)*)" *|([^"<>]*))<([^<>]*)>$/u;
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/**
+ * Reads a bare address such as `name@example.com` or `"two words"@example.com`; blanks around it are ignored.
+ * A local part that was quoted without need loses its quotes, so that one mailbox has one spelling.
+ */
+export function parseAddress(text: string): ParsedAddress {
+  const fault = lineFault(text);
+  if (fault !== null) return refuse(fault);
+  const bare = trimSpace(text);
+  const quoted = quotedAddress.exec(bare);
+  const at = bare.indexOf("@");
+  if (quoted === null && at < 0) return refuse("Enter an address with an @, such as name@example.com.");
+  const local = quoted === null ? plainLocal(bare.slice(0, at)) : quotedLocal(quoted[1] ?? "");
+  if (typeof local !== "string") return local;
+  if (Buffer.byteLength(local) > maxLocalOctets) {
+    return refuse(`Shorten the part before the @ to ${maxLocalOctets} characters.`);
+  }
+  const host = asciiDomain(quoted === null ? bare.slice(at + 1) : (quoted[2] ?? ""));
+  if (!host.ok) return host;
+  const address = `${local}@${host.domain}`;
+  if (Buffer.byteLength(address) > maxAddressOctets) {
+    return refuse(`Shorten the address to ${maxAddressOctets} characters.`);
+  }
+  return { ok: true, local, domain: host.domain, address };
+}
+
+/** Reads one mailbox: a bare address, `<name@example.com>`, `Name <…>` or `"Name, quoted" <…>`. */
+export function parseMailbox(text: string): ParsedMailbox {
+  const fault = lineFault(text);
+  if (fault !== null) return refuse(fault);
+  const named = namedMailbox.exec(trimSpace(text));
+  const parsed = parseAddress(named?.[3] ?? text);
+  if (!parsed.ok) return parsed;
+  const phrase = named?.[2]?.trim() ?? "";
+  if (/[()[\]\\:;@,]/.test(phrase)) {
+    return refuse(
+      'Enter one address; a name with punctuation goes in double quotes: "Name, Inc." <name@example.com>.',
+    );
+  }
+  const name = named?.[1] === undefined ? phrase : unescaped(named[1]).trim();
+  return { ...parsed, name: name === "" ? null : name };
+}
+
+/** Reads a domain name of at least two labels; a trailing dot is tolerated, an IP address or a URL is not. */
+export function parseDomain(text: string): ParsedDomain {
+  const fault = lineFault(text);
+  if (fault !== null) return refuse(fault);
+  const bare = trimSpace(text);
+  if (/[/:@]/.test(bare)) {
+    return refuse("Enter only the domain, such as example.com, without https://, path, port or user name.");
+  }
+  return asciiDomain(bare.endsWith(".") ? bare.slice(0, -1) : bare);
+}
+
+/**
+ * The spelling used for storing and comparing: trimmed of all Unicode space, lower-case, composed (NFC), domain in
+ * A-labels. Text that is no address is only trimmed and lower-cased, so the function is total and idempotent.
+ */
+export function normalizeAddress(text: string): string {
+  const bare = trimSpace(text);
+  const parsed = parseAddress(bare);
+  return (parsed.ok ? parsed.address : bare).toLowerCase().normalize("NFC");
+}
+
+/** Whether an address can travel only where SMTPUTF8 (RFC 6531) is offered: its local part is not ASCII. */
+export function needsSmtpUtf8(address: string): boolean {
+  return !isAscii(address);
+}
+
+/**
+ * What keeps a text from being the content of one header line, as a sentence that says what to remove, or null.
+ * Refused are line breaks of every kind (CR, LF, VT, FF, U+0085, U+2028, U+2029), NUL and all other control
+ * characters, and lone surrogates, which no encoding can carry.
+ */
+export function headerTextFault(text: string): string | null {
+  const found = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}]/u.exec(text);
+  if (found === null) return null;
+  const code = found[0].charCodeAt(0);
+  const codePoint = `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+  const kind = /[\n-\r\u0085\u2028\u2029]/.test(found[0])
+    ? "line break"
+    : /\p{Cs}/u.test(found[0])
+      ? "broken character (half of a surrogate pair)"
+      : "control character";
+  return `Remove the ${kind} ${codePoint} at position ${found.index + 1}.`;
+}
+
+function refuse(message: string): Refusal {
+  return { ok: false, message };
+}
+
+function isAscii(text: string): boolean {
+  return Buffer.byteLength(text) === text.length;
+}
+
+function lineFault(text: string): string | null {
+  if (text.length > maxMailboxLength) return `Enter at most ${maxMailboxLength} characters.`;
+  return headerTextFault(text);
+}
+
+/** A local part written without quotes: a dot-atom (RFC 5322 section 3.2.3, RFC 6531 section 3.3). */
+function plainLocal(local: string): string | Refusal {
+  if (local === "") return refuse("Enter a name before the @, such as name@example.com.");
+  for (const character of local) {
+    if (character === ".") continue;
+    if (!dotAtom.test(character) || /[%!]/.test(character) || invisible.test(character)) {
+      return refuse(
+        `Remove ${shown(character)} before the @; enter a single address such as name@example.com.`,
+      );
+    }
+  }
+  return dotAtom.test(local)
+    ? local
+    : refuse("Remove the dot at an end, or one of two dots in a row, before the @.");
+}
+
+/**
+ * A quoted local part, given without its quotes (RFC 5321 Quoted-string). The characters on which routing and
+ * careless SMTP parsers trip are refused even here: with an @ inside, mail to `"a@evil.example x"@good.example`
+ * has been routed to evil.example.
+ */
+function quotedLocal(quoted: string): string | Refusal {
+  const content = unescaped(quoted);
+  if (content === "") return refuse("Enter a name between the quotes before the @.");
+  for (const character of content) {
+    if (/[@<>%!]/.test(character) || (character !== " " && invisible.test(character))) {
+      return refuse(`Remove ${shown(character)} from the quoted part before the @.`);
+    }
+  }
+  return dotAtom.test(content) ? content : `"${content.replace(/["\\]/g, "\\$&")}"`;
+}
+
+/** Lower-case A-labels, each made of letters, digits and inner hyphens, the last one no number. */
+function asciiDomain(text: string): ParsedDomain {
+  const lower = text.toLowerCase();
+  if (lower.startsWith("[")) return refuse("Enter a domain name instead of an IP address in brackets.");
+  const stray = /[ -,/:-`{-~]|\p{Z}/u.exec(lower);
+  if (stray !== null) {
+    return refuse(`Remove ${shown(stray[0])} from the domain; it holds letters, digits, hyphens and dots.`);
+  }
+  // ASCII names do not go through domainToASCII: it reads them as URL hosts and would turn 127.1 into an address.
+  const domain = isAscii(lower) ? lower : domainToASCII(lower);
+  if (domain === "")
+    return refuse(text === "" ? "Enter a domain such as example.com." : "Check the spelling of the domain.");
+  if (domain.length > maxDomainLength) return refuse(`Shorten the domain to ${maxDomainLength} characters.`);
+  const labels = domain.split(".");
+  if (labels.length < 2) return refuse("Enter the complete domain, such as example.com.");
+  const wrong = labels.find((part) => !label.test(part));
+  if (wrong === "") return refuse("Remove the dot at an end, or one of two dots in a row, from the domain.");
+  if (wrong !== undefined) {
+    return refuse(
+      `Correct "${wrong}" in the domain: 1 to 63 letters, digits and hyphens, no hyphen at an end.`,
+    );
+  }
+  if (/^[0-9]/.test(labels.at(-1) ?? "")) {
+    return refuse("Enter a domain name, such as example.com, instead of an IP address.");
+  }
+  return { ok: true, domain };
+}
+
+/** The characters that a quoted-string stands for (RFC 5322 section 3.2.1: the backslash quotes the next one). */
+function unescaped(quoted: string): string {
+  return quoted.replace(/\\(.)/gu, "$1");
+}
+
+/** A character as an error sentence names it. */
+function shown(character: string): string {
+  if (!invisible.test(character)) return `"${character}"`;
+  const code = character.codePointAt(0) ?? 0;
+  return code === 0x20
+    ? "the blank"
+    : `the invisible character U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** Without the blanks of any script at both ends; a loop, because /\s+$/ is quadratic on hostile input. */
+function trimSpace(text: string): string {
+  const space = /[\p{White_Space}\ufeff]/u;
+  let start = 0;
+  let end = text.length;
+  while (start < end && space.test(text.charAt(start))) start++;
+  while (end > start && space.test(text.charAt(end - 1))) end--;
+  return text.slice(start, end);
+}

@@ -1,0 +1,136 @@
+/**
+ * What a domain asks receivers to do with mail that fails DMARC: the record's text (RFC 7489 section 6.3, RFC 9989
+ * section 4.7) and where it is found, at the domain or at its organisational parent by the public suffix list.
+ */
+import { getDomain } from "tldts";
+import type { Resolver } from "./resolver.ts";
+
+export type DmarcDisposition = "none" | "quarantine" | "reject";
+type Alignment = "relaxed" | "strict";
+
+export interface DmarcRecord {
+  readonly policy: DmarcDisposition;
+  /** For subdomains, and for subdomains that do not exist. */
+  readonly subdomainPolicy: DmarcDisposition;
+  readonly nonexistentPolicy: DmarcDisposition;
+  readonly dkimAlignment: Alignment;
+  readonly spfAlignment: Alignment;
+  /** RFC 9989 "t=y": receivers apply the policy one step weaker. */
+  readonly testing: boolean;
+  /** Share of failing mail the policy applies to, 0 to 100; RFC 9989 dropped it. */
+  readonly percent: number;
+  /** URIs of aggregate and of failure reports. */
+  readonly aggregateReports: readonly string[];
+  readonly failureReports: readonly string[];
+}
+
+export interface DmarcCheck {
+  readonly status: "verified" | "missing" | "mismatch" | "error";
+  /** The name that holds the record, or the domain's own name for one. */
+  readonly host: string;
+  /** Every TXT record there that begins as a DMARC record does. */
+  readonly found: readonly string[];
+  /** The policy that applies to this domain; null unless verified. */
+  readonly policy: DmarcDisposition | null;
+  readonly record: DmarcRecord | null;
+  readonly message: string;
+}
+
+/**
+ * Finds and checks the DMARC record that governs a domain. Like a receiver it passes over a faulty record to the
+ * parent's. A DNS fault is the status "error": it settles nothing.
+ */
+export async function checkDmarc(resolver: Resolver, domain: string): Promise<DmarcCheck> {
+  const name = domain.toLowerCase();
+  const own = await checkAt(resolver, name);
+  const parent = organisationalDomain(name);
+  if (own.status === "verified" || own.status === "error" || parent === name) return own;
+  const inherited = await checkAt(resolver, parent);
+  if (inherited.record !== null) {
+    const message = `${inherited.message} It applies to ${name} as a subdomain.`;
+    return { ...inherited, policy: inherited.record.subdomainPolicy, message };
+  }
+  if (inherited.status === "error") return inherited;
+  return own.status === "missing" && inherited.status === "mismatch" ? inherited : own;
+}
+
+/** The registrable domain (RFC 7489 section 3.2), or the name itself where there is none. */
+export function organisationalDomain(domain: string): string {
+  return getDomain(domain, { allowPrivateDomains: true }) ?? domain;
+}
+
+async function checkAt(resolver: Resolver, domain: string): Promise<DmarcCheck> {
+  const host = `_dmarc.${domain}`;
+  const answer = await resolver.txt(host);
+  const found =
+    answer.outcome === "found" ? answer.records.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/i.test(text)) : [];
+  const conclude = (
+    status: DmarcCheck["status"],
+    message: string,
+    record: DmarcRecord | null = null,
+  ): DmarcCheck => ({
+    status,
+    host,
+    found,
+    policy: record?.policy ?? null,
+    record,
+    message,
+  });
+  if (answer.outcome === "failed")
+    return conclude("error", `${host} could not be looked up (${answer.reason}).`);
+  const [text] = found;
+  if (text === undefined) return conclude("missing", `${host} has no DMARC record.`);
+  if (found.length > 1)
+    return conclude("mismatch", `${host} has ${found.length} DMARC records; receivers ignore them all.`);
+  const record = parseDmarcRecord(text);
+  if ("fault" in record)
+    return conclude("mismatch", `The DMARC record at ${host} is invalid: ${record.fault}.`);
+  return conclude("verified", `${host} publishes the policy p=${record.policy}.`, record);
+}
+
+/**
+ * The record, or what is wrong with it. "v=DMARC1" must come first and "p" must be there with a known value; other
+ * tags that are unknown or have an unknown value count as absent.
+ */
+export function parseDmarcRecord(text: string): DmarcRecord | { readonly fault: string } {
+  const tags = new Map<string, string>();
+  for (const part of text.split(";")) {
+    if (part.trim() === "") continue;
+    const [, name, value] = /^\s*([a-z]\w*)\s*=\s*(.*?)\s*$/is.exec(part) ?? [];
+    if (name === undefined || value === undefined)
+      return { fault: `"${part.trim()}" is not a tag with a value` };
+    if (tags.has(name.toLowerCase())) return { fault: `the tag "${name}" stands twice` };
+    tags.set(name.toLowerCase(), value);
+  }
+  const [version] = tags;
+  if (version?.[0] !== "v" || version[1] !== "DMARC1") return { fault: 'it does not begin with "v=DMARC1"' };
+  const policy = disposition(tags.get("p"));
+  if (policy === null) return { fault: 'it has no "p=none", "p=quarantine" or "p=reject"' };
+  const subdomainPolicy = disposition(tags.get("sp")) ?? policy;
+  return {
+    policy,
+    subdomainPolicy,
+    nonexistentPolicy: disposition(tags.get("np")) ?? subdomainPolicy,
+    dkimAlignment: alignment(tags.get("adkim")),
+    spfAlignment: alignment(tags.get("aspf")),
+    testing: tags.get("t")?.toLowerCase() === "y",
+    percent: /^(\d\d?|100)$/.test(tags.get("pct") ?? "") ? Number(tags.get("pct")) : 100,
+    aggregateReports: uris(tags.get("rua")),
+    failureReports: uris(tags.get("ruf")),
+  };
+}
+
+function disposition(value: string | undefined): DmarcDisposition | null {
+  const word = value?.toLowerCase();
+  return word === "none" || word === "quarantine" || word === "reject" ? word : null;
+}
+
+function alignment(value: string | undefined): Alignment {
+  return value?.toLowerCase() === "s" ? "strict" : "relaxed";
+}
+
+/** A comma-separated list; RFC 7489's size limit after "!" is left off. */
+function uris(value: string | undefined): string[] {
+  const items = (value ?? "").split(",").map((uri) => uri.trim().replace(/![0-9]+[kmgt]?$/i, ""));
+  return items.filter((uri) => URL.canParse(uri));
+}

@@ -1,0 +1,29 @@
+/**
+ * What protocol code may ask of the DNS. The resolver is always passed in, so that tests and operators decide
+ * which servers are asked (platform/dns.ts implements it on the network, test/support/fake-dns.ts serves zones).
+ *
+ * A lookup is a value, never an exception: "there is no such record" and "nobody could tell us" lead to opposite
+ * decisions (refuse for good or try again later), so they must not share a catch block.
+ */
+
+/** The answer to one DNS question. Record order is the server's. */
+export type Lookup<RecordType> =
+  | { readonly outcome: "found"; readonly records: readonly RecordType[] }
+  | { readonly outcome: "absent"; readonly reason: "nxdomain" | "nodata" }
+  | { readonly outcome: "failed"; readonly reason: string };
+
+/** One mail exchanger; `exchange` is lower-case without the trailing dot, "" for the null MX (RFC 7505). */
+export interface MxRecord {
+  readonly preference: number;
+  readonly exchange: string;
+}
+
+export interface Resolver {
+  mx(name: string): Promise<Lookup<MxRecord>>;
+  ipv4(name: string): Promise<Lookup<string>>;
+  ipv6(name: string): Promise<Lookup<string>>;
+  /** Each record with its character strings joined (RFC 7208 section 3.3). */
+  txt(name: string): Promise<Lookup<string>>;
+  cname(name: string): Promise<Lookup<string>>;
+  ns(name: string): Promise<Lookup<string>>;
+}

@@ -1,0 +1,161 @@
+/**
+ * Judges an SMTP refusal: whether to try again, whether the address is at fault, and whom it concerns. Enhanced codes
+ * of one meaning decide first, then the text, then the codes that receivers use loosely, then the basic code
+ * (smtp-reply-rules.ts holds all of them). Only a refusal that is certainly about the address may suppress it.
+ */
+import {
+  BASIC_CODES,
+  type BounceCategory,
+  type BounceClass,
+  CLASS_OF,
+  DECISIVE_CODES,
+  LANE_CATEGORIES,
+  type Meaning,
+  PRESUMED_CODES,
+  type ReplyScope,
+  TEXT_MEANINGS,
+} from "./smtp-reply-rules.ts";
+
+/** Where it was said: the step of the conversation, or a bounce message that quotes it. */
+export type ReplyStage =
+  | "connect"
+  | "banner"
+  | "ehlo"
+  | "starttls"
+  | "auth"
+  | "mail"
+  | "rcpt"
+  | "data"
+  | "dot"
+  | "report";
+
+export interface SmtpRefusal {
+  /** Null where a bounce message quotes none: it counts as permanent then, like the bounce itself. */
+  readonly code: number | null;
+  /** RFC 3463, "5.1.1"; looked for in the text when null. */
+  readonly enhanced: string | null;
+  readonly text: string;
+  readonly stage: ReplyStage;
+}
+
+export interface ReplyVerdict {
+  readonly bounceClass: BounceClass;
+  readonly category: BounceCategory;
+  readonly retry: boolean;
+  /** The address must not be written to again. */
+  readonly suppress: boolean;
+  /** "lane": slow down everything for this mailbox provider. */
+  readonly scope: ReplyScope;
+  /** How long the receiver asks us to wait; null when it names no time. */
+  readonly waitSeconds: number | null;
+}
+
+const LONGEST_TEXT = 1_000;
+const LONGEST_WAIT_SECONDS = 86_400;
+/** Before RCPT the receiver does not know the recipient. */
+const STAGES_BEFORE_RECIPIENT: ReadonlySet<ReplyStage> = new Set([
+  "connect",
+  "banner",
+  "ehlo",
+  "starttls",
+  "auth",
+  "mail",
+]);
+
+/** Judges one refusal. Any code and text get a verdict; it never throws. */
+export function classifyReply({ code, enhanced, text, stage }: SmtpRefusal): ReplyVerdict {
+  const status = enhanced || enhancedCode(text);
+  const digit = code === null ? (status?.[0] ?? "5") : String(code)[0];
+  const words = plainWords(text);
+  const permanent = digit === "5" && stage !== "auth";
+  const meaning = meaningOf(code, status, digit, words, stage);
+  const category = possible(meaning.category, permanent && !STAGES_BEFORE_RECIPIENT.has(stage));
+  const retry = !permanent;
+  return {
+    bounceClass: CLASS_OF[category],
+    category,
+    retry,
+    suppress: CLASS_OF[category] === "hard",
+    scope: meaning.scope ?? scopeOf(category, code, status),
+    waitSeconds: retry ? waitSeconds(words) : null,
+  };
+}
+
+/**
+ * The enhanced status code in a reply's text (RFC 2034): at its beginning, with or without the basic code, else the
+ * first one in the text, as qmail and gateways write it ("sorry, no mailbox here by that name. (#5.1.1)").
+ */
+export function enhancedCode(text: string): string | null {
+  return /(?<![\w.-])[245]\.\d{1,3}\.\d{1,3}(?![\w.-])/.exec(text.slice(0, LONGEST_TEXT))?.[0] ?? null;
+}
+
+function meaningOf(
+  code: number | null,
+  status: string | null,
+  digit: string | undefined,
+  words: string,
+  stage: ReplyStage,
+): Meaning {
+  if (stage === "auth" || (digit !== "4" && digit !== "5")) return { category: "ProtocolError" };
+  const detail = status?.slice(2) ?? "";
+  // "550 4.1.1" contradicts itself: then neither number says what is wrong.
+  const agreed = status?.[0] === digit ? detail : "";
+  return (
+    DECISIVE_CODES.find(({ codes }) => codes.test(agreed)) ??
+    TEXT_MEANINGS.find((rule) => rule.codes.test(detail) && rule.text.test(words)) ??
+    PRESUMED_CODES.find(({ codes }) => codes.test(agreed)) ??
+    BASIC_CODES.find(({ codes }) => codes.test(String(code))) ?? {
+      category: digit === "4" ? "General" : "Undetermined",
+    }
+  );
+}
+
+/** A fault of the address is believed only when it is final and said by somebody who knew the address. */
+function possible(category: BounceCategory, mayBlameAddress: boolean): BounceCategory {
+  return CLASS_OF[category] === "hard" && !mayBlameAddress ? "General" : category;
+}
+
+/** A 421 about policy closes the door on us, whatever its words (RFC 5321 section 3.8). */
+function scopeOf(category: BounceCategory, code: number | null, status: string | null): ReplyScope {
+  const door = code === 421 && status?.startsWith("4.7.") === true && category !== "AuthenticationFailed";
+  return door || LANE_CATEGORIES.has(category) ? "lane" : "recipient";
+}
+
+/**
+ * The text as the rules read it: lower case, no accents, no addresses, links or host names (they hold words that
+ * nobody said), one blank between words.
+ */
+function plainWords(text: string): string {
+  return text
+    .slice(0, LONGEST_TEXT)
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[’`´]/g, "'")
+    .replace(/\bhttps?:\/\/\S+|\bwww\.\S+/g, " ")
+    .replace(/[^\s<>[\]():;,"']+@[^\s<>[\]():;,"']+/g, " ")
+    .replace(/\b(?:[a-z0-9-]+\.){2,}[a-z]{2,}\b/g, " ")
+    .replace(/[<>[\]()"*]+/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** "try again in 5 minutes", "Greylisted for 300 seconds", "come back in 00:04:30", "wait 1 hour". */
+function waitSeconds(words: string): number | null {
+  const clock = /\b(\d{1,2}):([0-5]\d):([0-5]\d)\b/.exec(words);
+  const span =
+    /\b(?:in|for|after|wait|least|another|within|next|about|approximately)[ :=]+(\d{1,5}|an?|one) ?(s|secs?|seconds?|sekunden|m|mins?|minutes?|minuten|h|hours?|stunden?)\b/.exec(
+      words,
+    );
+  const seconds = clock
+    ? Number(clock[1]) * 3_600 + Number(clock[2]) * 60 + Number(clock[3])
+    : span
+      ? (Number(span[1]) || 1) * secondsIn(span[2] ?? "")
+      : 0;
+  return seconds > 0 ? Math.min(seconds, LONGEST_WAIT_SECONDS) : null;
+}
+
+function secondsIn(unit: string): number {
+  if (/^(h|stunde)/.test(unit)) return 3_600;
+  return unit.startsWith("m") ? 60 : 1;
+}

@@ -1,0 +1,114 @@
+/** The message log over HTTP: one row for every message sent by whatever way, and the story of each. */
+import { type Static, Type } from "typebox";
+import type { Database } from "../platform/database/pool.ts";
+import { notFound } from "../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../platform/http/endpoint.ts";
+import { offsetOf, pageOf, pagination } from "../platform/http/paging.ts";
+import { choiceField, pageFields, textField } from "../platform/http/query.ts";
+import { Id, NullableTimestamp, nullable, Timestamp } from "../platform/http/shapes.ts";
+import { messageSources, messageStatuses } from "./states.ts";
+import {
+  countMessages,
+  type EventRow,
+  findMessage,
+  listEvents,
+  listMessages,
+  type MessageRow,
+} from "./store.ts";
+
+export const reports: Resource = { name: "reports", label: "Reports and message log", group: "Reporting" };
+
+const MessageLogRow = Type.Object(
+  {
+    id: Id,
+    time: Type.Unsafe<Date>({ ...Timestamp, description: "When the service accepted it." }),
+    localpart: Type.String(),
+    domain: Type.String(),
+    status: Type.Enum([...messageStatuses]),
+    attempts: Type.Integer({ description: "SMTP attempts made." }),
+    error_message: nullable(Type.String({ description: "The last refusal; null when all is well." })),
+    source: Type.Enum([...messageSources]),
+    origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
+    next_attempt_at: NullableTimestamp,
+  },
+  { $id: "MessageLogRow" },
+);
+
+const TimelineEntry = Type.Object(
+  {
+    type: Type.String({ description: "`queued`, or the status that the message moved to." }),
+    time: Timestamp,
+    detail: nullable(Type.String({ description: "What the other side said." })),
+    attempt: nullable(Type.Integer()),
+    mx_host: nullable(Type.String()),
+    code: nullable(Type.Integer({ description: "SMTP reply code." })),
+    enhanced_code: nullable(Type.String({ description: "Enhanced status code (RFC 3463)." })),
+  },
+  { $id: "TimelineEntry" },
+);
+
+const Message = Type.Object(
+  {
+    ...MessageLogRow.properties,
+    to: Type.String(),
+    from_email: Type.String(),
+    subject: Type.String(),
+    request_id: nullable(Type.String({ description: "X-Request-Id of the call that made it." })),
+    timeline: Type.Array(TimelineEntry),
+  },
+  { $id: "Message" },
+);
+
+export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
+  return [
+    endpoint({
+      id: "listMessages",
+      method: "GET",
+      path: "/messages",
+      summary: "Message log across all channels, newest first",
+      needs: need(reports, "read"),
+      query: {
+        source: choiceField(messageSources, "Only messages that came this way."),
+        email: textField(320, "Only recipients whose address contains this."),
+        status: choiceField(messageStatuses, "Only messages in this state."),
+        ...pageFields(),
+      },
+      answer: pageOf("messages", MessageLogRow),
+      message: "Messages",
+      async handle({ caller, query }) {
+        const [rows, total] = await Promise.all([
+          listMessages(db, caller.workspaceId, query, { limit: query.limit, offset: offsetOf(query) }),
+          countMessages(db, caller.workspaceId, query),
+        ]);
+        return { messages: rows.map(logRow), pagination: pagination(query, total) };
+      },
+    }),
+    endpoint({
+      id: "getMessage",
+      method: "GET",
+      path: "/messages/{id}",
+      summary: "One message with the timeline of its attempts and the replies they got",
+      needs: need(reports, "read"),
+      answer: Message,
+      message: "Message",
+      async handle({ caller, params }) {
+        const message = await findMessage(db, caller.workspaceId, params.id);
+        if (!message) throw notFound("Message");
+        return describe(message, await listEvents(db, caller.workspaceId, params.id));
+      },
+    }),
+  ];
+}
+
+function logRow({ from_email, subject, request_id, ...row }: MessageRow): Static<typeof MessageLogRow> {
+  return row;
+}
+
+function describe(message: MessageRow, events: EventRow[]): Static<typeof Message> {
+  const accepted = { attempt: null, detail: null, mx_host: null, code: null, enhanced_code: null };
+  return {
+    ...message,
+    to: `${message.localpart}@${message.domain}`,
+    timeline: [{ type: "queued", time: message.time, ...accepted }, ...events],
+  };
+}

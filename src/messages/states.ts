@@ -1,0 +1,34 @@
+/** The life of a message as data (decisions, section 9 rows 1 and 2). */
+
+export const messageSources = ["campaign", "autoresponder", "api", "smtp", "platform"] as const;
+export type MessageSource = (typeof messageSources)[number];
+
+export const messageStatuses = [
+  "queued",
+  "sending",
+  "delivered",
+  "deferred",
+  "bounced",
+  "failed",
+  "suppressed",
+  "cancelled",
+  "complained",
+] as const;
+export type MessageStatus = (typeof messageStatuses)[number];
+
+/**
+ * From which stored statuses each may be reached. `sending` is not among them: it is never stored, a message shows
+ * it while a delivery worker holds its lease. A DSN may turn delivered into bounced; complained is final.
+ */
+export const reachableFrom = {
+  delivered: ["queued", "deferred"],
+  deferred: ["queued", "deferred"],
+  bounced: ["queued", "deferred", "delivered"],
+  failed: ["queued", "deferred"],
+  suppressed: ["queued", "deferred"],
+  cancelled: ["queued", "deferred"],
+  complained: ["delivered"],
+} as const satisfies Partial<Record<MessageStatus, readonly MessageStatus[]>>;
+
+/** A status that news can move a message to. */
+export type OutcomeStatus = keyof typeof reachableFrom;

@@ -1,0 +1,302 @@
+/**
+ * The whole configuration: one table with name, default and a sentence each, read once at start. `process.env` is
+ * read nowhere else. `posthaste config` prints the table; docs/configuration.md is generated from it.
+ */
+import { readFileSync } from "node:fs";
+import { cpus, hostname } from "node:os";
+
+type Reader<Value> = (text: string) => Value;
+
+interface Setting<Value> {
+  readonly default: string;
+  readonly read: Reader<Value>;
+  readonly about: string;
+  /** Never shown by `posthaste config`. */
+  readonly secret?: true;
+}
+
+/** Refused configuration: the process says so in one sentence per fault and exits. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+const text: Reader<string> = (value) => value;
+const optionalText: Reader<string | null> = (value) => (value === "" ? null : value);
+const list: Reader<string[]> = (value) =>
+  value
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+
+const integer =
+  (least: number, most: number): Reader<number> =>
+  (value) => {
+    const number = Number(value);
+    if (!Number.isInteger(number) || number < least || number > most) {
+      throw new ConfigError(`must be a whole number from ${least} to ${most}`);
+    }
+    return number;
+  };
+
+const port = integer(0, 65_535);
+const optionalPort: Reader<number | null> = (value) => (value === "" ? null : port(value));
+
+const flag: Reader<boolean> = (value) => {
+  if (value === "true" || value === "1") return true;
+  if (value === "false" || value === "0") return false;
+  throw new ConfigError("must be true or false");
+};
+
+const oneOf =
+  <const Word extends string>(...words: Word[]): Reader<Word> =>
+  (value) => {
+    const word = words.find((candidate) => candidate === value);
+    if (word === undefined) throw new ConfigError(`must be one of ${words.join(", ")}`);
+    return word;
+  };
+
+const rateLimit: Reader<RateLimit | null> = (value) => {
+  if (value === "off") return null;
+  const match = /^(\d{1,6})\/(\d{1,6})$/.exec(value);
+  const [perSecond, burst] = [Number(match?.[1]), Number(match?.[2])];
+  if (!(perSecond > 0 && burst >= perSecond)) {
+    throw new ConfigError("must be off, or requests-per-second/burst such as 100/200");
+  }
+  return { perSecond, burst };
+};
+
+const optionalUrl =
+  (...protocols: string[]): Reader<URL | null> =>
+  (value) => {
+    if (value === "") return null;
+    if (!URL.canParse(value) || !protocols.includes(new URL(value).protocol)) {
+      throw new ConfigError(
+        `must be a URL beginning with ${protocols.map((name) => `${name}//`).join(" or ")}`,
+      );
+    }
+    return new URL(value);
+  };
+
+const servers: Reader<string[]> = (value) =>
+  list(value).map((server) => {
+    if (!/^(\[[0-9a-f:]+\]|[0-9.]+)(:\d{1,5})?$/i.test(server)) {
+      throw new ConfigError(
+        "must be addresses such as 192.0.2.53:53 or [2001:db8::53]:53, separated by commas",
+      );
+    }
+    return server;
+  });
+
+const bootstrapKey: Reader<string | null> = (value) => {
+  if (value !== "" && !/^efk_[0-9A-Za-z]{40}$/.test(value)) {
+    throw new ConfigError("must be efk_ followed by 40 letters and digits");
+  }
+  return optionalText(value);
+};
+
+const secretKey: Reader<string | null> = (value) => {
+  if (value !== "" && value.length < 32) throw new ConfigError("must be at least 32 characters");
+  return optionalText(value);
+};
+
+const jsonFile: Reader<unknown> = (path) => {
+  if (path === "") return null;
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (cause) {
+    throw new ConfigError(
+      `must name a readable JSON file (${cause instanceof Error ? cause.message : cause})`,
+    );
+  }
+};
+
+export interface RateLimit {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+const setting = <Value>(definition: Setting<Value>): Setting<Value> => definition;
+
+/** Every setting by its environment name. The order is the order of the docs. */
+export const settings = {
+  HOST: setting({ default: "127.0.0.1", read: text, about: "Address the HTTP API listens on." }),
+  PORT: setting({
+    default: "8080",
+    read: port,
+    about: "Port the HTTP API listens on; 0 takes any free one.",
+  }),
+  PUBLIC_URL: setting({
+    default: "",
+    read: optionalUrl("http:", "https:"),
+    about: "Where people reach this service, used in links it mails. Empty: http://HOST:PORT.",
+  }),
+  DATABASE_URL: setting({
+    default: "",
+    read: optionalUrl("postgres:", "postgresql:"),
+    about: "PostgreSQL 16 or newer. Empty: the service starts its own PostgreSQL 18 in DATA_DIR.",
+    secret: true,
+  }),
+  DATABASE_POOL: setting({
+    default: "6",
+    read: integer(2, 50),
+    about: "Connections each process keeps. More than 8 on a small machine makes every request slower.",
+  }),
+  DATA_DIR: setting({
+    default: "./data",
+    read: text,
+    about: "Folder for the embedded database, the secret key, journals and uploads.",
+  }),
+  SECRET_KEY: setting({
+    default: "",
+    read: secretKey,
+    about:
+      "Encrypts DKIM keys and signs tokens; all machines of one installation share it. Empty: made at first start and kept in DATA_DIR.",
+    secret: true,
+  }),
+  BOOTSTRAP_API_KEY: setting({
+    default: "",
+    read: bootstrapKey,
+    about:
+      "Value of the first workspace's key (efk_ and 40 letters or digits). Empty: generated and printed once.",
+    secret: true,
+  }),
+  BOOTSTRAP_PLAN: setting({
+    default: "free",
+    read: oneOf("free", "growth", "scale", "enterprise"),
+    about: "Plan of the first workspace; an operator's own takes enterprise.",
+  }),
+  RATE_LIMIT: setting({
+    default: "100/200",
+    read: rateLimit,
+    about: "Requests per second and burst per source IP, or off.",
+  }),
+  REDIS_URL: setting({
+    default: "",
+    read: optionalUrl("redis:", "rediss:"),
+    about: "Redis or Valkey that shares the rate limit between API machines. Empty: each counts for itself.",
+    secret: true,
+  }),
+  MAIL_MODE: setting({
+    default: "capture",
+    read: oneOf("capture", "direct", "relay"),
+    about:
+      "capture keeps every message in the local inbox; direct delivers to the recipient's MX; relay hands all to RELAY_URL.",
+  }),
+  RELAY_URL: setting({
+    default: "",
+    read: optionalUrl("smtp:", "smtps:"),
+    about: "Smart host for MAIL_MODE=relay: smtp://user:password@host:port (smtps for implicit TLS).",
+    secret: true,
+  }),
+  SMTP_PORT: setting({ default: "25", read: port, about: "Port of remote MXs; only tests use another." }),
+  ALLOW_PRIVATE_MX: setting({
+    default: "false",
+    read: flag,
+    about: "Deliver to MX hosts on private or loopback addresses.",
+  }),
+  ALLOW_PRIVATE_WEBHOOKS: setting({
+    default: "false",
+    read: flag,
+    about: "Send webhooks to receivers on private or loopback addresses.",
+  }),
+  DNS_SERVERS: setting({
+    default: "",
+    read: servers,
+    about: "DNS servers (host:port, comma-separated) that answer every look-up. Empty: the system's.",
+  }),
+  MAIL_HOSTNAME: setting({
+    default: "",
+    read: optionalText,
+    about: "EHLO name: a host name whose address points back to it. Empty: the machine's name.",
+  }),
+  BOUNCE_DOMAIN: setting({
+    default: "",
+    read: optionalText,
+    about: "Domain of return paths, whose MX is this service. Empty: bounce.MAIL_HOSTNAME.",
+  }),
+  PLATFORM_FROM: setting({
+    default: "",
+    read: optionalText,
+    about:
+      "Sender of the service's own mail and of messages without from_email. Empty: posthaste@MAIL_HOSTNAME for the first, an error for the second.",
+  }),
+  PLATFORM_SPF_DOMAIN: setting({
+    default: "",
+    read: optionalText,
+    about:
+      "Domain whose SPF record lists this service's addresses; customers include it. Empty: spf.MAIL_HOSTNAME.",
+  }),
+  INBOUND_PORT: setting({
+    default: "",
+    read: optionalPort,
+    about: "Port for bounces and reports. Empty: off.",
+  }),
+  SUBMISSION_PORT: setting({
+    default: "",
+    read: optionalPort,
+    about: "Port for SMTP submission. Empty: off.",
+  }),
+  TRUSTED_PROXIES: setting({
+    default: "",
+    read: list,
+    about: "Addresses or networks of proxies whose X-Forwarded-For is believed, comma-separated.",
+  }),
+  CORS_ORIGINS: setting({
+    default: "",
+    read: list,
+    about: "Origins whose pages may call the API, comma-separated. Empty: none.",
+  }),
+  LOG_LEVEL: setting({
+    default: "info",
+    read: oneOf("fatal", "error", "warn", "info", "debug", "trace", "silent"),
+    about: "Least severity that is logged.",
+  }),
+  DELIVERY_WORKERS: setting({
+    default: "1",
+    read: integer(1, 64),
+    about: "Delivery processes. One uses every core of a small machine, for signing runs in threads.",
+  }),
+  LANES_FILE: setting({
+    default: "",
+    read: jsonFile,
+    about: "JSON file that overrides or adds to the table of mailbox-provider limits (docs/delivery.md).",
+  }),
+} as const;
+
+export type SettingName = keyof typeof settings;
+type SettingValues = { readonly [Name in SettingName]: ReturnType<(typeof settings)[Name]["read"]> };
+
+export interface Config extends SettingValues {
+  readonly MAIL_HOSTNAME: string;
+  readonly BOUNCE_DOMAIN: string;
+  readonly PLATFORM_SPF_DOMAIN: string;
+  /** Processor cores of this machine. */
+  readonly cores: number;
+}
+
+/** Reads and checks every setting; throws one ConfigError that lists all faults. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, definition] of Object.entries<Setting<unknown>>(settings)) {
+    try {
+      values[name] = definition.read(environment[name]?.trim() || definition.default);
+    } catch (fault) {
+      if (!(fault instanceof ConfigError)) throw fault;
+      faults.push(`${name} ${fault.message}`);
+    }
+  }
+  const read = values as SettingValues;
+  if (faults.length === 0 && read.MAIL_MODE === "relay" && read.RELAY_URL === null) {
+    faults.push("RELAY_URL must be set when MAIL_MODE is relay");
+  }
+  if (faults.length > 0) throw new ConfigError(faults.join("\n"));
+  const mailHostname = read.MAIL_HOSTNAME ?? hostname();
+  return {
+    ...read,
+    MAIL_HOSTNAME: mailHostname,
+    BOUNCE_DOMAIN: read.BOUNCE_DOMAIN ?? `bounce.${mailHostname}`,
+    PLATFORM_SPF_DOMAIN: read.PLATFORM_SPF_DOMAIN ?? `spf.${mailHostname}`,
+    cores: cpus().length,
+  };
+}

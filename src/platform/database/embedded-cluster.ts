@@ -1,0 +1,147 @@
+/**
+ * The data folder of the embedded PostgreSQL: made once, checked at every start.
+ *
+ *     DATA_DIR/postgres/                 private to the server's user; the socket, unless its path would be too long
+ *     DATA_DIR/postgres/data/            the cluster
+ *     DATA_DIR/postgres/making-<pid>/    a cluster in the making: renamed to `data` when whole, swept when interrupted
+ */
+import { createHash } from "node:crypto";
+import {
+  appendFile,
+  chown,
+  lchown,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+} from "node:fs/promises";
+import { join } from "node:path";
+import type { Log } from "../log.ts";
+import { type Binaries, locateBinaries } from "./embedded-binaries.ts";
+import { chooseLaunch, type Launch, runToEnd } from "./embedded-launch.ts";
+
+export interface Cluster {
+  readonly binaries: Binaries;
+  readonly launch: Launch;
+  /** PGDATA. */
+  readonly data: string;
+  readonly socketFolder: string;
+}
+
+/** The superuser that initdb makes, and the one we connect as. */
+export const USER = "posthaste";
+/** Nothing listens on it: it only names the socket. */
+export const PORT = 5432;
+/** The file in the cluster that `settingsFile()` goes to. */
+export const SETTINGS = "posthaste.conf";
+
+/** Bytes of a socket's path that the kernel takes (`sun_path`, less the final NUL). */
+const SOCKET_PATH_MAX = process.platform === "darwin" ? 103 : 107;
+
+/** Makes the cluster in `dataDir` unless it is there. Throws one sentence when it cannot be used here. */
+export async function openCluster(dataDir: string, log: Log): Promise<Cluster> {
+  const binaries = await locateBinaries();
+  await mkdir(join(dataDir, "postgres"), { recursive: true, mode: 0o700 });
+  const folder = await realpath(join(dataDir, "postgres"));
+  const owner = await stat(folder);
+  const ourUid = process.geteuid?.();
+  if (ourUid !== 0 && ourUid !== owner.uid) {
+    throw new Error(
+      `${folder} belongs to another user (uid ${owner.uid}): start Posthaste as that user or as root.`,
+    );
+  }
+  const launch = await chooseLaunch(folder, owner, binaries.postgres);
+  if (launch.uid !== owner.uid) await handOver(folder, launch);
+  const cluster = {
+    binaries,
+    launch,
+    data: join(folder, "data"),
+    socketFolder: await prepareSocketFolder(folder, launch),
+  };
+  const major = await majorOf(cluster.data);
+  if (major === undefined) {
+    log.info({ folder: cluster.data }, "making the database, once");
+    await initialise(folder, cluster);
+  } else if (major !== binaries.major) {
+    throw new Error(
+      `${cluster.data} was made by PostgreSQL ${major}, this Posthaste brings ${binaries.major}: restore a backup into a new DATA_DIR, or set DATABASE_URL to a PostgreSQL ${major} that serves this folder.`,
+    );
+  }
+  return cluster;
+}
+
+async function majorOf(data: string): Promise<string | undefined> {
+  const version = await readFile(join(data, "PG_VERSION"), "utf8").catch(() => undefined);
+  return version?.trim();
+}
+
+/** initdb into a folder of its own, so that a start killed half-way leaves nothing that looks like a cluster. */
+async function initialise(folder: string, { binaries, launch, data }: Cluster): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const maker = Number(/^making-(\d+)$/.exec(name)?.[1]);
+    if (maker && !isAlive(maker)) await rm(join(folder, name), { recursive: true, force: true });
+  }
+  const making = join(folder, `making-${process.pid}`);
+  await rm(making, { recursive: true, force: true });
+  await runToEnd(
+    launch,
+    binaries.initdb,
+    `--pgdata=${making}`,
+    `--username=${USER}`,
+    "--auth-local=trust", // the socket's folder is the guard
+    "--auth-host=reject",
+    "--encoding=UTF8",
+    // Byte order as in C, but lower() knows all of Unicode; neither depends on the system's locales.
+    "--locale=C",
+    "--locale-provider=builtin",
+    "--builtin-locale=C.UTF-8",
+    "--no-instructions",
+  );
+  await appendFile(join(making, "postgresql.conf"), `\ninclude_if_exists '${SETTINGS}'\n`);
+  await rename(making, data).catch(async (fault: Error) => {
+    await rm(making, { recursive: true, force: true });
+    if ((await majorOf(data)) === undefined) throw fault; // else another start was quicker
+  });
+  await using directory = await open(folder);
+  await directory.sync();
+}
+
+/** False when no process has this number. */
+export function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** Gives everything in the folder to the server's user; the folder itself last, so that an interruption is seen. */
+async function handOver(folder: string, { uid, gid }: Launch): Promise<void> {
+  for (const name of await readdir(folder, { recursive: true })) await lchown(join(folder, name), uid, gid);
+  await chown(folder, uid, gid);
+}
+
+/** `folder` itself, or a short one: under /tmp, not $TMPDIR, so that every process of this machine finds the same. */
+async function prepareSocketFolder(folder: string, { uid, gid }: Launch): Promise<string> {
+  if (Buffer.byteLength(join(folder, `.s.PGSQL.${PORT}`)) <= SOCKET_PATH_MAX) return folder;
+  const digest = createHash("sha256").update(folder).digest("hex").slice(0, 16);
+  const short = `/tmp/posthaste-${digest}`;
+  try {
+    await mkdir(short, { mode: 0o700 });
+    await chown(short, uid, gid);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  const found = await lstat(short);
+  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
+    throw new Error(
+      `${short}, the folder for PostgreSQL's socket, is not ours alone: remove it and start again.`,
+    );
+  }
+  return short;
+}

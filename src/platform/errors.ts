@@ -1,0 +1,69 @@
+/**
+ * Every failure that a caller may be told about: one table of codes, and one exception that carries them.
+ *
+ * Only `message` (written for the caller) leaves the service; `cause` goes to the log under the request id.
+ * Nothing below the HTTP edge knows status codes other than through this table.
+ */
+
+/** Code, HTTP status and the public text used when the thrower gives none (specification, section 7). */
+export const errorTable = {
+  VALIDATION_ERROR: { status: 400, text: "The request is malformed or a field is invalid" },
+  BAD_REQUEST: { status: 400, text: "The request could not be processed as sent" },
+  UNAUTHORIZED: { status: 401, text: "Missing or invalid API key" },
+  PLAN_LIMIT_REACHED: { status: 402, text: "The plan's monthly volume is used up" },
+  INSUFFICIENT_BALANCE: { status: 402, text: "The prepaid balance is too low" },
+  FORBIDDEN: { status: 403, text: "This action is not allowed" },
+  INSUFFICIENT_SCOPE: { status: 403, text: "The API key's permissions do not cover this endpoint" },
+  EMAIL_NOT_VERIFIED: { status: 403, text: "The sender address or domain is not verified yet" },
+  SERVICE_SUSPENDED: { status: 403, text: "The workspace is suspended" },
+  NOT_FOUND: { status: 404, text: "The resource does not exist" },
+  METHOD_NOT_ALLOWED: { status: 405, text: "This path does not take that method" },
+  CONFLICT: { status: 409, text: "The request conflicts with existing data" },
+  PAYLOAD_TOO_LARGE: { status: 413, text: "The request body is too large" },
+  RATE_LIMIT_EXCEEDED: { status: 429, text: "Too many requests; slow down and retry" },
+  INTERNAL_ERROR: { status: 500, text: "Something failed on our side; retry shortly" },
+} as const;
+
+export type ErrorCode = keyof typeof errorTable;
+
+/** One refused field: its path in the request (`attachments[0].content`) and what to do about it. */
+export interface FieldFault {
+  readonly field: string;
+  readonly message: string;
+}
+
+interface ErrorOptions {
+  readonly details?: readonly FieldFault[];
+  readonly requiredScopes?: readonly string[];
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** The caller's fault, or a state of the service that the caller must know: becomes the failure envelope. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: ErrorCode;
+  readonly details: readonly FieldFault[] | undefined;
+  readonly requiredScopes: readonly string[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message?: string, options: ErrorOptions = {}) {
+    super(message ?? errorTable[code].text, { cause: options.cause });
+    this.code = code;
+    this.details = options.details;
+    this.requiredScopes = options.requiredScopes;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** A VALIDATION_ERROR whose sentence and details come from the refused fields (at least one). */
+export function invalid(...faults: [FieldFault, ...FieldFault[]]): ApiError {
+  return new ApiError("VALIDATION_ERROR", faults.map((fault) => fault.message).join("; "), {
+    details: faults,
+  });
+}
+
+/** A NOT_FOUND that names the kind of thing: the same for an unknown id and for another workspace's. */
+export function notFound(noun: string): ApiError {
+  return new ApiError("NOT_FOUND", `${noun} not found`);
+}

@@ -1,0 +1,111 @@
+/**
+ * X-API-Key to caller. Only the SHA-256 of a key is looked up, so the comparison says nothing about how much of a
+ * guess was right. A record is kept for two seconds: a key that is deactivated on another machine dies within that
+ * time, on this one at once (forget).
+ */
+import { hash } from "node:crypto";
+import { ApiError } from "../errors.ts";
+import { type Caller, type Endpoint, type Need, permissionOf } from "./endpoint.ts";
+
+/** A key as the database has it. */
+export interface KeyRecord extends Caller {
+  readonly isActive: boolean;
+  readonly expiresAt: Date | null;
+}
+
+/** Looks a key up by the SHA-256 of its secret. */
+export type FindKey = (keyHash: Buffer) => Promise<KeyRecord | undefined>;
+
+export interface Authenticator {
+  /** @throws ApiError UNAUTHORIZED */
+  authenticate(header: string | string[] | undefined): Promise<Caller>;
+  /** Forgets all cached records, after a change to any key or workspace. */
+  forget(): void;
+}
+
+const CACHE_MS = 2_000;
+/** Bounds the cache against a flood of distinct keys. */
+const CACHE_ENTRIES = 10_000;
+const keyForm = /^efk_[0-9A-Za-z]{40}$/;
+
+export function createAuthenticator(options: {
+  findKey: FindKey;
+  now: () => Date;
+  /** Told of every accepted call; must not wait (last_used_at is written outside the request). */
+  onUse: (caller: Caller) => void;
+}): Authenticator {
+  const cache = new Map<string, { record: Promise<KeyRecord | undefined>; until: number }>();
+
+  const find = (key: string): Promise<KeyRecord | undefined> => {
+    const digest = hash("sha256", key, "base64");
+    const cached = cache.get(digest);
+    const now = options.now().getTime();
+    if (cached && cached.until > now) return cached.record;
+    if (cache.size >= CACHE_ENTRIES) cache.clear();
+    const record = options.findKey(Buffer.from(digest, "base64"));
+    cache.set(digest, { record, until: now + CACHE_MS });
+    // A failed look-up is not remembered.
+    record.catch(() => cache.delete(digest));
+    return record;
+  };
+
+  return {
+    async authenticate(header) {
+      if (typeof header !== "string" || header === "") {
+        throw new ApiError("UNAUTHORIZED", "Send your API key in the X-API-Key header");
+      }
+      const record = keyForm.test(header) ? await find(header) : undefined;
+      if (record === undefined) throw new ApiError("UNAUTHORIZED", "The API key is not valid");
+      if (!record.isActive) throw new ApiError("UNAUTHORIZED", "The API key has been deactivated");
+      if (record.expiresAt !== null && record.expiresAt <= options.now()) {
+        throw new ApiError("UNAUTHORIZED", "API key expired");
+      }
+      options.onUse(record);
+      return record;
+    },
+    forget: () => cache.clear(),
+  };
+}
+
+/** Does one held permission grant a wanted one? `*:*`, `*:read` and `<resource>:*` are the wildcards (contract §5). */
+export function grants(held: string, wanted: string): boolean {
+  if (held === wanted || held === "*:*") return true;
+  const [resource, action] = held.split(":");
+  const [wantedResource, wantedAction] = wanted.split(":");
+  return (resource === "*" || resource === wantedResource) && (action === "*" || action === wantedAction);
+}
+
+/** Which of the wanted permissions nobody of the held ones grants. */
+export function missingPermissions(held: readonly string[], wanted: readonly string[]): string[] {
+  return wanted.filter((permission) => !held.some((own) => grants(own, permission)));
+}
+
+/** @throws ApiError INSUFFICIENT_SCOPE that lists the missing permissions. */
+export function requirePermissions(caller: Caller, wanted: readonly string[]): void {
+  const missing = missingPermissions(caller.permissions, wanted);
+  if (missing.length > 0) {
+    throw new ApiError("INSUFFICIENT_SCOPE", `The API key lacks ${missing.join(", ")}`, {
+      requiredScopes: missing,
+    });
+  }
+}
+
+/**
+ * May this caller use this endpoint? Suspension comes before scope: it is the more useful thing to be told.
+ * @throws ApiError SERVICE_SUSPENDED, INSUFFICIENT_SCOPE
+ */
+export function authorize(endpoint: Endpoint, caller: Caller): void {
+  const { needs } = endpoint;
+  if (caller.isSuspended && !endpoint.openWhileSuspended && changesSomething(needs, endpoint.method)) {
+    throw new ApiError(
+      "SERVICE_SUSPENDED",
+      "The workspace is suspended: reading works, sending and changing do not",
+    );
+  }
+  if (needs !== "authenticated" && needs.judgedBy === "server")
+    requirePermissions(caller, [permissionOf(needs)]);
+}
+
+function changesSomething(needs: Need | "authenticated", method: string): boolean {
+  return needs === "authenticated" ? method !== "GET" : needs.action !== "read";
+}

@@ -1,0 +1,57 @@
+/** The two envelopes of the contract: every answer under /api/v1 has one of them. */
+import type { FastifyError } from "fastify";
+import { ApiError, errorTable, type FieldFault } from "../errors.ts";
+
+export interface Success {
+  readonly success: true;
+  readonly data: unknown;
+  readonly message: string;
+}
+
+export interface Failure {
+  readonly success: false;
+  readonly error: string;
+  readonly code: string;
+  readonly details?: readonly FieldFault[];
+  readonly required_scopes?: readonly string[];
+}
+
+export function failure(error: ApiError): Failure {
+  return {
+    success: false,
+    error: error.message,
+    code: error.code,
+    ...(error.details && { details: error.details }),
+    ...(error.requiredScopes && { required_scopes: error.requiredScopes }),
+  };
+}
+
+/** PostgreSQL is away or overloaded: what the driver and the server say then (SQLSTATE classes 08, 53, 57). */
+const databaseAway = /^(08|53|57P)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE)$/;
+
+/**
+ * Status and error of anything thrown. What is not an ApiError is ours: its text stays in the log, except for the
+ * framework's own refusals of a malformed request.
+ */
+export function asFailure(thrown: unknown): { status: number; error: ApiError; isOurFault: boolean } {
+  if (thrown instanceof ApiError) {
+    return {
+      status: errorTable[thrown.code].status,
+      error: thrown,
+      isOurFault: thrown.code === "INTERNAL_ERROR",
+    };
+  }
+  const { code = "", statusCode = 500, message = "" } = (thrown ?? {}) as Partial<FastifyError>;
+  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+    return { status: 413, error: new ApiError("PAYLOAD_TOO_LARGE"), isOurFault: false };
+  }
+  if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
+    const error = new ApiError("VALIDATION_ERROR", "Send the body as application/json");
+    return { status: 400, error, isOurFault: false };
+  }
+  if (code.startsWith("FST_") && statusCode < 500) {
+    return { status: 400, error: new ApiError("VALIDATION_ERROR", message), isOurFault: false };
+  }
+  const away = databaseAway.test(code) || message.includes("timeout exceeded when trying to connect");
+  return { status: away ? 503 : 500, error: new ApiError("INTERNAL_ERROR"), isOurFault: true };
+}

@@ -1,0 +1,29 @@
+/** The `pagination` object that stands beside the rows of every paginated list. */
+import { type Static, type TSchema, Type } from "typebox";
+
+export const Pagination = Type.Object(
+  {
+    page: Type.Integer(),
+    limit: Type.Integer(),
+    total: Type.Integer(),
+    total_pages: Type.Integer({ description: "0 when there are no rows." }),
+  },
+  { $id: "Pagination" },
+);
+
+/** `{ <name>: rows, pagination }`. */
+export function pageOf<const Name extends string, Row extends TSchema>(name: Name, row: Row) {
+  return Type.Object({ [name]: Type.Array(row), pagination: Pagination } as {
+    [Key in Name]: ReturnType<typeof Type.Array<Row>>;
+  } & { pagination: typeof Pagination });
+}
+
+/** What was applied, echoed with the totals. */
+export function pagination(query: { page: number; limit: number }, total: number): Static<typeof Pagination> {
+  return { page: query.page, limit: query.limit, total, total_pages: Math.ceil(total / query.limit) };
+}
+
+/** Rows to skip before the page. */
+export function offsetOf(query: { page: number; limit: number }): number {
+  return (query.page - 1) * query.limit;
+}

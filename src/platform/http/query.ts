@@ -1,0 +1,104 @@
+/**
+ * Query parameters. Each is a reader with a documented shape: some fall back on a bad value (paging, windows: the
+ * contract says so), the others refuse it.
+ */
+import { type TSchema, Type } from "typebox";
+import { ApiError, invalid } from "../errors.ts";
+
+export interface QueryField<Value> {
+  readonly schema: TSchema;
+  /** @throws ApiError VALIDATION_ERROR for a value that may not be ignored. */
+  read(text: string | undefined, name: string): Value;
+}
+
+export type QueryFields = Readonly<Record<string, QueryField<unknown>>>;
+export type QueryValues<Fields extends QueryFields> = {
+  readonly [Name in keyof Fields]: ReturnType<Fields[Name]["read"]>;
+};
+
+/** A whole number that silently becomes the default when it cannot be read, and the nearest bound when too large. */
+function clamped(fallback: number, most: number, description: string): QueryField<number> {
+  return {
+    schema: Type.Integer({ minimum: 1, maximum: most, default: fallback, description }),
+    read(text) {
+      const number = Number(text);
+      if (text === undefined || text.trim() === "" || !Number.isInteger(number) || number < 1)
+        return fallback;
+      return Math.min(number, most);
+    },
+  };
+}
+
+/** Deepest page that is counted to: past any real list, and small enough for OFFSET arithmetic. */
+const LAST_PAGE = 1_000_000_000;
+
+/** `page` and `limit` of every paginated list (specification, section 1; maximum 200 unless said otherwise). */
+export const pageFields = (fallback = 50, most = 200) => ({
+  page: clamped(1, LAST_PAGE, "Page to return, from 1."),
+  limit: clamped(fallback, most, `Rows a page, at most ${most}.`),
+});
+
+/** true or false; absent is the fallback, anything else is refused. */
+export function flagField(fallback: boolean, description: string): QueryField<boolean> {
+  return {
+    schema: Type.Boolean({ default: fallback, description }),
+    read(text, name) {
+      if (text === undefined) return fallback;
+      if (text === "true" || text === "1") return true;
+      if (text === "false" || text === "0") return false;
+      throw invalid({ field: name, message: `${name} must be true or false` });
+    },
+  };
+}
+
+/** One of some words, or undefined when absent; an unknown word is refused. */
+export function choiceField<const Word extends string>(
+  words: readonly Word[],
+  description: string,
+): QueryField<Word | undefined> {
+  return {
+    schema: Type.Enum([...words], { description }),
+    read(text, name) {
+      if (text === undefined || text === "") return undefined;
+      const word = words.find((candidate) => candidate === text);
+      if (word === undefined)
+        throw invalid({ field: name, message: `${name} must be one of ${words.join(", ")}` });
+      return word;
+    },
+  };
+}
+
+/** Free text, trimmed; empty counts as absent. */
+export function textField(maxLength: number, description: string): QueryField<string | undefined> {
+  return {
+    schema: Type.String({ maxLength, description }),
+    read(text, name) {
+      const value = text?.trim();
+      if (!value) return undefined;
+      if (value.length > maxLength) {
+        throw invalid({ field: name, message: `${name} must be at most ${maxLength} characters` });
+      }
+      return value;
+    },
+  };
+}
+
+/**
+ * Reads all fields of an endpoint. A parameter given twice, or with a NUL (which PostgreSQL refuses), is treated
+ * as its last value and as malformed.
+ */
+export function readQuery(
+  fields: QueryFields,
+  given: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const raw = Object.hasOwn(given, name) ? given[name] : undefined;
+    const text: unknown = Array.isArray(raw) ? raw.at(-1) : raw;
+    if (typeof text === "string" && text.includes("\0")) {
+      throw new ApiError("VALIDATION_ERROR", `${name} must not contain NUL characters`);
+    }
+    values[name] = field.read(typeof text === "string" ? text : undefined, name);
+  }
+  return values;
+}

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { pino } from "pino";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { createRateLimiter, type RateLimiter } from "./rate-limit.ts";
+
+const hasRedis = spawnSync("redis-server", ["--version"]).status === 0;
+const limit = { perSecond: 5, burst: 20 };
+
+/** Limiters of one test, as many machines; closed after it. */
+const limiters: RateLimiter[] = [];
+function machine(port: number, log = pino({ level: "silent" })): RateLimiter {
+  const limiter = createRateLimiter({
+    limit,
+    redisUrl: new URL(`redis://127.0.0.1:${port}`),
+    monotonicMs: () => performance.now(),
+    log,
+  });
+  limiters.push(limiter);
+  return limiter;
+}
+afterEach(async () => {
+  await Promise.all(limiters.splice(0).map((limiter) => limiter.close()));
+});
+
+/** A log whose lines a test can read. */
+function recordedLog() {
+  const lines: string[] = [];
+  return { lines, log: pino({}, { write: (line: string) => void lines.push(JSON.parse(line).msg) }) };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+/** How many of `count` requests at once from one address are admitted. */
+async function admittedOf(limiters: readonly RateLimiter[], address: string, count: number): Promise<number> {
+  const calls = Array.from({ length: count }, async (_, index) => {
+    await limiters[index % limiters.length]?.take(address);
+  });
+  const answers = await Promise.allSettled(calls);
+  return answers.filter((answer) => answer.status === "fulfilled").length;
+}
+
+describe("without a Redis that answers", () => {
+  it("the limit holds on this machine, and the log says so once", async () => {
+    const { lines, log } = recordedLog();
+    const limiter = machine(await freePort(), log);
+    await limiter.take("192.0.2.1");
+    await vi.waitFor(() => expect(lines).toHaveLength(1), { timeout: 5_000 });
+    expect(await admittedOf([limiter], "192.0.2.2", 100)).toBe(limit.burst);
+    expect(lines).toEqual(["Redis is away: this machine counts its rate limit alone"]);
+  });
+});
+
+describe.skipIf(!hasRedis)("with a Redis", () => {
+  let server: ChildProcess;
+  let port: number;
+
+  beforeAll(async () => {
+    port = await freePort();
+    const settings = ["--port", `${port}`, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
+    server = spawn("redis-server", settings, { stdio: "ignore" });
+  });
+  afterAll(() => {
+    server.kill("SIGKILL");
+  });
+
+  /** Two or more machines that have reached the server: until then each counts for itself. */
+  async function sharingMachines(count: number, log?: pino.Logger): Promise<RateLimiter[]> {
+    const [first, ...others] = Array.from({ length: count }, () => machine(port, log));
+    if (first === undefined) throw new Error("no machine was asked for");
+    let probe = 0;
+    for (const other of others) {
+      await vi.waitFor(
+        async () => {
+          const freshAddress = `198.51.100.${probe++}`;
+          await first.take(freshAddress);
+          expect(await other.take(freshAddress)).toMatchObject({
+            "RateLimit-Remaining": `${limit.burst - 2}`,
+          });
+        },
+        { timeout: 10_000 },
+      );
+    }
+    return [first, ...others];
+  }
+
+  it("several machines admit one burst together", async () => {
+    const machines = await sharingMachines(3);
+    expect(await admittedOf(machines, "192.0.2.10", 150)).toBe(limit.burst);
+  });
+
+  it("tokens come back at the rate by the server's clock", async () => {
+    const machines = await sharingMachines(2);
+    const begin = performance.now();
+    let admitted = await admittedOf(machines, "192.0.2.11", 100);
+    while (performance.now() - begin < 1_000) admitted += await admittedOf(machines, "192.0.2.11", 2);
+    const seconds = (performance.now() - begin) / 1000;
+    expect(admitted).toBeGreaterThanOrEqual(limit.burst + limit.perSecond - 1);
+    expect(admitted).toBeLessThanOrEqual(Math.ceil(limit.burst + limit.perSecond * seconds));
+  });
+
+  it("a frozen server costs a request the deadline once, and the limit is shared again when it wakes", async () => {
+    const { lines, log } = recordedLog();
+    const [one, two] = await sharingMachines(2, log);
+    server.kill("SIGSTOP");
+    const begin = performance.now();
+    await one?.take("192.0.2.12");
+    await one?.take("192.0.2.12");
+    expect(performance.now() - begin).toBeLessThan(400);
+    server.kill("SIGCONT");
+    await vi.waitFor(
+      async () => {
+        await one?.take("192.0.2.13");
+        expect(lines).toContain("Redis is back: the rate limit is shared again");
+      },
+      { timeout: 10_000, interval: 300 },
+    );
+    await two?.take("192.0.2.14");
+    expect((await one?.take("192.0.2.14"))?.["RateLimit-Remaining"]).toBe(String(limit.burst - 2));
+  });
+});

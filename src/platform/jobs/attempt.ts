@@ -1,0 +1,163 @@
+/**
+ * One attempt at a job: take the record up, run the handler, write down how it ended.
+ *
+ * A job may run more than once: a runner may die, or be thought dead while it was only frozen. So a handler must be
+ * able to begin again (its progress so far is in `job`), and an overtaken run must not write: every write carries the
+ * run's number, and the first that finds a newer one aborts the handler's signal.
+ */
+import { mkdir } from "node:fs/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Database } from "../database/pool.ts";
+import { ApiError } from "../errors.ts";
+import type { WorkspaceId } from "../ids.ts";
+import type { Log } from "../log.ts";
+import { jobFolder } from "./files.ts";
+import {
+  type JobEnd,
+  type JobRun,
+  leaseJob,
+  type Progress,
+  updateJobEnded,
+  updateJobProgress,
+  updateJobRequeued,
+  updateJobWaiting,
+} from "./store.ts";
+
+/** What a handler works with. */
+export interface JobContext<Input> {
+  readonly job: Progress & {
+    readonly id: string;
+    readonly workspaceId: WorkspaceId;
+    readonly type: string;
+    /** As it was given to startJob, after a trip through JSON. */
+    readonly input: Input;
+  };
+  /** Absolute numbers, those that changed; written about twice a second, however often it is called. */
+  report(progress: Partial<Progress>): void;
+  /** Has the caller asked to stop? Known half a second later at the latest. */
+  isCancelled(): boolean;
+  /** Aborted when the handler should end early: cancelled, overtaken, or the service stops. */
+  readonly signal: AbortSignal;
+  /** The job's folder, made when it is first asked for. */
+  folder(): Promise<string>;
+  readonly log: Log;
+}
+
+/** What a job leaves behind. Files are names in its folder. */
+export interface JobOutcome {
+  readonly result?: unknown;
+  readonly resultFile?: string;
+  readonly errorsFile?: string;
+}
+
+/**
+ * Does the work of one type of job. An ApiError is the caller's fault and ends the job as failed with its message;
+ * anything else is ours: logged, tried again after a pause, in the end failed with a text that says nothing more.
+ */
+export type JobHandler<Input> = (context: JobContext<Input>) => Promise<JobOutcome>;
+
+/** How often the progress is written and the wish to cancel is read. */
+const WRITE_MS = 500;
+
+/** Attempts before a job counts as poisonous. */
+const MOST_ATTEMPTS = 5;
+
+const GAVE_UP = `The job failed on our side ${MOST_ATTEMPTS} times and was given up`;
+
+type Ending = "cancelled" | "overtaken" | "stopping";
+
+/** What attempts need to know of their runner. */
+export interface Workplace {
+  readonly database: Database;
+  readonly dataDir: string;
+  readonly log: Log;
+  /** Aborted when the service stops. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * `attempt` counts from 1, those of killed runners included.
+ * @throws what the handler threw, when the queue should offer the job again later
+ */
+export async function attemptJob(
+  { database, dataDir, log, stopping }: Workplace,
+  handler: JobHandler<never>,
+  key: { readonly workspace_id: WorkspaceId; readonly id: string },
+  attempt: number,
+): Promise<void> {
+  const run = await leaseJob(database, key.workspace_id, key.id);
+  if (run === undefined) return;
+  let progress: Progress = run;
+  const end = (how: JobEnd) => updateJobEnded(database, run, progress, how);
+  if (run.cancel_requested) return end({ status: "cancelled" });
+  // Nobody recorded the last attempt's failure: it took its process along.
+  if (attempt > MOST_ATTEMPTS) return end({ status: "failed", error: GAVE_UP });
+
+  const jobLog = log.child({ job_id: run.id, job_type: run.type });
+  await using watch = watchRun(database, run, () => progress, stopping, jobLog);
+  try {
+    const outcome = await handler({
+      job: { ...run, workspaceId: run.workspace_id, input: run.input as never },
+      report: (changes) => {
+        progress = { ...progress, ...changes, counts: { ...progress.counts, ...changes.counts } };
+      },
+      isCancelled: () => watch.ending() === "cancelled",
+      signal: watch.signal,
+      folder: async () => {
+        const folder = jobFolder(dataDir, run.id);
+        await mkdir(folder, { recursive: true });
+        return folder;
+      },
+      log: jobLog,
+    });
+    const status = watch.ending() === "cancelled" ? "cancelled" : "completed";
+    const { result, resultFile: result_file, errorsFile: errors_file } = outcome;
+    await end({ status, result, result_file, errors_file });
+  } catch (fault) {
+    const ending = watch.ending();
+    if (ending === "overtaken") return;
+    if (ending === "cancelled") return end({ status: "cancelled" });
+    if (ending === "stopping") return updateJobRequeued(database, run, progress);
+    if (fault instanceof ApiError) return end({ status: "failed", error: fault.message });
+    jobLog.error({ err: fault, attempt }, "job failed");
+    if (attempt >= MOST_ATTEMPTS) return end({ status: "failed", error: GAVE_UP });
+    await updateJobWaiting(database, run, progress);
+    throw fault;
+  }
+}
+
+/** Writes the progress every half second and aborts the signal when the run should end early. */
+function watchRun(
+  database: Database,
+  run: JobRun,
+  progress: () => Progress,
+  stopping: AbortSignal,
+  log: Log,
+): AsyncDisposable & { readonly signal: AbortSignal; ending(): Ending | undefined } {
+  const abort = new AbortController();
+  const over = new AbortController();
+  const stop = (ending: Ending) => abort.abort(ending);
+  const onStopping = () => stop("stopping");
+  const write = async () => {
+    const held = await updateJobProgress(database, run, progress());
+    if (held === undefined) stop("overtaken");
+    else if (held.cancel_requested) stop("cancelled");
+  };
+  const isRunning = () => delay(WRITE_MS, true, { signal: over.signal }).catch(() => false);
+  const watching = (async () => {
+    while (await isRunning()) {
+      await write().catch((err: unknown) => log.warn({ err }, "job progress not written"));
+    }
+  })();
+  if (stopping.aborted) onStopping();
+  stopping.addEventListener("abort", onStopping, { once: true });
+  return {
+    signal: abort.signal,
+    ending: () => abort.signal.reason as Ending | undefined,
+    async [Symbol.asyncDispose]() {
+      stopping.removeEventListener("abort", onStopping);
+      over.abort();
+      await watching;
+    },
+  };
+}

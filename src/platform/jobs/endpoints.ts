@@ -1,0 +1,197 @@
+/**
+ * Background jobs as their callers see them. A job carries a permission of its own, the read form of what its starter
+ * needed: a key sees a job when it covers that or `jobs:read`, and cancels it with the write form or `jobs:write`.
+ */
+import { join } from "node:path";
+import { type Static, Type } from "typebox";
+import type { Database } from "../database/pool.ts";
+import { ApiError, notFound } from "../errors.ts";
+import { grants, missingPermissions, requirePermissions } from "../http/authenticate.ts";
+import {
+  type Action,
+  type Caller,
+  type Endpoint,
+  endpoint,
+  need,
+  permissionOf,
+  type Resource,
+} from "../http/endpoint.ts";
+import { type FileAnswer, fileFromDisk, fileShape } from "../http/file-answer.ts";
+import { offsetOf, pageOf, pagination } from "../http/paging.ts";
+import { choiceField, pageFields, textField } from "../http/query.ts";
+import { API_PREFIX } from "../http/server.ts";
+import { Id, NullableTimestamp, nullable, Timestamp } from "../http/shapes.ts";
+import type { WorkspaceId } from "../ids.ts";
+import { jobFolder } from "./files.ts";
+import { countJobs, findJob, type JobRow, jobStatuses, listJobs, updateJobToCancel } from "./store.ts";
+
+const jobs: Resource = { name: "jobs", label: "Background jobs", group: "Account" };
+
+const Counts = Type.Object(
+  { created: Type.Integer(), updated: Type.Integer(), duplicates: Type.Integer(), invalid: Type.Integer() },
+  { additionalProperties: Type.Integer() },
+);
+
+export const Job = Type.Object(
+  {
+    id: Id,
+    job_id: Type.String({ format: "uuid", description: "The same as id." }),
+    type: Type.String(),
+    status: Type.Enum([...jobStatuses]),
+    progress: Type.Integer({ minimum: 0, maximum: 100, description: "Per cent." }),
+    total: nullable(Type.Integer({ description: "Items to process; null while unknown." })),
+    processed: Type.Integer(),
+    succeeded: Type.Integer(),
+    failed: Type.Integer(),
+    skipped: Type.Integer(),
+    counts: Counts,
+    result: Type.Unknown({
+      description: "What the job found out; null while it has not ended, or when that is a file.",
+    }),
+    error: nullable(Type.String({ description: "Why it failed." })),
+    download_url: nullable(Type.String({ description: "Path of the result file." })),
+    errors_url: nullable(Type.String({ description: "Path of the file with the refused rows." })),
+    created_at: Timestamp,
+    started_at: NullableTimestamp,
+    completed_at: NullableTimestamp,
+    expires_at: NullableTimestamp,
+  },
+  { $id: "Job" },
+);
+
+const Csv = (description: string) => fileShape("text/csv", description);
+
+export function jobEndpoints({ db, dataDir }: { db: Database; dataDir: string }): Endpoint[] {
+  /** The job, when it is there and the caller may do this with it. */
+  const get = async (caller: Caller, id: string, action: Action): Promise<JobRow> => {
+    const job = await findJob(db, caller.workspaceId, id);
+    if (job === undefined) throw notFound("Job");
+    requireGrant(caller, job, action);
+    return job;
+  };
+  const file = async (job: JobRow, name: string | null): Promise<FileAnswer> => {
+    const answer =
+      name === null ? undefined : await fileFromDisk(join(jobFolder(dataDir, job.id), name), name);
+    if (answer === undefined) throw new ApiError("NOT_FOUND", "The job has no such file");
+    return answer;
+  };
+
+  return [
+    endpoint({
+      id: "listJobs",
+      method: "GET",
+      path: "/jobs",
+      summary: "Background jobs that the key may see, newest first",
+      needs: need(jobs, "read", "handler"),
+      query: {
+        type: textField(64, "Only jobs of this type, such as subscriber_import."),
+        status: choiceField(jobStatuses, "Only jobs in this state."),
+        ...pageFields(),
+      },
+      answer: pageOf("jobs", Job),
+      message: "Jobs",
+      async handle({ caller, query }) {
+        const filter = { ...query, permissions: visiblePermissions(caller) };
+        const [rows, total] = await Promise.all([
+          listJobs(db, caller.workspaceId, filter, { limit: query.limit, offset: offsetOf(query) }),
+          countJobs(db, caller.workspaceId, filter),
+        ]);
+        return { jobs: rows.map(describe), pagination: pagination(query, total) };
+      },
+    }),
+    endpoint({
+      id: "getJob",
+      method: "GET",
+      path: "/jobs/{job_id}",
+      summary: "A job with its progress",
+      needs: need(jobs, "read", "handler"),
+      answer: Job,
+      message: "Job",
+      handle: async ({ caller, params }) => describe(await get(caller, params.job_id, "read")),
+    }),
+    endpoint({
+      id: "downloadJobResult",
+      method: "GET",
+      path: "/jobs/{job_id}/download",
+      summary: "The result file of a job, for seven days",
+      needs: need(jobs, "read", "handler"),
+      answer: Csv("The result, as the kind of job defines it."),
+      async handle({ caller, params }) {
+        const job = await get(caller, params.job_id, "read");
+        return file(job, job.result_file);
+      },
+    }),
+    endpoint({
+      id: "downloadJobErrors",
+      method: "GET",
+      path: "/jobs/{job_id}/errors",
+      summary: "The rows that a job refused, with the reason, for seven days",
+      needs: need(jobs, "read", "handler"),
+      answer: Csv("The refused rows, each with the reason."),
+      async handle({ caller, params }) {
+        const job = await get(caller, params.job_id, "read");
+        return file(job, job.errors_file);
+      },
+    }),
+    endpoint({
+      id: "cancelJob",
+      method: "POST",
+      path: "/jobs/{job_id}/cancel",
+      summary: "Cancel a job: at once while it waits, within seconds while it runs",
+      needs: need(jobs, "write", "handler"),
+      answer: Job,
+      message: (job) => (job.status === "cancelled" ? "Job cancelled" : "The job will stop shortly"),
+      async handle({ caller, params }) {
+        const job = await get(caller, params.job_id, "write");
+        return describe(
+          (await updateJobToCancel(db, caller.workspaceId, job.id)) ??
+            (await ended(db, caller.workspaceId, job.id)),
+        );
+      },
+    }),
+  ];
+}
+
+/** A job that needed no cancelling. @throws ApiError CONFLICT when it ended in another way, NOT_FOUND */
+async function ended(db: Database, workspaceId: WorkspaceId, id: string): Promise<JobRow> {
+  const job = await findJob(db, workspaceId, id);
+  if (job === undefined) throw notFound("Job");
+  if (job.status !== "cancelled")
+    throw new ApiError("CONFLICT", `The job has already ${job.status === "failed" ? "failed" : "completed"}`);
+  return job;
+}
+
+/** @throws ApiError INSUFFICIENT_SCOPE that names the narrower permission, the job's own. */
+function requireGrant(caller: Caller, job: JobRow, action: Action): void {
+  const general = permissionOf(need(jobs, action));
+  if (missingPermissions(caller.permissions, [general]).length === 0) return;
+  requirePermissions(caller, [job.permission.replace(/:read$/, `:${action}`)]);
+}
+
+/** The permissions of jobs that this key covers; null for all. */
+function visiblePermissions({ permissions }: Caller): string[] | null {
+  if (missingPermissions(permissions, [permissionOf(need(jobs, "read"))]).length === 0) return null;
+  return permissions.flatMap((held) => {
+    const read = `${held.split(":", 1)[0]}:read`;
+    return grants(held, read) ? [read] : [];
+  });
+}
+
+function describe(job: JobRow): Static<typeof Job> {
+  const { permission, result_file, errors_file, ...shown } = job;
+  const url = `${API_PREFIX}/jobs/${job.id}`;
+  return {
+    ...shown,
+    job_id: job.id,
+    progress: percentOf(job),
+    counts: { created: 0, updated: 0, duplicates: 0, invalid: 0, ...job.counts },
+    download_url: result_file === null ? null : `${url}/download`,
+    errors_url: errors_file === null ? null : `${url}/errors`,
+  };
+}
+
+/** 100 only when the job has completed. */
+function percentOf({ status, total, processed }: JobRow): number {
+  if (status === "completed") return 100;
+  return total ? Math.min(99, Math.floor((100 * processed) / total)) : 0;
+}

@@ -1,0 +1,124 @@
+/**
+ * Runs jobs and recurring tasks with Graphile Worker: LISTEN for new ones, leases by row locks, retries.
+ *
+ * Graphile gives the jobs of a killed worker back after four hours. Here every runner says every few seconds that it
+ * lives (table job_runners), and each looks for locks of those that have been silent for long: their jobs are taken up
+ * again within a minute. An advisory lock instead would be lost with a broken connection while the run goes on, and kept
+ * for hours when a machine loses its power. A runner that was only frozen finds its runs overtaken (attempt.ts).
+ */
+import { EventEmitter } from "node:events";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Task, WorkerEvents } from "graphile-worker";
+import type { Database } from "../database/pool.ts";
+import type { WorkspaceId } from "../ids.ts";
+import type { Log } from "../log.ts";
+import { attemptJob, type JobHandler, type Workplace } from "./attempt.ts";
+import { loadGraphile } from "./graphile.ts";
+import { type Recurring, runRecurring, scheduleAll, taskName } from "./schedule.ts";
+import { removeRunner, removeSilentRunners, updateRunnerSeen } from "./store.ts";
+
+export interface RunnerOptions {
+  readonly database: Database;
+  readonly dataDir: string;
+  readonly log: Log;
+  /** By job type, as given to startJob. A type without a handler here waits for a runner that has one. */
+  readonly handlers: Readonly<Record<string, JobHandler<never>>>;
+  readonly recurring: readonly Recurring[];
+  /** Jobs at a time; each may hold a connection of the pool. */
+  readonly concurrency?: number;
+  readonly heartbeat?: Heartbeat;
+}
+
+export interface Heartbeat {
+  readonly everyMs: number;
+  /** A runner silent for so long counts as dead; well above any pause of a process that lives. */
+  readonly silentMs: number;
+}
+
+export interface JobRunner {
+  /** Takes nothing new, tells what runs to stop, and waits for it; what was not finished goes back to the queue. */
+  stop(): Promise<void>;
+}
+
+const CONCURRENCY = 3;
+const HEARTBEAT: Heartbeat = { everyMs: 5_000, silentMs: 30_000 };
+/** Before Graphile is started again after it gave up (the database was away for long). */
+const RESTART_MS = 1_000;
+
+/** Starts running; the queue's schema must be there (migrateQueue). */
+export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
+  const { database, log, heartbeat = HEARTBEAT } = options;
+  const { run, options: graphileOptions } = await loadGraphile(database, log);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const taskList = tasksOf(options, signal);
+  await scheduleAll(database, options.recurring);
+
+  /** One life of Graphile's pool, whose id is what jobs are locked by. */
+  const runOnce = async (): Promise<void> => {
+    const events: WorkerEvents = new EventEmitter();
+    const over = new AbortController();
+    let beating: Promise<void> | undefined;
+    events.on("pool:create", ({ workerPool }) => {
+      beating = beat(database, workerPool.id, heartbeat, over.signal, log);
+    });
+    const concurrency = options.concurrency ?? CONCURRENCY;
+    const runner = await run({ ...graphileOptions, events, taskList, concurrency, parsedCronItems: [] });
+    const stop = () =>
+      void runner.stop().catch((err: unknown) => log.error({ err }, "job runner not stopped"));
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    await runner.promise.finally(() => {
+      signal.removeEventListener("abort", stop);
+      over.abort();
+    });
+    await beating;
+  };
+
+  const running = (async () => {
+    while (!signal.aborted) {
+      await runOnce().catch((err: unknown) => log.error({ err }, "job runner ended; it starts again"));
+      await delay(RESTART_MS, undefined, { signal }).catch(() => {});
+    }
+  })();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+function tasksOf(options: RunnerOptions, stopping: AbortSignal): Record<string, Task> {
+  const { database, log } = options;
+  const workplace: Workplace = { database, dataDir: options.dataDir, log, stopping };
+  const tasks: Record<string, Task> = {};
+  for (const [type, handler] of Object.entries(options.handlers)) {
+    tasks[type] = (payload, { job }) =>
+      attemptJob(workplace, handler, payload as { workspace_id: WorkspaceId; id: string }, job.attempts);
+  }
+  for (const task of options.recurring) {
+    tasks[taskName(task)] = () => runRecurring(database, task, stopping, log);
+  }
+  return tasks;
+}
+
+/** Says that this runner lives and buries those that do not, until `over`. */
+async function beat(
+  database: Database,
+  runnerId: string,
+  { everyMs, silentMs }: Heartbeat,
+  over: AbortSignal,
+  log: Log,
+): Promise<void> {
+  while (!over.aborted) {
+    try {
+      await updateRunnerSeen(database, runnerId);
+      await removeSilentRunners(database, silentMs);
+    } catch (err) {
+      log.warn({ err }, "job runner's heartbeat failed");
+    }
+    await delay(everyMs, undefined, { signal: over }).catch(() => {});
+  }
+  await removeRunner(database, runnerId).catch(() => {});
+}

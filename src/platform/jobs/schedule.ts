@@ -1,0 +1,50 @@
+/**
+ * Recurring work without an outside cron. A task is one job in the queue that puts itself back after every run, under
+ * its own name as the key: over all machines there is one, and whoever is free runs it. What falls due while
+ * nothing runs is done once, when something runs again.
+ */
+import type { Database } from "../database/pool.ts";
+import type { Log } from "../log.ts";
+import { insertRecurring } from "./store.ts";
+
+export interface Recurring {
+  /** Unique, for ever: a running installation knows the task by it. */
+  readonly name: string;
+  /** From the end of one run to the begin of the next. */
+  readonly seconds: number;
+  /** May be cut short by a kill and then begins again: every part of it bears being repeated. */
+  run(context: { readonly signal: AbortSignal; readonly log: Log }): Promise<void>;
+}
+
+/** After a failure a rare task does not wait for its next turn. */
+const RETRY_SECONDS = 300;
+
+/** The key and queue name; job types are snake case, so they never collide with it. */
+export function taskName(recurring: Recurring): string {
+  return `every:${recurring.name}`;
+}
+
+/** Puts the tasks this installation does not know yet into the queue, due at once. */
+export async function scheduleAll(database: Database, tasks: readonly Recurring[]): Promise<void> {
+  for (const task of tasks) await insertRecurring(database, taskName(task), 0, "preserve_run_at");
+}
+
+/** One run; afterwards it is in the queue again, whatever happened. */
+export async function runRecurring(
+  database: Database,
+  task: Recurring,
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> {
+  let pause = task.seconds;
+  try {
+    await task.run({ signal, log });
+  } catch (err) {
+    if (signal.aborted) pause = 0;
+    else {
+      pause = Math.min(pause, RETRY_SECONDS);
+      log.error({ err, task: task.name }, "recurring task failed");
+    }
+  }
+  await insertRecurring(database, taskName(task), pause, "replace");
+}

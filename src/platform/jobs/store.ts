@@ -1,0 +1,237 @@
+/**
+ * The SQL of background jobs: the record that callers see (table jobs) and its twin in Graphile Worker's queue, whose
+ * key is the record's id. The record says how far a job is, the twin who works on it.
+ */
+import sql from "sql-template-tag";
+import type { Queryable } from "../database/pool.ts";
+import type { WorkspaceId } from "../ids.ts";
+
+export const jobStatuses = ["pending", "processing", "completed", "failed", "cancelled"] as const;
+export type JobStatus = (typeof jobStatuses)[number];
+
+/** How far a job is; absolute numbers. */
+export interface Progress {
+  readonly total: number | null;
+  readonly processed: number;
+  readonly succeeded: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** Finer numbers by name, such as `created`, `updated`, `duplicates`, `invalid`. */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+export interface JobRow extends Progress {
+  readonly id: string;
+  readonly type: string;
+  readonly status: JobStatus;
+  readonly permission: string;
+  readonly result: unknown;
+  readonly error: string | null;
+  readonly result_file: string | null;
+  readonly errors_file: string | null;
+  readonly created_at: Date;
+  readonly started_at: Date | null;
+  readonly completed_at: Date | null;
+  readonly expires_at: Date | null;
+}
+
+/** One take-up of a job. Its number fences: what an overtaken run writes touches no row. */
+export interface JobRun extends Progress {
+  readonly workspace_id: WorkspaceId;
+  readonly id: string;
+  readonly type: string;
+  readonly input: unknown;
+  readonly run_number: number;
+  readonly cancel_requested: boolean;
+}
+
+/** How a job ends. */
+export interface JobEnd {
+  readonly status: "completed" | "failed" | "cancelled";
+  readonly result?: unknown;
+  readonly error?: string;
+  readonly result_file?: string | undefined;
+  readonly errors_file?: string | undefined;
+}
+
+export interface JobFilter {
+  readonly type: string | undefined;
+  readonly status: JobStatus | undefined;
+  /** Only jobs that need one of these permissions; null for all. */
+  readonly permissions: readonly string[] | null;
+}
+
+/** How long an ended job and its files can be fetched. */
+const KEPT_DAYS = 7;
+
+/** Graphile's own limit on attempts, out of reach: attempt.ts counts, so that the record learns of the last one. */
+const QUEUE_ATTEMPTS = 1_000;
+
+const columns = sql`id, type, status, permission, total, processed, succeeded, failed, skipped, counts, result, error,
+  result_file, errors_file, created_at, started_at, completed_at, expires_at`;
+
+const unexpired = sql`(expires_at is null or expires_at > now())`;
+
+/** The record and its place in the queue, in one statement; runs when the transaction of `db` has committed. */
+export async function insertJob(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  job: { id: string; type: string; permission: string; input: unknown; total: number | null },
+): Promise<void> {
+  await db.run(sql`
+    with record as (
+      insert into jobs (workspace_id, id, type, permission, input, total)
+      values (${workspaceId}, ${job.id}, ${job.type}, ${job.permission}, ${JSON.stringify(job.input)}, ${job.total})
+    )
+    select ${enqueueing(workspaceId, job)}`);
+}
+
+const enqueueing = (workspaceId: WorkspaceId, job: { id: string; type: string }) => sql`
+  graphile_worker.add_job(${job.type}, json_build_object('workspace_id', ${workspaceId}::uuid, 'id', ${job.id}::uuid),
+    job_key := ${job.id}, max_attempts := ${QUEUE_ATTEMPTS})`;
+
+export async function findJob(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<JobRow | undefined> {
+  return db.row<JobRow>(sql`
+    select ${columns} from jobs where workspace_id = ${workspaceId} and id = ${id} and ${unexpired}`);
+}
+
+const matching = (workspaceId: WorkspaceId, filter: JobFilter) => sql`
+  workspace_id = ${workspaceId} and ${unexpired}
+  and (${filter.type ?? null}::text is null or type = ${filter.type ?? null})
+  and (${filter.status ?? null}::text is null or status = ${filter.status ?? null})
+  and (${filter.permissions}::text[] is null or permission = any(${filter.permissions}))`;
+
+/** Newest first: ids grow with time. */
+export async function listJobs(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: JobFilter,
+  page: { limit: number; offset: number },
+): Promise<JobRow[]> {
+  return db.rows<JobRow>(sql`
+    select ${columns} from jobs where ${matching(workspaceId, filter)}
+    order by id desc limit ${page.limit} offset ${page.offset}`);
+}
+
+export async function countJobs(db: Queryable, workspaceId: WorkspaceId, filter: JobFilter): Promise<number> {
+  const row = await db.row<{ count: number }>(
+    sql`select count(*) as count from jobs where ${matching(workspaceId, filter)}`,
+  );
+  return row?.count ?? 0;
+}
+
+/** Ends a waiting job at once and asks a running one to stop; undefined when it has already ended. */
+export async function updateJobToCancel(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<JobRow | undefined> {
+  return db.row<JobRow>(sql`
+    update jobs set cancel_requested = true,
+      status = case status when 'pending' then 'cancelled' else status end,
+      completed_at = case status when 'pending' then now() end,
+      expires_at = case status when 'pending' then now() + make_interval(days => ${KEPT_DAYS}) end
+    where workspace_id = ${workspaceId} and id = ${id} and status in ('pending', 'processing')
+    returning ${columns}`);
+}
+
+/** Takes a job up under a new run number; undefined when there is nothing left to do. */
+export async function leaseJob(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<JobRun | undefined> {
+  return db.row<JobRun>(sql`
+    update jobs set status = 'processing', started_at = coalesce(started_at, now()), run_number = run_number + 1
+    where workspace_id = ${workspaceId} and id = ${id} and status in ('pending', 'processing')
+    returning workspace_id, id, type, input, run_number, cancel_requested,
+      total, processed, succeeded, failed, skipped, counts`);
+}
+
+const held = (run: JobRun) => sql`
+  workspace_id = ${run.workspace_id} and id = ${run.id} and run_number = ${run.run_number} and status = 'processing'`;
+
+const progressed = (progress: Progress) => sql`
+  total = ${progress.total}, processed = ${progress.processed}, succeeded = ${progress.succeeded},
+  failed = ${progress.failed}, skipped = ${progress.skipped}, counts = ${JSON.stringify(progress.counts)}`;
+
+/** Writes the progress and hears whether to stop; undefined when another run has taken over. */
+export async function updateJobProgress(
+  db: Queryable,
+  run: JobRun,
+  progress: Progress,
+): Promise<{ cancel_requested: boolean } | undefined> {
+  return db.row(sql`update jobs set ${progressed(progress)} where ${held(run)} returning cancel_requested`);
+}
+
+/** The last write of a run. An overtaken run's changes nothing. */
+export async function updateJobEnded(
+  db: Queryable,
+  run: JobRun,
+  progress: Progress,
+  end: JobEnd,
+): Promise<void> {
+  await db.run(sql`
+    update jobs set ${progressed(progress)}, status = ${end.status},
+      result = ${end.result === undefined ? null : JSON.stringify(end.result)}, error = ${end.error ?? null},
+      result_file = ${end.result_file ?? null}, errors_file = ${end.errors_file ?? null},
+      completed_at = now(), expires_at = now() + make_interval(days => ${KEPT_DAYS})
+    where ${held(run)}`);
+}
+
+/** Back to waiting: the queue offers the job again after a pause. */
+export async function updateJobWaiting(db: Queryable, run: JobRun, progress: Progress): Promise<void> {
+  await db.run(sql`update jobs set ${progressed(progress)}, status = 'pending' where ${held(run)}`);
+}
+
+/** Back to waiting with a fresh place in the queue, at once and without having used up an attempt. */
+export async function updateJobRequeued(db: Queryable, run: JobRun, progress: Progress): Promise<void> {
+  await db.run(sql`
+    with released as (
+      update jobs set ${progressed(progress)}, status = 'pending' where ${held(run)} returning id
+    )
+    select ${enqueueing(run.workspace_id, run)} from released`);
+}
+
+/** Drops ended jobs whose time is over and says which. */
+export async function removeExpiredJobs(db: Queryable): Promise<{ id: string }[]> {
+  return db.rows(sql`delete from jobs where expires_at <= now() returning id`);
+}
+
+/** Puts a recurring task in the queue, once under its name; a waiting one keeps its time unless `replace`. */
+export async function insertRecurring(
+  db: Queryable,
+  name: string,
+  seconds: number,
+  mode: "replace" | "preserve_run_at",
+): Promise<void> {
+  await db.run(sql`
+    select graphile_worker.add_job(${name}, '{}'::json, run_at := now() + make_interval(secs => ${seconds}),
+      job_key := ${name}, job_key_mode := ${mode}, max_attempts := ${QUEUE_ATTEMPTS})`);
+}
+
+/** This runner lives. */
+export async function updateRunnerSeen(db: Queryable, id: string): Promise<void> {
+  await db.run(sql`
+    insert into job_runners (id) values (${id}) on conflict (id) do update set seen_at = now()`);
+}
+
+/** Forgets runners that have been silent for so long, and gives what they held back to the queue. */
+export async function removeSilentRunners(db: Queryable, silentMs: number): Promise<void> {
+  const before = sql`now() - make_interval(secs => ${silentMs / 1000})`;
+  await db.run(sql`
+    select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
+    where locked_at < ${before}
+      and not exists (select from job_runners where id = locked_by and seen_at >= ${before})
+    having count(*) > 0`);
+  await db.run(sql`delete from job_runners where seen_at < ${before}`);
+}
+
+/** A runner that has stopped in order holds nothing any more. */
+export async function removeRunner(db: Queryable, id: string): Promise<void> {
+  await db.run(sql`delete from job_runners where id = ${id}`);
+}

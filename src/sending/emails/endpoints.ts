@@ -1,0 +1,145 @@
+/** POST /emails/send: one transactional email to one recipient. */
+import { type Static, Type } from "typebox";
+import { headerTextFault, parseAddress, parseMailbox } from "../../mail/address.ts";
+import { looksLikeHtml } from "../../mail/html-text.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { invalid } from "../../platform/errors.ts";
+import {
+  type Caller,
+  type Endpoint,
+  type EndpointRequest,
+  endpoint,
+  need,
+  type Resource,
+} from "../../platform/http/endpoint.ts";
+import { Answered } from "../../platform/http/idempotency.ts";
+import { Id } from "../../platform/http/shapes.ts";
+import { newId } from "../../platform/ids.ts";
+import type { Acceptor, Draft } from "../accept.ts";
+import { Attachment, readAttachments } from "./attachments.ts";
+import { refuseUnsupported } from "./unsupported.ts";
+
+const emails: Resource = { name: "emails", label: "Transactional email", group: "Sending" };
+
+/** Room for 20 MB of attachments in Base64 and a body. */
+const BODY_LIMIT = 30 * 1024 * 1024;
+/** RFC 5322 section 2.1.1: longer lines are not legal; a subject is one line to people. */
+const LONGEST_SUBJECT = 998;
+const LONGEST_NAME = 200;
+
+const Email = Type.Object(
+  {
+    to: Type.String({
+      minLength: 3,
+      description: "One recipient: `ada@example.com` or `Ada <ada@example.com>`.",
+    }),
+    subject: Type.String({ minLength: 1, maxLength: LONGEST_SUBJECT }),
+    body: Type.String({
+      minLength: 1,
+      description: "HTML or plain text; the format is detected, the other part generated.",
+    }),
+    from_email: Type.Optional(
+      Type.String({
+        description: "On a verified sending domain, or a verified sender. Default: the platform's sender.",
+      }),
+    ),
+    from_name: Type.Optional(Type.String({ maxLength: LONGEST_NAME })),
+    bounce_email: Type.Optional(Type.String({ description: "Gets a copy of the delivery failure reports." })),
+    attachments: Type.Optional(Type.Array(Attachment)),
+  },
+  { $id: "Email" },
+);
+
+const Queued = Type.Object({ status: Type.Literal("queued"), id: Id }, { $id: "QueuedEmail" });
+
+export function emailEndpoints(deps: {
+  acceptor: Acceptor;
+  clock: Clock;
+  /** PLATFORM_FROM. */
+  platformFrom: string | null;
+}): Endpoint[] {
+  return [
+    endpoint({
+      id: "sendEmail",
+      method: "POST",
+      path: "/emails/send",
+      summary: "Send one transactional email to one recipient",
+      needs: need(emails, "send"),
+      body: Email,
+      answer: Queued,
+      status: 201,
+      message: "Email queued for delivery",
+      idempotent: true,
+      bodyLimit: BODY_LIMIT,
+      async handle(request) {
+        const draft = readDraft(request, deps.platformFrom, deps.clock.now());
+        const data = { status: "queued", id: draft.message.id } as const;
+        const { idempotency } = request;
+        await deps.acceptor.accept({
+          ...draft,
+          ...(idempotency && { idempotency: { held: idempotency, data } }),
+        });
+        return idempotency ? new Answered(data) : data;
+      },
+    }),
+  ];
+}
+
+type SendRequest = EndpointRequest<unknown, unknown, Static<typeof Email>>;
+
+function readDraft({ body, caller, requestId }: SendRequest, platformFrom: string | null, now: Date): Draft {
+  refuseUnsupported(body);
+  const to = parseMailbox(body.to);
+  if (!to.ok) throw invalid({ field: "to", message: `to: ${to.message}` });
+  const subject = headerText(body.subject, "subject");
+  if (subject.trim() === "") throw invalid({ field: "subject", message: "subject must not be blank" });
+  if (body.body.trim() === "") throw invalid({ field: "body", message: "body must not be blank" });
+  const isHtml = looksLikeHtml(body.body);
+  const { fromEmail, sender } = readSender(body.from_email, platformFrom, caller);
+  return {
+    sender,
+    priority: 0,
+    message: {
+      workspaceId: caller.workspaceId,
+      id: newId(),
+      source: "api",
+      originId: caller.keyId,
+      originName: caller.keyName,
+      fromEmail,
+      fromName: body.from_name === undefined ? null : headerText(body.from_name, "from_name"),
+      toName: to.name,
+      localpart: to.local,
+      domain: to.domain,
+      subject,
+      html: isHtml ? body.body : null,
+      text: isHtml ? null : body.body,
+      attachments: readAttachments(body.attachments ?? []),
+      bounceEmail:
+        body.bounce_email === undefined ? null : readAddress(body.bounce_email, "bounce_email").address,
+      requestId,
+      createdAt: now,
+    },
+  };
+}
+
+function readSender(given: string | undefined, platformFrom: string | null, caller: Caller) {
+  if (given !== undefined) {
+    const { address, domain } = readAddress(given, "from_email");
+    return { fromEmail: address, sender: { workspaceId: caller.workspaceId, address, domain } };
+  }
+  if (platformFrom === null) throw invalid({ field: "from_email", message: "from_email is required" });
+  // The operator's own address: every workspace may use it, as the contract says.
+  return { fromEmail: platformFrom, sender: null };
+}
+
+function readAddress(text: string, field: string) {
+  const parsed = parseAddress(text);
+  if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
+  return parsed;
+}
+
+function headerText(text: string, field: string): string {
+  const fault = headerTextFault(text);
+  if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });
+  return text;
+}

@@ -1,0 +1,51 @@
+/** The service's own mail (confirmation links and the like): source `platform`, free, never suppressed by a plan. */
+import sql from "sql-template-tag";
+import { DELIVERY_CHANNEL } from "../delivery/channel.ts";
+import { parseAddress } from "../mail/address.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Queryable } from "../platform/database/pool.ts";
+import { newId, type WorkspaceId } from "../platform/ids.ts";
+import { insertDrafts } from "./accept.ts";
+
+export interface PlatformMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly html: string;
+  readonly text: string;
+}
+
+/** Accepts it inside the caller's transaction: the mail goes out if and only if what it speaks of was stored. */
+export type SendPlatformMail = (tx: Queryable, workspaceId: WorkspaceId, mail: PlatformMail) => Promise<void>;
+
+export function createPlatformMail(from: string, clock: Clock): SendPlatformMail {
+  return async (tx, workspaceId, mail) => {
+    const to = parseAddress(mail.to);
+    if (!to.ok) throw new Error(`platform mail to ${mail.to}: ${to.message}`);
+    await insertDrafts(tx, [
+      {
+        sender: null,
+        priority: 0,
+        message: {
+          workspaceId,
+          id: newId(),
+          source: "platform",
+          originId: null,
+          originName: "Platform",
+          fromEmail: from,
+          fromName: "Posthaste",
+          toName: null,
+          localpart: to.local,
+          domain: to.domain,
+          subject: mail.subject,
+          html: mail.html,
+          text: mail.text,
+          attachments: [],
+          bounceEmail: null,
+          requestId: null,
+          createdAt: clock.now(),
+        },
+      },
+    ]);
+    await tx.run(sql`select pg_notify(${DELIVERY_CHANNEL}, '')`);
+  };
+}

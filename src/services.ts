@@ -1,0 +1,32 @@
+/** What every part of one process shares, made once from the configuration. */
+import { mkdirSync } from "node:fs";
+import { type Clock, systemClock } from "./platform/clock.ts";
+import type { Config } from "./platform/config.ts";
+import { createDatabase, type Database } from "./platform/database/pool.ts";
+import { createLog, type Log } from "./platform/log.ts";
+import { createSecrets, loadSecretKey, type Secrets } from "./platform/secrets.ts";
+
+export interface Services {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly database: Database;
+  readonly secrets: Secrets;
+}
+
+/** Makes DATA_DIR and the secret key when they are not there; connects to nothing yet. */
+export function createServices(config: Config, databaseUrl: string, name: string): Services {
+  const log = createLog(config.LOG_LEVEL);
+  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  return {
+    config,
+    log,
+    clock: systemClock,
+    database: createDatabase(databaseUrl, {
+      size: config.DATABASE_POOL,
+      name,
+      onError: (error) => log.warn({ err: error }, "an idle database connection broke"),
+    }),
+    secrets: createSecrets(loadSecretKey(config.SECRET_KEY, config.DATA_DIR)),
+  };
+}

@@ -1,0 +1,28 @@
+/** An API key as a read returns it (contract, section 2), and what a caller may say about one. */
+import { type Static, Type } from "typebox";
+import { Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
+
+export const ApiKey = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    permissions: Type.Array(Type.String(), { description: "Values from the permission catalogue." }),
+    key_prefix: Type.String({ description: "First characters of the secret, to tell keys apart." }),
+    is_active: Type.Boolean({ description: "false after deactivation." }),
+    last_used_at: NullableTimestamp,
+    expires_at: NullableTimestamp,
+    created_at: Timestamp,
+  },
+  { $id: "ApiKey" },
+);
+export type ApiKey = Static<typeof ApiKey>;
+
+/** The answer of create and regenerate: the only two moments at which the secret can be seen. */
+export const IssuedKey = Type.Object(
+  { ...ApiKey.properties, key: Type.String({ description: "The secret; never shown again." }) },
+  { $id: "IssuedApiKey" },
+);
+export type IssuedKey = Static<typeof IssuedKey>;
+
+/** What its maker decides about a key. */
+export type KeySettings = Pick<ApiKey, "name" | "permissions" | "expires_at">;

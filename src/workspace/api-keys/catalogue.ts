@@ -1,0 +1,106 @@
+/**
+ * The permission catalogue: read from the endpoints themselves, so that it lists exactly what is enforced. A
+ * resource appears because an endpoint needs it, with the actions that some endpoint needs.
+ */
+import { type Static, Type } from "typebox";
+import { invalid } from "../../platform/errors.ts";
+import type { Action, Endpoint } from "../../platform/http/endpoint.ts";
+
+const Grant = Type.Object(
+  {
+    action: Type.String(),
+    label: Type.String(),
+    value: Type.String({ description: "Send this verbatim in `permissions`." }),
+  },
+  { $id: "PermissionGrant" },
+);
+
+export const PermissionCatalogue = Type.Object(
+  {
+    resources: Type.Array(
+      Type.Object(
+        {
+          resource: Type.String(),
+          label: Type.String(),
+          group: Type.String(),
+          wildcard: Type.String({ description: "Grants every action on the resource." }),
+          covers: Type.Array(Type.String(), { description: "Paths the resource governs, sorted." }),
+          actions: Type.Array(Grant),
+        },
+        { $id: "PermissionResource" },
+      ),
+    ),
+    wildcards: Type.Array(Grant),
+    presets: Type.Array(
+      Type.Object({ preset: Type.String(), label: Type.String(), values: Type.Array(Type.String()) }),
+    ),
+  },
+  { $id: "PermissionCatalogue" },
+);
+export type PermissionCatalogue = Static<typeof PermissionCatalogue>;
+
+const actions: readonly { action: Action; label: string }[] = [
+  { action: "read", label: "Read" },
+  { action: "write", label: "Write" },
+  { action: "send", label: "Send" },
+];
+
+const wildcards = [
+  { action: "*", label: "Full access to everything", value: "*:*" },
+  { action: "read", label: "Read-only access to everything", value: "*:read" },
+];
+
+const presets = [
+  { preset: "full", label: "Full access", values: ["*:*"] },
+  { preset: "read_only", label: "Read only", values: ["*:read"] },
+];
+
+/** Resources in the order in which the endpoints first name them, actions in the order read, write, send. */
+export function catalogueOf(endpoints: readonly Endpoint[]): PermissionCatalogue {
+  const governed = endpoints.flatMap(({ needs, path }) =>
+    needs === "authenticated" ? [] : [{ ...needs, path }],
+  );
+  const resources = new Map(governed.map(({ resource }) => [resource.name, resource]));
+  return {
+    resources: [...resources.values()].map(({ name, label, group }) => {
+      const uses = governed.filter(({ resource }) => resource.name === name);
+      return {
+        resource: name,
+        label,
+        group,
+        wildcard: `${name}:*`,
+        covers: [...new Set(uses.map(({ path }) => path))].sort(),
+        actions: actions
+          .filter(({ action }) => uses.some((use) => use.action === action))
+          .map((action) => ({ ...action, value: `${name}:${action.action}` })),
+      };
+    }),
+    wildcards,
+    presets,
+  };
+}
+
+/** Every value that a key may hold. */
+export function permissionValues(catalogue: PermissionCatalogue): Set<string> {
+  const ofResources = catalogue.resources.flatMap(({ wildcard, actions }) => [
+    wildcard,
+    ...actions.map(({ value }) => value),
+  ]);
+  return new Set([...catalogue.wildcards.map(({ value }) => value), ...ofResources]);
+}
+
+/** Unknown values named in one answer; more help nobody. */
+const MOST_NAMED = 10;
+
+/** As they are stored, duplicates folded. @throws ApiError VALIDATION_ERROR that names the unknown ones. */
+export function readPermissions(given: readonly string[], catalogue: PermissionCatalogue): string[] {
+  const known = permissionValues(catalogue);
+  const folded = [...new Set(given)];
+  const unknown = folded.filter((value) => !known.has(value)).slice(0, MOST_NAMED);
+  if (unknown.length > 0) {
+    const named = unknown.map((value) => JSON.stringify(value.slice(0, 100))).join(", ");
+    const message = `permissions holds what is not in the catalogue of GET /api-keys/permissions: ${named}`;
+    throw invalid({ field: "permissions", message });
+  }
+  return folded;
+}

@@ -1,0 +1,208 @@
+/** API keys over HTTP: the nine endpoints of the contract. What a key may do to another: escalation.ts. */
+import { Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, notFound } from "../../platform/errors.ts";
+import { requirePermissions } from "../../platform/http/authenticate.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { flagField } from "../../platform/http/query.ts";
+import { Deleted, nullable } from "../../platform/http/shapes.ts";
+import { LONGEST_NAME, readName } from "../name.ts";
+import { ApiKey, IssuedKey } from "./api-key.ts";
+import { catalogueOf, PermissionCatalogue, readPermissions } from "./catalogue.ts";
+import { lockForChange } from "./escalation.ts";
+import { readExpiry } from "./expiry.ts";
+import { issueKey } from "./issue.ts";
+import { newSecret, prefixOf } from "./secret.ts";
+import { deactivateKey, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
+
+const apiKeys: Resource = { name: "api_keys", label: "API keys", group: "Account" };
+
+const NewApiKey = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
+    permissions: Type.Array(Type.String(), { minItems: 1, description: "Values from the catalogue." }),
+    expires_at: Type.Optional(
+      nullable(Type.String({ description: "ISO 8601, in the future; null or absent: never." })),
+    ),
+  },
+  { $id: "NewApiKey" },
+);
+
+const ApiKeyChanges = Type.Partial(NewApiKey, { $id: "ApiKeyChanges" });
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** All endpoints of the API, these included: what the catalogue is derived from. */
+  readonly endpoints: () => readonly Endpoint[];
+  /** The authenticator's `forget`. */
+  readonly forgetKeys: () => void;
+}
+
+export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys }: Dependencies): Endpoint[] {
+  /** Commits, then lets this process forget the keys it had looked up; others follow within two seconds. */
+  async function change<Result>(work: (tx: Queryable) => Promise<Result>): Promise<Result> {
+    const result = await db.transaction(work);
+    forgetKeys();
+    return result;
+  }
+
+  const permissionsOf = (given: readonly string[]) => readPermissions(given, catalogueOf(endpoints()));
+  const expiryOf = (given: string | null) => (given === null ? null : readExpiry(given, clock.now()));
+
+  return [
+    endpoint({
+      id: "listApiKeys",
+      method: "GET",
+      path: "/api-keys",
+      summary: "API keys of the workspace, newest first",
+      needs: need(apiKeys, "read"),
+      query: { show_inactive: flagField(false, "Lists deactivated keys as well.") },
+      answer: Type.Array(ApiKey),
+      message: "API keys",
+      handle: ({ caller, query }) => listKeys(db, caller.workspaceId, { showInactive: query.show_inactive }),
+    }),
+    endpoint({
+      id: "listPermissions",
+      method: "GET",
+      path: "/api-keys/permissions",
+      summary: "Permission catalogue: every value a key can hold",
+      needs: "authenticated",
+      answer: PermissionCatalogue,
+      message: "Permission catalogue",
+      handle: async () => catalogueOf(endpoints()),
+    }),
+    endpoint({
+      id: "getApiKey",
+      method: "GET",
+      path: "/api-keys/{id}",
+      summary: "One API key, active or not",
+      needs: need(apiKeys, "read"),
+      answer: ApiKey,
+      message: "API key",
+      async handle({ caller, params }) {
+        const key = await findKey(db, caller.workspaceId, params.id);
+        if (!key) throw notFound("API key");
+        return key;
+      },
+    }),
+    endpoint({
+      id: "createApiKey",
+      method: "POST",
+      path: "/api-keys",
+      summary: "Make an API key; the secret is in this answer only",
+      needs: need(apiKeys, "write"),
+      body: NewApiKey,
+      answer: IssuedKey,
+      status: 201,
+      message: "API key created; its secret is not shown again",
+      handle({ caller, body }) {
+        const settings = {
+          name: readName(body.name),
+          permissions: permissionsOf(body.permissions),
+          expires_at: expiryOf(body.expires_at ?? null),
+        };
+        return change(async (tx) => {
+          const { own } = await lockForChange(tx, caller, clock.now());
+          requirePermissions(own, settings.permissions);
+          return issueKey(tx, caller.workspaceId, settings, clock.now());
+        });
+      },
+    }),
+    endpoint({
+      id: "updateApiKey",
+      method: "PUT",
+      path: "/api-keys/{id}",
+      summary: "Change name, permissions or expiry; what is omitted stays",
+      needs: need(apiKeys, "write"),
+      body: ApiKeyChanges,
+      answer: ApiKey,
+      message: "API key updated",
+      handle({ caller, params, body }) {
+        const changes = {
+          ...(body.name !== undefined && { name: readName(body.name) }),
+          ...(body.permissions && { permissions: permissionsOf(body.permissions) }),
+          ...(body.expires_at !== undefined && { expires_at: expiryOf(body.expires_at) }),
+        };
+        return change(async (tx) => {
+          const { own, key } = await lockForChange(tx, caller, clock.now(), params.id);
+          const changed = { ...key, ...changes };
+          requirePermissions(own, changed.permissions);
+          await updateKey(tx, caller.workspaceId, changed);
+          return changed;
+        });
+      },
+    }),
+    endpoint({
+      id: "regenerateApiKey",
+      method: "POST",
+      path: "/api-keys/{id}/regenerate",
+      summary: "Give an active key a new secret; the old one stops at once",
+      needs: need(apiKeys, "write"),
+      answer: IssuedKey,
+      message: "New secret made; it is not shown again, and the old one has stopped working",
+      handle({ caller, params }) {
+        return change(async (tx) => {
+          const { own, key } = await lockForChange(tx, caller, clock.now(), params.id);
+          requirePermissions(own, key.permissions);
+          if (!key.is_active) {
+            throw new ApiError("CONFLICT", "The API key is deactivated: reactivate it first");
+          }
+          const secret = newSecret();
+          await updateSecret(tx, caller.workspaceId, key.id, secret);
+          return { ...key, key_prefix: prefixOf(secret), key: secret };
+        });
+      },
+    }),
+    endpoint({
+      id: "deactivateApiKey",
+      method: "DELETE",
+      path: "/api-keys/{id}",
+      summary: "Deactivate a key; it can be reactivated",
+      needs: need(apiKeys, "write"),
+      answer: ApiKey,
+      message: "API key deactivated",
+      handle({ caller, params }) {
+        return change(async (tx) => {
+          const key = await deactivateKey(tx, caller.workspaceId, params.id);
+          if (!key) throw notFound("API key");
+          return key;
+        });
+      },
+    }),
+    endpoint({
+      id: "reactivateApiKey",
+      method: "POST",
+      path: "/api-keys/{id}/reactivate",
+      summary: "Switch a deactivated key on again, with its old secret",
+      needs: need(apiKeys, "write"),
+      answer: ApiKey,
+      message: "API key reactivated",
+      handle({ caller, params }) {
+        return change(async (tx) => {
+          const { own, key } = await lockForChange(tx, caller, clock.now(), params.id);
+          requirePermissions(own, key.permissions);
+          const active = { ...key, is_active: true };
+          await updateKey(tx, caller.workspaceId, active);
+          return active;
+        });
+      },
+    }),
+    endpoint({
+      id: "deleteApiKey",
+      method: "DELETE",
+      path: "/api-keys/{id}/permanent",
+      summary: "Delete a key for good, active or not",
+      needs: need(apiKeys, "write"),
+      answer: Deleted,
+      message: "API key deleted",
+      handle({ caller, params }) {
+        return change(async (tx) => {
+          if (!(await removeKey(tx, caller.workspaceId, params.id))) throw notFound("API key");
+          return { id: params.id, deleted: true } as const;
+        });
+      },
+    }),
+  ];
+}

@@ -1,0 +1,56 @@
+/**
+ * last_used_at of API keys: written at most once a minute per key, in bulk and outside the request path. What a
+ * crash takes with it is the last moment of use, nothing else.
+ */
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import type { Caller } from "../../platform/http/endpoint.ts";
+import type { Log } from "../../platform/log.ts";
+import { type KeyUse, updateLastUsed } from "./store.ts";
+
+const PER_KEY_SECONDS = 60;
+/** How long uses of different keys are gathered before they are written together. */
+const GATHER_MS = 1_000;
+
+export interface LastUsed {
+  /** The authenticator's onUse: notes the moment and returns at once. */
+  note(caller: Caller): void;
+  /** Writes what has been noted. Never rejects: a failure is logged, and the next use is noted again. */
+  flush(): Promise<void>;
+}
+
+/** Nothing needs closing: call `flush` once more at stop, before the database goes. */
+export function createLastUsed(options: { db: Database; clock: Clock; log: Pick<Log, "warn"> }): LastUsed {
+  const { db, clock, log } = options;
+  const notedAt = new Map<string, number>();
+  let noted: KeyUse[] = [];
+  let timer: NodeJS.Timeout | undefined;
+
+  const flush = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const uses = noted;
+    noted = [];
+    const past = clock.now().getTime() - PER_KEY_SECONDS * 1_000;
+    for (const [keyId, at] of notedAt) if (at <= past) notedAt.delete(keyId);
+    if (uses.length === 0) return;
+    try {
+      await updateLastUsed(db, uses, PER_KEY_SECONDS);
+    } catch (err) {
+      for (const use of uses) notedAt.delete(use.keyId);
+      log.warn({ err }, "last use of API keys not written");
+    }
+  };
+
+  return {
+    note({ workspaceId, keyId }) {
+      const at = clock.now();
+      const before = notedAt.get(keyId);
+      if (before !== undefined && at.getTime() - before < PER_KEY_SECONDS * 1_000) return;
+      notedAt.set(keyId, at.getTime());
+      noted.push({ workspaceId, keyId, at });
+      timer ??= setTimeout(() => void flush(), GATHER_MS).unref();
+    },
+    flush,
+  };
+}

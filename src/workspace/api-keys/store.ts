@@ -1,0 +1,122 @@
+/** The table of API keys. The secret enters here only to be hashed. */
+import sql, { empty } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { KeyRecord } from "../../platform/http/authenticate.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { ApiKey } from "./api-key.ts";
+import { hashSecret, prefixOf } from "./secret.ts";
+
+const columns = sql`id, name, permissions, key_prefix, is_active, last_used_at, expires_at, created_at`;
+
+export async function insertKey(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  key: ApiKey,
+  secret: string,
+): Promise<void> {
+  await db.run(sql`
+    insert into api_keys (workspace_id, key_hash, ${columns})
+    values (${workspaceId}, ${hashSecret(secret)}, ${key.id}, ${key.name}, ${key.permissions}, ${key.key_prefix},
+      ${key.is_active}, ${key.last_used_at}, ${key.expires_at}, ${key.created_at})`);
+}
+
+/** Newest first. */
+export function listKeys(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: { readonly showInactive: boolean },
+): Promise<ApiKey[]> {
+  return db.rows(sql`
+    select ${columns} from api_keys
+    where workspace_id = ${workspaceId} ${filter.showInactive ? empty : sql`and is_active`}
+    order by created_at desc, id desc`);
+}
+
+export function findKey(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<ApiKey | undefined> {
+  return db.row(sql`select ${columns} from api_keys where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** Those of the keys that exist, unchangeable by others until this transaction ends; locked in one order by all. */
+export function lockKeys(tx: Queryable, workspaceId: WorkspaceId, ids: readonly string[]): Promise<ApiKey[]> {
+  return tx.rows(sql`
+    select ${columns} from api_keys where workspace_id = ${workspaceId} and id = any(${ids}::uuid[])
+    order by id for update`);
+}
+
+/** Writes what a maker decides and whether the key is active. */
+export async function updateKey(tx: Queryable, workspaceId: WorkspaceId, key: ApiKey): Promise<void> {
+  await tx.run(sql`
+    update api_keys
+    set name = ${key.name}, permissions = ${key.permissions}, expires_at = ${key.expires_at},
+        is_active = ${key.is_active}
+    where workspace_id = ${workspaceId} and id = ${key.id}`);
+}
+
+/** Replaces the secret; the old one is gone with the commit. */
+export async function updateSecret(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  secret: string,
+): Promise<void> {
+  await tx.run(sql`
+    update api_keys set key_hash = ${hashSecret(secret)}, key_prefix = ${prefixOf(secret)}
+    where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+export function deactivateKey(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<ApiKey | undefined> {
+  return db.row(sql`
+    update api_keys set is_active = false where workspace_id = ${workspaceId} and id = ${id}
+    returning ${columns}`);
+}
+
+/** Says whether there was one. */
+export async function removeKey(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<boolean> {
+  return (await db.run(sql`delete from api_keys where workspace_id = ${workspaceId} and id = ${id}`)) === 1;
+}
+
+/** The FindKey of platform/http/authenticate.ts: the one look-up that begins without a workspace. */
+export async function findKeyByHash(db: Queryable, keyHash: Buffer): Promise<KeyRecord | undefined> {
+  const [record] = await db.rows<KeyRecord>(
+    sql`
+    select k.workspace_id as "workspaceId", w.timezone, w.is_suspended as "isSuspended", k.id as "keyId",
+      k.name as "keyName", k.permissions, k.is_active as "isActive", k.expires_at as "expiresAt"
+    from api_keys k join workspaces w on w.id = k.workspace_id
+    where k.key_hash = ${keyHash}`,
+    "find key",
+  );
+  return record;
+}
+
+export interface KeyUse {
+  readonly workspaceId: WorkspaceId;
+  readonly keyId: string;
+  readonly at: Date;
+}
+
+/**
+ * Writes the last use of many keys at once, of each at most once in `minimumSeconds` whatever machine tells it. A
+ * row that somebody is changing is skipped rather than waited for.
+ */
+export function updateLastUsed(
+  db: Queryable,
+  uses: readonly KeyUse[],
+  minimumSeconds: number,
+): Promise<number> {
+  const column = <Value>(read: (use: KeyUse) => Value) => uses.map(read);
+  return db.run(sql`
+    with due as (
+      select k.workspace_id, k.id, used.at
+      from unnest(${column((use) => use.workspaceId)}::uuid[], ${column((use) => use.keyId)}::uuid[],
+        ${column((use) => use.at)}::timestamptz[]) as used (workspace_id, id, at)
+      join api_keys k on k.workspace_id = used.workspace_id and k.id = used.id
+      where k.last_used_at is null or k.last_used_at <= used.at - make_interval(secs => ${minimumSeconds})
+      for no key update of k skip locked
+    )
+    update api_keys k set last_used_at = due.at from due
+    where k.workspace_id = due.workspace_id and k.id = due.id`);
+}

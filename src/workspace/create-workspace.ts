@@ -1,0 +1,32 @@
+/** A new workspace, always with a key that may do everything: without one nobody could reach it over HTTP. */
+import type { Clock } from "../platform/clock.ts";
+import type { Queryable } from "../platform/database/pool.ts";
+import { asWorkspaceId, newId } from "../platform/ids.ts";
+import type { IssuedKey } from "./api-keys/api-key.ts";
+import { issueKey } from "./api-keys/issue.ts";
+import { insertWorkspace } from "./workspaces/store.ts";
+import type { Workspace } from "./workspaces/workspace.ts";
+
+/**
+ * Makes both in the given transaction. The settings have been read by workspaces/workspace.ts; `secret` fixes the
+ * key's value and is generated when absent.
+ */
+export async function createWorkspace(
+  tx: Queryable,
+  settings: Pick<Workspace, "name" | "timezone" | "plan">,
+  clock: Clock,
+  secret?: string,
+): Promise<{ workspace: Workspace; key: IssuedKey }> {
+  const now = clock.now();
+  const workspace: Workspace = {
+    ...settings,
+    id: asWorkspaceId(newId()),
+    hourly_cap: null,
+    is_suspended: false,
+    created_at: now,
+    updated_at: now,
+  };
+  await insertWorkspace(tx, workspace);
+  const given = { name: "First key", permissions: ["*:*"], expires_at: null };
+  return { workspace, key: await issueKey(tx, workspace.id, given, now, secret) };
+}

@@ -1,0 +1,13 @@
+/** Display names of workspaces and API keys. */
+import { invalid } from "../platform/errors.ts";
+
+export const LONGEST_NAME = 200;
+
+/** Trimmed, 1 to 200 characters. @throws ApiError VALIDATION_ERROR */
+export function readName(text: string): string {
+  const name = text.trim();
+  if (name === "" || name.length > LONGEST_NAME) {
+    throw invalid({ field: "name", message: `name must be 1 to ${LONGEST_NAME} characters` });
+  }
+  return name;
+}

@@ -1,0 +1,29 @@
+/** What an operator may change on a workspace, from the command line or the console. */
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { notFound } from "../../platform/errors.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { lockWorkspace, updateWorkspace } from "./store.ts";
+import type { Workspace } from "./workspace.ts";
+
+export type WorkspaceChanges = Partial<Pick<Workspace, "timezone" | "plan" | "hourly_cap" | "is_suspended">>;
+
+/**
+ * Changes what is given and leaves the rest; the values have been read by workspace.ts. A running API notices
+ * within two seconds, the life of its cached key records.
+ * @throws ApiError NOT_FOUND
+ */
+export function changeWorkspace(
+  db: Database,
+  workspaceId: WorkspaceId,
+  changes: WorkspaceChanges,
+  clock: Clock,
+): Promise<Workspace> {
+  return db.transaction(async (tx) => {
+    const workspace = await lockWorkspace(tx, workspaceId);
+    if (!workspace) throw notFound("Workspace");
+    const changed = { ...workspace, ...changes, updated_at: clock.now() };
+    await updateWorkspace(tx, changed);
+    return changed;
+  });
+}

@@ -1,0 +1,46 @@
+/** The table of workspaces. Rows are whole: who changes one has locked it before. */
+import sql from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Workspace } from "./workspace.ts";
+
+export async function insertWorkspace(db: Queryable, workspace: Workspace): Promise<void> {
+  await db.run(sql`
+    insert into workspaces (id, name, timezone, plan, hourly_cap, is_suspended, created_at, updated_at)
+    values (${workspace.id}, ${workspace.name}, ${workspace.timezone}, ${workspace.plan}, ${workspace.hourly_cap},
+      ${workspace.is_suspended}, ${workspace.created_at}, ${workspace.updated_at})`);
+}
+
+export function findWorkspace(db: Queryable, workspaceId: WorkspaceId): Promise<Workspace | undefined> {
+  return db.row(sql`select * from workspaces where id = ${workspaceId}`);
+}
+
+/** The workspace, which nobody else can change before this transaction ends. */
+export function lockWorkspace(tx: Queryable, workspaceId: WorkspaceId): Promise<Workspace | undefined> {
+  return tx.row(sql`select * from workspaces where id = ${workspaceId} for no key update`);
+}
+
+/** All of the installation, oldest first. */
+export function listWorkspaces(db: Queryable): Promise<Workspace[]> {
+  return db.rows(sql`select * from workspaces order by created_at, id`);
+}
+
+export async function updateWorkspace(tx: Queryable, workspace: Workspace): Promise<void> {
+  await tx.run(sql`
+    update workspaces
+    set name = ${workspace.name}, timezone = ${workspace.timezone}, plan = ${workspace.plan},
+        hourly_cap = ${workspace.hourly_cap}, is_suspended = ${workspace.is_suspended},
+        updated_at = ${workspace.updated_at}
+    where id = ${workspace.id}`);
+}
+
+/**
+ * Is there no workspace at all? Until this transaction ends nobody else gets an answer, so that of several machines
+ * that start at once one makes the first workspace.
+ */
+export async function lockWhetherEmpty(tx: Queryable): Promise<boolean> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey("first workspace")})`);
+  const answer = await tx.row<{ some: boolean }>(sql`select exists (select from workspaces) as some`);
+  return answer?.some === false;
+}

@@ -1,0 +1,118 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { accessSync, constants } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+const launcher = fileURLToPath(new URL("../bin/posthaste.js", import.meta.url));
+const parent = fileURLToPath(new URL("../src/platform/parent.ts", import.meta.url));
+
+/** The first Node.js on the path that is older than ours and that the launcher promises to run on. */
+function olderNode(): string | undefined {
+  const programs = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "node"));
+  return programs.find((program) => {
+    try {
+      accessSync(program, constants.X_OK);
+      const major = Number.parseInt(execFileSync(program, ["--version"], { encoding: "utf8" }).slice(1), 10);
+      return major >= 18 && major < 24;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** Reports what it sees, then waits for the order to end. */
+const program = `
+import { endWithParent } from ${JSON.stringify(parent)};
+const [how]: string[] = process.argv.slice(2);
+if (how === "graceful") process.on("SIGTERM", () => process.exit(7));
+endWithParent();
+console.log(JSON.stringify({
+  pid: process.pid,
+  version: process.version,
+  arguments: process.argv.slice(2),
+  threads: Number(process.env.UV_THREADPOOL_SIZE),
+  cache: process.env.NODE_COMPILE_CACHE,
+  path: process.env.PATH,
+}));
+if (how === "exit") process.exit(3);
+if (how !== "end") setInterval(() => {}, 1_000);
+`;
+
+interface Report {
+  pid: number;
+  version: string;
+  arguments: string[];
+  threads: number;
+  cache: string;
+  path: string;
+}
+
+let folder: string;
+let script: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "launcher-"));
+  script = join(folder, "program.ts");
+  await writeFile(script, program);
+});
+
+afterAll(() => rm(folder, { recursive: true }));
+
+const launchers: [string, string | undefined][] = [
+  ["the pinned Node.js", process.execPath],
+  ["an older Node.js", olderNode()],
+];
+
+describe.each(launchers)("on %s", (_name, node) => {
+  async function launch(...words: string[]): Promise<{ child: ChildProcess; report: Report }> {
+    const child = spawn(node ?? "", [launcher, "--script", script, ...words], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [line] = (await once(child.stdout, "data")) as [Buffer];
+    return { child, report: JSON.parse(line.toString()) as Report };
+  }
+
+  const testHere = test.skipIf(node === undefined);
+
+  testHere("the program runs on the pinned Node.js with its arguments and surroundings", async () => {
+    const { child, report } = await launch("end", "--flag", "two words");
+    expect(await once(child, "exit")).toEqual([0, null]);
+    expect(report.version).toMatch(/^v24\./);
+    expect(report.arguments).toEqual(["end", "--flag", "two words"]);
+    expect(report.threads).toBeGreaterThanOrEqual(4);
+    expect(report.cache).not.toBe("");
+    const [first = ""] = report.path.split(delimiter);
+    expect(execFileSync(join(first, "node"), ["--version"], { encoding: "utf8" })).toMatch(/^v24\./);
+  });
+
+  testHere("the program's exit code is the launcher's", async () => {
+    const { child } = await launch("exit");
+    expect(await once(child, "exit")).toEqual([3, null]);
+  });
+
+  testHere("a signal reaches the program, which ends in its own way", async () => {
+    const { child } = await launch("graceful");
+    child.kill("SIGTERM");
+    expect(await once(child, "exit")).toEqual([7, null]);
+  });
+
+  testHere.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+    "a program ended by %s ends the launcher so",
+    async (signal) => {
+      const { child } = await launch("wait");
+      child.kill(signal);
+      expect(await once(child, "exit")).toEqual([null, signal]);
+    },
+  );
+
+  testHere("the program does not outlive a killed launcher", async () => {
+    const { child } = await launch("graceful");
+    const gone = once(child, "close"); // the program holds the other end of standard output
+    child.kill("SIGKILL");
+    await gone;
+  });
+});

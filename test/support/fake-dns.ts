@@ -1,0 +1,228 @@
+/**
+ * A real DNS server on loopback (UDP and TCP, one port of its own) that answers from a plain object, so that tests
+ * and benchmarks ask over the network and steer every answer:
+ *
+ *     await using dns = await startFakeDns({
+ *       "example.test": { MX: [[10, "mx.example.test"]], TXT: ["v=spf1 -all"] },
+ *       "mx.example.test": { A: ["127.0.0.1"] },
+ *       "*.many.test": { CNAME: "mx.example.test" },
+ *       "broken.test": "servfail",
+ *       "half.test": { A: ["127.0.0.1"], MX: "timeout" },
+ *     });
+ *     await dns.resolver.mx("example.test");   // a program takes DNS_SERVERS=dns.address
+ *
+ * The zone may be changed while the server runs; `questions` holds what was asked.
+ */
+import { createSocket, type Socket as UdpSocket } from "node:dgram";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import {
+  type Answer,
+  AUTHORITATIVE_ANSWER,
+  decode,
+  encode,
+  type Packet,
+  RECURSION_AVAILABLE,
+  streamDecode,
+  streamEncode,
+  TRUNCATED_RESPONSE,
+} from "dns-packet";
+import type { Resolver } from "../../src/mail/resolver.ts";
+import { createResolver } from "../../src/platform/dns.ts";
+
+/** What goes wrong: SERVFAIL, REFUSED, silence, or NXDOMAIN. */
+export type DnsFault = "servfail" | "refuse" | "timeout" | "nxdomain";
+
+/** The records of one name. A fault in the place of a list concerns that type alone. */
+export interface DnsRecords {
+  A?: string[] | DnsFault;
+  AAAA?: string[] | DnsFault;
+  /** Preference and exchange; "." is the null MX. */
+  MX?: [number, string][] | DnsFault;
+  /** Any length: sent as character strings of at most 255 octets. */
+  TXT?: string[] | DnsFault;
+  CNAME?: string;
+  NS?: string[] | DnsFault;
+}
+
+/** By name in lower case without the trailing dot; "*." in front is a wildcard (RFC 4592). */
+export type DnsZone = Record<string, DnsRecords | DnsFault>;
+
+export interface FakeDns extends AsyncDisposable {
+  /** "127.0.0.1:PORT", as DNS_SERVERS takes it. */
+  readonly address: string;
+  /** The service's own resolver, asking this server and waiting half a second. */
+  readonly resolver: Resolver;
+  zone: DnsZone;
+  /** Every question since the start, in order, names in lower case; a test may empty it. */
+  readonly questions: { name: string; type: string }[];
+  close(): Promise<void>;
+}
+
+const HOST = "127.0.0.1";
+const TTL_SECONDS = 60;
+const LONGEST_CHAIN = 8;
+/** RFC 1035 sections 2.3.4 and 3.3.14. */
+const PLAIN_UDP_OCTETS = 512;
+const CHARACTER_STRING_OCTETS = 255;
+const RCODE = { noerror: 0, servfail: 2, nxdomain: 3, refuse: 5 } as const;
+
+/** Starts a server on a free loopback port. */
+export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
+  const { udp, tcp, port } = await openOnOnePort();
+  const connections = new Set<Socket>();
+  const address = `${HOST}:${port}`;
+  const server: FakeDns = {
+    address,
+    resolver: createResolver({ servers: [address], timeoutMs: 500, tries: 1 }),
+    zone,
+    questions: [],
+    async close() {
+      for (const socket of connections) socket.destroy();
+      udp.close();
+      tcp.close();
+      await once(tcp, "close");
+    },
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+
+  const reply = (query: Packet): Packet | null => {
+    const question = query.questions?.[0];
+    if (question === undefined) return null;
+    const name = question.name.toLowerCase();
+    server.questions.push({ name, type: question.type });
+    const resolved = resolve(server.zone, name, question.type);
+    if (resolved === null) return null;
+    const flags = AUTHORITATIVE_ANSWER | RECURSION_AVAILABLE | RCODE[resolved.rcode];
+    return { id: query.id, type: "response", flags, questions: [question], answers: resolved.answers };
+  };
+
+  udp.on("message", (message, peer) => {
+    const query = decoded(message, decode);
+    const packet = query && reply(query);
+    if (query === null || packet === null) return;
+    const whole = encode(packet);
+    const cut = { ...packet, flags: (packet.flags ?? 0) | TRUNCATED_RESPONSE, answers: [] };
+    udp.send(whole.length <= udpOctets(query) ? whole : encode(cut), peer.port, peer.address);
+  });
+  tcp.on("connection", (socket) => {
+    connections.add(socket.on("close", () => connections.delete(socket)));
+    serveStream(socket, reply);
+  });
+  return server;
+}
+
+/** Answers as an authoritative server does: CNAMEs followed, NXDOMAIN told from NODATA. Null is silence. */
+function resolve(
+  zone: DnsZone,
+  name: string,
+  type: string,
+): { rcode: keyof typeof RCODE; answers: Answer[] } | null {
+  const chain: Answer[] = [];
+  for (let owner = name; chain.length <= LONGEST_CHAIN; ) {
+    const entry = entryOf(zone, owner);
+    const records = typeof entry === "string" ? entry : recordsOf(entry, owner, type);
+    if (records === "timeout") return null;
+    if (typeof records === "string") return { rcode: records, answers: chain };
+    if (typeof entry === "string" || entry.CNAME === undefined || type === "CNAME") {
+      return { rcode: "noerror", answers: [...chain, ...records] };
+    }
+    chain.push({ type: "CNAME", name: owner, data: entry.CNAME, ttl: TTL_SECONDS });
+    owner = entry.CNAME.toLowerCase();
+  }
+  return { rcode: "servfail", answers: [] };
+}
+
+/** The entry of a name, or of the wildcard under its closest encloser (RFC 4592 section 3.3.1). */
+function entryOf(zone: DnsZone, name: string): DnsRecords | DnsFault {
+  const exists = (other: string) =>
+    other in zone || Object.keys(zone).some((key) => key.endsWith(`.${other}`));
+  if (exists(name)) return zone[name] ?? {};
+  const labels = name.split(".");
+  const ancestors = labels.slice(1).map((_, index) => labels.slice(index + 1).join("."));
+  const encloser = ancestors.find(exists);
+  return (encloser === undefined ? undefined : zone[`*.${encloser}`]) ?? "nxdomain";
+}
+
+function recordsOf(entry: DnsRecords, name: string, type: string): Answer[] | DnsFault {
+  const common = { name, ttl: TTL_SECONDS };
+  switch (type) {
+    case "A":
+    case "AAAA":
+    case "NS": {
+      const list = entry[type] ?? [];
+      return typeof list === "string" ? list : list.map((data) => ({ ...common, type, data }));
+    }
+    case "CNAME":
+      return entry.CNAME === undefined ? [] : [{ ...common, type, data: entry.CNAME }];
+    case "MX": {
+      const list = entry.MX ?? [];
+      if (typeof list === "string") return list;
+      return list.map(([preference, exchange]) => ({ ...common, type, data: { preference, exchange } }));
+    }
+    case "TXT": {
+      const list = entry.TXT ?? [];
+      return typeof list === "string"
+        ? list
+        : list.map((text) => ({ ...common, type, data: characterStrings(text) }));
+    }
+    default:
+      return [];
+  }
+}
+
+function characterStrings(text: string): Buffer[] {
+  const octets = Buffer.from(text);
+  const count = Math.max(1, Math.ceil(octets.length / CHARACTER_STRING_OCTETS));
+  return Array.from({ length: count }, (_, index) =>
+    octets.subarray(index * CHARACTER_STRING_OCTETS, (index + 1) * CHARACTER_STRING_OCTETS),
+  );
+}
+
+/** How much the asker takes by UDP (RFC 6891 section 6.2.3); a longer answer is for TCP. */
+function udpOctets(query: Packet): number {
+  const option = query.additionals?.find((record) => record.type === "OPT");
+  return Math.max(PLAIN_UDP_OCTETS, option?.udpPayloadSize ?? 0);
+}
+
+function serveStream(socket: Socket, reply: (query: Packet) => Packet | null): void {
+  let unread: Buffer = Buffer.alloc(0);
+  socket.on("error", () => socket.destroy());
+  socket.on("data", (chunk: Buffer) => {
+    unread = Buffer.concat([unread, chunk]);
+    while (unread.length >= 2 && unread.length >= unread.readUInt16BE() + 2) {
+      const end = unread.readUInt16BE() + 2;
+      const query = decoded(unread.subarray(0, end), streamDecode);
+      const packet = query && reply(query);
+      if (packet !== null) socket.write(streamEncode(packet));
+      unread = unread.subarray(end);
+    }
+  });
+}
+
+/** The message, or null where there is none: a server does not answer noise. */
+function decoded(message: Buffer, decoder: (message: Buffer) => Packet): Packet | null {
+  try {
+    return decoder(message);
+  } catch {
+    return null;
+  }
+}
+
+/** The system chooses the port for TCP; for UDP it may be taken, and then another one is tried. */
+async function openOnOnePort(): Promise<{ udp: UdpSocket; tcp: Server; port: number }> {
+  for (let attempt = 1; ; attempt += 1) {
+    const tcp = createServer().listen(0, HOST);
+    await once(tcp, "listening");
+    const { port } = tcp.address() as AddressInfo;
+    const udp = createSocket("udp4");
+    udp.bind(port, HOST);
+    try {
+      await once(udp, "listening");
+      return { udp, tcp, port };
+    } catch (cause) {
+      tcp.close();
+      if (attempt === 10) throw cause;
+    }
+  }
+}

@@ -1,0 +1,296 @@
+/** The server's side of one SMTP connection to the fake MX. Text is latin1 throughout: one character, one octet. */
+import type { Socket } from "node:net";
+import { type SecureContext, TLSSocket } from "node:tls";
+import { DROP, ENDLESS, type Script, SLOW, type Stage, scriptFor } from "./fake-mx-scripts.ts";
+
+/** What the server offers, and how it behaves towards everybody. */
+export interface Behaviour {
+  /** False: EHLO is an unknown command. */
+  readonly esmtp: boolean;
+  /** False: commands that do not wait for the reply before them are refused with 421. */
+  readonly pipelining: boolean;
+  readonly eightBitMime: boolean;
+  readonly smtpUtf8: boolean;
+  /** The SIZE limit in octets; null offers no SIZE. */
+  readonly size: number | null;
+  /**
+   * "refused" answers 454, "broken" speaks nonsense in place of TLS, and "injected" sends replies in the clear behind
+   * the 220, as somebody on the path would (RFC 3207 section 6).
+   */
+  readonly tls: "none" | "offered" | "refused" | "broken" | "injected";
+  readonly secureContext: SecureContext;
+  /** Answers to everybody at a stage, in front of the recipient's script. */
+  readonly answers: Script;
+  /** How long a SLOW answer takes. */
+  readonly slowMs: number;
+}
+
+/** One message as it arrived. */
+export interface Delivery {
+  readonly mailFrom: string;
+  readonly rcptTo: string;
+  /** What stood behind the address in MAIL, such as "SIZE=120 BODY=8BITMIME". */
+  readonly parameters: string;
+  /** The message, dots unstuffed. */
+  readonly data: string;
+  readonly tls: boolean;
+}
+
+/** The server a conversation belongs to. */
+export interface Listener {
+  command(line: string): void;
+  /** Notes that a recipient appears; answers how often it has by now. */
+  meet(recipient: string): number;
+  deliver(delivery: Delivery): void;
+}
+
+const END_OF_DATA = "\r\n.\r\n";
+
+export class Conversation {
+  readonly #behaviour: Behaviour;
+  readonly #listener: Listener;
+  #socket: Socket;
+  #input = "";
+  #output = "";
+  /** A reply is being held back, and everything behind it waits. */
+  #paused = false;
+  #closed = false;
+  #secured = false;
+  #sender: { readonly address: string; readonly parameters: string } | null = null;
+  #recipient: string | null = null;
+  #accepted = false;
+  #script: Script = {};
+  /** The pieces of the message being received; null between messages. */
+  #body: string[] | null = null;
+
+  constructor(socket: Socket, behaviour: Behaviour, listener: Listener) {
+    this.#socket = socket;
+    this.#behaviour = behaviour;
+    this.#listener = listener;
+    this.#listen();
+    this.#answer("banner", "220 fake-mx.example.test ESMTP");
+    this.#flush();
+  }
+
+  #listen(): void {
+    this.#socket.on("error", () => this.#socket.destroy());
+    this.#socket.on("data", (chunk: Buffer) => {
+      this.#input += chunk.toString("latin1");
+      this.#work();
+    });
+  }
+
+  #work(): void {
+    while (!this.#paused && !this.#closed) {
+      if (this.#body === null ? !this.#readCommand() : !this.#readBody(this.#body)) break;
+    }
+    this.#flush();
+  }
+
+  #readCommand(): boolean {
+    const end = this.#input.indexOf("\r\n");
+    if (end < 0) return false;
+    const line = this.#input.slice(0, end);
+    this.#input = this.#input.slice(end + 2);
+    this.#listener.command(line);
+    if (!this.#behaviour.pipelining && this.#input !== "") this.#say("421 5.5.0 Improper pipelining");
+    else this.#obey(line);
+    return true;
+  }
+
+  #obey(line: string): void {
+    const verb = line.split(" ", 1)[0]?.toUpperCase();
+    if (verb === "MAIL") this.#onMail(line);
+    else if (verb === "RCPT") this.#onRcpt(line);
+    else if (verb === "DATA") this.#onData();
+    else if (verb === "EHLO") this.#onEhlo();
+    else if (verb === "HELO") this.#answer("ehlo", "250 fake-mx.example.test");
+    else if (verb === "STARTTLS") this.#onStartTls();
+    else if (verb === "RSET") this.#onReset();
+    else this.#say(verb === "QUIT" ? "221 2.0.0 Bye" : "500 5.5.2 Unknown command");
+  }
+
+  #onEhlo(): void {
+    const { esmtp, pipelining, eightBitMime, smtpUtf8, size, tls } = this.#behaviour;
+    const offers = [
+      pipelining && "PIPELINING",
+      eightBitMime && "8BITMIME",
+      smtpUtf8 && "SMTPUTF8",
+      size !== null && `SIZE ${size}`,
+      tls !== "none" && !this.#secured && "STARTTLS",
+    ].filter((offer) => offer !== false);
+    const lines = ["fake-mx.example.test", ...offers].map((offer) => `250-${offer}\r\n`).join("");
+    if (esmtp) this.#answer("ehlo", `${lines}250 ENHANCEDSTATUSCODES`);
+    else this.#say("502 5.5.1 Not implemented");
+  }
+
+  #onMail(line: string): void {
+    const [, address, parameters = ""] = /^MAIL FROM:<([^>]*)> ?(.*)$/i.exec(line) ?? [];
+    const next = /^RCPT TO:<([^>]*)>/i.exec(this.#input)?.[1];
+    if (next !== undefined) this.#meet(next);
+    if (address === undefined) this.#say("501 5.5.4 Syntax error");
+    else if (this.#sender !== null) this.#say("503 5.5.1 Nested MAIL");
+    else if (!this.#hasOffered(parameters)) this.#say("555 5.5.4 Parameter not offered");
+    else if (this.#answer("mail", "250 2.1.0 Sender ok")) this.#sender = { address, parameters };
+  }
+
+  #hasOffered(parameters: string): boolean {
+    const { eightBitMime, size, smtpUtf8 } = this.#behaviour;
+    const offered = new Map([
+      ["", true],
+      ["BODY", eightBitMime],
+      ["SIZE", size !== null],
+      ["SMTPUTF8", smtpUtf8],
+    ]);
+    return parameters.split(" ").every((parameter) => offered.get(parameter.replace(/=.*/, "")) === true);
+  }
+
+  #onRcpt(line: string): void {
+    const address = /^RCPT TO:<([^>]*)>$/i.exec(line)?.[1];
+    if (address !== undefined) this.#meet(address);
+    if (address === undefined) this.#say("501 5.5.4 Syntax error");
+    else if (this.#sender === null) this.#say("503 5.5.1 MAIL first");
+    else if (this.#answer("rcpt", "250 2.1.5 Recipient ok")) this.#accepted = true;
+  }
+
+  /** Finds the recipient's script; called at MAIL already when RCPT came in the same segment. */
+  #meet(octets: string): void {
+    const recipient = Buffer.from(octets, "latin1").toString("utf8");
+    if (this.#recipient === recipient) return;
+    this.#recipient = recipient;
+    this.#script = scriptFor(recipient, this.#listener.meet(recipient));
+  }
+
+  #onData(): void {
+    const insists = this.#script.data?.startsWith("354") === true;
+    if (!this.#accepted && !insists) this.#say("503 5.5.1 RCPT first");
+    else if (this.#answer("data", "354 Go ahead") || insists) {
+      // The line end of DATA is also the first half of the end of an empty message (RFC 5321 section 4.1.1.4).
+      this.#input = `\r\n${this.#input}`;
+      this.#body = [];
+    }
+  }
+
+  #readBody(pieces: string[]): boolean {
+    if (this.#input.length > 2 && this.#planned("body") !== undefined) return this.#answer("body", "");
+    const end = this.#input.indexOf(END_OF_DATA);
+    if (end < 0) {
+      // The mark may be cut in two: its first half stays in the input.
+      pieces.push(this.#input.slice(0, -END_OF_DATA.length));
+      this.#input = this.#input.slice(-END_OF_DATA.length);
+      return false;
+    }
+    pieces.push(this.#input.slice(0, end + 2));
+    this.#input = this.#input.slice(end + END_OF_DATA.length);
+    this.#onMessage(pieces.join("").replaceAll("\r\n.", "\r\n").slice(2));
+    return true;
+  }
+
+  #onMessage(data: string): void {
+    const { size } = this.#behaviour;
+    const delivery = {
+      mailFrom: this.#sender?.address ?? "",
+      rcptTo: this.#recipient ?? "",
+      parameters: this.#sender?.parameters ?? "",
+      data,
+      tls: this.#secured,
+    };
+    if (!this.#accepted) this.#say("554 5.5.1 No valid recipients");
+    else if (size !== null && data.length > size) this.#say("552 5.3.4 Too large");
+    else if (this.#answer("dot", "250 2.0.0 Queued") || this.#planned("dot") === DROP)
+      this.#listener.deliver(delivery);
+    this.#forget();
+  }
+
+  #onReset(): void {
+    this.#forget();
+    this.#answer("rset", "250 2.0.0 Reset");
+  }
+
+  #forget(): void {
+    this.#sender = null;
+    this.#recipient = null;
+    this.#accepted = false;
+    this.#script = {};
+    this.#body = null;
+  }
+
+  #onStartTls(): void {
+    const { tls } = this.#behaviour;
+    if (tls === "none" || this.#secured) this.#say("502 5.5.1 Not implemented");
+    else if (tls === "refused") this.#say("454 4.7.0 TLS not available");
+    else if (this.#answer("starttls", "220 2.0.0 Go ahead")) this.#turnToTls();
+  }
+
+  #turnToTls(): void {
+    const { tls, secureContext } = this.#behaviour;
+    if (tls === "injected") this.#say("250-injected.example.test\r\n250-SIZE 1\r\n250 injected");
+    this.#flush();
+    this.#input = "";
+    this.#socket.removeAllListeners("data");
+    if (tls === "broken") this.#socket.once("data", () => this.#socket.end("this is not TLS\r\n"));
+    else {
+      this.#secured = true;
+      this.#socket = new TLSSocket(this.#socket, { isServer: true, secureContext });
+      this.#listen();
+    }
+  }
+
+  /** Gives the answer of the stage; true when it was the usual one, so that the conversation may move on. */
+  #answer(stage: Stage, usual: string): boolean {
+    const answer = this.#planned(stage) ?? usual;
+    if (answer === DROP) this.#drop();
+    else if (answer === ENDLESS) this.#talkForEver();
+    else if (answer === SLOW) this.#sayLater(usual);
+    else this.#say(answer);
+    return answer === usual || answer === SLOW;
+  }
+
+  #planned(stage: Stage): string | undefined {
+    return this.#behaviour.answers[stage] ?? this.#script[stage];
+  }
+
+  #say(lines: string): void {
+    this.#output += `${lines}\r\n`;
+    if (/^(?:421|221) /.test(lines)) this.#close();
+  }
+
+  #sayLater(line: string): void {
+    this.#flush();
+    this.#paused = true;
+    setTimeout(() => {
+      this.#paused = false;
+      this.#say(line);
+      this.#work();
+    }, this.#behaviour.slowMs);
+  }
+
+  #talkForEver(): void {
+    this.#flush();
+    this.#closed = true;
+    const more = () => {
+      while (!this.#socket.destroyed && this.#socket.write("250-and another thing\r\n".repeat(10)));
+    };
+    this.#socket.on("drain", more);
+    more();
+  }
+
+  #close(): void {
+    this.#flush();
+    this.#closed = true;
+    this.#socket.end();
+  }
+
+  #drop(): void {
+    this.#flush();
+    this.#closed = true;
+    this.#socket.destroy();
+  }
+
+  #flush(): void {
+    if (this.#output === "" || this.#socket.destroyed) return;
+    const output = this.#output;
+    this.#output = "";
+    this.#socket.write(output, "latin1");
+  }
+}

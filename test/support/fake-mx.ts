@@ -1,0 +1,157 @@
+/**
+ * A mail exchanger on loopback for tests and benchmarks. It takes what it is sent, keeps or counts it, and misbehaves
+ * on request: towards everybody (FakeMxOptions) or towards single recipients, whose local parts pick a script
+ * (fake-mx-scripts.ts). Everything is event-driven; `waitForMessages` replaces sleeping.
+ *
+ * Alone: `node test/support/fake-mx.ts --port 2525` counts messages without keeping them.
+ */
+import { readFileSync } from "node:fs";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createSecureContext, type SecureVersion } from "node:tls";
+import { parseArgs } from "node:util";
+import { type Behaviour, Conversation } from "./fake-mx-conversation.ts";
+
+export interface FakeMxOptions extends Partial<Omit<Behaviour, "secureContext">> {
+  /** Default: any free port. */
+  readonly port?: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** False for benchmarks: messages are counted by Message-ID, not kept. */
+  readonly keep?: boolean;
+  /** The newest TLS version it can speak. */
+  readonly tlsVersion?: SecureVersion;
+}
+
+/** A message that the fake MX has taken responsibility for. */
+export interface ReceivedMessage {
+  readonly mailFrom: string;
+  readonly rcptTo: string;
+  /** What stood behind the address in MAIL, such as "SIZE=120 BODY=8BITMIME". */
+  readonly parameters: string;
+  /** The message, dots unstuffed. */
+  readonly raw: Buffer;
+  readonly tls: boolean;
+  /** The how-manieth connection it came over, from 1. */
+  readonly connection: number;
+}
+
+export interface FakeMx {
+  readonly port: number;
+  /** In the order of arrival; empty with `keep: false`. */
+  readonly messages: readonly ReceivedMessage[];
+  /** How many messages have been taken. */
+  readonly received: number;
+  /** How many copies came of each Message-ID. */
+  readonly copies: ReadonlyMap<string, number>;
+  /** Every command line of every connection; empty with `keep: false`. */
+  readonly commands: readonly string[];
+  /** How many connections there have been, and how many there are. */
+  readonly connections: number;
+  readonly openConnections: number;
+  /** Resolves, with all messages so far, once that many have been taken. */
+  waitForMessages(count: number): Promise<readonly ReceivedMessage[]>;
+  /** Hangs up on everybody and stops listening. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The certificate names mx.example.test and *.example.test; it and its key are for tests only. */
+export const fakeMxCertificate = readFileSync(new URL("fake-mx-certificate.pem", import.meta.url), "utf8");
+const key = readFileSync(new URL("fake-mx-key.pem", import.meta.url), "utf8");
+
+/** Starts a fake MX; it listens when the promise resolves. */
+export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> {
+  const { port = 0, host = "127.0.0.1", keep = true, tlsVersion, ...wishes } = options;
+  const behaviour: Behaviour = {
+    esmtp: true,
+    pipelining: true,
+    eightBitMime: true,
+    smtpUtf8: true,
+    size: 52_428_800,
+    tls: "none",
+    answers: {},
+    slowMs: 1_000,
+    ...wishes,
+    secureContext: createSecureContext({
+      key,
+      cert: fakeMxCertificate,
+      // OpenSSL 3 speaks the versions before 1.2 only at its lowest security level.
+      ...(tlsVersion && { minVersion: "TLSv1", maxVersion: tlsVersion, ciphers: "DEFAULT@SECLEVEL=0" }),
+    }),
+  };
+
+  const messages: ReceivedMessage[] = [];
+  const commands: string[] = [];
+  const copies = new Map<string, number>();
+  const appearances = new Map<string, number>();
+  const sockets = new Set<Socket>();
+  let waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+  let received = 0;
+  let connections = 0;
+
+  const server = createServer({ noDelay: true }, (socket) => {
+    const connection = ++connections;
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    new Conversation(socket, behaviour, {
+      command: (line) => {
+        if (keep) commands.push(line);
+      },
+      meet: (recipient) => {
+        const times = (appearances.get(recipient) ?? 0) + 1;
+        appearances.set(recipient, times);
+        return times;
+      },
+      deliver: ({ data, ...envelope }) => {
+        const id = /^message-id:\s*(\S+)/im.exec(data)?.[1] ?? "";
+        copies.set(id, (copies.get(id) ?? 0) + 1);
+        if (keep) messages.push({ ...envelope, raw: Buffer.from(data, "latin1"), connection });
+        received += 1;
+        for (const { count, resolve } of waiting) if (count <= received) resolve();
+        if (waiting.length > 0) waiting = waiting.filter(({ count }) => count > received);
+      },
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject).listen(port, host, resolve);
+  });
+
+  const close = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of sockets) socket.destroy();
+    });
+  return {
+    port: (server.address() as AddressInfo).port,
+    messages,
+    copies,
+    commands,
+    get received() {
+      return received;
+    },
+    get connections() {
+      return connections;
+    },
+    get openConnections() {
+      return sockets.size;
+    },
+    async waitForMessages(count) {
+      if (received < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));
+      return messages;
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({ options: { port: { type: "string", default: "2525" } } });
+  const mx = await startFakeMx({ port: Number(values.port), keep: false });
+  process.stdout.write(`listening on port ${mx.port}\n`);
+  let reported = 0;
+  setInterval(() => {
+    if (mx.received > reported)
+      process.stdout.write(`${mx.received} received, ${mx.copies.size} different\n`);
+    reported = mx.received;
+  }, 1_000);
+}

@@ -1,0 +1,53 @@
+/** A server on loopback that plays one written part, for conversations too odd for the fake MX. */
+import { type AddressInfo, createServer, type Socket } from "node:net";
+
+/** The peer's end of the one connection that a script is played on. */
+export interface Peer {
+  /** Resolves with everything heard since the last call once that contains `text`; never if it does not come. */
+  hear(text: string): Promise<string>;
+  /** Sends octets (latin1) as one segment. */
+  say(octets: string): void;
+  readonly socket: Socket;
+}
+
+export interface ScriptedPeer {
+  readonly port: number;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Listens on a free port and plays the part on every connection. */
+export async function startScriptedPeer(play: (peer: Peer) => Promise<void>): Promise<ScriptedPeer> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    let heard = "";
+    let onHeard = () => {};
+    socket.on("error", () => socket.destroy());
+    socket.on("data", (chunk) => {
+      heard += chunk.toString("latin1");
+      onHeard();
+    });
+    const hear = (text: string) =>
+      new Promise<string>((resolve) => {
+        onHeard = () => {
+          if (!heard.includes(text)) return;
+          onHeard = () => {};
+          resolve(heard);
+          heard = "";
+        };
+        onHeard();
+      });
+    void play({ hear, say: (octets) => socket.write(octets, "latin1"), socket });
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}

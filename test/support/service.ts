@@ -1,0 +1,114 @@
+/**
+ * The real API in this process, on a port of its own, with a database, a fake DNS and a clock of its own. It is the
+ * program's own wiring (src/app.ts): only the clock, the DNS servers and the log differ from a machine's.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { type Api, createApi } from "../../src/app.ts";
+import { readConfig } from "../../src/platform/config.ts";
+import type { WorkspaceId } from "../../src/platform/ids.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { createSecrets } from "../../src/platform/secrets.ts";
+import { issueKey } from "../../src/workspace/api-keys/issue.ts";
+import { createWorkspace } from "../../src/workspace/create-workspace.ts";
+import { type StubClock, stubClock } from "./clock.ts";
+import { type TestDatabase, testDatabase } from "./database.ts";
+import { type DnsZone, type FakeDns, startFakeDns } from "./fake-dns.ts";
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON; the text where it is none. A test knows what it asked for. */
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+export interface CallOptions {
+  /** Another key; null sends none. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface TestService {
+  readonly url: string;
+  /** A key of `workspaceId` with every permission. */
+  readonly key: string;
+  readonly workspaceId: WorkspaceId;
+  readonly api: Api;
+  readonly database: TestDatabase;
+  readonly dns: FakeDns;
+  readonly clock: StubClock;
+  /** Calls `/api/v1<path>` with a JSON body (a string is sent as it is). */
+  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<ApiAnswer>;
+  /** Another workspace with a key that may do everything. */
+  newWorkspace(): Promise<{ workspaceId: WorkspaceId; key: string }>;
+  /** Another key of the first workspace. */
+  newKey(permissions: readonly string[], name?: string): Promise<string>;
+}
+
+/** Starts it for the test file that calls this; stopped when the file is done. */
+export async function startService(
+  options: { readonly env?: Readonly<Record<string, string>>; readonly zone?: DnsZone } = {},
+): Promise<TestService> {
+  const [database, dns, dataDir] = await Promise.all([
+    testDatabase(),
+    startFakeDns(options.zone),
+    mkdtemp(join(tmpdir(), "posthaste-service-")),
+  ]);
+  const clock = stubClock();
+  const config = readConfig({
+    RATE_LIMIT: "off",
+    PORT: "0",
+    MAIL_HOSTNAME: "mail.posthaste.test",
+    SMTP_PORT: "2525",
+    ALLOW_PRIVATE_MX: "true",
+    DNS_SERVERS: dns.address,
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url,
+    ...options.env,
+  });
+  const secrets = createSecrets("a secret key that only tests use, ever");
+  const api = createApi({ config, log: createLog("silent"), clock, database, secrets });
+  const url = await api.server.listen({ host: "127.0.0.1", port: 0 });
+  afterAll(async () => {
+    await api.stop();
+    await dns.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  const newKeyOf = async (workspaceId: WorkspaceId, permissions: readonly string[], name: string) => {
+    const settings = { name, permissions: [...permissions], expires_at: null };
+    return (await issueKey(database, workspaceId, settings, clock.now())).key;
+  };
+  const newWorkspace = async () => {
+    const settings = { name: "Test", timezone: "UTC", plan: "enterprise" } as const;
+    const { workspace, key } = await createWorkspace(database, settings, clock);
+    return { workspaceId: workspace.id, key: key.key };
+  };
+  const first = await newWorkspace();
+  return {
+    url,
+    ...first,
+    api,
+    database,
+    dns,
+    clock,
+    newWorkspace,
+    newKey: (permissions, name = "Another key") => newKeyOf(first.workspaceId, permissions, name),
+    async call(method, path, body, { key = first.key, headers = {} } = {}) {
+      const response = await fetch(`${url}/api/v1${path}`, {
+        method,
+        headers: {
+          ...(key !== null && { "X-API-Key": key }),
+          ...(body !== undefined && { "Content-Type": "application/json" }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get("content-type")?.startsWith("application/json");
+      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+    },
+  };
+}
