@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../test/support/service.ts";
 import { startEmbedded } from "../platform/database/embedded.ts";
 import { newId } from "../platform/ids.ts";
@@ -169,7 +169,7 @@ test("refused settings are named", async () => {
 
 test("without a service a command runs the embedded database for itself, and joins it when it runs", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-cli-"));
-  afterAll(() => rm(dataDir, { recursive: true, force: true }));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const environment = { DATA_DIR: dataDir };
   expect((await run("migrate", environment)).stdout).toContain("0001-workspaces.sql");
   expect((await run("migrate", environment)).stdout).toBe("The schema is up to date.\n");

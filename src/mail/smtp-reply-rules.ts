@@ -68,7 +68,6 @@ export const DECISIVE_CODES: readonly (Meaning & { readonly codes: RegExp })[] =
   { category: "AuthenticationFailed", codes: /^(1\.[78]|7\.(2[0-79]|509|51[256]))$/ },
   { category: "PolicyRejected", codes: /^7\.50[4-7]$/ },
   { category: "Reputation", codes: /^7\.(5[0-5]\d|6\d\d|7\d\d)$/ },
-  { category: "ProtocolError", codes: /^7\.([89]|1[01])$/ },
 ];
 
 /** What an enhanced code means as long as the text says nothing else. */
@@ -78,7 +77,7 @@ export const PRESUMED_CODES: readonly (Meaning & { readonly codes: RegExp })[] =
   { category: "MessageTooLarge", codes: /^2\.3$/ },
   { category: "RateLimited", scope: "recipient", codes: /^5\.3$/ },
   { category: "General", codes: /^([34]\.\d+|2\.4)$/ },
-  { category: "ProtocolError", codes: /^5\.[1-9]\d*$/ },
+  { category: "ProtocolError", codes: /^(5\.[1-9]\d*|7\.([89]|1[01]))$/ },
   { category: "ContentRejected", codes: /^6\.\d+$/ },
   { category: "PolicyRejected", codes: /^7\.\d+$/ },
 ];
@@ -90,10 +89,10 @@ export const BASIC_CODES: readonly (Meaning & { readonly codes: RegExp })[] = [
 ];
 
 /** Who a refusal can be about, unless the word before says it is us. */
-const NOT_US = String.raw`(?<!\b(?:ip|your|sender|sender's|sending|from|source|client|return|reply|reverse|envelope) )`;
-const RECIPIENT = `${NOT_US}(?:(?:e-?)?mail ?box|(?:e-?mail )?(?:user|account|recipient|alias|drop)s?|e-?mail(?: address)?|address(?:ee|es)?|rcpt(?: to)?|person|local[- ]part|login)`;
-const GAP = String.raw`(?: (?!ip\b|sender|sending|from\b|source|client|return|reverse|helo|ehlo|envelope|domain|host)\S+)`;
-const US = String.raw`(?:client(?: host)?|connection|ip(?: address)?|network|(?:mail |sending )?server|(?:sending )?domain)`;
+const NOT_US = String.raw`(?<!-)(?<!\b(?:ip|your|sender|sender's|sending|from|source|client|return|reply|reverse|envelope)(?: (?:e-?)?mail)? )`;
+const RECIPIENT = `${NOT_US}(?:mail ?(?:box|drop)|(?:e-?mail )?(?:user|account|recipient|alias)(?:es|s)?|(?:e-?)?mail ?address|e-?mail|address(?:ee|es)?|rcpt(?: to)?|person|local[- ]part|login)`;
+const GAP = String.raw`(?: (?!ip\b|sender|sending|from\b|source|client|return|reverse|helo|ehlo|envelope|domain|host|in\b|\d)\S+)`;
+const US = String.raw`(?:client(?: host)?|connection|ip(?: address)?|network|(?:your|sending)(?: mail)? (?:server|domain))`;
 
 /** One kind of sentence. Phrases are regular expressions on lower-case text without accents, between word borders. */
 interface TextRule extends Meaning {
@@ -121,7 +120,7 @@ const TEXT_RULES: readonly TextRule[] = [
       "(?:message |sending |receiving |mail )?rate ?-?limit\\w*",
       "rate (?:control|exceeded)",
       "throttl\\w*",
-      "too many (?!hops|aliases)\\w+(?! (?:on|in) )",
+      "too many (?!hops|aliases|(?:e-?)?(?:mails?|messages) (?:on|in) )\\w+",
       "too (?:fast|quickly|frequent(?:ly)?|often|much (?:e-?)?mail)",
       "(?:daily|hourly|sending|submission|outgoing|outbound|queue|message|connection|recipient|thread) (?:\\w+ )?(?:quota|limit)",
       "(?:exceed\\w*|limit|max\\w*|reached)(?: \\S+){0,5} (?:per (?:hour|day|minute|second)|hourly|connections?|concurrent|messages)",
@@ -157,7 +156,7 @@ const TEXT_RULES: readonly TextRule[] = [
       "required for sender",
       "verif\\w+ failed for",
       "sender (?:address )?verif\\w*",
-      "call(?:out|back)",
+      "callback",
       "spoof\\w*",
       "forg(?:ed|ery)",
       "not (?:a )?(?:permitted|allowed|authori[sz]ed|designated)(?: sender| to send)",
@@ -173,6 +172,7 @@ const TEXT_RULES: readonly TextRule[] = [
       "(?:bad|invalid|unknown|fake|blocked|banned|denied|denies|restricted|rejected|unauthori[sz]ed|suspicious|suspected|untrusted)(?: \\w+)? (?:the )?senders?",
       "badmailfrom",
       "black mail",
+      "only (?:accepts?|allows?|receives?)",
     ],
   },
   {
@@ -180,8 +180,9 @@ const TEXT_RULES: readonly TextRule[] = [
     phrases: [
       "(?:black|block|deny|reject)[- ]?list\\w*",
       "rbl|dnsbl|[scxp]bl",
-      "(?<!not )listed (?:in|by|on|at|with)",
-      "blocked (?:using|by|due to|because of|for|from) (?!inactiv|recipient|the user)",
+      "(?<!not |n't )listed (?:in|by|on|at|with)",
+      "blocked (?:using|by|due to|because of|for|from)(?! (?:inactiv|recipient|the (?:user|recipient)))",
+      "(?:blocked|refused) - see",
       "block for",
       "reputation",
       "banned",
@@ -190,15 +191,17 @@ const TEXT_RULES: readonly TextRule[] = [
       "ip (?:address )?(?:is )?(?:hangup|in|on)",
       "your (?:ip|isp|network|internet service provider|mail server|provider)",
       "connections? (?:\\w+ ){0,4}(?:accepted|rejected|refused|denied)",
-      "(?:accept|refus|reject|block|defer)\\w*(?: \\w+)? (?:e-?mails?|messages?|connections?|traffic) from",
+      "(?:accept|refus|reject|block|defer)\\w*(?: \\w+)? (?:(?:e-?)?mails?|messages?|connections?|traffic) from",
       "(?:messages?|e-?mails?|traffic) from(?: \\S+){1,3} (?:weren't|will|temporarily|not|is|are|was|were|has|have|reject\\w*|block\\w*|defer\\w*)",
+      "mail from(?: \\S+){1,3} (?:was|refused|rejected|blocked|denied|deferred)",
       "spam (?:source|sender|host|server)",
       "open relay",
       "dial-?up|dynamic(?:ally)?|residential",
       "aup#\\S*",
-      "ofr_50\\d",
+      "(?:con|dns|dyn|hvu|rly):\\w\\w",
+      "ofr 50\\d",
       "ers-(?:rbl|dul|qil)",
-      "(?:ts|tss|bl)\\d\\d",
+      "(?:ts|tss|bl)\\d{2,}",
     ],
   },
   {
@@ -229,7 +232,13 @@ const TEXT_RULES: readonly TextRule[] = [
   },
   {
     category: "AttachmentRejected",
-    phrases: ["attachments?", "attached file", "file (?:types?|extensions?|names?)", "blocked extension", "executable"],
+    phrases: [
+      "attachments?",
+      "attached file",
+      "file (?:types?|extensions?|names?)",
+      "blocked extension",
+      "executable",
+    ],
   },
   {
     category: "MessageTooLarge",
@@ -274,39 +283,45 @@ const TEXT_RULES: readonly TextRule[] = [
   {
     category: "MailboxDisabled",
     phrases: [
-      `${RECIPIENT}${GAP}{0,6} (?:disabled|deactivated|inactive|suspended|closed|terminated|discontinued|expired|frozen|locked|cancell?ed|deleted|removed|retired|archived|not active)`,
-      `(?:disabled|inactive|deactivated|suspended|closed|expired|terminated|locked|deleted) ${RECIPIENT}`,
+      `${RECIPIENT}${GAP}{0,6} (?:disabled|deactivated|inactive|suspend(?:ed)?|closed|terminated|discontinued|expired|frozen|hangup|cancell?ed|deleted|removed|retired|archived|not active)`,
+      `(?:disabled|inactive|deactivated|suspended|closed|expired|terminated|deleted|archived) ${RECIPIENT}`,
+      `${NOT_US}(?:user|account)${GAP}{0,3} locked`,
       `${RECIPIENT}${GAP}{0,4} blocked due to inactivity`,
       "accountdisabled\\w*",
+      "(?:usuario|cuenta|conta|casilla|konto)(?: \\S+){0,6} (?:inactiv[oa]|inativ[oa]|expirad[oa]|nieaktywne)",
     ],
   },
   {
     category: "NoEmail",
     phrases: [
       `(?:unknown|no such|non-? ?exist(?:ent|ing)|invalid|illegal|incorrect|bad|undefined|unrecogni[sz]ed|unroute?able|undeliverable|unavailable)(?: or \\w+)?${GAP}{0,2} ${RECIPIENT}`,
-      `${RECIPIENT}:?${GAP}{0,6} (?:unknown|not found|not known|(?:not|n't|no longer) exists?|nonexistent|non-existent|invalid|unrecogni[sz]ed|not recogni[sz]ed|not (?:a )?valid|isn't valid|not be found|couldn't be found|can't be found|misspelled|unroute?able|undefined|inexistente?)`,
-      `(?:no|not an?|isn't an?|not our)(?: \\S+){0,2} (?:valid|known|local|registered|existing|current|our)(?: \\S+)? ${RECIPIENT}`,
+      `${RECIPIENT}:?${GAP}{0,6} (?:unknown|not found|not known|(?:not|\\w+n't|no longer) exists?|nonexistent|non-existent|invalid|unrecogni[sz]ed|not recogni[sz]ed|not (?:a )?valid|isn't valid|not be found|couldn't be found|can't be found|misspelled|unroute?able|undefined|inexistente?|not in use)`,
+      `(?:no|not an?|isn't an?|not our)(?: \\S+){0,2} (?:valid|known|local|registered|existing|current|active|our)(?: \\S+)? ${RECIPIENT}`,
       `no(?: \\w+)? (?:mail ?box|account|recipient|customer|user)(?: \\S+)? (?:here|by|with|for|at|available|on)`,
-      "no (?:one|body)(?: \\w+)? (?:by|with)",
+      "no (?:one|body)(?: \\w+)? (?:at|by|with)",
       "valid recipients",
       "not our customer",
       "not (?:a )?users? of",
       "(?:doesn't|does not|don't) have an?(?: \\S+)? (?:account|mail ?box)",
       `${RECIPIENT}${GAP}{0,4} no longer`,
-      `no longer (?:\\w+ ){0,4}${RECIPIENT}|no longer (?:on|at|with|here|works|employed|available|valid|in use|active)`,
+      `no longer (?:\\w+ ){0,4}${RECIPIENT}|no longer (?:on|at|with|here|works|employed|available|valid|in use|active|an employee)`,
       "recip(?:ient)?notfound|usernotfound",
       "(?:user|recipient|mail ?box|person) (?:has |is )?(?:moved|left)",
+      "not known here",
+      "handle mail for",
+      "recipient verif(?:y|ication) failed",
+      `(?:unable to|can ?not|could not|can't|couldn't) (?:find|locate|accept)(?: (?!your)\\S+){0,2} ${RECIPIENT}`,
       "not (?:listed|found|known|present) (?:in|at|to|on)(?: \\S+){0,3} (?:directory|address book|name list|site|system|server|database|table)",
       "no mail ?box",
       "unknown in (?:\\w+ )?(?:\\w+ )?(?:\\w+ )?table",
       "(?:undeliverable|unroute?able) (?:address|recipient)",
       "does not like recipient",
-      "(?:utilisateur|destinataire|adresse)(?: \\S+){0,5} (?:inconnue?|invalide|inexistante?)",
+      "(?:utilisateur|destinataire|adresse|compte)(?: \\S+){0,5} (?:inconnue?|invalide|inexistante?)",
       "boite(?: \\S+){0,3} inexistante",
-      "n'existe pas",
-      "(?:empfaenger|empfanger|benutzer|adresse|postfach|mailbox)(?: \\S+){0,3} (?:unbekannt|existiert nicht|nicht (?:vorhanden|gefunden|bekannt))",
+      "n'existe pas|no existe|bestaat niet",
+      "(?:empfaenger|empfanger|adressat|benutzer|adresse|postfach|mailbox)(?: \\S+){0,3} (?:unbekannt|existiert nicht|nicht (?:vorhanden|gefunden|bekannt))",
       "unbekannter? (?:empfaenger|empfanger|benutzer)",
-      "(?:usuario|destinatario|direccion|cuenta|buzon|utente|indirizzo|casella|conta)(?: \\S+){0,3} (?:desconocid[oa]|inexistente|inesistente|sconosciut[oa]|desconhecid[oa]|no existe|no encontrad[oa]|non esist\\w+|nao existe)",
+      "(?:usuario|destinatario|direccion|cuenta|buzon|utente|indirizzo|casella|conta|endereco)(?: \\S+){0,3} (?:desconocid[oa]|inexistente|inesistente|sconosciut[oa]|desconhecid[oa]|errat[oa]|no encontrad[oa]|non esist\\w+|nao existe)",
       "gebruiker onbekend|onbekende? gebruiker",
       "nie (?:istnieje|znaleziono|ma takiego)|nieznany (?:uzytkownik|odbiorca|adres)",
     ],
@@ -335,10 +350,16 @@ const TEXT_RULES: readonly TextRule[] = [
       "try (?:again|later)|retry|later|come back",
       "lost connection|connection (?:dropped|lost|closed|reset)",
       "(?:message|delivery)(?: \\w+)* expired|delayed",
-      "(?:host|domain)(?: \\S+){0,3} (?:not found|unknown|not exist|unrouteable)|no such (?:host|domain)|unknown (?:host|domain)",
-      "unrouteable mail domain",
       "upstream",
       "out of memory",
+    ],
+  },
+  {
+    category: "General",
+    codes: /^(?!1\.)/,
+    phrases: [
+      "(?:host|domain)(?: \\S+){0,3} (?:not found|unknown|not exist)",
+      "(?:no such|unknown|unroute?able) (?:mail )?(?:host|domain)",
     ],
   },
   {
@@ -360,17 +381,21 @@ const TEXT_RULES: readonly TextRule[] = [
     ],
   },
   {
-    category: "PolicyRejected",
-    codes: /^(?!1\.)/,
-    phrases: ["not (?:authori[sz]ed|permitted|allowed|accepted|acceptable|accepting|wanted)", "will not accept"],
-  },
-  {
     category: "NoEmail",
     codes: /^($|[0125]\.)/,
     phrases: [
       `${RECIPIENT}${GAP}{0,2} (?:unavailable|not available)`,
       "mail ?box name not allowed",
-      "^(?:#\\S+ )?\\W*address rejected",
+      "^[^a-z]*address rejected",
+    ],
+  },
+  {
+    category: "PolicyRejected",
+    codes: /^(?!1\.)/,
+    phrases: [
+      "not (?:authori[sz]ed|permitted|allowed|accepted|acceptable|accepting|wanted)",
+      "will not accept",
+      "(?:message|mail|e-?mail) (?:\\w+ ){0,2}(?:rejected|refused|discarded|bounced)",
     ],
   },
   {

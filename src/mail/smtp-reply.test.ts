@@ -6,7 +6,12 @@ import { classifyReply, enhancedCode, type ReplyStage, type ReplyVerdict } from 
 
 /** Judges a reply as it stands on the wire. */
 function judge(reply: string, stage: ReplyStage = "rcpt"): ReplyVerdict {
-  return classifyReply({ code: Number.parseInt(reply, 10), enhanced: enhancedCode(reply), text: reply, stage });
+  return classifyReply({
+    code: Number.parseInt(reply, 10),
+    enhanced: enhancedCode(reply),
+    text: reply,
+    stage,
+  });
 }
 
 describe("an address that does not exist is hard and suppressed", () => {
@@ -28,7 +33,7 @@ describe("an address that does not exist is hard and suppressed", () => {
     "550 5.1.1 <joe@example.com>: Recipient address rejected: User unknown in virtual mailbox table",
     "550 <joe@example.com>: Recipient address rejected: User unknown in relay recipient table",
     "550 5.1.1 <joe@example.com>: Recipient address rejected: example.com",
-    "550 5.1.1 <joe@example.com>: Recipient address rejected: undeliverable address: unknown user: \"joe\"",
+    '550 5.1.1 <joe@example.com>: Recipient address rejected: undeliverable address: unknown user: "joe"',
     "550 5.1.1 <joe@example.com> User doesn't exist: joe@example.com",
     "550 Unrouteable address",
     "550 Unroutable address",
@@ -102,7 +107,12 @@ describe("an address that does not exist is hard and suppressed", () => {
     "550 Usuário desconhecido",
     "550 Nie ma takiego konta",
   ])("%s", (reply) => {
-    expect(judge(reply)).toMatchObject({ category: "NoEmail", bounceClass: "hard", suppress: true, retry: false });
+    expect(judge(reply)).toMatchObject({
+      category: "NoEmail",
+      bounceClass: "hard",
+      suppress: true,
+      retry: false,
+    });
   });
 });
 
@@ -233,7 +243,7 @@ describe("a refusal of the sender, its authentication or the message is a block 
     "552 message rejected by anti-spam engine.",
     "554 DT:SPM 163 smtp1,D9GowACnb8XT,please see http://mail.163.com/help/help_spam_16.htm: mail content rejected",
     "554 5.7.1 [1] Message rejected under suspicion of SPAM",
-    "550 \"JunkMail rejected - mail.example.net [192.0.2.1]:25 is in an RBL\"",
+    '550 "JunkMail rejected - mail.example.net [192.0.2.1]:25 is in an RBL"',
     "550 High probability of spam",
     "550 5.7.1 Your message looks like SPAM, no such user was harmed",
     "554 5.6.0 Mail message is malformed. Not accepted.",
@@ -333,7 +343,10 @@ describe("what our side did wrong is ours", () => {
 
 describe("greylisting and the time to wait", () => {
   test.each([
-    ["450 4.2.0 <joe@example.com>: Recipient address rejected: Greylisted, see http://postgrey.schweikert.ch/help/example.com.html", null],
+    [
+      "450 4.2.0 <joe@example.com>: Recipient address rejected: Greylisted, see http://postgrey.schweikert.ch/help/example.com.html",
+      null,
+    ],
     ["451 4.7.1 <joe@example.com>: Recipient address rejected: Greylisted for 5 minutes", 300],
     ["451 4.7.1 Greylisting in action, please come back in 00:04:30", 270],
     ["450 4.7.1 Graylisted; retry after 1 hour", 3_600],
@@ -360,15 +373,27 @@ describe("greylisting and the time to wait", () => {
 
 describe("the scope", () => {
   test.each([
-    ["450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages", "recipient"],
+    [
+      "450 4.2.1 The user you are trying to contact is receiving mail at a rate that prevents additional messages",
+      "recipient",
+    ],
     ["451 4.5.1 The recipient joe@yandex.ru has exceeded their message rate limit", "recipient"],
     ["432 4.3.2 STOREDRV.Deliver; recipient thread limit exceeded", "recipient"],
     ["452 4.5.3 Too many recipients", "recipient"],
-    ["554 5.2.122 The recipient has exceeded their limit for the number of messages they can receive per hour", "recipient"],
-    ["421 4.7.28 Our system has detected an unusual rate of unsolicited mail originating from your IP address.", "lane"],
+    [
+      "554 5.2.122 The recipient has exceeded their limit for the number of messages they can receive per hour",
+      "recipient",
+    ],
+    [
+      "421 4.7.28 Our system has detected an unusual rate of unsolicited mail originating from your IP address.",
+      "lane",
+    ],
     ["421 4.7.0 IP not in whitelist for RCPT domain, closing connection.", "lane"],
     ["421 4.7.1 Messages deferred due to excessive volume. Try again later", "lane"],
-    ["451 4.7.650 The mail server [192.0.2.1] has been temporarily rate limited due to IP reputation.", "lane"],
+    [
+      "451 4.7.650 The mail server [192.0.2.1] has been temporarily rate limited due to IP reputation.",
+      "lane",
+    ],
     ["421 4.7.30 This mail has been rate limited because DKIM does not pass", "lane"],
     ["421 4.7.26 This mail has been rate limited because it is unauthenticated", "recipient"],
   ])("%s concerns the %s", (reply, scope) => {
@@ -386,8 +411,13 @@ describe("no address is blamed", () => {
   });
 
   test("for words inside an address, a link or a host name", () => {
-    expect(judge("550 5.7.1 <user.unknown@example.com>: rejected, see https://example.com/no-such-user").suppress).toBe(false);
-    expect(judge("550 5.1.1 <spam.blocked@blacklist.spam.example.com>: Recipient address rejected: User unknown").suppress).toBe(true);
+    expect(
+      judge("550 5.7.1 <user.unknown@example.com>: rejected, see https://example.com/no-such-user").suppress,
+    ).toBe(false);
+    expect(
+      judge("550 5.1.1 <spam.blocked@blacklist.spam.example.com>: Recipient address rejected: User unknown")
+        .suppress,
+    ).toBe(true);
   });
 
   test("for codes that contradict each other without words", () => {
@@ -400,7 +430,9 @@ test("a bounce without any code counts as permanent and is read by its words", (
   const quoted = (text: string) => classifyReply({ code: null, enhanced: null, text, stage: "report" });
   expect(quoted("The recipient's mailbox does not exist")).toMatchObject({ suppress: true, retry: false });
   expect(quoted("could not be delivered")).toMatchObject({ category: "Undetermined", suppress: false });
-  expect(classifyReply({ code: null, enhanced: "4.4.7", text: "user unknown", stage: "report" })).toMatchObject({
+  expect(
+    classifyReply({ code: null, enhanced: "4.4.7", text: "user unknown", stage: "report" }),
+  ).toMatchObject({
     suppress: false,
     retry: true,
   });
@@ -408,18 +440,28 @@ test("a bounce without any code counts as permanent and is read by its words", (
 
 test("any code and text get a verdict: retried exactly when not 5xx, suppressed only when 5xx and hard", () => {
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 999 }), fc.string(), fc.constantFrom(null, "", "5.1.1", "4.2.2"), (code, text, enhanced) => {
-      const verdict = classifyReply({ code, enhanced, text, stage: "rcpt" });
-      expect(verdict.retry).toBe(Math.floor(code / 100) !== 5);
-      expect(verdict.suppress).toBe(verdict.bounceClass === "hard");
-      if (verdict.suppress) expect(Math.floor(code / 100)).toBe(5);
-    }),
+    fc.property(
+      fc.integer({ min: 0, max: 999 }),
+      fc.string(),
+      fc.constantFrom(null, "", "5.1.1", "4.2.2"),
+      (code, text, enhanced) => {
+        const verdict = classifyReply({ code, enhanced, text, stage: "rcpt" });
+        expect(verdict.retry).toBe(Math.floor(code / 100) !== 5);
+        expect(verdict.suppress).toBe(verdict.bounceClass === "hard");
+        if (verdict.suppress) expect(Math.floor(code / 100)).toBe(5);
+      },
+    ),
   );
 });
 
 test("a text made to be slow is judged quickly", () => {
   const started = performance.now();
-  for (const text of ["user ".repeat(20_000), "no ".repeat(20_000), "exceeded mailbox ".repeat(5_000), "a.".repeat(50_000)]) {
+  for (const text of [
+    "user ".repeat(20_000),
+    "no ".repeat(20_000),
+    "exceeded mailbox ".repeat(5_000),
+    "a.".repeat(50_000),
+  ]) {
     classifyReply({ code: 550, enhanced: null, text, stage: "rcpt" });
   }
   expect(performance.now() - started).toBeLessThan(500);
@@ -447,7 +489,12 @@ describe.skipIf(!existsSync(corpus))("the corpus of provider replies", () => {
   const rows = existsSync(corpus) ? readFileSync(corpus, "utf8").trim().split("\n").slice(1) : [];
   const verdicts = rows.map((row) => {
     const [, , reply = "", code, enhanced, retry, , suppress] = row.split("\t");
-    const verdict = classifyReply({ code: Number(code), enhanced: enhanced || null, text: reply, stage: "rcpt" });
+    const verdict = classifyReply({
+      code: Number(code),
+      enhanced: enhanced || null,
+      text: reply,
+      stage: "rcpt",
+    });
     return { reply, retry: retry === "yes", suppress, verdict };
   });
 

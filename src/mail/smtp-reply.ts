@@ -65,7 +65,7 @@ const STAGES_BEFORE_RECIPIENT: ReadonlySet<ReplyStage> = new Set([
 /** Judges one refusal. Any code and text get a verdict; it never throws. */
 export function classifyReply({ code, enhanced, text, stage }: SmtpRefusal): ReplyVerdict {
   const status = enhanced || enhancedCode(text);
-  const digit = code === null ? (status?.[0] ?? "5") : String(code)[0];
+  const digit = code === null ? (status?.[0] ?? "5") : String(Math.floor(code / 100));
   const words = plainWords(text);
   const permanent = digit === "5" && stage !== "auth";
   const meaning = meaningOf(code, status, digit, words, stage);
@@ -86,13 +86,15 @@ export function classifyReply({ code, enhanced, text, stage }: SmtpRefusal): Rep
  * first one in the text, as qmail and gateways write it ("sorry, no mailbox here by that name. (#5.1.1)").
  */
 export function enhancedCode(text: string): string | null {
-  return /(?<![\w.-])[245]\.\d{1,3}\.\d{1,3}(?![\w.-])/.exec(text.slice(0, LONGEST_TEXT))?.[0] ?? null;
+  return (
+    /(?<![\w.]|[a-z]-)[245]\.\d{1,3}\.\d{1,3}(?![\w-]|\.\d)/i.exec(text.slice(0, LONGEST_TEXT))?.[0] ?? null
+  );
 }
 
 function meaningOf(
   code: number | null,
   status: string | null,
-  digit: string | undefined,
+  digit: string,
   words: string,
   stage: ReplyStage,
 ): Meaning {
@@ -135,7 +137,7 @@ function plainWords(text: string): string {
     .replace(/\bhttps?:\/\/\S+|\bwww\.\S+/g, " ")
     .replace(/[^\s<>[\]():;,"']+@[^\s<>[\]():;,"']+/g, " ")
     .replace(/\b(?:[a-z0-9-]+\.){2,}[a-z]{2,}\b/g, " ")
-    .replace(/[<>[\]()"*]+/g, " ")
+    .replace(/[<>[\]()"*_]+/g, " ")
     .replace(/\s+/g, " ")
     .trim();
 }

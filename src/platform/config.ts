@@ -1,6 +1,6 @@
 /**
- * The whole configuration: one table with name, default and a sentence each, read once at start. `process.env` is
- * read nowhere else. `posthaste config` prints the table; docs/configuration.md is generated from it.
+ * The whole configuration: one table with name, default and a sentence each, read once at start. The environment is
+ * read nowhere else (main.ts hands it in). `posthaste config` prints the table; docs/configuration.md is generated from it.
  */
 import { readFileSync } from "node:fs";
 import { cpus, hostname } from "node:os";

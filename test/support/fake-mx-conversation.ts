@@ -45,6 +45,8 @@ export interface Listener {
 }
 
 const END_OF_DATA = "\r\n.\r\n";
+/** A whole reply and half of another. */
+const INJECTED = "250-injected.example.test\r\n250 SIZE 1\r\n250-SIZE 1\r\n250-PIPE";
 
 export class Conversation {
   readonly #behaviour: Behaviour;
@@ -224,7 +226,7 @@ export class Conversation {
 
   #turnToTls(): void {
     const { tls, secureContext } = this.#behaviour;
-    if (tls === "injected") this.#say("250-injected.example.test\r\n250-SIZE 1\r\n250 injected");
+    if (tls === "injected") this.#output += INJECTED;
     this.#flush();
     this.#input = "";
     this.#socket.removeAllListeners("data");

@@ -69,7 +69,7 @@ export interface VerifiedSenderDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly secrets: Secrets;
-  /** PUBLIC_URL, or where the service listens. */
+  /** PUBLIC_URL, or where the service listens; no slash at its end. */
   readonly publicUrl: () => string;
   /** Accepts a mail of the service's own inside the transaction it is given. */
   readonly sendPlatformMail: (
@@ -182,8 +182,7 @@ async function sendLink(
   if (workspace === undefined) throw new Error(`workspace ${workspaceId} is gone`);
   const link = { workspaceId, senderId: id, number, expiresAt: token_expires_at };
   const path = confirmationPath(signSenderLink(link, senderLinkKey(secrets)));
-  const url = publicUrl().replace(/\/$/, "") + path;
-  await sendPlatformMail(tx, workspaceId, confirmationMail(email, workspace.name, url));
+  await sendPlatformMail(tx, workspaceId, confirmationMail(email, workspace.name, publicUrl() + path));
 }
 
 function expiryOf(now: Date): Date {

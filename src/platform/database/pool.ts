@@ -59,6 +59,9 @@ export function createDatabase(
     keepAlive: true,
   });
   pool.on("error", options.onError);
+  // A connection that breaks while it is lent out reports to the statement under way; without a listener of its own
+  // a break between two statements would end the process.
+  pool.on("connect", (client) => client.on("error", options.onError));
   return {
     ...queryable(pool),
     pool,

@@ -42,14 +42,15 @@ export function asFailure(thrown: unknown): { status: number; error: ApiError; i
     };
   }
   const { code = "", statusCode = 500, message = "" } = (thrown ?? {}) as Partial<FastifyError>;
-  if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
+  if (statusCode === 413) {
     return { status: 413, error: new ApiError("PAYLOAD_TOO_LARGE"), isOurFault: false };
   }
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
     const error = new ApiError("VALIDATION_ERROR", "Send the body as application/json");
     return { status: 400, error, isOurFault: false };
   }
-  if (code.startsWith("FST_") && statusCode < 500) {
+  // An upload that breaks off has the code of a lost database too, but Fastify gives it a status.
+  if (statusCode < 500 && (code.startsWith("FST_") || code === "ECONNRESET")) {
     return { status: 400, error: new ApiError("VALIDATION_ERROR", message), isOurFault: false };
   }
   const away = databaseAway.test(code) || message.includes("timeout exceeded when trying to connect");

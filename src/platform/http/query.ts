@@ -3,7 +3,7 @@
  * contract says so), the others refuse it.
  */
 import { type TSchema, Type } from "typebox";
-import { ApiError, invalid } from "../errors.ts";
+import { invalid } from "../errors.ts";
 
 export interface QueryField<Value> {
   readonly schema: TSchema;
@@ -75,6 +75,8 @@ export function textField(maxLength: number, description: string): QueryField<st
     read(text, name) {
       const value = text?.trim();
       if (!value) return undefined;
+      if (value.includes("\0"))
+        throw invalid({ field: name, message: `${name} must not contain NUL characters` });
       if (value.length > maxLength) {
         throw invalid({ field: name, message: `${name} must be at most ${maxLength} characters` });
       }
@@ -83,10 +85,7 @@ export function textField(maxLength: number, description: string): QueryField<st
   };
 }
 
-/**
- * Reads all fields of an endpoint. A parameter given twice, or with a NUL (which PostgreSQL refuses), is treated
- * as its last value and as malformed.
- */
+/** Reads all fields of an endpoint. Of a parameter given twice the last one counts. */
 export function readQuery(
   fields: QueryFields,
   given: Readonly<Record<string, unknown>>,
@@ -95,9 +94,6 @@ export function readQuery(
   for (const [name, field] of Object.entries(fields)) {
     const raw = Object.hasOwn(given, name) ? given[name] : undefined;
     const text: unknown = Array.isArray(raw) ? raw.at(-1) : raw;
-    if (typeof text === "string" && text.includes("\0")) {
-      throw new ApiError("VALIDATION_ERROR", `${name} must not contain NUL characters`);
-    }
     values[name] = field.read(typeof text === "string" ? text : undefined, name);
   }
   return values;

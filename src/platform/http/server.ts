@@ -10,39 +10,44 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
   type HTTPMethods,
+  LogController,
 } from "fastify";
 import type { Database } from "../database/pool.ts";
 import { ApiError } from "../errors.ts";
-import { isUuid } from "../ids.ts";
 import type { Log } from "../log.ts";
+import { answerer } from "./answer.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";
 import { allowOrigins } from "./cors.ts";
 import type { Caller, Endpoint } from "./endpoint.ts";
-import { asFailure, failure, type Success } from "./envelope.ts";
-import {
-  Answered,
-  answersSql,
-  idempotencyKey,
-  type Reservation,
-  release,
-  reserve,
-  type StoredAnswer,
-} from "./idempotency.ts";
+import { asFailure, failure } from "./envelope.ts";
 import { parseJsonBody } from "./json-body.ts";
-import { readQuery } from "./query.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { bodyReader } from "./validate.ts";
 
 export const API_PREFIX = "/api/v1";
 
 const BODY_LIMIT = 1024 * 1024;
-const HEADERS_TIMEOUT_MS = 15_000;
-const REQUEST_TIMEOUT_MS = 60_000;
-const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const satisfies HTTPMethods[];
+const MOST_CONNECTIONS = 10_000;
+/** How long a refused connection stays half open, for the other side to read why. */
+const LINGER_MS = 1_000;
+const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const satisfies HTTPMethods[];
+
+/** How long a request may take to arrive. */
+export interface Patience {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  /** How often late ones are looked for. */
+  readonly checkMs: number;
+}
+
+const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, checkMs: 2_000 };
 
 declare module "fastify" {
   interface FastifyRequest {
     caller: Caller;
+  }
+  interface FastifyContextConfig {
+    /** Operation id, for metrics and logs. */
+    operation?: string;
   }
 }
 
@@ -58,33 +63,31 @@ export interface ServerOptions {
   readonly onAnswer: (operation: string, status: number, seconds: number) => void;
   /** Everything outside /api/v1: health, metrics, inbox, public pages. */
   readonly pages: (server: FastifyInstance) => void;
+  readonly patience?: Patience;
 }
 
 /** Builds the server without listening. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = options.log;
+  const { headersMs, requestMs, checkMs } = options.patience ?? PATIENCE;
   const server = Fastify({
     loggerInstance,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT,
-    requestTimeout: REQUEST_TIMEOUT_MS,
-    http: { headersTimeout: HEADERS_TIMEOUT_MS },
+    requestTimeout: requestMs,
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     requestIdHeader: false,
+    requestIdLogLabel: "request_id",
     genReqId: (request) => saneRequestId(request.headers["x-request-id"]) ?? randomUUID(),
     frameworkErrors: (error, _request, reply) => sendFailure(reply, error, options.log),
     clientErrorHandler: refuseMalformedHttp,
   });
+  server.server.maxConnections = MOST_CONNECTIONS;
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", { parseAs: "string" }, (_request, text, done) => {
-    try {
-      done(null, parseJsonBody(text as string));
-    } catch (fault) {
-      done(fault as Error);
-    }
-  });
+  server.addContentTypeParser("application/json", { parseAs: "string" }, readJson);
   server.decorateRequest("caller");
   server.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-Id", request.id);
@@ -98,13 +101,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   options.pages(server);
   server.register(async (api) => registerEndpoints(api, options), { prefix: API_PREFIX });
   return server;
-}
-
-declare module "fastify" {
-  interface FastifyContextConfig {
-    /** Operation id, for metrics and logs. */
-    operation?: string;
-  }
 }
 
 function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
@@ -128,13 +124,18 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
     });
   }
   for (const [url, used] of taken) {
+    // Where there is a GET, Fastify answers HEAD too.
+    if (used.has("GET")) used.add("HEAD");
     const allow = [...used].sort().join(", ");
+    const refuse = async () => {
+      throw new ApiError("METHOD_NOT_ALLOWED", `Use ${allow} on this path`, { headers: { Allow: allow } });
+    };
+    // Refused before the body is read: what it holds is of no interest.
     api.route({
       method: methods.filter((method) => !used.has(method)),
       url,
-      handler: async () => {
-        throw new ApiError("METHOD_NOT_ALLOWED", `Use ${allow} on this path`, { headers: { Allow: allow } });
-      },
+      onRequest: refuse,
+      handler: refuse,
     });
   }
   api.setNotFoundHandler(() => {
@@ -142,83 +143,24 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   });
 }
 
-/** The route handler of one endpoint: parse, reserve, handle, wrap. */
-function answerer(endpoint: Endpoint, database: Database) {
-  const readBody = endpoint.body && bodyReader(endpoint.body);
-
-  const success = (data: unknown): StoredAnswer => {
-    const message = typeof endpoint.message === "string" ? endpoint.message : endpoint.message(data as never);
-    const envelope: Success = { success: true, data, message };
-    return { status: endpoint.status ?? 200, body: JSON.stringify(envelope) };
-  };
-
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const { caller } = request;
-    const params = request.params as Record<string, string>;
-    for (const id of Object.values(params)) if (!isUuid(id)) throw new ApiError("NOT_FOUND");
-    const query = readQuery(endpoint.query ?? {}, request.query as Record<string, unknown>);
-    const body = readBody?.(request.body);
-    const key = endpoint.idempotent && idempotencyKey(request.headers["idempotency-key"]);
-    const path = request.url.split("?", 1)[0] ?? request.url;
-    const reservation: Reservation | undefined = key
-      ? { workspaceId: caller.workspaceId, path, key, answerFor: success }
-      : undefined;
-    if (reservation) {
-      const replayed = await reserve(database, caller.workspaceId, path, reservation.key, body);
-      if (replayed) return send(reply.header("Idempotent-Replayed", "true"), replayed);
-    }
-    const run = async (): Promise<StoredAnswer> => {
-      const input = {
-        params,
-        query,
-        body,
-        caller,
-        requestId: request.id,
-        idempotency: reservation,
-        log: request.log,
-      };
-      const result = await endpoint.handle(input as never);
-      if (result instanceof Answered) return success(result.data);
-      const answer = success(result);
-      if (reservation) await database.run(answersSql([{ held: reservation, answer }]));
-      return answer;
-    };
-    return send(reply, reservation ? await keepingFailures(run, reservation, database) : await run());
-  };
-}
-
-/** A refusal is part of what a key replays; a failure of ours, or 429, gives the key back. */
-async function keepingFailures(
-  run: () => Promise<StoredAnswer>,
-  reservation: Reservation,
-  database: Database,
-): Promise<StoredAnswer> {
-  try {
-    return await run();
-  } catch (thrown) {
-    const { status, error } = asFailure(thrown);
-    if (status >= 500 || status === 429) await release(database, reservation);
-    else {
-      const answer = { status, body: JSON.stringify(failure(error)) };
-      await database.run(answersSql([{ held: reservation, answer }]));
-    }
-    throw thrown;
-  }
-}
-
-function send(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
-  return reply.code(answer.status).type("application/json; charset=utf-8").send(answer.body);
-}
-
 function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["error"] }): void {
   const { status, error, isOurFault } = asFailure(thrown);
   if (isOurFault) log.error({ err: thrown, request_id: reply.request.id }, "request failed");
   if (status === 503) reply.header("Retry-After", "5");
   reply
-    .headers(error.headers)
+    .headers({ "X-Request-Id": reply.request.id, ...error.headers })
     .code(status)
     .type("application/json; charset=utf-8")
     .send(JSON.stringify(failure(error)));
+}
+
+/** Compressed bodies are not taken: a small one may unpack to any size. */
+async function readJson({ headers }: FastifyRequest, text: string): Promise<unknown> {
+  const encoding = headers["content-encoding"] ?? "identity";
+  if (encoding !== "identity") {
+    throw new ApiError("VALIDATION_ERROR", "Send the body as it is, without Content-Encoding");
+  }
+  return parseJsonBody(text);
 }
 
 /** A caller's own request id, when it is short and plain enough to stand in logs and headers. */
@@ -242,4 +184,5 @@ function refuseMalformedHttp(error: Error & { code?: string }, socket: Socket): 
     `HTTP/1.1 ${isLate ? "408 Request Timeout" : "400 Bad Request"}\r\nConnection: close\r\n` +
       `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

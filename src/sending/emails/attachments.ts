@@ -1,8 +1,8 @@
 /** Attachments of a request: checked whole before anything is stored, each fault with the index it is at. */
 import { type Static, Type } from "typebox";
-import { headerTextFault } from "../../mail/address.ts";
+import { attachmentFault } from "../../mail/mime.ts";
 import type { StoredAttachment } from "../../messages/store.ts";
-import { invalid } from "../../platform/errors.ts";
+import { type ApiError, invalid } from "../../platform/errors.ts";
 
 const MOST_ATTACHMENTS = 100;
 const MOST_BYTES = 20 * 1024 * 1024;
@@ -11,12 +11,10 @@ const LONGEST_NAME = 255;
 /** What mail systems refuse anyway, and what carries most mail worms. */
 const executable =
   /\.(ade|adp|apk|bat|chm|cmd|com|cpl|dll|exe|hta|ins|isp|jar|js|jse|lib|lnk|mde|msc|msi|msp|mst|pif|ps1|reg|scr|sct|shb|sys|vb|vbe|vbs|vxd|wsc|wsf|wsh)[\s.]*$/i;
-const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(;\s*[\w-]+=("[^"]*"|[\w!#$&^.+-]+)\s*)*$/;
-const contentId = /^[\x21-\x3b\x3d\x3f-\x7e]{1,200}$/;
 
 export const Attachment = Type.Object(
   {
-    filename: Type.String({ minLength: 1 }),
+    filename: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
     content: Type.String({ minLength: 1, contentEncoding: "base64", description: "The file in Base64." }),
     content_type: Type.String({ minLength: 1, description: "Media type, such as application/pdf." }),
     disposition: Type.Optional(Type.Enum(["attachment", "inline"], { default: "attachment" })),
@@ -35,43 +33,30 @@ export function readAttachments(given: readonly Static<typeof Attachment>[]): St
   if (given.length > MOST_ATTACHMENTS) {
     throw fault("attachments", `attachments may hold at most ${MOST_ATTACHMENTS} files`);
   }
-  const seen = new Set<string>();
-  let bytes = 0;
-  return given.map((attachment, index) => {
-    const at = `attachments[${index}]`;
-    refuseName(attachment.filename, `${at}.filename`);
-    if (!mediaType.test(attachment.content_type)) {
-      throw fault(`${at}.content_type`, `${at}.content_type must be a media type such as application/pdf`);
-    }
-    const content = readBase64(attachment.content, `${at}.content`);
-    bytes += decodedLength(content);
-    if (bytes > MOST_BYTES)
-      throw fault(`${at}.content`, "attachments may hold at most 20 MB in all, decoded");
-    const id = attachment.content_id?.replace(/^<(.*)>$/, "$1");
-    if (id !== undefined) {
-      if (!contentId.test(id))
-        throw fault(`${at}.content_id`, `${at}.content_id must be printable ASCII without spaces`);
-      if (seen.has(id)) throw fault(`${at}.content_id`, `${at}.content_id ${id} is used twice`);
-      seen.add(id);
-    }
-    return {
-      filename: attachment.filename,
-      content,
-      content_type: attachment.content_type,
-      disposition: attachment.disposition ?? "attachment",
-      content_id: id ?? null,
-    };
-  });
+  const attachments = given.map((attachment, index) => readAttachment(attachment, `attachments[${index}]`));
+  const bytes = attachments.reduce((sum, { content }) => sum + decodedLength(content), 0);
+  if (bytes > MOST_BYTES) throw fault("attachments", "attachments may hold at most 20 MB in all, decoded");
+  refuseDoubledIds(attachments);
+  return attachments;
 }
 
-function refuseName(filename: string, field: string): void {
-  const text = headerTextFault(filename);
-  if (text !== null) throw fault(field, `${field}: ${text}`);
-  if (filename.length > LONGEST_NAME)
-    throw fault(field, `${field} must be at most ${LONGEST_NAME} characters`);
-  if (/[/\\]/.test(filename)) throw fault(field, `${field} must be a name without folders`);
-  if (executable.test(filename))
-    throw fault(field, `${field} names an executable file, which receivers refuse`);
+function readAttachment(given: Static<typeof Attachment>, at: string): StoredAttachment {
+  const { filename, content_type, disposition = "attachment" } = given;
+  const contentId = given.content_id?.replace(/^<(.*)>$/, "$1") ?? null;
+  const content = readBase64(given.content, `${at}.content`);
+  const problem = attachmentFault({
+    filename,
+    contentType: content_type,
+    contentId,
+    disposition,
+    content: Buffer.alloc(0),
+  });
+  if (problem !== null) throw fault(at, `${at}: ${problem}`);
+  if (/[/\\]/.test(filename)) throw fault(`${at}.filename`, `${at}.filename must be a name without folders`);
+  if (executable.test(filename)) {
+    throw fault(`${at}.filename`, `${at}.filename names an executable file, which receivers refuse`);
+  }
+  return { filename, content, content_type, disposition, content_id: contentId };
 }
 
 /** Padding and line breaks are forgiven, anything else is not: a lenient decoder would send a damaged file. */
@@ -79,20 +64,27 @@ function readBase64(content: string, field: string): string {
   const compact = /\s/.test(content) ? content.replaceAll(/\s+/g, "") : content;
   const bare = compact.endsWith("=") ? compact.replace(/={1,2}$/, "") : compact;
   if (bare === "" || bare.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(bare)) {
-    const hint = compact.startsWith("data:")
-      ? " (leave out the data: prefix)"
-      : /[-_]/.test(bare)
-        ? " (use + and /, not - and _)"
-        : "";
-    throw fault(field, `${field} must be Base64${hint}`);
+    const hint = /[-_]/.test(bare) ? " (use + and /, not - and _)" : "";
+    const prefix = compact.startsWith("data:") ? " (leave out the data: prefix)" : hint;
+    throw fault(field, `${field} must be Base64${prefix}`);
   }
   return bare;
+}
+
+function refuseDoubledIds(attachments: readonly StoredAttachment[]): void {
+  const seen = new Set<string>();
+  for (const [index, { content_id: id }] of attachments.entries()) {
+    if (id === null) continue;
+    const field = `attachments[${index}].content_id`;
+    if (seen.has(id)) throw fault(field, `${field} ${id} is used twice`);
+    seen.add(id);
+  }
 }
 
 function decodedLength(base64: string): number {
   return Math.floor((base64.length * 3) / 4);
 }
 
-function fault(field: string, message: string) {
+function fault(field: string, message: string): ApiError {
   return invalid({ field, message });
 }

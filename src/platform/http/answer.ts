@@ -1,0 +1,106 @@
+/** The route handler of one endpoint: read the request, reserve its key, let the endpoint handle it, wrap the answer. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Database } from "../database/pool.ts";
+import { ApiError } from "../errors.ts";
+import { isUuid } from "../ids.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { asFailure, failure, type Success } from "./envelope.ts";
+import { dispositionOf, type FileAnswer, mediaTypeOf } from "./file-answer.ts";
+import {
+  Answered,
+  answersSql,
+  idempotencyKey,
+  type Reservation,
+  release,
+  reserve,
+  type StoredAnswer,
+} from "./idempotency.ts";
+import { readQuery } from "./query.ts";
+import { bodyReader } from "./validate.ts";
+
+export function answerer(endpoint: Endpoint, database: Database) {
+  const readBody = endpoint.body && bodyReader(endpoint.body);
+  const mediaType = mediaTypeOf(endpoint.answer);
+
+  const success = (data: unknown): StoredAnswer => {
+    const { message = "" } = endpoint;
+    const envelope: Success = {
+      success: true,
+      data,
+      message: typeof message === "string" ? message : message(data as never),
+    };
+    return { status: endpoint.status ?? 200, body: JSON.stringify(envelope) };
+  };
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const { caller } = request;
+    const params = request.params as Record<string, string>;
+    for (const id of Object.values(params)) if (!isUuid(id)) throw new ApiError("NOT_FOUND");
+    const query = readQuery(endpoint.query ?? {}, request.query as Record<string, unknown>);
+    const body = readBody?.(request.body);
+    const key = endpoint.idempotent && idempotencyKey(request.headers["idempotency-key"]);
+    const path = request.url.split("?", 1)[0] ?? request.url;
+    const reservation: Reservation | undefined = key
+      ? { workspaceId: caller.workspaceId, path, key, answerFor: success }
+      : undefined;
+    if (reservation) {
+      const replayed = await reserve(database, caller.workspaceId, path, reservation.key, body);
+      if (replayed) return send(reply.header("Idempotent-Replayed", "true"), replayed);
+    }
+    const input = {
+      params,
+      query,
+      body,
+      caller,
+      requestId: request.id,
+      idempotency: reservation,
+      log: request.log,
+    };
+    if (mediaType !== undefined) {
+      return sendFile(reply, mediaType, (await endpoint.handle(input as never)) as FileAnswer);
+    }
+    const run = async (): Promise<StoredAnswer> => {
+      const result = await endpoint.handle(input as never);
+      if (result instanceof Answered) return success(result.data);
+      const answer = success(result);
+      if (reservation) await database.run(answersSql([{ held: reservation, answer }]));
+      return answer;
+    };
+    return send(reply, reservation ? await keepingFailures(run, reservation, database) : await run());
+  };
+}
+
+/** A refusal is part of what a key replays; a failure of ours, or 429, gives the key back. */
+async function keepingFailures(
+  run: () => Promise<StoredAnswer>,
+  reservation: Reservation,
+  database: Database,
+): Promise<StoredAnswer> {
+  try {
+    return await run();
+  } catch (thrown) {
+    const { status, error } = asFailure(thrown);
+    if (status >= 500 || status === 429) await release(database, reservation);
+    else {
+      const answer = { status, body: JSON.stringify(failure(error)) };
+      await database.run(answersSql([{ held: reservation, answer }]));
+    }
+    throw thrown;
+  }
+}
+
+function send(reply: FastifyReply, answer: StoredAnswer): FastifyReply {
+  return reply.code(answer.status).type("application/json; charset=utf-8").send(answer.body);
+}
+
+/** A download, never a page: whatever is in it, a browser only saves it. */
+function sendFile(reply: FastifyReply, mediaType: string, file: FileAnswer): FastifyReply {
+  return reply
+    .headers({
+      "Content-Type": `${mediaType}; charset=utf-8`,
+      "Content-Disposition": dispositionOf(file.name),
+      "X-Content-Type-Options": "nosniff",
+      "Cache-Control": "private, no-store",
+    })
+    .send(file.content);
+}

@@ -1,0 +1,233 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type BareServer, insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
+import { testDatabase } from "../../../test/support/database.ts";
+import { need, type Resource } from "../http/endpoint.ts";
+import { newId, type WorkspaceId } from "../ids.ts";
+import { createLog } from "../log.ts";
+import { cleanUp } from "./clean-up.ts";
+import { jobEndpoints } from "./endpoints.ts";
+import { jobFolder } from "./files.ts";
+import { migrateQueue } from "./graphile.ts";
+import { startJob } from "./queue.ts";
+
+const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
+const database = await testDatabase();
+const log = createLog("silent");
+let dataDir: string;
+let api: BareServer;
+let workspaceId: WorkspaceId;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "posthaste-jobs-"));
+  await migrateQueue(database, log);
+  api = await startBareServer(database, jobEndpoints({ db: database, dataDir }));
+});
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+beforeEach(async () => {
+  workspaceId = await insertBareWorkspace(database);
+});
+
+const start = async (type = "subscriber_import", owner = workspaceId): Promise<string> => {
+  const job = { type, needs: need(subscribers, "write"), input: {}, total: 200 };
+  return (await database.transaction((tx) => startJob(tx, owner, job))).job_id;
+};
+const keyWith = (...permissions: string[]) => api.newKey(workspaceId, { permissions });
+
+/** A job that has ended, with files in its folder. */
+async function endedJob(status: "completed" | "failed", files: Record<string, string> = {}): Promise<string> {
+  const id = await start();
+  await database.run(sql`
+    update jobs set status = ${status}, processed = 150, result_file = ${"rows.csv" in files ? "rows.csv" : null},
+      errors_file = ${"errors.csv" in files ? "errors.csv" : null}, completed_at = now(),
+      expires_at = now() + interval '7 days'
+    where id = ${id}`);
+  await mkdir(jobFolder(dataDir, id), { recursive: true });
+  for (const [name, text] of Object.entries(files)) await writeFile(join(jobFolder(dataDir, id), name), text);
+  return id;
+}
+
+describe("a job that was just started", () => {
+  it("is pending, with all fields of the record", async () => {
+    const id = await start();
+    const { status, body } = await api.call("GET", `/jobs/${id}`, keyWith("jobs:read"));
+    expect(status).toBe(200);
+    expect(body.data).toEqual({
+      id,
+      job_id: id,
+      type: "subscriber_import",
+      status: "pending",
+      progress: 0,
+      total: 200,
+      processed: 0,
+      succeeded: 0,
+      failed: 0,
+      skipped: 0,
+      counts: { created: 0, updated: 0, duplicates: 0, invalid: 0 },
+      result: null,
+      error: null,
+      download_url: null,
+      errors_url: null,
+      created_at: expect.stringMatching(/Z$/),
+      started_at: null,
+      completed_at: null,
+      expires_at: null,
+    });
+  });
+
+  it("does not exist when the transaction that started it is rolled back", async () => {
+    let id = "";
+    const broken = database.transaction(async (tx) => {
+      const job = { type: "subscriber_import", needs: need(subscribers, "write"), input: {} };
+      id = (await startJob(tx, workspaceId, job)).job_id;
+      throw new Error("the caller's work failed");
+    });
+    await expect(broken).rejects.toThrow("the caller's work failed");
+    expect((await api.call("GET", `/jobs/${id}`, keyWith("*:*"))).status).toBe(404);
+    expect(await database.row(sql`select from graphile_worker.jobs where key = ${id}`)).toBeUndefined();
+  });
+});
+
+describe("who may see a job", () => {
+  it.each(["jobs:read", "jobs:*", "subscribers:read", "subscribers:*", "*:read", "*:*"])(
+    "a key with %s may",
+    async (permission) => {
+      const id = await start();
+      expect((await api.call("GET", `/jobs/${id}`, keyWith(permission))).status).toBe(200);
+      expect((await api.call("GET", "/jobs", keyWith(permission))).body.data.jobs).toHaveLength(1);
+    },
+  );
+
+  it.each(["segments:read", "subscribers:write", "jobs:write"])(
+    "a key with %s may not, and is told what it lacks",
+    async (permission) => {
+      const id = await start();
+      for (const path of [`/jobs/${id}`, `/jobs/${id}/download`, `/jobs/${id}/errors`]) {
+        const { status, body } = await api.call("GET", path, keyWith(permission));
+        expect(status).toBe(403);
+        expect(body).toMatchObject({ code: "INSUFFICIENT_SCOPE", required_scopes: ["subscribers:read"] });
+      }
+      const list = await api.call("GET", "/jobs", keyWith(permission));
+      expect(list.body.data).toEqual({
+        jobs: [],
+        pagination: { page: 1, limit: 50, total: 0, total_pages: 0 },
+      });
+    },
+  );
+
+  it("another workspace's job is as unknown as one that does not exist", async () => {
+    const foreign = await start("subscriber_import", await insertBareWorkspace(database));
+    for (const [method, rest] of [
+      ["GET", ""],
+      ["GET", "/download"],
+      ["GET", "/errors"],
+      ["POST", "/cancel"],
+    ] as const) {
+      const other = await api.call(method, `/jobs/${foreign}${rest}`, keyWith("*:*"));
+      const unknown = await api.call(method, `/jobs/${newId()}${rest}`, keyWith("*:*"));
+      expect(other.status).toBe(404);
+      expect(other.body).toEqual(unknown.body);
+    }
+    expect((await api.call("GET", "/jobs", keyWith("*:*"))).body.data.jobs).toEqual([]);
+  });
+});
+
+describe("the list of jobs", () => {
+  it("is newest first, paged and filtered by type and status", async () => {
+    const ids = [await start("a"), await start("b"), await start("a")];
+    const key = keyWith("jobs:read");
+    const idsOf = async (query: string) => {
+      const { body } = await api.call("GET", `/jobs${query}`, key);
+      return body.data.jobs.map((job: { id: string }) => job.id);
+    };
+    expect(await idsOf("")).toEqual(ids.toReversed());
+    expect(await idsOf("?limit=2&page=2")).toEqual([ids[0]]);
+    expect(await idsOf("?type=a")).toEqual([ids[2], ids[0]]);
+    expect(await idsOf("?status=pending&type=b")).toEqual([ids[1]]);
+    expect(await idsOf("?status=failed")).toEqual([]);
+    const refused = await api.call("GET", "/jobs?status=done", key);
+    expect(refused.status).toBe(400);
+    expect(refused.body.details[0].field).toBe("status");
+  });
+});
+
+describe("the files of a job", () => {
+  it("are downloads of its CSV", async () => {
+    const id = await endedJob("completed", {
+      "rows.csv": "Email\r\na@example.test\r\n",
+      "errors.csv": "Row\r\n3\r\n",
+    });
+    const key = keyWith("subscribers:read");
+    const { body: job } = await api.call("GET", `/jobs/${id}`, key);
+    expect(job.data).toMatchObject({ progress: 100, download_url: `/api/v1/jobs/${id}/download` });
+    const download = await api.call("GET", `/jobs/${id}/download`, key);
+    expect(download.status).toBe(200);
+    expect(download.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(download.headers.get("content-disposition")).toContain('attachment; filename="rows.csv"');
+    expect(download.body).toBe("Email\r\na@example.test\r\n");
+    expect((await api.call("GET", `/jobs/${id}/errors`, key)).body).toBe("Row\r\n3\r\n");
+  });
+
+  it("are 404 when there are none, when they are gone, and when the job has expired", async () => {
+    const key = keyWith("jobs:read");
+    const without = await endedJob("failed");
+    expect((await api.call("GET", `/jobs/${without}/download`, key)).body.code).toBe("NOT_FOUND");
+    const lost = await endedJob("completed", { "rows.csv": "x" });
+    await rm(join(jobFolder(dataDir, lost), "rows.csv"));
+    expect((await api.call("GET", `/jobs/${lost}/download`, key)).status).toBe(404);
+    const expired = await endedJob("completed", { "rows.csv": "x" });
+    await database.run(sql`update jobs set expires_at = now() where id = ${expired}`);
+    expect((await api.call("GET", `/jobs/${expired}/download`, key)).status).toBe(404);
+    expect((await api.call("GET", `/jobs/${expired}`, key)).status).toBe(404);
+  });
+
+  it("go with the job when it has expired, and only then", async () => {
+    const kept = await endedJob("completed", { "rows.csv": "kept" });
+    const expired = await endedJob("completed", { "rows.csv": "x" });
+    await database.run(sql`update jobs set expires_at = now() where id = ${expired}`);
+    for (const task of cleanUp(database, dataDir))
+      await task.run({ signal: new AbortController().signal, log });
+    expect(await database.row(sql`select from jobs where id = ${expired}`)).toBeUndefined();
+    await expect(mkdir(jobFolder(dataDir, expired))).resolves.toBeUndefined();
+    expect((await api.call("GET", `/jobs/${kept}/download`, keyWith("jobs:read"))).body).toBe("kept");
+  });
+});
+
+describe("cancelling a job", () => {
+  it("ends a waiting one at once; again changes nothing", async () => {
+    const id = await start();
+    const key = keyWith("subscribers:write");
+    const first = await api.call("POST", `/jobs/${id}/cancel`, key);
+    expect(first.status).toBe(200);
+    expect(first.body).toMatchObject({ message: "Job cancelled", data: { status: "cancelled" } });
+    expect(first.body.data.expires_at).not.toBeNull();
+    const second = await api.call("POST", `/jobs/${id}/cancel`, key);
+    expect(second.body).toEqual(first.body);
+  });
+
+  it("asks a running one to stop", async () => {
+    const id = await start();
+    await database.run(sql`update jobs set status = 'processing' where id = ${id}`);
+    const { body } = await api.call("POST", `/jobs/${id}/cancel`, keyWith("jobs:write"));
+    expect(body).toMatchObject({ message: "The job will stop shortly", data: { status: "processing" } });
+    const row = await database.row(sql`select cancel_requested from jobs where id = ${id}`);
+    expect(row).toEqual({ cancel_requested: true });
+  });
+
+  it.each(["completed", "failed"] as const)("is a conflict when the job has %s", async (status) => {
+    const id = await endedJob(status);
+    const { status: code, body } = await api.call("POST", `/jobs/${id}/cancel`, keyWith("jobs:write"));
+    expect(code).toBe(409);
+    expect(body).toMatchObject({ code: "CONFLICT", error: `The job has already ${status}` });
+  });
+
+  it("takes the write permission, which reading does not imply", async () => {
+    const id = await start();
+    const { status, body } = await api.call("POST", `/jobs/${id}/cancel`, keyWith("*:read"));
+    expect(status).toBe(403);
+    expect(body.required_scopes).toEqual(["subscribers:write"]);
+  });
+});

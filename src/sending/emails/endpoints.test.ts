@@ -1,0 +1,211 @@
+import sql from "sql-template-tag";
+import { beforeAll, describe, expect, test } from "vitest";
+import { startService } from "../../../test/support/service.ts";
+
+const service = await startService({ env: { PLATFORM_FROM: "hello@posthaste.test" } });
+const { database } = service;
+
+const email = { to: "ada@example.com", subject: "Welcome", body: "<p>Hello Ada</p>" };
+const png = Buffer.from("89504e470d0a1a0a", "hex").toString("base64");
+const file = { filename: "a.png", content: png, content_type: "image/png" };
+
+const send = (body: unknown, headers: Record<string, string> = {}) =>
+  service.call("POST", "/emails/send", body, { headers });
+const countMessages = async () =>
+  (await database.row<{ total: number }>(sql`select count(*) as total from messages`))?.total ?? 0;
+
+beforeAll(async () => {
+  const at = new Date();
+  await database.run(sql`
+    insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, verified_at)
+    values (${service.workspaceId}, gen_random_uuid(), 'shop.test', 'v', 'd', true, ${at}),
+           (${service.workspaceId}, gen_random_uuid(), 'unproven.test', 'v', 'd', false, null)`);
+  await database.run(sql`
+    insert into verified_senders (workspace_id, id, email, is_verified, verified_at, token_expires_at)
+    values (${service.workspaceId}, gen_random_uuid(), 'me@elsewhere.test', true, ${at}, ${at})`);
+});
+
+describe("a message that is accepted", () => {
+  test("is in the log, in the queue and has its content, once the 201 is there", async () => {
+    const { status, body, headers } = await send({ ...email, from_email: "Shop@shop.test" });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({ success: true, data: { status: "queued" } });
+    const row = await database.row(sql`
+      select m.source, m.origin_name, m.from_email, m.localpart, m.domain, m.status, m.request_id, q.priority, c.html, c.text
+      from messages m join delivery_queue q on q.message_id = m.id join message_contents c on c.message_id = m.id
+      where m.workspace_id = ${service.workspaceId} and m.id = ${body.data.id}`);
+    expect(row).toEqual({
+      source: "api",
+      origin_name: "First key",
+      from_email: "Shop@shop.test",
+      localpart: "ada",
+      domain: "example.com",
+      status: "queued",
+      request_id: headers.get("x-request-id"),
+      priority: 0,
+      html: "<p>Hello Ada</p>",
+      text: null,
+    });
+  });
+
+  test.each([
+    ["a verified domain", "anyone@shop.test"],
+    ["a verified domain in capitals", "anyone@SHOP.test"],
+    ["a verified sender", "me@elsewhere.test"],
+    ["a verified sender in capitals", "Me@Elsewhere.test"],
+  ])("may come from %s", async (_kind, from_email) => {
+    expect((await send({ ...email, from_email })).status).toBe(201);
+  });
+
+  test("comes from the platform's sender when none is named", async () => {
+    const { body } = await send(email);
+    const row = await database.row(sql`select from_email from messages where id = ${body.data.id}`);
+    expect(row).toEqual({ from_email: "hello@posthaste.test" });
+  });
+
+  test("keeps the recipient's name", async () => {
+    const { body } = await send({ ...email, to: "Ada Lovelace <ada@example.com>" });
+    const row = await database.row(
+      sql`select to_name from message_contents where message_id = ${body.data.id}`,
+    );
+    expect(row).toEqual({ to_name: "Ada Lovelace" });
+  });
+
+  test.each([
+    ["plain text with a heart", "I <3 you", false],
+    ["plain text with an address", "write to <ada@example.com>", false],
+    ["a closing tag", "Hello <b>Ada</b>", true],
+    ["a void tag", "Hello<br>Ada", true],
+    ["a doctype", "<!DOCTYPE html>Hello", true],
+  ])("of %s is told HTML from text", async (_kind, body, isHtml) => {
+    const { body: answer } = await send({ ...email, body });
+    const row = await database.row(
+      sql`select html, text from message_contents where message_id = ${answer.data.id}`,
+    );
+    expect(row).toEqual(isHtml ? { html: body, text: null } : { html: null, text: body });
+  });
+
+  test("is made once for one Idempotency-Key, and answered alike, however many calls there are at once", async () => {
+    const before = await countMessages();
+    const calls = Array.from({ length: 20 }, () => send(email, { "Idempotency-Key": "order-1" }));
+    const answers = await Promise.all(calls);
+    const ids = new Set(answers.filter((one) => one.status === 201).map((one) => one.body.data.id));
+    expect(ids.size).toBe(1);
+    expect(answers.every((one) => one.status === 201 || one.status === 409)).toBe(true);
+    const replay = await send(email, { "Idempotency-Key": "order-1" });
+    expect(replay.headers.get("idempotent-replayed")).toBe("true");
+    expect([...ids]).toEqual([replay.body.data.id]);
+    expect(await countMessages()).toBe(before + 1);
+  });
+
+  test("is not confused with another body under the same Idempotency-Key", async () => {
+    await send(email, { "Idempotency-Key": "order-2" });
+    const { status, body } = await send({ ...email, subject: "Other" }, { "Idempotency-Key": "order-2" });
+    expect([status, body.code]).toEqual([409, "CONFLICT"]);
+  });
+});
+
+describe("a message that is refused", () => {
+  const refused: [string, Record<string, unknown>, string][] = [
+    ["a from_email on a foreign domain", { from_email: "ceo@bank.test" }, "from_email"],
+    ["a from_email on a domain that is not verified", { from_email: "a@unproven.test" }, "from_email"],
+    ["a from_email on a subdomain of a verified domain", { from_email: "a@mail.shop.test" }, "from_email"],
+    ["a from_email that is none", { from_email: "nobody" }, "from_email"],
+    ["several recipients in one string", { to: "a@example.com, b@example.com" }, "to"],
+    ["recipients as an array", { to: ["a@example.com"] }, "to"],
+    ["a recipient without a domain", { to: "ada" }, "to"],
+    ["a recipient at an address literal", { to: "ada@[127.0.0.1]" }, "to"],
+    ["a missing subject", { subject: undefined }, "subject"],
+    ["a blank subject", { subject: "   " }, "subject"],
+    ["a subject with a line break", { subject: "Hi\r\nBcc: eve@example.com" }, "subject"],
+    ["a subject with a Unicode line break", { subject: "Hi\u2028Bcc: eve@example.com" }, "subject"],
+    ["a sender name with a line break", { from_name: "Shop\nBcc: eve@example.com" }, "from_name"],
+    ["a bounce address with a line break", { bounce_email: "a@b.test\r\nX: y" }, "bounce_email"],
+    ["a blank body", { body: " \n " }, "body"],
+    ["a NUL in the body", { body: "a\0b" }, "body"],
+    ["cc", { cc: "eve@example.com" }, "cc"],
+    ["bcc", { bcc: ["eve@example.com"] }, "bcc"],
+    ["reply_to", { reply_to: "eve@example.com" }, "reply_to"],
+    ["replyTo", { replyTo: "eve@example.com" }, "replyTo"],
+    ["headers", { headers: { "X-A": "b" } }, "headers"],
+    ["scheduled_at", { scheduled_at: "2030-01-01T00:00:00Z" }, "scheduled_at"],
+    ["an html part of its own", { html: "<p>x</p>" }, "html"],
+    ["a template", { template_id: "welcome" }, "template_id"],
+    [
+      "an attachment that is no Base64",
+      { attachments: [file, { ...file, content: "§§§" }] },
+      "attachments[1].content",
+    ],
+    [
+      "an attachment in the URL alphabet",
+      { attachments: [{ ...file, content: "_-_-" }] },
+      "attachments[0].content",
+    ],
+    ["an attachment without content", { attachments: [{ ...file, content: "" }] }, "attachments[0].content"],
+    [
+      "an attachment without a type",
+      { attachments: [{ filename: "a", content: png }] },
+      "attachments[0].content_type",
+    ],
+    [
+      "an attachment in a folder",
+      { attachments: [{ ...file, filename: "../../x.png" }] },
+      "attachments[0].filename",
+    ],
+    [
+      "a program as attachment",
+      { attachments: [{ ...file, filename: "invoice.pdf.exe" }] },
+      "attachments[0].filename",
+    ],
+    [
+      "a file name with a line break",
+      { attachments: [{ ...file, filename: "a\r\nX: y.png" }] },
+      "attachments[0]",
+    ],
+    [
+      "a content type with a line break",
+      { attachments: [{ ...file, content_type: "a/b\r\nX: y" }] },
+      "attachments[0]",
+    ],
+    [
+      "one content id for two images",
+      { attachments: [1, 2].map(() => ({ ...file, disposition: "inline", content_id: "logo" })) },
+      "attachments[1].content_id",
+    ],
+    [
+      "more files than a mail should hold",
+      { attachments: Array.from({ length: 101 }, () => file) },
+      "attachments",
+    ],
+  ];
+
+  test.each(refused)("for %s names the field and leaves nothing behind", async (_what, change, field) => {
+    const before = await countMessages();
+    const { status, body } = await send({ ...email, ...change });
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ success: false, code: "VALIDATION_ERROR", details: [{ field }] });
+    expect(await countMessages()).toBe(before);
+  });
+
+  test("for more than 20 MB of attachments", async () => {
+    const half = { ...file, content: Buffer.alloc(10.5 * 1024 * 1024).toString("base64") };
+    const { status, body } = await send({ ...email, attachments: [half, half] });
+    expect([status, body.code]).toEqual([400, "VALIDATION_ERROR"]);
+  });
+
+  test("for a body of 40 MB is answered 413", async () => {
+    const { status, body } = await send({ ...email, body: "x".repeat(40 * 1024 * 1024) });
+    expect([status, body.code]).toEqual([413, "PAYLOAD_TOO_LARGE"]);
+  });
+});
+
+test("another workspace's verified domain is foreign", async () => {
+  const other = await service.newWorkspace();
+  const { status } = await service.call(
+    "POST",
+    "/emails/send",
+    { ...email, from_email: "a@shop.test" },
+    { key: other.key },
+  );
+  expect(status).toBe(400);
+});

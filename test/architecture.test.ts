@@ -1,0 +1,129 @@
+/**
+ * The house rules that a machine can check: imports run one way, a table is written by one folder, SQL stands in
+ * stores, files stay small, the environment is read in one place.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { expect, test } from "vitest";
+
+const root = resolve(import.meta.dirname, "..");
+const source = join(root, "src");
+
+/** From the top down: a wing knows itself and those above it. `platform` and `mail` do not know each other. */
+const wings = [
+  "platform",
+  "mail",
+  "workspace",
+  "audience",
+  "identity",
+  "messages",
+  "delivery",
+  "sending",
+  "inbound",
+  "tracking",
+  "hygiene",
+  "reporting",
+  "webhooks",
+  "cli",
+];
+
+/** Which wings may be known, where the order alone would allow too much. */
+const knownBy: Readonly<Record<string, readonly string[]>> = {
+  platform: [],
+  mail: [],
+  messages: ["platform", "mail"],
+  delivery: ["platform", "mail", "messages"],
+};
+
+/** Larger than 300 lines is a smell, larger than 500 fails. */
+const MOST_LINES = 500;
+
+interface SourceFile {
+  /** Relative to src, with slashes. */
+  readonly path: string;
+  readonly wing: string;
+  readonly text: string;
+  /** Imported files of ours, relative to src. */
+  readonly imports: readonly string[];
+}
+
+const files: SourceFile[] = readdirSync(source, { recursive: true, encoding: "utf8" })
+  .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
+  .map((path) => {
+    const text = readFileSync(join(source, path), "utf8");
+    const imports = [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)].map(([, target]) =>
+      relative(source, resolve(source, dirname(path), target ?? "")),
+    );
+    return { path, wing: path.split("/")[0] ?? "", text, imports };
+  });
+
+function mayKnow(wing: string, other: string): boolean {
+  if (wing === other || other === "platform" || other === "mail")
+    return !["platform", "mail"].includes(wing) || wing === other;
+  return knownBy[wing]?.includes(other) ?? wings.indexOf(other) < wings.indexOf(wing);
+}
+
+test("imports run one way", () => {
+  const wrong = files
+    .filter(({ wing }) => wings.includes(wing))
+    .flatMap(({ path, wing, imports }) =>
+      imports
+        .filter((target) => {
+          const other = target.split("/")[0] ?? "";
+          return !wings.includes(other) || !mayKnow(wing, other);
+        })
+        .map((target) => `${path} imports ${target}`),
+    );
+  expect(wrong).toEqual([]);
+});
+
+test("only app.ts imports endpoints", () => {
+  const wrong = files.flatMap(({ path, imports }) =>
+    imports
+      .filter((target) => target.endsWith("endpoints.ts") && path !== "app.ts")
+      .map((target) => `${path} imports ${target}`),
+  );
+  expect(wrong).toEqual([]);
+});
+
+test("a table is written by one folder only", () => {
+  const writers = new Map<string, Set<string>>();
+  for (const { path, text } of files) {
+    for (const [, table] of text.matchAll(/\b(?:insert into|delete from|update)\s+([a-z_]+)\b(?!\s*=)/g)) {
+      if (table === undefined || !tables.has(table)) continue;
+      writers.set(table, (writers.get(table) ?? new Set()).add(dirname(path)));
+    }
+  }
+  const shared = [...writers]
+    .filter(([, folders]) => folders.size > 1)
+    .map(([table, folders]) => `${table}: ${[...folders].join(", ")}`);
+  expect(shared).toEqual([]);
+});
+
+test("no file outgrows its duty", () => {
+  const large = files.filter(({ text }) => text.split("\n").length > MOST_LINES).map(({ path }) => path);
+  expect(large).toEqual([]);
+});
+
+test("the environment is read in one place", () => {
+  const readers = files.filter(({ text }) => text.includes("process.env")).map(({ path }) => path);
+  expect(readers).toEqual(["main.ts"]);
+});
+
+test("no barrels and no drawers: every file is named for its duty", () => {
+  const vague = /(^|\/)(index|utils?|helpers?|common|types|services?|managers?|misc)(\.ts$|\/)/;
+  expect(files.map(({ path }) => path).filter((path) => vague.test(path) && path !== "services.ts")).toEqual(
+    [],
+  );
+});
+
+/** Every table of the schema. */
+const tables = new Set(
+  readdirSync(join(root, "db/migrations")).flatMap((name) =>
+    [
+      ...readFileSync(join(root, "db/migrations", name), "utf8").matchAll(
+        /create (?:unlogged )?table (\w+)/g,
+      ),
+    ].map(([, table]) => table ?? ""),
+  ),
+);

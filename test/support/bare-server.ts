@@ -1,0 +1,108 @@
+/** The HTTP edge alone, around endpoints that a test makes up, with keys that are looked up in a plain table. */
+import { hash, randomBytes } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import sql from "sql-template-tag";
+import { afterAll } from "vitest";
+import type { Database } from "../../src/platform/database/pool.ts";
+import { createAuthenticator, type KeyRecord } from "../../src/platform/http/authenticate.ts";
+import type { Endpoint } from "../../src/platform/http/endpoint.ts";
+import { unlimited } from "../../src/platform/http/rate-limit.ts";
+import { createServer, type ServerOptions } from "../../src/platform/http/server.ts";
+import { asWorkspaceId, newId, type WorkspaceId } from "../../src/platform/ids.ts";
+import { createLog } from "../../src/platform/log.ts";
+
+export interface BareServer {
+  readonly server: FastifyInstance;
+  readonly url: string;
+  readonly port: number;
+  /** A key of `workspaceId`, usable at once. */
+  newKey(workspaceId: WorkspaceId, changes?: Partial<KeyRecord>): string;
+  /** Calls `/api/v1<path>`; a string is sent as it is, anything else as JSON. */
+  call(
+    method: string,
+    path: string,
+    key: string | null,
+    body?: unknown,
+    headers?: HeadersInit,
+  ): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+/** Closed when the test file is done. */
+export async function startBareServer(
+  database: Database,
+  endpoints: readonly Endpoint[],
+  options: Partial<ServerOptions> = {},
+): Promise<BareServer> {
+  const keys = new Map<string, KeyRecord>();
+  const authenticator = createAuthenticator({
+    findKey: async (keyHash) => keys.get(keyHash.toString("base64")),
+    now: () => new Date(),
+    onUse: () => {},
+  });
+  const server = createServer({
+    endpoints,
+    database,
+    authenticator,
+    rateLimiter: unlimited,
+    trustedProxies: [],
+    corsOrigins: [],
+    log: createLog("silent"),
+    onAnswer: () => {},
+    pages: () => {},
+    ...options,
+  });
+  const url = await server.listen({ host: "127.0.0.1", port: 0 });
+  afterAll(() => server.close());
+  return {
+    server,
+    url,
+    port: Number(new URL(url).port),
+    newKey(workspaceId, changes = {}) {
+      const secret = `efk_${randomBytes(20).toString("hex")}`;
+      const record: KeyRecord = {
+        workspaceId,
+        timezone: "UTC",
+        isSuspended: false,
+        keyId: newId(),
+        keyName: "Test key",
+        permissions: ["*:*"],
+        isActive: true,
+        expiresAt: null,
+        ...changes,
+      };
+      keys.set(hash("sha256", secret, "base64"), record);
+      return secret;
+    },
+    async call(method, path, key, body, headers) {
+      const response = await fetch(`${url}/api/v1${path}`, {
+        method,
+        headers: {
+          ...(key !== null && { "X-API-Key": key }),
+          ...(body !== undefined && { "Content-Type": "application/json" }),
+          ...Object.fromEntries(new Headers(headers)),
+        },
+        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      const isJson = response.headers.get("content-type")?.startsWith("application/json");
+      return {
+        status: response.status,
+        headers: response.headers,
+        body: isJson && text !== "" ? JSON.parse(text) : text,
+      };
+    },
+  };
+}
+
+/** A workspace's row and nothing else. */
+export async function insertBareWorkspace(database: Database): Promise<WorkspaceId> {
+  const id = asWorkspaceId(newId());
+  await database.run(sql`insert into workspaces (id, name) values (${id}, 'Test')`);
+  return id;
+}
