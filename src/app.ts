@@ -1,24 +1,24 @@
 /**
- * The only wiring of endpoints, pages, jobs and reactions. It closes the loops that the import order forbids, by
- * passing functions down.
+ * The API: the only wiring of endpoints and pages. It closes the loops that the import order forbids, by passing
+ * functions down. (Background work is wired in background.ts, the delivery process in deliver.ts.)
  */
 import type { FastifyInstance } from "fastify";
 import { createWaker } from "./delivery/channel.ts";
-import type { FindIdentity } from "./delivery/compose.ts";
-import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";
-import { returnPathHost } from "./identity/return-path.ts";
+import { registerInbox } from "./delivery/inbox.ts";
+import { dkimEndpoints } from "./identity/dkims/endpoints.ts";
+import { sendingDomainEndpoints } from "./identity/sending-domains/endpoints.ts";
 import { registerConfirmationPage } from "./identity/verified-senders/confirmation-page.ts";
 import { verifiedSenderEndpoints } from "./identity/verified-senders/endpoints.ts";
+import { createZoneResolver } from "./identity/zone-resolver.ts";
 import { messageEndpoints } from "./messages/endpoints.ts";
-import { ensurePartitions } from "./messages/partitions.ts";
 import { systemClock } from "./platform/clock.ts";
-import { type Config, readConfig } from "./platform/config.ts";
+import { readConfig } from "./platform/config.ts";
 import { createDatabase } from "./platform/database/pool.ts";
 import { createAuthenticator } from "./platform/http/authenticate.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
 import { createRateLimiter } from "./platform/http/rate-limit.ts";
 import { createServer } from "./platform/http/server.ts";
-import { type JobRunner, startRunner } from "./platform/jobs/runner.ts";
+import { jobEndpoints } from "./platform/jobs/endpoints.ts";
 import { createLog } from "./platform/log.ts";
 import { createSecrets } from "./platform/secrets.ts";
 import { createAcceptor } from "./sending/accept.ts";
@@ -51,6 +51,7 @@ export function createApi(services: Services): Api {
     now: () => clock.now(),
     onUse: lastUsed.note,
   });
+  const resolverFor = createZoneResolver(config.DNS_SERVERS);
   const publicUrl = () => config.PUBLIC_URL?.href.replace(/\/$/, "") ?? listeningUrl(server);
   const endpoints: Endpoint[] = [
     ...apiKeyEndpoints({
@@ -59,19 +60,22 @@ export function createApi(services: Services): Api {
       endpoints: () => endpoints,
       forgetKeys: () => authenticator.forget(),
     }),
+    ...sendingDomainEndpoints({ db: database, clock, secrets, config, resolverFor }),
     ...verifiedSenderEndpoints({
       db: database,
       clock,
       secrets,
       publicUrl,
-      sendPlatformMail: createPlatformMail(platformSender(config), clock),
+      sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
     }),
+    ...dkimEndpoints({ db: database, clock, secrets, resolverFor }),
     ...emailEndpoints({
       acceptor: createAcceptor(database, createWaker(database)),
       clock,
       platformFrom: config.PLATFORM_FROM,
     }),
     ...messageEndpoints({ db: database }),
+    ...jobEndpoints({ db: database, dataDir: config.DATA_DIR }),
   ];
   const server = createServer({
     endpoints,
@@ -84,6 +88,7 @@ export function createApi(services: Services): Api {
     onAnswer: () => {},
     pages: (pages) => {
       registerConfirmationPage(pages, { db: database, clock, secrets });
+      if (config.MAIL_MODE === "capture") registerInbox(pages, { db: database });
     },
   });
   return {
@@ -96,48 +101,12 @@ export function createApi(services: Services): Api {
   };
 }
 
-/** Background jobs and everything that recurs. */
-export function startJobs({ database, config, clock, log }: Services): Promise<JobRunner> {
-  return startRunner({
-    database,
-    dataDir: config.DATA_DIR,
-    log,
-    handlers: {},
-    recurring: [
-      { name: "message-partitions", seconds: 86_400, run: () => ensurePartitions(database, clock.now()) },
-    ],
-  });
-}
-
-/**
- * What the engine has to know about a sender: the domain's own key and return path. A verified sender has no domain
- * of its own here; its mail bears the platform's signature, as the service's own mail does.
- */
-export function createIdentityFinder({ database, secrets, config }: Services): FindIdentity {
-  const platformDomain = platformSender(config).split("@")[1] ?? "";
-  return async (workspaceId, fromDomain) => {
-    const [own, host] = await Promise.all([
-      signingKey(database, secrets, workspaceId, fromDomain),
-      returnPathHost(database, workspaceId, fromDomain, config.BOUNCE_DOMAIN),
-    ]);
-    return {
-      signingKey: own ?? (await platformSigningKey(database, secrets, platformDomain)),
-      returnPathHost: host,
-    };
-  };
-}
-
 /** Every endpoint, for whoever only reads what they are: no file is made and no database is asked. */
 export function endpointsForDocs(): readonly Endpoint[] {
   const log = createLog("silent");
   const database = createDatabase("", { size: 1, name: "docs", onError: () => {} });
   const secrets = createSecrets("");
   return createApi({ config: readConfig({}), log, clock: systemClock, database, secrets }).endpoints;
-}
-
-/** Sender of the service's own mail. */
-function platformSender(config: Config): string {
-  return config.PLATFORM_FROM ?? `posthaste@${config.MAIL_HOSTNAME}`;
 }
 
 function listeningUrl(server: FastifyInstance): string {

@@ -3,12 +3,14 @@
  * latency. Tells its parent when it is ready, and how many messages came to which end.
  */
 
-import { createIdentityFinder } from "./app.ts";
+import type { FindIdentity } from "./delivery/compose.ts";
 import { startDeliveryWorker } from "./delivery/worker.ts";
+import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";
+import { returnPathHost } from "./identity/return-path.ts";
 import { readConfig } from "./platform/config.ts";
 import { createResolver } from "./platform/dns.ts";
 import { endWithParent } from "./platform/parent.ts";
-import { createServices } from "./services.ts";
+import { createServices, type Services } from "./services.ts";
 
 /** How often the counts go to the parent. */
 const REPORT_MS = 1_000;
@@ -55,4 +57,22 @@ export async function deliver(environment: Readonly<Record<string, string | unde
   clearInterval(reporting);
   await dispatcher.stop();
   await database.close();
+}
+
+/**
+ * What the engine has to know about a sender: the domain's own key and return path. A verified sender has no domain
+ * of its own here; its mail bears the platform's signature, as the service's own mail does.
+ */
+function createIdentityFinder({ database, secrets, config }: Services): FindIdentity {
+  const platformDomain = config.PLATFORM_SENDER.split("@")[1] ?? "";
+  return async (workspaceId, fromDomain) => {
+    const [own, host] = await Promise.all([
+      signingKey(database, secrets, workspaceId, fromDomain),
+      returnPathHost(database, workspaceId, fromDomain, config.BOUNCE_DOMAIN),
+    ]);
+    return {
+      signingKey: own ?? (await platformSigningKey(database, secrets, platformDomain)),
+      returnPathHost: host,
+    };
+  };
 }

@@ -6,7 +6,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
-import { createApi, startJobs } from "./app.ts";
+import { createApi } from "./app.ts";
+import { startJobs } from "./background.ts";
 import type { Role } from "./cli/serve.ts";
 import type { DeliveryReport } from "./deliver.ts";
 import { mergeLanes } from "./delivery/lanes.ts";

@@ -82,6 +82,8 @@ create index delivery_queue_leases on delivery_queue (leased_by) where leased_by
 create table captured_messages (
   workspace_id uuid not null,
   message_id uuid not null,
+  -- The address in the From header; the two below are the envelope's.
+  from_email text not null,
   mail_from text not null,
   rcpt_to text not null,
   subject text not null,

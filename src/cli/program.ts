@@ -1,6 +1,6 @@
 /**
- * The command line. One file per group of commands; each is usable while the service runs, from any folder and
- * machine that reaches the database. Results go to standard output, one sentence about a failure to standard error.
+ * The command line. One file per group of commands; each is usable while the service runs, on any machine that
+ * reaches its database. Results go to standard output, one sentence about a failure to standard error.
  */
 import { Command, CommanderError } from "commander";
 import type { Endpoint } from "../platform/http/endpoint.ts";

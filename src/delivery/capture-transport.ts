@@ -41,8 +41,8 @@ export function createCaptureTransport(
   ): Promise<{ message: LeasedMessage; row: NewCaptured } | undefined> => {
     try {
       const { mailFrom, rcptTo, message: raw } = await compose(message, composing);
-      const { workspace_id: workspaceId, message_id: messageId, subject } = message;
-      return { message, row: { workspaceId, messageId, mailFrom, rcptTo, subject, raw } };
+      const { workspace_id: workspaceId, message_id: messageId, from_email: fromEmail, subject } = message;
+      return { message, row: { workspaceId, messageId, fromEmail, mailFrom, rcptTo, subject, raw } };
     } catch (error) {
       events.onFault(message, error);
       return undefined;

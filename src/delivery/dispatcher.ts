@@ -157,7 +157,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       await settler.flushed();
       await releaseLeasesOf(db, workerId);
       journal.remove();
-      markDead();
+      await markDead();
     },
   };
 }

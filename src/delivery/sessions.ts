@@ -11,6 +11,8 @@ import { type OpenResult, openSession, type SessionOptions, type SmtpSession } f
 const IDLE_MS = 60_000;
 /** A host whose TLS is broken is spoken to in clear text for three days. */
 const BROKEN_TLS_MS = 3 * 24 * 60 * 60_000;
+/** How long the addresses of one site are tried, one after the other; an attempt under way is let finish. */
+const OPENING_MS = 2 * 60_000;
 /** How long a host that did not answer is left alone: a refusal is quick news, silence is slow (mail-practice §11). */
 const COOL_MS = { unreachable: 2 * 60_000, timeout: 15 * 60_000 };
 
@@ -76,8 +78,10 @@ export class SessionPool {
       },
       mxHost: null,
     };
+    const deadline = performance.now() + OPENING_MS;
     for (const host of hosts) {
       for (const address of host.addresses) {
+        if (performance.now() > deadline) break;
         const opened = await this.#openHost(host.name, address);
         if (opened.outcome === "open") return { session: opened.session, carried: 0 };
         failure = { result: opened, mxHost: host.name };

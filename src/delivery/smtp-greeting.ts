@@ -46,7 +46,7 @@ export async function greet(
   }
 
   const declined = obstacleIn("starttls", await connection.ask("starttls", "STARTTLS\r\n"));
-  if (declined !== null) return failure(declined, declined.outcome === "refused" && declined.code !== 421);
+  if (declined !== null) return declinedTls(declined);
   const tls = await connection.secure(tlsTarget);
   if ("fault" in tls) return tlsFailure(tls);
 
@@ -61,6 +61,12 @@ async function hello(connection: SmtpConnection, name: string): Promise<Extensio
   if (!("fault" in reply) && reply.code >= 500) reply = await connection.ask("ehlo", `HELO ${name}\r\n`);
   if ("fault" in reply) return broken("ehlo", reply);
   return obstacleIn("ehlo", reply) ?? parseExtensions(reply);
+}
+
+/** Whatever its code, a no to STARTTLS says nothing about the message or its recipient; 421 is a no to everything. */
+function declinedTls(declined: Refused | Broken): OpenFailure {
+  if (declined.outcome === "broken" || declined.code === 421) return failure(declined);
+  return tlsFailure({ fault: "tls", reason: `STARTTLS refused: ${declined.code} ${declined.text}` });
 }
 
 function failure(obstacle: Refused | Broken, tlsFailed = false): OpenFailure {

@@ -34,7 +34,7 @@ export async function transact(
 
   const answer = connection.expect("dot");
   const complete = await sendBody(connection, body, answer);
-  
+  if (pipelining && complete) release();
   const reply = await answer;
   if ("fault" in reply) return broken("dot", reply, complete);
   const obstacle = obstacleIn("dot", reply, complete);

@@ -3,7 +3,7 @@
  * proved, or an address whose owner confirmed it. The domain must be the very one: subdomains inherit nothing. A
  * domain that an administrator switched off stops its verified senders, too.
  */
-import { normalizeAddress } from "../mail/address.ts";
+import { parseAddress } from "../mail/address.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import { listSenderStandings, type SenderStanding } from "./store.ts";
@@ -36,9 +36,9 @@ export async function maySendAs(
   workspaceId: WorkspaceId,
   address: string,
 ): Promise<SenderRight> {
-  const email = normalizeAddress(address);
-  const domain = email.slice(email.lastIndexOf("@") + 1);
-  const [right = { allowed: false }] = await senderRights(db, [{ workspaceId, address: email, domain }]);
+  const parsed = parseAddress(address);
+  if (!parsed.ok) return { allowed: false };
+  const [right = { allowed: false }] = await senderRights(db, [{ ...parsed, workspaceId }]);
   return right;
 }
 

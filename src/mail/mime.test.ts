@@ -311,8 +311,8 @@ describe("a composed message", () => {
     filename: fc
       .oneof(text, fc.constantFrom("a.pdf.exe", "../../x", "überlänge".repeat(34), "\u202efdp.exe"))
 
-      // postal-mime decodes encoded-words even in RFC 2231 values.
-      .filter((value) => value.trim() !== "" && !value.includes("=?")),
+      // postal-mime decodes encoded-words even in RFC 2231 values; Python trims them.
+      .map((value) => value.replaceAll("=?", "").trim() || "x"),
     content: fc.uint8Array({ maxLength: 300 }).map((octets) => Buffer.from(octets)),
     contentType: fc.constantFrom("application/pdf", "text/html", "image/png", 'text/plain; charset="utf-8"'),
     disposition: fc.constantFrom("attachment" as const, "inline" as const),
@@ -333,7 +333,9 @@ describe("a composed message", () => {
       [["List-Unsubscribe", `<https://t.example.com/${"x".repeat(100)}>, <mailto:a@b.example>`]],
     ),
   });
-  const samples = fc.sample(content, 300).map((sample) => ({ ...plain, ...sample }));
+  const samples = fc
+    .sample(content, { numRuns: 200, seed: 20261121 })
+    .map((sample) => ({ ...plain, ...sample }));
   const messages = samples.map(raw);
 
   test("has lines of at most 998 octets, and none that stranger's text begins as a field", () => {

@@ -143,8 +143,7 @@ function assertSendable({
   if (file != null) throw new Error(`An attachment cannot be sent: ${file}`);
   const owned = headers.find(([name]) => composerFields.test(name));
   if (owned !== undefined) throw new Error(`The composer writes the field ${owned[0]} itself.`);
-  if (!/^[!-;=?-~]+$/.test(messageId))
-    throw new Error("A Message-ID is given without angle brackets and blanks.");
+  if (!/^[!-;=?-~]+$/.test(messageId)) throw new Error("A Message-ID is given without <, > and blanks.");
   if (html === null && text === null) throw new Error("A message has a text or an HTML body.");
 }
 

@@ -1,7 +1,7 @@
 /**
  * Judges an SMTP refusal: whether to try again, whether the address is at fault, and whom it concerns. Enhanced codes
- * of one meaning decide first, then the text, then the codes that receivers use loosely, then the basic code
- * (smtp-reply-rules.ts holds all of them). Only a refusal that is certainly about the address may suppress it.
+ * of one meaning decide first, then the text (smtp-reply-rules.ts), then the enhanced codes that receivers use loosely,
+ * then the basic code (smtp-reply-codes.ts). Only a refusal that is certainly about the address may suppress it.
  */
 import {
   BASIC_CODES,
@@ -13,8 +13,8 @@ import {
   type Meaning,
   PRESUMED_CODES,
   type ReplyScope,
-  TEXT_MEANINGS,
-} from "./smtp-reply-rules.ts";
+} from "./smtp-reply-codes.ts";
+import { TEXT_RULES } from "./smtp-reply-rules.ts";
 
 /** Where it was said: the step of the conversation, or a bounce message that quotes it. */
 export type ReplyStage =
@@ -52,6 +52,9 @@ export interface ReplyVerdict {
 
 const LONGEST_TEXT = 1_000;
 const LONGEST_WAIT_SECONDS = 86_400;
+const WAIT =
+  /\b(?:in|for|after|wait|least|another|within|next|about) (?:(\d\d?):(\d\d):(\d\d)|(\d{1,5}|an?|one) ?(h|m|s)(?:ours?|rs?|in(?:ute)?s?|ec(?:ond)?s?)?)\b/;
+const UNIT_SECONDS: Readonly<Record<string, number>> = { h: 3_600, m: 60, s: 1 };
 /** Before RCPT the receiver does not know the recipient. */
 const STAGES_BEFORE_RECIPIENT: ReadonlySet<ReplyStage> = new Set([
   "connect",
@@ -64,7 +67,7 @@ const STAGES_BEFORE_RECIPIENT: ReadonlySet<ReplyStage> = new Set([
 
 /** Judges one refusal. Any code and text get a verdict; it never throws. */
 export function classifyReply({ code, enhanced, text, stage }: SmtpRefusal): ReplyVerdict {
-  const status = enhanced || enhancedCode(text);
+  const status = specific(enhanced) ?? enhancedCode(text) ?? enhanced;
   const digit = code === null ? (status?.[0] ?? "5") : String(Math.floor(code / 100));
   const words = plainWords(text);
   const permanent = digit === "5" && stage !== "auth";
@@ -91,6 +94,11 @@ export function enhancedCode(text: string): string | null {
   );
 }
 
+/** "5.0.0" says nothing that the basic code did not say. */
+function specific(enhanced: string | null): string | null {
+  return enhanced === null || !/^[245](?!\.0\.0$)\.\d+\.\d+$/.test(enhanced) ? null : enhanced;
+}
+
 function meaningOf(
   code: number | null,
   status: string | null,
@@ -104,7 +112,7 @@ function meaningOf(
   const agreed = status?.[0] === digit ? detail : "";
   return (
     DECISIVE_CODES.find(({ codes }) => codes.test(agreed)) ??
-    TEXT_MEANINGS.find((rule) => rule.codes.test(detail) && rule.text.test(words)) ??
+    TEXT_RULES.find((rule) => rule.codes.test(detail) && rule.text.test(words)) ??
     PRESUMED_CODES.find(({ codes }) => codes.test(agreed)) ??
     BASIC_CODES.find(({ codes }) => codes.test(String(code))) ?? {
       category: digit === "4" ? "General" : "Undetermined",
@@ -144,20 +152,8 @@ function plainWords(text: string): string {
 
 /** "try again in 5 minutes", "Greylisted for 300 seconds", "come back in 00:04:30", "wait 1 hour". */
 function waitSeconds(words: string): number | null {
-  const clock = /\b(\d{1,2}):([0-5]\d):([0-5]\d)\b/.exec(words);
-  const span =
-    /\b(?:in|for|after|wait|least|another|within|next|about|approximately)[ :=]+(\d{1,5}|an?|one) ?(s|secs?|seconds?|sekunden|m|mins?|minutes?|minuten|h|hours?|stunden?)\b/.exec(
-      words,
-    );
-  const seconds = clock
-    ? Number(clock[1]) * 3_600 + Number(clock[2]) * 60 + Number(clock[3])
-    : span
-      ? (Number(span[1]) || 1) * secondsIn(span[2] ?? "")
-      : 0;
-  return seconds > 0 ? Math.min(seconds, LONGEST_WAIT_SECONDS) : null;
-}
-
-function secondsIn(unit: string): number {
-  if (/^(h|stunde)/.test(unit)) return 3_600;
-  return unit.startsWith("m") ? 60 : 1;
+  const [, hours, minutes, seconds, count, unit = ""] = WAIT.exec(words) ?? [];
+  const spelled = (Number(count) || 1) * (UNIT_SECONDS[unit] ?? 0);
+  const wait = spelled || Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
+  return wait > 0 ? Math.min(wait, LONGEST_WAIT_SECONDS) : null;
 }

@@ -50,6 +50,8 @@ function mac(id: string, key: Buffer): string {
 }
 
 function hexOf(token: string): string {
-  const bits = [...token].reduce((number, digit) => number * 32n + BigInt(Number.parseInt(digit, 32)), 0n);
+  const bits = token
+    .split("")
+    .reduce((number, digit) => number * 32n + BigInt(Number.parseInt(digit, 32)), 0n);
   return bits.toString(16).padStart(ID_HEX_DIGITS + 2 * MAC_BYTES, "0");
 }

@@ -3,7 +3,7 @@
  * read nowhere else (main.ts hands it in). `posthaste config` prints the table; docs/configuration.md is generated from it.
  */
 import { readFileSync } from "node:fs";
-import { cpus, hostname } from "node:os";
+import { hostname } from "node:os";
 
 type Reader<Value> = (text: string) => Value;
 
@@ -270,8 +270,8 @@ export interface Config extends SettingValues {
   readonly MAIL_HOSTNAME: string;
   readonly BOUNCE_DOMAIN: string;
   readonly PLATFORM_SPF_DOMAIN: string;
-  /** Processor cores of this machine. */
-  readonly cores: number;
+  /** Sender of the service's own mail. */
+  readonly PLATFORM_SENDER: string;
 }
 
 /** Reads and checks every setting; throws one ConfigError that lists all faults. */
@@ -297,6 +297,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     MAIL_HOSTNAME: mailHostname,
     BOUNCE_DOMAIN: read.BOUNCE_DOMAIN ?? `bounce.${mailHostname}`,
     PLATFORM_SPF_DOMAIN: read.PLATFORM_SPF_DOMAIN ?? `spf.${mailHostname}`,
-    cores: cpus().length,
+    PLATFORM_SENDER: read.PLATFORM_FROM ?? `posthaste@${mailHostname}`,
   };
 }

@@ -23,7 +23,7 @@ export interface BareServer {
     path: string,
     key: string | null,
     body?: unknown,
-    headers?: HeadersInit,
+    headers?: Readonly<Record<string, string>>,
   ): Promise<Answer>;
 }
 
@@ -85,7 +85,7 @@ export async function startBareServer(
         headers: {
           ...(key !== null && { "X-API-Key": key }),
           ...(body !== undefined && { "Content-Type": "application/json" }),
-          ...Object.fromEntries(new Headers(headers)),
+          ...headers,
         },
         ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       });

@@ -23,7 +23,7 @@ declare module "vitest" {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-test-"));
-  const outside = process.env["DATABASE_URL"];
+  const outside = process.env.DATABASE_URL;
   const embedded = outside ? null : await startEmbedded({ dataDir: folder, log: createLog("silent") });
   const serverUrl = outside ?? embedded?.connection.url ?? "";
   const template = `template_${process.pid}`;

@@ -40,7 +40,7 @@ export interface TestService {
   readonly dns: FakeDns;
   readonly clock: StubClock;
   /** Calls `/api/v1<path>` with a JSON body (a string is sent as it is). */
-  call(method: string, path: string, body?: unknown, options?: CallOptions): Promise<ApiAnswer>;
+  readonly call: (method: string, path: string, body?: unknown, options?: CallOptions) => Promise<ApiAnswer>;
   /** Another workspace with a key that may do everything. */
   newWorkspace(): Promise<{ workspaceId: WorkspaceId; key: string }>;
   /** Another key of the first workspace. */

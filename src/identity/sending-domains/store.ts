@@ -183,15 +183,17 @@ export function leaseDueDomains(
   db: Queryable,
   due: { readonly now: Date; readonly dueBefore: Date; readonly most: number },
 ): Promise<(CheckedDomain & { readonly workspace_id: WorkspaceId })[]> {
+  // A subquery in the UPDATE's own condition could be run, and lock rows, more than once.
   return db.rows(sql`
-    update sending_domains set checked_at = ${due.now}
-    where (workspace_id, id) in (
+    with due as materialized (
       select workspace_id, id from sending_domains
       where coalesce(checked_at, created_at) <= ${due.dueBefore}
       order by coalesce(checked_at, created_at)
       limit ${due.most}
       for update skip locked)
-    returning workspace_id, ${checkedColumns}`);
+    update sending_domains as leased set checked_at = ${due.now}
+    from due where leased.workspace_id = due.workspace_id and leased.id = due.id
+    returning leased.*`);
 }
 
 /** Claims a domain for the workspace that proved it: false when another one holds it. Repeating it changes nothing. */

@@ -43,7 +43,7 @@ test("a token ends with its second of expiry", () => {
 test("no altered, cut, lengthened or foreign token is read", () => {
   const token = signSenderLink(link, key);
   fc.assert(
-    fc.property(fc.nat(95), fc.constantFrom(..."ABCxyz019-_"), (place, character) => {
+    fc.property(fc.nat(95), fc.constantFrom("A", "B", "x", "y", "0", "9", "-", "_"), (place, character) => {
       const altered = token.slice(0, place) + character + token.slice(place + 1);
       fc.pre(altered !== token);
       expect(readSenderLink(altered, key, before)).toBeNull();

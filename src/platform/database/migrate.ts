@@ -15,7 +15,7 @@ const LOCK = lockKey("migrations");
 /** Brings the schema up to date and returns the names of the migrations that were applied. */
 export async function migrate(database: Database): Promise<string[]> {
   const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
-  const client = await database.connect();
+  const client = await database.openSession();
   try {
     await client.query("set statement_timeout = 0");
     await client.query("select pg_advisory_lock($1)", [LOCK]);
@@ -41,6 +41,6 @@ export async function migrate(database: Database): Promise<string[]> {
     return missing;
   } finally {
     // Closing the connection also ends the lock and whatever transaction a failed migration left open.
-    client.release(true);
+    await client.end();
   }
 }

@@ -21,8 +21,13 @@ export interface Queryable {
 export interface Database extends Queryable {
   /** Commits when `work` resolves, rolls back when it throws. */
   transaction<Result>(work: (tx: Queryable) => Promise<Result>): Promise<Result>;
-  /** One connection of its own, for COPY, LISTEN, session locks; the caller gives it back with `release()`. */
+  /** One connection of the pool, for COPY; the caller gives it back with `release()`. */
   connect(): Promise<pg.PoolClient>;
+  /**
+   * A connection outside the pool, for what lasts (LISTEN, session locks): held from the pool, it would be missing
+   * there. It may break at any time, which ends it; the caller ends it otherwise.
+   */
+  openSession(): Promise<pg.Client>;
   /** For libraries that want the pool itself. */
   readonly pool: pg.Pool;
   close(): Promise<void>;
@@ -50,14 +55,13 @@ export function createDatabase(
   url: string,
   options: { readonly size: number; readonly name: string; readonly onError: (error: Error) => void },
 ): Database {
-  const pool = new pg.Pool({
+  const connection = {
     connectionString: url,
-    max: options.size,
     application_name: options.name,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
     keepAlive: true,
-  });
+  };
+  const pool = new pg.Pool({ ...connection, max: options.size, statement_timeout: STATEMENT_TIMEOUT_MS });
   pool.on("error", options.onError);
   // A connection that breaks while it is lent out reports to the statement under way; without a listener of its own
   // a break between two statements would end the process.
@@ -66,6 +70,12 @@ export function createDatabase(
     ...queryable(pool),
     pool,
     connect: () => pool.connect(),
+    async openSession() {
+      const client = new pg.Client(connection);
+      client.on("error", options.onError);
+      await client.connect();
+      return client;
+    },
     close: () => pool.end(),
     async transaction(work) {
       const client = await pool.connect();
@@ -88,7 +98,7 @@ export function createDatabase(
   };
 }
 
-/** Notifications of one channel, on a connection of their own that is renewed for as long as `signal` lives. */
+/** Notifications of one channel, over a session that is renewed for as long as `signal` lives. */
 export async function listen(
   database: Database,
   channel: string,
@@ -97,11 +107,11 @@ export async function listen(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const client = await database.connect();
-      client.on("notification", (notice) => onNotice(notice.payload ?? ""));
-      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
-      await Promise.race([once(client, "end"), once(signal, "abort")]);
-      client.release(true);
+      const session = await database.openSession();
+      session.on("notification", (notice) => onNotice(notice.payload ?? ""));
+      await session.query(`listen ${pg.escapeIdentifier(channel)}`);
+      await Promise.race([once(session, "end"), once(signal, "abort")]);
+      await session.end();
     } catch {
       await delay(RECONNECT_MS, undefined, { signal }).catch(() => {});
     }

@@ -34,8 +34,7 @@ export function answerer(endpoint: Endpoint, database: Database) {
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { caller } = request;
-    const params = request.params as Record<string, string>;
-    for (const id of Object.values(params)) if (!isUuid(id)) throw new ApiError("NOT_FOUND");
+    const params = readIds(request.params as Record<string, string>);
     const query = readQuery(endpoint.query ?? {}, request.query as Record<string, unknown>);
     const body = readBody?.(request.body);
     const key = endpoint.idempotent && idempotencyKey(request.headers["idempotency-key"]);
@@ -103,4 +102,11 @@ function sendFile(reply: FastifyReply, mediaType: string, file: FileAnswer): Fas
       "Cache-Control": "private, no-store",
     })
     .send(file.content);
+}
+
+/** Path ids in the one spelling that rows have. @throws ApiError NOT_FOUND for what cannot be an id */
+function readIds(given: Record<string, string>): Record<string, string> {
+  const ids = Object.entries(given).map(([name, id]) => [name, id.toLowerCase()] as const);
+  if (!ids.every(([, id]) => isUuid(id))) throw new ApiError("NOT_FOUND");
+  return Object.fromEntries(ids);
 }

@@ -1,6 +1,6 @@
 /**
- * Pages for people, outside /api/v1: one layout, no script, no cookie, nothing loaded from elsewhere. Text reaches
- * markup only through the `html` tag, which escapes it.
+ * Pages for people, outside /api/v1: no script, no cookie, nothing loaded from elsewhere. Text reaches markup only
+ * through the `html` tag, which escapes it.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
@@ -42,57 +42,92 @@ function markupOf(value: HtmlValue): string {
   return String(value).replace(/[&<>"']/g, (character) => entities[character] ?? "");
 }
 
-const css = `
+const commonCss = `
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #59636e; --paper: #fff; --ground: #f3f4f6; --accent: #0b5cad; --on-accent: #fff }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e8eaed; --soft: #a3abb5; --paper: #1d2126; --ground: #121518; --accent: #7cb8f5; --on-accent: #0c1a28 }
 }
 * { box-sizing: border-box }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1.5rem; background: var(--ground); color: var(--ink); font: 1.0625rem/1.6 system-ui, sans-serif }
-main { width: 100%; max-width: 30rem; padding: clamp(1.5rem, 6vw, 2.75rem); border-radius: .875rem; background: var(--paper); box-shadow: 0 1px 3px #0002, 0 12px 32px #0001; overflow-wrap: anywhere }
+body { margin: 0; min-height: 100vh; background: var(--ground); color: var(--ink); font: 1.0625rem/1.6 system-ui, sans-serif; overflow-wrap: anywhere }
 h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.25; text-wrap: balance }
 p { margin: 0 0 1rem }
 p:last-child { margin: 0 }
 .soft { color: var(--soft); font-size: .9375rem }
-button { width: 100%; margin: .5rem 0 1.5rem; padding: .8rem 1.25rem; border: 0; border-radius: .5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer }
-button:hover { filter: brightness(1.1) }
-button:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
+:focus-visible { outline: 3px solid var(--accent); outline-offset: 3px }
 `;
 
-const headers = {
-  "Content-Type": "text/html; charset=utf-8",
-  "Content-Security-Policy": [
+/** How one kind of page looks, and what it may load. */
+export interface Layout {
+  readonly style: Html;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Puts the title and the body into their places. */
+  readonly arrange: (title: string, body: Html) => Html;
+}
+
+/**
+ * @param css on top of the styles that all pages share
+ * @param sources what these pages need beyond their style, as directives of Content-Security-Policy
+ */
+export function pageLayout(css: string, arrange: Layout["arrange"], sources: readonly string[] = []): Layout {
+  const style = commonCss + css;
+  const policy = [
     "default-src 'none'",
-    `style-src 'sha256-${createHash("sha256").update(css).digest("base64")}'`,
+    `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`,
+    ...sources,
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
-  ].join("; "),
-  "Cache-Control": "no-store",
-  // Tokens stand in the path: it must not travel on with a click.
-  "Referrer-Policy": "no-referrer",
-  "X-Content-Type-Options": "nosniff",
-  "X-Frame-Options": "DENY",
-  "X-Robots-Tag": "noindex",
-};
+  ];
+  return {
+    style: new Html(style),
+    headers: {
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": policy.join("; "),
+      "Cache-Control": "no-store",
+      // Tokens stand in the path: it must not travel on with a click.
+      "Referrer-Policy": "no-referrer",
+      "X-Content-Type-Options": "nosniff",
+      "X-Frame-Options": "DENY",
+      "X-Robots-Tag": "noindex",
+    },
+    arrange,
+  };
+}
 
-/** Sends `body` under its title in the common layout, with headers that let nobody frame, cache or script it. */
-export function sendPage(reply: FastifyReply, status: number, title: string, body: Html): FastifyReply {
+/** One card in the middle: something to read and at most one thing to decide. */
+const card = pageLayout(
+  `
+body { display: grid; place-items: center; padding: 1.5rem }
+main { width: 100%; max-width: 30rem; padding: clamp(1.5rem, 6vw, 2.75rem); border-radius: .875rem; background: var(--paper); box-shadow: 0 1px 3px #0002, 0 12px 32px #0001 }
+button { width: 100%; margin: .5rem 0 1.5rem; padding: .8rem 1.25rem; border: 0; border-radius: .5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer }
+button:hover { filter: brightness(1.1) }
+`,
+  (title, body) => html`<main>
+<h1>${title}</h1>
+${body}
+</main>`,
+);
+
+/** Sends `body` under its title, with headers that let nobody frame, cache or script it. */
+export function sendPage(
+  reply: FastifyReply,
+  status: number,
+  title: string,
+  body: Html,
+  layout: Layout = card,
+): FastifyReply {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<style>${new Html(css)}</style>
+<style>${layout.style}</style>
 </head>
 <body>
-<main>
-<h1>${title}</h1>
-${body}
-</main>
+${layout.arrange(title, body)}
 </body>
 </html>
 `;
-  return reply.code(status).headers(headers).send(page.toString());
+  return reply.code(status).headers(layout.headers).send(page.toString());
 }

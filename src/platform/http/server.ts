@@ -72,7 +72,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { headersMs, requestMs, checkMs } = options.patience ?? PATIENCE;
   const server = Fastify({
     loggerInstance,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     bodyLimit: BODY_LIMIT,
     requestTimeout: requestMs,
     http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
@@ -80,7 +80,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
     forceCloseConnections: "idle",
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
     requestIdHeader: false,
-    requestIdLogLabel: "request_id",
     genReqId: (request) => saneRequestId(request.headers["x-request-id"]) ?? randomUUID(),
     frameworkErrors: (error, _request, reply) => sendFailure(reply, error, options.log),
     clientErrorHandler: refuseMalformedHttp,

@@ -26,11 +26,14 @@ export interface RunnerOptions {
   readonly recurring: readonly Recurring[];
   /** Jobs at a time; each may hold a connection of the pool. */
   readonly concurrency?: number;
-  readonly heartbeat?: Heartbeat;
+  readonly pace?: Pace;
 }
 
-export interface Heartbeat {
-  readonly everyMs: number;
+export interface Pace {
+  /** How often work that falls due later is looked for; new work is announced. */
+  readonly pollMs: number;
+  /** How often a runner says that it lives. */
+  readonly heartbeatMs: number;
   /** A runner silent for so long counts as dead; well above any pause of a process that lives. */
   readonly silentMs: number;
 }
@@ -41,13 +44,13 @@ export interface JobRunner {
 }
 
 const CONCURRENCY = 3;
-const HEARTBEAT: Heartbeat = { everyMs: 5_000, silentMs: 30_000 };
+const PACE: Pace = { pollMs: 2_000, heartbeatMs: 5_000, silentMs: 30_000 };
 /** Before Graphile is started again after it gave up (the database was away for long). */
 const RESTART_MS = 1_000;
 
 /** Starts running; the queue's schema must be there (migrateQueue). */
 export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
-  const { database, log, heartbeat = HEARTBEAT } = options;
+  const { database, log, pace = PACE } = options;
   const { run, options: graphileOptions } = await loadGraphile(database, log);
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -60,10 +63,17 @@ export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
     const over = new AbortController();
     let beating: Promise<void> | undefined;
     events.on("pool:create", ({ workerPool }) => {
-      beating = beat(database, workerPool.id, heartbeat, over.signal, log);
+      beating = beat(database, workerPool.id, pace, over.signal, log);
     });
     const concurrency = options.concurrency ?? CONCURRENCY;
-    const runner = await run({ ...graphileOptions, events, taskList, concurrency, parsedCronItems: [] });
+    const runner = await run({
+      ...graphileOptions,
+      events,
+      taskList,
+      concurrency,
+      pollInterval: pace.pollMs,
+      parsedCronItems: [],
+    });
     const stop = () =>
       void runner.stop().catch((err: unknown) => log.error({ err }, "job runner not stopped"));
     signal.addEventListener("abort", stop, { once: true });
@@ -107,7 +117,7 @@ function tasksOf(options: RunnerOptions, stopping: AbortSignal): Record<string, 
 async function beat(
   database: Database,
   runnerId: string,
-  { everyMs, silentMs }: Heartbeat,
+  { heartbeatMs, silentMs }: Pace,
   over: AbortSignal,
   log: Log,
 ): Promise<void> {
@@ -118,7 +128,7 @@ async function beat(
     } catch (err) {
       log.warn({ err }, "job runner's heartbeat failed");
     }
-    await delay(everyMs, undefined, { signal: over }).catch(() => {});
+    await delay(heartbeatMs, undefined, { signal: over }).catch(() => {});
   }
   await removeRunner(database, runnerId).catch(() => {});
 }

@@ -1,0 +1,278 @@
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtemp, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { testDatabase } from "../../test/support/database.ts";
+import { draft } from "../../test/support/drafts.ts";
+import { eventually } from "../../test/support/eventually.ts";
+import { type FakeDns, startFakeDns } from "../../test/support/fake-dns.ts";
+import { type FakeMx, startFakeMx } from "../../test/support/fake-mx.ts";
+import { findMessage, listEvents, type NewMessage } from "../messages/store.ts";
+import { systemClock } from "../platform/clock.ts";
+import { readConfig } from "../platform/config.ts";
+import { createResolver } from "../platform/dns.ts";
+import { asWorkspaceId, newId } from "../platform/ids.ts";
+import { createLog } from "../platform/log.ts";
+import { insertDrafts } from "../sending/accept.ts";
+import { conclude } from "./conclusion.ts";
+import type { Dispatcher } from "./dispatcher.ts";
+import { openJournal } from "./journal.ts";
+import { settle } from "./settler.ts";
+import { extendLeases, leaseMessages } from "./store.ts";
+import { startDeliveryWorker } from "./worker.ts";
+
+const db = await testDatabase();
+const workspaceId = asWorkspaceId(newId());
+const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+const log = createLog("silent");
+
+let mx: FakeMx;
+let dns: FakeDns;
+let dataDir: string;
+let workers: Dispatcher[] = [];
+
+beforeEach(async () => {
+  mx = await startFakeMx();
+  dns = await startFakeDns({
+    "example.test": { MX: [[10, "mx.example.test"]] },
+    "mx.example.test": { A: ["127.0.0.1"] },
+    "away.test": { MX: [[10, "mx.away.test"]] },
+    // Nobody listens at this loopback address.
+    "mx.away.test": { A: ["127.9.9.9"] },
+    "mute.test": "servfail",
+    "nomail.test": { MX: [[0, "."]] },
+  });
+  dataDir = await mkdtemp(join(tmpdir(), "posthaste-worker-"));
+  await db.run(sql`truncate delivery_queue, messages, message_contents, message_events`);
+});
+
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.stop()));
+  workers = [];
+  await mx.close();
+  await dns.close();
+});
+
+async function startWorker(): Promise<Dispatcher> {
+  const config = readConfig({
+    MAIL_MODE: "direct",
+    SMTP_PORT: String(mx.port),
+    ALLOW_PRIVATE_MX: "true",
+    DATA_DIR: dataDir,
+    MAIL_HOSTNAME: "mail.posthaste.test",
+  });
+  const worker = await startDeliveryWorker({
+    config,
+    db,
+    clock: systemClock,
+    log,
+    resolver: createResolver({ servers: [dns.address], timeoutMs: 2_000, tries: 1 }),
+    findIdentity: async () => ({
+      signingKey: { domain: "sender.test", selector: "ph1", privateKey },
+      returnPathHost: "bounce.posthaste.test",
+    }),
+    returnPathKey: Buffer.alloc(32, 7),
+  });
+  workers.push(worker);
+  return worker;
+}
+
+async function accept(to: string, change: Partial<NewMessage> = {}): Promise<string> {
+  const accepted = draft(workspaceId, to, change);
+  await insertDrafts(db, [accepted]);
+  return accepted.message.id;
+}
+
+const reaches = (id: string, status: string) =>
+  eventually(`${id} to be ${status}`, async () => {
+    const message = await findMessage(db, workspaceId, id);
+    return message?.status === status && message;
+  });
+const queued = (id: string) =>
+  db.row<{ attempts: number }>(sql`select * from delivery_queue where message_id = ${id}`);
+const makeDue = (id: string) =>
+  db.run(sql`update delivery_queue set due_at = now() where message_id = ${id}`);
+
+test("an accepted message is delivered once, signed, from a return path of its own, and leaves the queue", async () => {
+  const id = await accept("ada@example.test");
+  await startWorker();
+  const [received] = await mx.waitForMessages(1);
+  expect(received?.rcptTo).toBe("ada@example.test");
+  expect(received?.mailFrom).toMatch(/^b\.[a-z0-9]+@bounce\.posthaste\.test$/);
+  expect(received?.raw.toString()).toContain(`Message-ID: <${id}@sender.test>`);
+  expect(received?.raw.toString()).toMatch(/^DKIM-Signature: v=1; a=rsa-sha256;[\s\S]*d=sender\.test/);
+  const message = await reaches(id, "delivered");
+  expect(message).toMatchObject({ attempts: 1, error_message: null, next_attempt_at: null });
+  expect(await queued(id)).toBeUndefined();
+  expect(await listEvents(db, workspaceId, id)).toMatchObject([
+    { type: "delivered", attempt: 1, mx_host: "mx.example.test", code: 250 },
+  ]);
+});
+
+test("a greylisted message waits, says until when, and is then delivered once from the same return path", async () => {
+  await startWorker();
+  const id = await accept("greylist@example.test");
+  const waiting = await reaches(id, "deferred");
+  expect(waiting.error_message).toMatch(/^450/);
+  expect(waiting.next_attempt_at?.getTime()).toBeGreaterThan(Date.now());
+  await makeDue(id);
+  const delivered = await reaches(id, "delivered");
+  expect(delivered).toMatchObject({ attempts: 2, error_message: null });
+  expect(mx.messages.map((one) => one.rcptTo)).toEqual(["greylist@example.test"]);
+  const senders = mx.commands
+    .filter((line) => line.startsWith("MAIL FROM"))
+    .map((line) => line.split(" ")[1]);
+  expect(new Set(senders).size).toBe(1);
+});
+
+test("an unknown mailbox bounces at once, with the reply as the reason", async () => {
+  await startWorker();
+  const id = await accept("unknown@example.test");
+  const bounced = await reaches(id, "bounced");
+  expect(bounced.error_message).toMatch(/^550 5\.1\.1/);
+  expect(await queued(id)).toBeUndefined();
+});
+
+test.each([
+  ["a host that nobody answers at", "away.test", "deferred"],
+  ["a DNS that fails", "mute.test", "deferred"],
+  ["a domain that does not exist", "nowhere.test", "bounced"],
+  ["a domain that takes no mail", "nomail.test", "bounced"],
+])("%s: %s is %s", async (_what, domain, status) => {
+  await startWorker();
+  const id = await accept(`ada@${domain}`);
+  const message = await reaches(id, status);
+  expect(message.error_message).not.toBeNull();
+  expect((await queued(id)) !== undefined).toBe(status === "deferred");
+});
+
+test("a connection that breaks before the final dot costs an attempt, not the message", async () => {
+  await startWorker();
+  const id = await accept("drop-in-data@example.test");
+  expect(await reaches(id, "deferred")).toMatchObject({ attempts: 1 });
+});
+
+test("a message that cannot be delivered in its time fails, and says after how many attempts", async () => {
+  const id = await accept("tempfail@example.test");
+  await db.run(
+    sql`update delivery_queue set attempts = 11, expires_at = now() + interval '1 second' where message_id = ${id}`,
+  );
+  await startWorker();
+  const failed = await reaches(id, "failed");
+  expect(failed.error_message).toMatch(/^Gave up after 12 attempts: 4/);
+});
+
+test("content that cannot be composed fails alone", async () => {
+  const broken = await accept("ada@example.test", { subject: "two\r\nlines" });
+  const sound = await accept("bob@example.test");
+  await startWorker();
+  await reaches(sound, "delivered");
+  expect(await reaches(broken, "failed")).toMatchObject({ error_message: "internal error" });
+});
+
+test("two workers share a queue without sending anything twice", async () => {
+  const ids = await Promise.all(Array.from({ length: 200 }, (_, n) => accept(`user${n}@example.test`)));
+  await Promise.all([startWorker(), startWorker()]);
+  await mx.waitForMessages(ids.length);
+  await Promise.all(ids.map((id) => reaches(id, "delivered")));
+  expect([...mx.copies.values()]).toEqual(ids.map(() => 1));
+});
+
+test("a busy lane makes those who wait wait, without an attempt of theirs", async () => {
+  await startWorker();
+  const first = await accept("busy@example.test");
+  await reaches(first, "deferred");
+  const second = await accept("ada@example.test");
+  const row = await eventually("the second message to be postponed", async () => {
+    const found = await db.row<{ lease_number: number; attempts: number; leased_by: string | null }>(
+      sql`select lease_number, attempts, leased_by from delivery_queue where message_id = ${second} and due_at > now()`,
+    );
+    return found?.leased_by === null && found.lease_number > 0 && found;
+  });
+  expect(row.attempts).toBe(0);
+  expect(await findMessage(db, workspaceId, second)).toMatchObject({ status: "queued", attempts: 0 });
+});
+
+test("a late worker cannot overwrite what its successor settled", async () => {
+  const id = await accept("ada@example.test");
+  const lease = { workerId: newId(), priority: 0, limit: 10, seconds: 60, saturated: [] } as const;
+  const [late] = await leaseMessages(db, lease);
+  await makeDue(id);
+  const [current] = await leaseMessages(db, { ...lease, workerId: newId() });
+  if (!late || !current) throw new Error("both leases are wanted");
+  const reply = (code: number, text: string) => ({ code, enhanced: null, text });
+  const accepted = { outcome: "accepted", ...reply(250, "ok") } as const;
+  const refused = { outcome: "refused", stage: "rcpt", ...reply(550, "5.1.1 unknown") } as const;
+  await settle(db, [conclude({ message: current, result: accepted, mxHost: "mx" }, new Date(), 0)]);
+  await settle(db, [conclude({ message: late, result: refused, mxHost: "mx" }, new Date(), 0)]);
+  expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
+  expect(await listEvents(db, workspaceId, id)).toHaveLength(1);
+});
+
+test("what a killed worker had learned is taken from its journal: nothing is sent again", async () => {
+  const known = await accept("ada@example.test");
+  const inFlight = await accept("bob@example.test");
+  const deadId = newId();
+  const held = await leaseMessages(db, {
+    workerId: deadId,
+    priority: 0,
+    limit: 10,
+    seconds: 60,
+    saturated: [],
+  });
+  const message = held.find((one) => one.message_id === known);
+  if (!message) throw new Error("the lease is wanted");
+  const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
+  openJournal(join(dataDir, "journals"), deadId).append(
+    conclude({ message, result: accepted, mxHost: "mx.example.test" }, new Date(), 0),
+  );
+  await startWorker();
+  await reaches(known, "delivered");
+  await reaches(inFlight, "delivered");
+  expect(mx.messages.map((one) => one.rcptTo)).toEqual(["bob@example.test"]);
+  expect(await readdir(join(dataDir, "journals"))).toHaveLength(1);
+});
+
+test("a lease that nobody extends falls due again; the heartbeat extends it", async () => {
+  const id = await accept("ada@example.test");
+  const workerId = newId();
+  await leaseMessages(db, { workerId, priority: 0, limit: 10, seconds: -1, saturated: [] });
+  const again = await leaseMessages(db, { workerId, priority: 0, limit: 10, seconds: -1, saturated: [] });
+  expect(again.map((one) => one.message_id)).toEqual([id]);
+  await extendLeases(db, workerId, 60);
+  expect(await leaseMessages(db, { workerId, priority: 0, limit: 10, seconds: 60, saturated: [] })).toEqual(
+    [],
+  );
+});
+
+test("a worker that stops leaves no lease, no journal and no message behind", async () => {
+  const worker = await startWorker();
+  await accept("ada@example.test");
+  await mx.waitForMessages(1);
+  await worker.stop();
+  workers = [];
+  expect(await db.rows(sql`select * from delivery_queue where leased_by is not null`)).toEqual([]);
+  expect(await readdir(join(dataDir, "journals"))).toEqual([]);
+});
+
+test("transactional mail goes before bulk mail", async () => {
+  await insertDrafts(db, [{ ...draft(workspaceId, "bulk@example.test"), priority: 1 }]);
+  await accept("reset@example.test");
+  const transactional = await leaseMessages(db, {
+    workerId: newId(),
+    priority: 0,
+    limit: 10,
+    seconds: 60,
+    saturated: [],
+  });
+  expect(transactional.map((one) => one.localpart)).toEqual(["reset"]);
+});
+
+test("domains whose lane is full are left in the queue", async () => {
+  await accept("ada@full.test");
+  await accept("ada@example.test");
+  const lease = { workerId: newId(), priority: 0, limit: 10, seconds: 60, saturated: ["full.test"] } as const;
+  expect((await leaseMessages(db, lease)).map((one) => one.domain)).toEqual(["example.test"]);
+});

@@ -1,0 +1,103 @@
+import { createPublicKey } from "node:crypto";
+import { expect, test } from "vitest";
+import { stubClock } from "../../../test/support/clock.ts";
+import { testDatabase } from "../../../test/support/database.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { createSecrets } from "../../platform/secrets.ts";
+import { createWorkspace } from "../../workspace/create-workspace.ts";
+import { insertDomainClaim, insertSendingDomain } from "../sending-domains/store.ts";
+import { newDkimKey } from "./new-key.ts";
+import { platformSigningKey, signingKey, signingKeys } from "./signing-key.ts";
+import { insertDkimKey, removeDkimKey, updateDkimKeyStanding } from "./store.ts";
+
+const db = await testDatabase();
+const secrets = createSecrets("a secret key that only tests use, ever");
+const clock = stubClock();
+const now = clock.now();
+
+const newWorkspace = async () =>
+  (await createWorkspace(db, { name: "Test", timezone: "UTC", plan: "free" }, clock)).workspace.id;
+
+async function addKey(workspaceId: WorkspaceId, domain: string, selector: string, isAutomatic = false) {
+  const key = await newDkimKey(secrets, { domain, selector, bits: 1024, isAutomatic, createdAt: now });
+  await insertDkimKey(db, workspaceId, key);
+  return key;
+}
+
+const setVerified = (workspaceId: WorkspaceId, id: string, verified: boolean) =>
+  updateDkimKeyStanding(db, workspaceId, id, { verified, failures: null, now });
+
+test("the newest key that is published signs; before there is one, the automatic key", async () => {
+  const workspaceId = await newWorkspace();
+  const selector = async () => (await signingKey(db, secrets, workspaceId, "a.test"))?.selector;
+  await insertSendingDomain(db, workspaceId, "a.test", now);
+  expect(await selector()).toBeUndefined();
+  const first = await addKey(workspaceId, "a.test", "ph1", true);
+  const second = await addKey(workspaceId, "a.test", "second");
+  const third = await addKey(workspaceId, "a.test", "third");
+  expect(await selector()).toBe("ph1");
+  await setVerified(workspaceId, second.id, true);
+  expect(await selector()).toBe("second");
+  await setVerified(workspaceId, first.id, true);
+  expect(await selector()).toBe("second");
+  await setVerified(workspaceId, third.id, true);
+  expect(await selector()).toBe("third");
+  await setVerified(workspaceId, third.id, false);
+  await setVerified(workspaceId, second.id, false);
+  expect(await selector()).toBe("ph1");
+  await removeDkimKey(db, workspaceId, first.id);
+  expect(await selector()).toBe("third");
+});
+
+test("the key that comes out is the one that went in", async () => {
+  const workspaceId = await newWorkspace();
+  await insertSendingDomain(db, workspaceId, "b.test", now);
+  const made = await addKey(workspaceId, "b.test", "ph1", true);
+  const key = await signingKey(db, secrets, workspaceId, "b.test");
+  if (key === null) throw new Error("no key");
+  const publicKey = createPublicKey(key.privateKey).export({ type: "spki", format: "der" });
+  expect(publicKey.toString("base64")).toBe(made.publicKey);
+});
+
+test("many questions are answered in their order, each workspace with its own key", async () => {
+  const [one, other] = [await newWorkspace(), await newWorkspace()];
+  await insertSendingDomain(db, one, "c.test", now);
+  await insertSendingDomain(db, other, "c.test", now);
+  await addKey(one, "c.test", "one");
+  await addKey(other, "c.test", "other");
+  const asked = [
+    { workspaceId: other, domain: "c.test" },
+    { workspaceId: one, domain: "nothing.test" },
+    { workspaceId: one, domain: "c.test" },
+    { workspaceId: other, domain: "c.test" },
+  ];
+  const keys = await signingKeys(db, secrets, asked);
+  expect(keys.map((key) => key?.selector)).toEqual(["other", undefined, "one", "other"]);
+  expect(await signingKeys(db, secrets, [])).toEqual([]);
+});
+
+test("a key that was moved to another row, or sealed with another secret, is not opened", async () => {
+  const workspaceId = await newWorkspace();
+  await insertSendingDomain(db, workspaceId, "d.test", now);
+  const [first, second] = [
+    await addKey(workspaceId, "d.test", "a"),
+    await addKey(workspaceId, "d.test", "b"),
+  ];
+  const elsewhere = createSecrets("another secret key that only tests use");
+  await expect(signingKey(db, elsewhere, workspaceId, "d.test")).rejects.toThrow();
+  await db.pool.query("update dkim_keys set private_key = $1 where id = $2", [first.sealedKey, second.id]);
+  await expect(signingKey(db, secrets, workspaceId, "d.test")).rejects.toThrow();
+});
+
+test("the platform signs with the key of the workspace that holds its domain", async () => {
+  const [holder, other] = [await newWorkspace(), await newWorkspace()];
+  for (const workspaceId of [other, holder]) await insertSendingDomain(db, workspaceId, "e.test", now);
+  await addKey(other, "e.test", "other");
+  await addKey(holder, "e.test", "holder");
+  expect(await platformSigningKey(db, secrets, "e.test")).toBeNull();
+  await insertDomainClaim(db, holder, "e.test", now);
+  expect(await platformSigningKey(db, secrets, "e.test")).toMatchObject({
+    domain: "e.test",
+    selector: "holder",
+  });
+});

@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Fastify from "fastify";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { createDatabase } from "../database/pool.ts";
+import { createMetrics } from "../metrics.ts";
+import { type ReadinessCheck, registerHealth } from "./health.ts";
+
+const database = await testDatabase();
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "posthaste-health-"));
+});
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+async function ask(
+  path: string,
+  changes: { database?: typeof database; dataDir?: string; check?: ReadinessCheck },
+) {
+  const server = Fastify();
+  registerHealth(server, {
+    database,
+    dataDir,
+    metrics: createMetrics(),
+    ...changes,
+    checks: changes.check ? { delivery: changes.check } : {},
+  });
+  const { statusCode, headers, body } = await server.inject(path);
+  await server.close();
+  return { status: statusCode, type: headers["content-type"], body };
+}
+
+describe("/readyz", () => {
+  it("is 200 when database, disk and every further part can work", async () => {
+    const { status, body } = await ask("/readyz", { check: async () => null });
+    expect(status).toBe(200);
+    expect(JSON.parse(body)).toEqual({
+      status: "ready",
+      checks: { database: "ok", disk: "ok", delivery: "ok" },
+    });
+  });
+
+  it("is 503 and says what is wrong, without what the fault says", async () => {
+    const away = createDatabase("postgres://nobody:secret@127.0.0.1:1/none", {
+      size: 1,
+      name: "x",
+      onError: () => {},
+    });
+    const check = () => Promise.reject(new Error("secret"));
+    const { status, body } = await ask("/readyz", {
+      database: { ...away, url: "" },
+      dataDir: "/no/such",
+      check,
+    });
+    expect(status).toBe(503);
+    expect(JSON.parse(body)).toEqual({
+      status: "not ready",
+      checks: { database: "does not answer", disk: "DATA_DIR cannot be written", delivery: "failed" },
+    });
+  });
+
+  it("does not wait longer than two seconds for a part that hangs", async () => {
+    const begin = performance.now();
+    const { status, body } = await ask("/readyz", { check: () => new Promise(() => {}) });
+    expect(status).toBe(503);
+    expect(JSON.parse(body).checks.delivery).toBe("no answer within 2 s");
+    expect(performance.now() - begin).toBeLessThan(4_000);
+  });
+});
+
+it("/healthz asks nobody", async () => {
+  expect(await ask("/healthz", { dataDir: "/no/such" })).toMatchObject({
+    status: 200,
+    body: '{"status":"ok"}',
+  });
+});
+
+it("/metrics is Prometheus' text format", async () => {
+  const { status, type, body } = await ask("/metrics", {});
+  expect(status).toBe(200);
+  expect(type).toContain("text/plain");
+  expect(body).toContain("process_cpu_seconds_total");
+});

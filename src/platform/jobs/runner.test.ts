@@ -1,0 +1,323 @@
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
+import { testDatabase } from "../../../test/support/database.ts";
+import { ApiError } from "../errors.ts";
+import { need, type Resource } from "../http/endpoint.ts";
+import type { WorkspaceId } from "../ids.ts";
+import { createLog } from "../log.ts";
+import type { JobContext, JobHandler, JobOutcome } from "./attempt.ts";
+import { jobFolder } from "./files.ts";
+import { migrateQueue } from "./graphile.ts";
+import { startJob } from "./queue.ts";
+import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
+import { findJob, type JobRow, removeSilentRunners, updateJobToCancel } from "./store.ts";
+
+const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
+const database = await testDatabase();
+const log = createLog("silent");
+const pace = { pollMs: 100, heartbeatMs: 200, silentMs: 1_500 };
+const patience = { timeout: 15_000, interval: 50 };
+let dataDir: string;
+let workspaceId: WorkspaceId;
+const runners: JobRunner[] = [];
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), "posthaste-runner-"));
+  await migrateQueue(database, log);
+});
+beforeEach(async () => {
+  workspaceId = await insertBareWorkspace(database);
+});
+afterEach(async () => {
+  await Promise.all(runners.splice(0).map((runner) => runner.stop()));
+  await database.run(sql`delete from jobs`);
+  await database.run(
+    sql`select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs having count(*) > 0`,
+  );
+});
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+async function runnerWith(handlers: RunnerOptions["handlers"], changes: Partial<RunnerOptions> = {}) {
+  const runner = await startRunner({ database, dataDir, log, handlers, recurring: [], pace, ...changes });
+  runners.push(runner);
+  return runner;
+}
+
+async function start(type: string, input: unknown = {}): Promise<string> {
+  const job = { type, needs: need(subscribers, "write"), input };
+  return (await database.transaction((tx) => startJob(tx, workspaceId, job))).job_id;
+}
+
+async function jobOf(id: string): Promise<JobRow> {
+  const job = await findJob(database, workspaceId, id);
+  if (job === undefined) throw new Error("the job is gone");
+  return job;
+}
+
+/** Waits until the job has come to this state. */
+async function until(id: string, status: JobRow["status"]): Promise<JobRow> {
+  await vi.waitFor(async () => expect((await jobOf(id)).status).toBe(status), patience);
+  return jobOf(id);
+}
+
+/** The retry pause is seconds long; a test need not wait for it. */
+async function dueNow(id: string): Promise<void> {
+  await vi.waitFor(async () => {
+    const changed = await database.run(sql`
+      select graphile_worker.reschedule_jobs(array_agg(id), run_at := now()) from graphile_worker.jobs
+      where key = ${id} and locked_at is null and attempts > 0 having count(*) > 0`);
+    expect(changed).toBe(1);
+  }, patience);
+}
+
+/** A handler that ends when its signal does, and the moment it was entered. */
+function waiting() {
+  const entered = Promise.withResolvers<JobContext<never>>();
+  const handler = async (context: JobContext<never>): Promise<JobOutcome> => {
+    entered.resolve(context);
+    if (!context.signal.aborted) await once(context.signal, "abort");
+    context.signal.throwIfAborted();
+    return {};
+  };
+  return { entered: entered.promise, handler };
+}
+
+describe("a job", () => {
+  it("runs its handler with the input, and keeps result, numbers and files", async () => {
+    const work: JobHandler<{ rows: string[] }> = async ({ job, report, folder }) => {
+      report({ total: job.input.rows.length });
+      report({ processed: 2, succeeded: 1, failed: 1, counts: { created: 1 } });
+      report({ counts: { invalid: 1 } });
+      await writeFile(join(await folder(), "out.csv"), job.input.rows.join("\n"));
+      return { result: { note: "fine" }, resultFile: "out.csv" };
+    };
+    await runnerWith({ work });
+    const id = await start("work", { rows: ["a", "b"] });
+    expect(await until(id, "completed")).toMatchObject({
+      ...{ total: 2, processed: 2, succeeded: 1, failed: 1, skipped: 0, counts: { created: 1, invalid: 1 } },
+      ...{ result: { note: "fine" }, result_file: "out.csv", errors_file: null, error: null },
+    });
+    expect(await readFile(join(jobFolder(dataDir, id), "out.csv"), "utf8")).toBe("a\nb");
+    const { started_at, completed_at, expires_at } = await jobOf(id);
+    expect(started_at).not.toBeNull();
+    const keptMs = (expires_at?.getTime() ?? 0) - (completed_at?.getTime() ?? 0);
+    expect(keptMs).toBe(7 * 86_400_000);
+  });
+
+  it("shows its progress while it runs", async () => {
+    const { entered, handler } = waiting();
+    await runnerWith({ work: handler });
+    const id = await start("work");
+    const { report } = await entered;
+    for (let row = 1; row <= 1_000; row += 1) report({ total: 4_000, processed: row });
+    await vi.waitFor(async () => expect((await jobOf(id)).processed).toBe(1_000), patience);
+    expect((await jobOf(id)).status).toBe("processing");
+  });
+
+  it("sees that it was cancelled, and ends as cancelled with the numbers it had", async () => {
+    const { entered, handler } = waiting();
+    await runnerWith({ work: handler });
+    const id = await start("work");
+    const context = await entered;
+    context.report({ processed: 7 });
+    await updateJobToCancel(database, workspaceId, id);
+    expect(await until(id, "cancelled")).toMatchObject({ processed: 7, error: null });
+    expect(context.isCancelled()).toBe(true);
+  });
+
+  it("that was cancelled while it waited never runs", async () => {
+    const run = vi.fn(async () => ({}));
+    const id = await start("work");
+    await updateJobToCancel(database, workspaceId, id);
+    await runnerWith({ work: run });
+    await vi.waitFor(async () => {
+      expect(await database.row(sql`select from graphile_worker.jobs where key = ${id}`)).toBeUndefined();
+    }, patience);
+    expect(run).not.toHaveBeenCalled();
+    expect((await jobOf(id)).status).toBe("cancelled");
+  });
+
+  it("fails at once with the public text when the fault is the caller's", async () => {
+    const work = vi.fn(async () => {
+      throw new ApiError("BAD_REQUEST", "The file is not CSV");
+    });
+    await runnerWith({ work });
+    const id = await start("work");
+    expect(await until(id, "failed")).toMatchObject({ error: "The file is not CSV" });
+    expect(work).toHaveBeenCalledTimes(1);
+  });
+
+  it("that always throws is given up after five attempts, says nothing of why, and lets others go on", async () => {
+    let attempts = 0;
+    const poison = async () => {
+      attempts += 1;
+      throw new Error("secret details of ours");
+    };
+    await runnerWith({ poison, work: async () => ({}) }, { concurrency: 1 });
+    const id = await start("poison");
+    for (let retry = 1; retry < 5; retry += 1) {
+      await until(await start("work"), "completed");
+      await dueNow(id);
+    }
+    const job = await until(id, "failed");
+    expect(attempts).toBe(5);
+    expect(job.error).toBe("The job failed on our side 5 times and was given up");
+    expect(await database.row(sql`select from graphile_worker.jobs where key = ${id}`)).toBeUndefined();
+  });
+
+  it("without a handler here waits for a runner that has one", async () => {
+    await runnerWith({ work: async () => ({}) });
+    const id = await start("other");
+    await until(await start("work"), "completed");
+    expect((await jobOf(id)).status).toBe("pending");
+    await runnerWith({ other: async () => ({}) });
+    await until(id, "completed");
+  });
+});
+
+describe("when a runner stops in order", () => {
+  it("a running job goes back to the queue with its progress and is taken up by another", async () => {
+    const { entered, handler } = waiting();
+    const first = await runnerWith({ work: handler });
+    const id = await start("work");
+    (await entered).report({ processed: 42 });
+    await first.stop();
+    runners.length = 0;
+    expect(await jobOf(id)).toMatchObject({ status: "pending", processed: 42 });
+    let found = 0;
+    await runnerWith({
+      work: async ({ job }) => {
+        found = job.processed;
+        return {};
+      },
+    });
+    await until(id, "completed");
+    expect(found).toBe(42);
+  });
+
+  it("a handler that heeds no signal is waited for", async () => {
+    const finish = Promise.withResolvers<JobOutcome>();
+    const entered = Promise.withResolvers<void>();
+    const runner = await runnerWith({
+      work: () => {
+        entered.resolve();
+        return finish.promise;
+      },
+    });
+    const id = await start("work");
+    await entered.promise;
+    const stopped = runner.stop();
+    runners.length = 0;
+    finish.resolve({ result: "whole" });
+    await stopped;
+    expect(await jobOf(id)).toMatchObject({ status: "completed", result: "whole" });
+  });
+});
+
+describe("when a runner dies", () => {
+  it("its job is taken up again by another one, which the killed one cannot disturb", async () => {
+    const id = await start("hang");
+    const child = fork(new URL("../../../test/support/hanging-runner.ts", import.meta.url), [
+      database.url,
+      dataDir,
+    ]);
+    await once(child, "message");
+    expect((await jobOf(id)).status).toBe("processing");
+    child.kill("SIGKILL");
+    await once(child, "exit");
+    await runnerWith({ hang: async () => ({ result: "done by another" }) });
+    expect(await until(id, "completed")).toMatchObject({ result: "done by another" });
+  });
+
+  it("a job that kills whoever runs it is given up", async () => {
+    const run = vi.fn(async () => ({}));
+    const id = await start("poison");
+    await database.run(sql`update graphile_worker._private_jobs set attempts = 5 where key = ${id}`);
+    await runnerWith({ poison: run });
+    expect(await until(id, "failed")).toMatchObject({ error: expect.stringContaining("given up") });
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  it("what it held is given back, and what a living one holds is not", async () => {
+    const { entered, handler } = waiting();
+    await runnerWith({ work: handler });
+    const id = await start("work");
+    await entered;
+    await vi.waitFor(async () => {
+      const seen = await database.row(sql`
+        select from job_runners join graphile_worker.jobs on locked_by = job_runners.id where key = ${id}`);
+      expect(seen).toBeDefined();
+    }, patience);
+    const isHeldForAnHour = async () => {
+      const held = sql`select from graphile_worker.jobs where key = ${id} and locked_at <= now() - interval '1 hour'`;
+      return (await database.row(held)) !== undefined;
+    };
+    await database.run(sql`update graphile_worker._private_jobs set locked_at = now() - interval '1 hour'`);
+    await removeSilentRunners(database, pace.silentMs);
+    expect(await isHeldForAnHour()).toBe(true);
+    await removeSilentRunners(database, 0);
+    expect(await isHeldForAnHour()).toBe(false);
+  });
+
+  it("a run that was overtaken hears of it and writes nothing more", async () => {
+    const { entered, handler } = waiting();
+    await runnerWith({ work: handler });
+    const id = await start("work");
+    const context = await entered;
+    await database.run(sql`update jobs set run_number = run_number + 1, processed = 9 where id = ${id}`);
+    await once(context.signal, "abort");
+    context.report({ processed: 1 });
+    await vi.waitFor(async () => {
+      expect(await database.row(sql`select from graphile_worker.jobs where key = ${id}`)).toBeUndefined();
+    }, patience);
+    expect(await jobOf(id)).toMatchObject({ status: "processing", processed: 9 });
+  });
+});
+
+describe("recurring work", () => {
+  it("runs once a turn over all runners, again and again", async () => {
+    const turns: number[] = [];
+    const runsOf = (machine: number) => [
+      {
+        name: "turns",
+        seconds: 1,
+        run: async () => {
+          turns.push(machine);
+        },
+      },
+    ];
+    const begin = performance.now();
+    await Promise.all([1, 2, 3].map((machine) => runnerWith({}, { recurring: runsOf(machine) })));
+    await vi.waitFor(() => expect(turns.length).toBeGreaterThanOrEqual(3), patience);
+    const seconds = (performance.now() - begin) / 1_000;
+    expect(turns.length).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
+    const waiting = await database.rows(sql`select from graphile_worker.jobs where key = 'every:turns'`);
+    expect(waiting.length).toBe(1);
+  });
+
+  it("goes on after a failure", async () => {
+    const run = vi.fn(async () => {
+      if (run.mock.calls.length === 1) throw new Error("this once");
+    });
+    await runnerWith({}, { recurring: [{ name: "flaky", seconds: 1, run }] });
+    await vi.waitFor(() => expect(run.mock.calls.length).toBeGreaterThanOrEqual(2), patience);
+  });
+
+  it("keeps its time over a restart", async () => {
+    const run = vi.fn(async () => {});
+    const recurring = [{ name: "daily", seconds: 86_400, run }];
+    const first = await runnerWith({}, { recurring });
+    await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), patience);
+    await first.stop();
+    runners.length = 0;
+    await runnerWith({ work: async () => ({}) }, { recurring });
+    await until(await start("work"), "completed");
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+});

@@ -1,0 +1,33 @@
+/** Messages to accept without going through HTTP. */
+import type { NewMessage } from "../../src/messages/store.ts";
+import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
+import type { Draft } from "../../src/sending/accept.ts";
+
+/** A small message to `to`; every field may be replaced. */
+export function draft(workspaceId: WorkspaceId, to: string, change: Partial<NewMessage> = {}): Draft {
+  const at = to.lastIndexOf("@");
+  return {
+    priority: 0,
+    sender: null,
+    message: {
+      workspaceId,
+      id: newId(),
+      source: "api",
+      originId: null,
+      originName: "Test key",
+      fromEmail: "shop@sender.test",
+      fromName: "Shop",
+      toName: null,
+      localpart: to.slice(0, at),
+      domain: to.slice(at + 1),
+      subject: "Hello",
+      html: "<p>Hello</p>",
+      text: null,
+      attachments: [],
+      bounceEmail: null,
+      requestId: null,
+      createdAt: new Date(),
+      ...change,
+    },
+  };
+}
