@@ -5,7 +5,7 @@
  *
  * Alone: `node bench/bare-handler.ts DATABASE_URL` says on standard output which port it took.
  */
-import { type ChildProcess, fork } from "node:child_process";
+import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
@@ -16,15 +16,13 @@ const POOL = 6;
 const BATCHES_IN_FLIGHT = 2;
 const MOST_ROWS = 500;
 
-export interface BareHandler {
+export interface BareHandler extends AsyncDisposable {
   readonly port: number;
-  readonly pid: number;
-  stop(): Promise<void>;
 }
 
 /** Starts it in a process of its own, with an empty table in the given database. */
 export async function startBareHandler(databaseUrl: string): Promise<BareHandler> {
-  const child: ChildProcess = fork(fileURLToPath(import.meta.url), [databaseUrl], {
+  const child = fork(fileURLToPath(import.meta.url), [databaseUrl], {
     execArgv: [],
     silent: true,
   });
@@ -32,8 +30,7 @@ export async function startBareHandler(databaseUrl: string): Promise<BareHandler
   const [port] = (await once(child, "message")) as [number];
   return {
     port,
-    pid: child.pid ?? 0,
-    async stop() {
+    async [Symbol.asyncDispose]() {
       const gone = once(child, "exit");
       child.kill("SIGKILL");
       await gone;

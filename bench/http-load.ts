@@ -106,7 +106,9 @@ async function run(load: HttpLoad): Promise<HttpLoadResult> {
     if (now >= from && now < until) latencies.push(now - sentAt);
   };
   const isOver = () => performance.now() >= until;
-  await Promise.all(Array.from({ length: load.connections }, () => converse(load, () => sent++, note, isOver)));
+  await Promise.all(
+    Array.from({ length: load.connections }, () => converse(load, () => sent++, note, isOver)),
+  );
   const sorted = Float64Array.from(latencies).sort();
   const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN;
   return { rate: latencies.length / load.seconds, p50: at(0.5), p99: at(0.99) };

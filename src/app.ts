@@ -5,6 +5,7 @@
 import type { FastifyInstance } from "fastify";
 import { createWaker } from "./delivery/channel.ts";
 import { registerInbox } from "./delivery/inbox.ts";
+import { countQueue } from "./delivery/store.ts";
 import { dkimEndpoints } from "./identity/dkims/endpoints.ts";
 import { sendingDomainEndpoints } from "./identity/sending-domains/endpoints.ts";
 import { registerConfirmationPage } from "./identity/verified-senders/confirmation-page.ts";
@@ -15,11 +16,14 @@ import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
 import { createDatabase } from "./platform/database/pool.ts";
 import { createAuthenticator } from "./platform/http/authenticate.ts";
+import { registerDocs } from "./platform/http/docs-page.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
+import { type ReadinessCheck, registerHealth } from "./platform/http/health.ts";
 import { createRateLimiter } from "./platform/http/rate-limit.ts";
 import { createServer } from "./platform/http/server.ts";
 import { jobEndpoints } from "./platform/jobs/endpoints.ts";
 import { createLog } from "./platform/log.ts";
+import { createMetrics } from "./platform/metrics.ts";
 import { createSecrets } from "./platform/secrets.ts";
 import { createAcceptor } from "./sending/accept.ts";
 import { emailEndpoints } from "./sending/emails/endpoints.ts";
@@ -32,13 +36,22 @@ import { findKeyByHash } from "./workspace/api-keys/store.ts";
 export interface Api {
   readonly endpoints: readonly Endpoint[];
   readonly server: FastifyInstance;
+  /** Counts what the delivery processes report. */
+  readonly countOutcome: (status: string, amount: number) => void;
   /** Finishes what is in flight, then lets go of everything the API holds. */
   stop(): Promise<void>;
 }
 
 /** The HTTP API, not yet listening. Nothing is connected or read while it is built. */
-export function createApi(services: Services): Api {
+export function createApi(services: Services, checks: Readonly<Record<string, ReadinessCheck>> = {}): Api {
   const { config, log, clock, database, secrets } = services;
+  const metrics = createMetrics();
+  metrics.gauge({
+    name: "posthaste_delivery_queue",
+    help: "Messages in the delivery queue: waiting, or leased by a worker.",
+    label: "state",
+    read: () => countQueue(database),
+  });
   const rateLimiter = createRateLimiter({
     limit: config.RATE_LIMIT,
     redisUrl: config.REDIS_URL,
@@ -85,8 +98,10 @@ export function createApi(services: Services): Api {
     trustedProxies: config.TRUSTED_PROXIES,
     corsOrigins: config.CORS_ORIGINS,
     log,
-    onAnswer: () => {},
+    onAnswer: metrics.observe,
     pages: (pages) => {
+      registerHealth(pages, { database, dataDir: config.DATA_DIR, metrics, checks });
+      registerDocs(pages);
       registerConfirmationPage(pages, { db: database, clock, secrets });
       if (config.MAIL_MODE === "capture") registerInbox(pages, { db: database });
     },
@@ -94,6 +109,7 @@ export function createApi(services: Services): Api {
   return {
     endpoints,
     server,
+    countOutcome: metrics.counter("posthaste_message_outcomes_total", "What became of messages.", "status"),
     async stop() {
       await server.close();
       await Promise.all([lastUsed.flush(), rateLimiter.close()]);

@@ -43,8 +43,10 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   await prepareDatabase(services);
 
   const workers = new DeliveryWorkers(environment, config, databaseUrl, log);
-  const api = roles.includes("api") ? createApi(services) : null;
+  const delivery = async () => (workers.areReady ? null : "a delivery process is starting");
+  const api = roles.includes("api") ? createApi(services, { delivery }) : null;
   if (api) {
+    workers.onOutcome = api.countOutcome;
     const address = await api.server.listen({ host: config.HOST, port: config.PORT });
     log.info({ address, mode: config.MAIL_MODE }, "Posthaste listens");
   }
@@ -79,8 +81,8 @@ export class DeliveryWorkers {
   readonly #log: Log;
   readonly #processes = new Map<number, { process: ChildProcess; isReady: boolean }>();
   #isStopping = false;
-  /** Told of every batch of outcomes. */
-  onOutcomes: (counts: Readonly<Record<string, number>>) => void = () => {};
+  /** Told how many messages came to which end. */
+  onOutcome: (status: string, amount: number) => void = () => {};
 
   constructor(environment: Environment, config: Config, databaseUrl: string, log: Log) {
     const secretKey = loadSecretKey(config.SECRET_KEY, config.DATA_DIR);
@@ -116,7 +118,7 @@ export class DeliveryWorkers {
     this.#processes.set(slot, worker);
     child.on("message", (report: DeliveryReport) => {
       if (report.kind === "ready") worker.isReady = true;
-      else this.onOutcomes(report.counts);
+      else for (const [status, amount] of Object.entries(report.counts)) this.onOutcome(status, amount);
     });
     child.on("exit", async (code, signal) => {
       worker.isReady = false;

@@ -16,18 +16,20 @@ header { display: flex; flex-wrap: wrap; align-items: baseline; gap: .25rem .75r
 header a { font-size: 1.125rem; font-weight: 700; color: inherit; text-decoration: none }
 main { max-width: 68rem; margin: 0 auto; padding: 0 1.5rem 3rem }
 main > * { margin: 0 0 1rem; border: 1px solid var(--line); border-radius: .75rem; background: var(--paper); overflow: hidden }
-h1, nav, .empty { padding: 1rem 1.25rem }
-h1 { font-size: 1.375rem }
+h1 { margin: 0; padding: 1rem 1.25rem .25rem; font-size: 1.375rem }
+section p { padding: .25rem 1.25rem 1.25rem }
 .list { padding: 0; list-style: none }
 .list li + li { border-top: 1px solid var(--line) }
-.list a { display: grid; grid-template-columns: minmax(0, 2fr) minmax(0, 5fr) auto; gap: 0 1.5rem; align-items: baseline; padding: .75rem 1.25rem; color: inherit; text-decoration: none }
+.list a { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0 1.5rem; align-items: baseline; padding: .625rem 1.25rem; color: inherit; text-decoration: none }
 .list a:hover { background: var(--hover) }
 .list a:focus-visible { outline-offset: -3px; border-radius: .75rem }
-.list span { overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
+.list b, .list span { overflow: hidden; white-space: nowrap; text-overflow: ellipsis }
 .list b { font-weight: 600 }
-time { color: var(--soft); font-size: .875rem; font-variant-numeric: tabular-nums; white-space: nowrap }
-nav { display: flex; justify-content: space-between; gap: 1rem; font-size: .9375rem }
-.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .375rem 1.5rem; padding: 1rem 1.25rem }
+.list span { grid-column: 1 / -1 }
+time { color: var(--soft); font-size: .9375rem; font-variant-numeric: tabular-nums; white-space: nowrap }
+main > nav { display: grid; grid-template-columns: 1fr auto 1fr; border: 0; background: none; font-size: .9375rem }
+nav :last-child { text-align: end }
+.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); align-items: baseline; gap: .375rem 1.5rem; margin: 0; padding: .75rem 1.25rem 1.25rem }
 dt { color: var(--soft) }
 dd { margin: 0 }
 .files { display: flex; flex-wrap: wrap; gap: .5rem; margin: 0; padding: 0; list-style: none }
@@ -40,11 +42,10 @@ summary:focus-visible { outline-offset: -3px; border-radius: .75rem }
 iframe { display: block; width: 100%; height: 34rem; max-height: 80vh; border: 0; background: #fff; color-scheme: light; resize: vertical; overflow: auto }
 pre { margin: 0; padding: 1rem 1.25rem; white-space: pre-wrap; font: .875rem/1.6 ui-monospace, monospace }
 details .facts { font: .8125rem/1.6 ui-monospace, monospace }
-@media (max-width: 44rem) {
+@media (max-width: 40rem) {
   header, main { padding-inline: 1rem }
-  .list a { grid-template-columns: minmax(0, 1fr) auto }
-  .list b { grid-column: 1 / -1; grid-row: 2 }
-  .facts { grid-template-columns: minmax(0, 1fr) }
+  .list a { grid-template-columns: minmax(0, 1fr) }
+  .facts { grid-template-columns: minmax(0, 1fr); gap: 0 }
   dd + dt { margin-top: .5rem }
 }
 `,
@@ -76,13 +77,16 @@ export function sendInbox(
   return sendPage(reply, 200, "Inbox", body, layout);
 }
 
-const noMessages = html`<p class="empty">No message here. What is sent through the API shows up within a second.</p>`;
+const noMessages = html`<section>
+<h1>No message here</h1>
+<p>What is sent through the API shows up within a second.</p>
+</section>`;
 
-function listItem({ id, to, subject, received_at }: CapturedRow): Html {
+function listItem({ id, from, to, subject, received_at }: CapturedRow): Html {
   return html`<li><a href="/inbox/${id}">
-<span>${to}</span>
-<b><span>${subject}</span></b>
+<b>${subject}</b>
 ${moment(received_at)}
+<span class="soft">${from} → ${to}</span>
 </a></li>
 `;
 }
@@ -101,7 +105,7 @@ export function sendMessage(
     ["To", decodeWords(spoken("to") ?? row.to)],
     ["Envelope", `${row.mail_from} → ${row.to}`],
     ["Received", moment(row.received_at)],
-    ["Source", html`<a href="${place}/source">${sizeOf(row.raw.length)}</a>`],
+    ["Source", html`<a href="${place}/source">${sizeOf(row.raw.length)} of plain text</a>`],
   ];
   if (attachments.length > 0) facts.push(["Attachments", files(place, attachments)]);
   const parts: Html[] = [];
@@ -112,15 +116,19 @@ export function sendMessage(
   if (text !== null) parts.push(fold("Text", html`<pre>${text}</pre>`, markup === null));
   if (headers.length > 0)
     parts.push(fold("Headers", factList(headers.map(({ name, value }) => [name, value]))));
-  const body = html`<h1>${row.subject}</h1>
+  const body = html`<section>
+<h1>${row.subject}</h1>
 ${factList(facts)}
+</section>
 ${parts}`;
   return sendPage(reply, 200, row.subject, body, layout);
 }
 
 export function sendNoMessage(reply: FastifyReply): FastifyReply {
-  const body = html`<h1>No such message</h1>
-<p class="empty">The inbox keeps the newest messages; this one may have been removed.</p>`;
+  const body = html`<section>
+<h1>No such message</h1>
+<p>The inbox keeps the newest messages; this one may have been removed.</p>
+</section>`;
   return sendPage(reply, 404, "No such message", body, layout);
 }
 

@@ -11,16 +11,26 @@ export interface TestDatabase extends Database {
 
 /** Call at the top of a test file or in beforeAll. */
 export async function testDatabase(): Promise<TestDatabase> {
+  const database = await newDatabase(inject("template"));
+  afterAll(() => database[Symbol.asyncDispose]());
+  return database;
+}
+
+/** A database for a part of a test file; without a template it is empty, as an operator makes it. */
+export async function newDatabase(template = "template1"): Promise<TestDatabase & AsyncDisposable> {
   const serverUrl = inject("serverUrl");
   const name = `test_${process.pid}_${randomBytes(4).toString("hex")}`;
-  await administer(serverUrl, `create database ${name} template ${inject("template")}`);
+  await administer(serverUrl, `create database ${name} template ${template}`);
   const url = withDatabase(serverUrl, name);
   const database = createDatabase(url, { size: 4, name: "test", onError: () => {} });
-  afterAll(async () => {
-    await database.close();
-    await administer(serverUrl, `drop database ${name} with (force)`);
-  });
-  return { ...database, url };
+  return {
+    ...database,
+    url,
+    async [Symbol.asyncDispose]() {
+      await database.close();
+      await administer(serverUrl, `drop database ${name} with (force)`);
+    },
+  };
 }
 
 async function administer(serverUrl: string, statement: string): Promise<void> {

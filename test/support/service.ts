@@ -13,22 +13,10 @@ import { createLog } from "../../src/platform/log.ts";
 import { createSecrets } from "../../src/platform/secrets.ts";
 import { issueKey } from "../../src/workspace/api-keys/issue.ts";
 import { createWorkspace } from "../../src/workspace/create-workspace.ts";
+import { apiCaller, type CallApi } from "./api-caller.ts";
 import { type StubClock, stubClock } from "./clock.ts";
 import { type TestDatabase, testDatabase } from "./database.ts";
 import { type DnsZone, type FakeDns, startFakeDns } from "./fake-dns.ts";
-
-export interface ApiAnswer {
-  readonly status: number;
-  readonly headers: Headers;
-  /** Parsed JSON; the text where it is none. A test knows what it asked for. */
-  readonly body: ReturnType<typeof JSON.parse>;
-}
-
-export interface CallOptions {
-  /** Another key; null sends none. */
-  readonly key?: string | null;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 export interface TestService {
   readonly url: string;
@@ -39,8 +27,8 @@ export interface TestService {
   readonly database: TestDatabase;
   readonly dns: FakeDns;
   readonly clock: StubClock;
-  /** Calls `/api/v1<path>` with a JSON body (a string is sent as it is). */
-  readonly call: (method: string, path: string, body?: unknown, options?: CallOptions) => Promise<ApiAnswer>;
+  /** With `key`. */
+  readonly call: CallApi;
   /** Another workspace with a key that may do everything. */
   newWorkspace(): Promise<{ workspaceId: WorkspaceId; key: string }>;
   /** Another key of the first workspace. */
@@ -96,19 +84,6 @@ export async function startService(
     clock,
     newWorkspace,
     newKey: (permissions, name = "Another key") => newKeyOf(first.workspaceId, permissions, name),
-    async call(method, path, body, { key = first.key, headers = {} } = {}) {
-      const response = await fetch(`${url}/api/v1${path}`, {
-        method,
-        headers: {
-          ...(key !== null && { "X-API-Key": key }),
-          ...(body !== undefined && { "Content-Type": "application/json" }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      const isJson = response.headers.get("content-type")?.startsWith("application/json");
-      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
-    },
+    call: apiCaller(() => url, first.key),
   };
 }

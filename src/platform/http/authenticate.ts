@@ -5,7 +5,7 @@
  */
 import { hash } from "node:crypto";
 import { ApiError } from "../errors.ts";
-import { type Caller, type Endpoint, type Need, permissionOf } from "./endpoint.ts";
+import { type Caller, type Endpoint, permissionOf } from "./endpoint.ts";
 
 /** A key as the database has it. */
 export interface KeyRecord extends Caller {
@@ -96,16 +96,19 @@ export function requirePermissions(caller: Caller, wanted: readonly string[]): v
  */
 export function authorize(endpoint: Endpoint, caller: Caller): void {
   const { needs } = endpoint;
-  if (caller.isSuspended && !endpoint.openWhileSuspended && changesSomething(needs, endpoint.method)) {
+  if (caller.isSuspended && isClosedToSuspended(endpoint)) {
     throw new ApiError(
       "SERVICE_SUSPENDED",
       "The workspace is suspended: reading works, sending and changing do not",
     );
   }
-  if (needs !== "authenticated" && needs.judgedBy === "server")
+  if (needs !== "authenticated" && needs.judgedBy === "server") {
     requirePermissions(caller, [permissionOf(needs)]);
+  }
 }
 
-function changesSomething(needs: Need | "authenticated", method: string): boolean {
+/** A suspended workspace reads and pays, but sends and changes nothing. */
+export function isClosedToSuspended({ needs, method, openWhileSuspended }: Endpoint): boolean {
+  if (openWhileSuspended) return false;
   return needs === "authenticated" ? method !== "GET" : needs.action !== "read";
 }

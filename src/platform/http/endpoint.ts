@@ -4,6 +4,7 @@
  */
 import type { FastifyBaseLogger } from "fastify";
 import type { Static, TSchema } from "typebox";
+import type { ErrorCode } from "../errors.ts";
 import type { WorkspaceId } from "../ids.ts";
 import type { FileAnswer } from "./file-answer.ts";
 import type { Answered, Reservation } from "./idempotency.ts";
@@ -96,6 +97,8 @@ interface Operation<
   readonly status?: 200 | 201 | 202;
   /** Most bytes of a body; 1 MB unless said. */
   readonly bodyLimit?: number;
+  /** Refusals of its handler, beside those that follow from what is declared here (error-codes.ts). */
+  readonly errors?: readonly ErrorCode[];
   /** A write that stays open for a suspended workspace (billing). */
   readonly openWhileSuspended?: true;
   handle(

@@ -3,9 +3,6 @@ import type { Static, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { ApiError, type FieldFault } from "../errors.ts";
 
-/** Faults listed in one answer; more help nobody. */
-const MOST_FAULTS = 10;
-
 /** Compiles a shape once; the returned function gives the value back typed, or throws VALIDATION_ERROR. */
 export function bodyReader<Shape extends TSchema>(shape: Shape): (value: unknown) => Static<Shape> {
   // Compiled at the first request, not at start: a hundred shapes would cost the start a hundred milliseconds.
@@ -21,11 +18,15 @@ export function bodyReader<Shape extends TSchema>(shape: Shape): (value: unknown
   };
 }
 
+/** One fault a field, the first that TypeBox found; it looks for eight at the most. */
 function faultsOf(validator: Validator, value: unknown): FieldFault[] {
   const faults = new Map<string, FieldFault>();
-  for (const error of validator.Errors(value)) {
-    for (const fault of faultsOfError(error)) {
-      if (faults.size < MOST_FAULTS && !faults.has(fault.field)) faults.set(fault.field, fault);
+  const errors = validator.Errors(value);
+  const nullables = new Set(errors.filter(isNotNull).map((error) => error.instancePath));
+  for (const error of errors.filter((error) => !isNotNull(error))) {
+    for (const [field, wanted] of wantedBy(error)) {
+      const orNull = nullables.has(error.instancePath) ? " or null" : "";
+      if (!faults.has(field)) faults.set(field, { field, message: `${field} ${wanted}${orNull}` });
     }
   }
   return [...faults.values()];
@@ -33,15 +34,61 @@ function faultsOf(validator: Validator, value: unknown): FieldFault[] {
 
 type ShapeError = ReturnType<Validator["Errors"]>[number];
 
-function faultsOfError(error: ShapeError): FieldFault[] {
+/** What a union with null says of a value that fits neither; the other branch says what else it may be. */
+function isNotNull(error: ShapeError): boolean {
+  return error.keyword === "type" && error.params.type === "null" && error.schemaPath.includes("/anyOf/");
+}
+
+function wantedBy(error: ShapeError): [field: string, wanted: string][] {
   const path = fieldName(error.instancePath);
-  if (error.keyword === "required") {
-    return error.params.requiredProperties.map((name) => {
-      const field = path === "body" ? name : `${path}.${name}`;
-      return { field, message: `${field} is required` };
-    });
+  if (error.keyword !== "required") return [[path, sentence(error)]];
+  return error.params.requiredProperties.map((name) => [
+    path === "body" ? name : `${path}.${name}`,
+    "is required",
+  ]);
+}
+
+/** TypeBox's own sentences are for those who wrote the shape. */
+function sentence(error: ShapeError): string {
+  switch (error.keyword) {
+    case "type":
+      return `must be ${[error.params.type].flat().map(withArticle).join(" or ")}`;
+    case "enum":
+      return `must be one of ${error.params.allowedValues.join(", ")}`;
+    case "const":
+      return `must be ${JSON.stringify(error.params.allowedValue)}`;
+    case "minLength":
+      return error.params.limit === 1
+        ? "must not be empty"
+        : `must have at least ${error.params.limit} characters`;
+    case "maxLength":
+      return `must have at most ${error.params.limit} characters`;
+    case "minItems":
+      return error.params.limit === 1
+        ? "must not be empty"
+        : `must have at least ${error.params.limit} items`;
+    case "maxItems":
+      return `must have at most ${error.params.limit} items`;
+    case "minimum":
+      return `must be at least ${error.params.limit}`;
+    case "maximum":
+      return `must be at most ${error.params.limit}`;
+    case "format":
+      return formats[error.params.format] ?? error.message;
+    default:
+      return error.message;
   }
-  return [{ field: path, message: `${path} ${error.message}` }];
+}
+
+const formats: Readonly<Record<string, string>> = {
+  uuid: "must be a UUID",
+  "date-time": "must be a date with time and zone, such as 2027-01-31T12:00:00Z",
+  date: "must be a date such as 2027-01-31",
+};
+
+function withArticle(type: string): string {
+  if (type === "null") return type;
+  return /^[aio]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
 /** A JSON pointer as people write it: `/attachments/0/content` is `attachments[0].content`. */

@@ -139,6 +139,7 @@ export function jobEndpoints({ db, dataDir }: { db: Database; dataDir: string })
       path: "/jobs/{job_id}/cancel",
       summary: "Cancel a job: at once while it waits, within seconds while it runs",
       needs: need(jobs, "write", "handler"),
+      errors: ["CONFLICT"],
       answer: Job,
       message: (job) => (job.status === "cancelled" ? "Job cancelled" : "The job will stop shortly"),
       async handle({ caller, params }) {

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { type ApiAnswer, startService } from "../../../test/support/service.ts";
+import type { ApiAnswer } from "../../../test/support/api-caller.ts";
+import { startService } from "../../../test/support/service.ts";
 import { catalogueOf, permissionValues } from "./catalogue.ts";
 import { hashSecret } from "./secret.ts";
 import { findKey, findKeyByHash, listKeys, lockKeys, updateKey } from "./store.ts";

@@ -1,0 +1,86 @@
+/**
+ * How fast messages are accepted: `POST /emails/send` over 64 connections, each 201 after its commit, beside the bare
+ * handler (bare-handler.ts) under the same load on the same PostgreSQL. The two take turns, so that whatever else the
+ * machine does meets both. Only the API runs: nothing is delivered meanwhile.
+ */
+
+import { startBareHandler } from "./bare-handler.ts";
+import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
+import { type Lab, senderDomain } from "./lab.ts";
+import { memoryOf } from "./machine.ts";
+import { htmlOfLength } from "./mail-body.ts";
+import { startProgram } from "./program.ts";
+import { type Figure, grouped, medianBy } from "./table.ts";
+
+const SIZES = [1_000, 10_000];
+const CONNECTIONS = 64;
+const RUNS = 3;
+const SECONDS = 4;
+const WARM_UP_SECONDS = 2;
+const LEAST_RATIO = 0.5;
+const MOST_P99_MS = 25;
+
+export async function benchAccept(lab: Lab): Promise<Figure[]> {
+  await using service = await startProgram({ env: lab.environment, args: ["serve", "--roles", "api"] });
+  await using bare = await startBareHandler(lab.databaseUrl);
+  const figures: Figure[] = [];
+  for (const size of SIZES) {
+    const load = {
+      body: JSON.stringify({
+        to: "user00000000@example.test",
+        from_email: `shop@${senderDomain}`,
+        subject: "Your order 00000000",
+        body: htmlOfLength(size),
+      }),
+      connections: CONNECTIONS,
+      seconds: SECONDS,
+      warmUpSeconds: WARM_UP_SECONDS,
+    };
+    const pairs: { bare: HttpLoadResult; service: HttpLoadResult }[] = [];
+    for (let run = 0; run < RUNS; run++) {
+      pairs.push({
+        bare: await runHttpLoad({ ...load, port: bare.port, path: "/", headers: {} }),
+        service: await runHttpLoad({
+          ...load,
+          port: Number(new URL(service.url).port),
+          path: "/api/v1/emails/send",
+          headers: { "X-API-Key": lab.apiKey },
+        }),
+      });
+    }
+    figures.push(figureOf(size, medianBy(pairs, ratioOf)));
+  }
+  const { node } = await memoryOf(service.pid);
+  figures.push({
+    what: "memory of the API process after that",
+    measured: `${node.join(" + ")} MiB`,
+    aim: "",
+    isMet: null,
+  });
+  return figures;
+}
+
+interface Pair {
+  readonly bare: HttpLoadResult;
+  readonly service: HttpLoadResult;
+}
+
+function ratioOf({ bare, service }: Pair): number {
+  return service.rate / bare.rate;
+}
+
+function figureOf(size: number, pair: Pair): Figure {
+  const ratio = ratioOf(pair);
+  return {
+    what: `accept, ${size / 1000} KB body`,
+    measured: describe(pair.service),
+    yardstick: `bare handler ${describe(pair.bare)}`,
+    ratio,
+    aim: `ratio ≥ ${LEAST_RATIO}, p99 < ${MOST_P99_MS} ms`,
+    isMet: ratio >= LEAST_RATIO && pair.service.p99 < MOST_P99_MS,
+  };
+}
+
+function describe({ rate, p50, p99 }: HttpLoadResult): string {
+  return `${grouped(rate)}/s, p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms`;
+}

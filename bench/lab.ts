@@ -1,0 +1,64 @@
+/** What the benchmarks share: one PostgreSQL, a workspace with a key and a sending domain, and a folder for the rest. */
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ensurePartitions } from "../src/messages/partitions.ts";
+import { systemClock } from "../src/platform/clock.ts";
+import { startEmbedded } from "../src/platform/database/embedded.ts";
+import { migrate } from "../src/platform/database/migrate.ts";
+import { createDatabase, type Database } from "../src/platform/database/pool.ts";
+import type { WorkspaceId } from "../src/platform/ids.ts";
+import { createLog } from "../src/platform/log.ts";
+import { createSecrets } from "../src/platform/secrets.ts";
+import { createWorkspace } from "../src/workspace/create-workspace.ts";
+import { insertVerifiedDomain } from "../test/support/sender-domain.ts";
+
+export const senderDomain = "sender.test";
+const SECRET_KEY = "the secret key of a database that lives for one benchmark";
+
+export interface Lab extends AsyncDisposable {
+  readonly databaseUrl: string;
+  readonly database: Database;
+  readonly workspaceId: WorkspaceId;
+  /** An API key that may do everything. */
+  readonly apiKey: string;
+  /** Removed at the end. */
+  readonly folder: string;
+  /** Settings with which the program serves this database, quietly and without a rate limit. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** The embedded PostgreSQL with its own settings, in a temporary folder: the same for service and yardstick. */
+export async function openLab(): Promise<Lab> {
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-bench-"));
+  const embedded = await startEmbedded({ dataDir: folder, log: createLog("silent") });
+  const databaseUrl = embedded.connection.url;
+  const database = createDatabase(databaseUrl, { size: 4, name: "benchmark", onError: () => {} });
+  await migrate(database);
+  await ensurePartitions(database, systemClock.now());
+  const settings = { name: "Benchmark", timezone: "UTC", plan: "enterprise" } as const;
+  const { workspace, key } = await createWorkspace(database, settings, systemClock);
+  await insertVerifiedDomain(database, createSecrets(SECRET_KEY), workspace.id, senderDomain);
+  const dataDir = join(folder, "service");
+  await mkdir(dataDir);
+  return {
+    databaseUrl,
+    database,
+    workspaceId: workspace.id,
+    apiKey: key.key,
+    folder,
+    environment: {
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: dataDir,
+      SECRET_KEY,
+      RATE_LIMIT: "off",
+      LOG_LEVEL: "warn",
+      MAIL_HOSTNAME: "mail.posthaste.test",
+    },
+    async [Symbol.asyncDispose]() {
+      await database.close();
+      await embedded.stop();
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** What the figures were measured on, and the yardstick of every sender that signs: RSA in OpenSSL. */
+import { execFile } from "node:child_process";
+import { availableParallelism, cpus, totalmem } from "node:os";
+import { promisify } from "node:util";
+import sql from "sql-template-tag";
+import type { Database } from "../src/platform/database/pool.ts";
+
+const run = promisify(execFile);
+
+export const cores = availableParallelism();
+
+/** One line: processor, memory, versions. */
+export async function describeMachine(db: Database): Promise<string> {
+  const model = cpus()[0]?.model.trim() ?? "unknown processor";
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const server = await db.row<{ version: string }>(sql`select current_setting('server_version') as version`);
+  const openssl = await run("openssl", ["version"]).catch(() => ({ stdout: "no openssl" }));
+  return [
+    `${cores} cores of ${model}, ${memory}`,
+    `Node.js ${process.versions.node}`,
+    `PostgreSQL ${server?.version ?? "?"}`,
+    openssl.stdout.replace(/ \(.*/s, "").trim(),
+  ].join(" · ");
+}
+
+/** RSA-2048 signatures per second of all cores together; null where there is no `openssl`. */
+export async function signaturesPerSecond(seconds: number): Promise<number | null> {
+  const words = ["speed", "-seconds", String(seconds), "-multi", String(cores), "rsa2048"];
+  const output = await run("openssl", words).catch(() => null);
+  const [, rate] = /^rsa +2048 bits +\S+ +\S+ +([\d.]+)/m.exec(output?.stdout ?? "") ?? [];
+  return rate === undefined ? null : Number(rate);
+}
+
+/** MiB that a process and its descendants hold, by what each is. Pages that processes share count for each of them. */
+export async function memoryOf(pid: number): Promise<{ node: number[]; postgres: number }> {
+  const { stdout } = await run("ps", ["-e", "-o", "pid=,ppid=,rss=,args="]);
+  const processes = stdout.split("\n").flatMap((line) => {
+    const [, id, parent, kib, args = ""] = /^ *(\d+) +(\d+) +(\d+) (.*)$/.exec(line) ?? [];
+    return id === undefined ? [] : { id: Number(id), parent: Number(parent), mib: Number(kib) / 1024, args };
+  });
+  const family = new Set([pid]);
+  // Children may be listed before their parents.
+  for (let known = 0; known < family.size; ) {
+    known = family.size;
+    for (const { id, parent } of processes) if (family.has(parent)) family.add(id);
+  }
+  const ours = processes.filter(({ id }) => family.has(id));
+  const isPostgres = (args: string) => args.includes("postgres:") || args.includes("bin/postgres");
+  return {
+    node: ours.filter(({ args }) => !isPostgres(args)).map(({ mib }) => Math.round(mib)),
+    postgres: Math.round(ours.filter(({ args }) => isPostgres(args)).reduce((sum, { mib }) => sum + mib, 0)),
+  };
+}

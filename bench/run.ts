@@ -1,0 +1,39 @@
+/**
+ * The benchmarks, each beside what the same machine can do at best in the same minute:
+ *
+ *     npm run bench                    all of them, in under four minutes
+ *     npm run bench -- deliver start   some
+ *
+ * docs/benchmarks.md says what the figures mean.
+ */
+import { benchAccept } from "./accept.ts";
+import { benchDeliver } from "./deliver.ts";
+import { type Lab, openLab } from "./lab.ts";
+import { describeMachine } from "./machine.ts";
+import { benchStart } from "./start.ts";
+import { type Figure, table } from "./table.ts";
+
+const benchmarks = new Map<string, (lab: Lab) => Promise<Figure[]>>([
+  ["accept", benchAccept],
+  ["deliver", benchDeliver],
+  ["start", benchStart],
+]);
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !benchmarks.has(name));
+if (unknown.length > 0) {
+  process.stderr.write(
+    `There is no benchmark ${unknown.join(", ")}: choose of ${[...benchmarks.keys()].join(", ")}.\n`,
+  );
+  process.exit(1);
+}
+
+await using lab = await openLab();
+process.stdout.write(`${new Date().toISOString().slice(0, 10)} · ${await describeMachine(lab.database)}\n\n`);
+const figures: Figure[] = [];
+for (const [name, bench] of benchmarks) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  process.stderr.write(`${name} …\n`);
+  figures.push(...(await bench(lab)));
+}
+process.stdout.write(`${table(figures)}\n`);

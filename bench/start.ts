@@ -1,0 +1,36 @@
+/** How long the program takes from its start to a ready service: in an empty DATA_DIR, and in one that has been used. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startProgram } from "./program.ts";
+import { type Figure, grouped, median } from "./table.ts";
+
+const RUNS = 3;
+const MOST_FIRST_MS = 3_000;
+const MOST_LATER_MS = 1_500;
+
+export async function benchStart(): Promise<Figure[]> {
+  const first: number[] = [];
+  const later: number[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    const dataDir = await mkdtemp(join(tmpdir(), "posthaste-start-"));
+    for (const times of [first, later]) {
+      await using service = await startProgram({ env: { DATA_DIR: dataDir, LOG_LEVEL: "error" } });
+      times.push(service.readyAfterMs);
+    }
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
+  }
+  return [
+    figureOf("first start, empty DATA_DIR", median(first), MOST_FIRST_MS),
+    figureOf("later start", median(later), MOST_LATER_MS),
+  ];
+}
+
+function figureOf(what: string, milliseconds: number, most: number): Figure {
+  return {
+    what,
+    measured: `${grouped(milliseconds)} ms`,
+    aim: `≤ ${grouped(most)} ms`,
+    isMet: milliseconds <= most,
+  };
+}

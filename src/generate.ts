@@ -1,0 +1,15 @@
+/** `npm run generate` writes the generated files; with `--check` it only says which are stale, and fails. */
+import { readFile, writeFile } from "node:fs/promises";
+import { endpointsForDocs } from "./app.ts";
+import { generatedFiles } from "./generated-files.ts";
+
+const root = new URL("../", import.meta.url);
+const isCheck = process.argv.includes("--check");
+
+for (const [path, text] of generatedFiles(endpointsForDocs())) {
+  const present = await readFile(new URL(path, root), "utf8").catch(() => null);
+  if (present === text) continue;
+  process.stdout.write(`${path} ${isCheck ? "is stale: npm run generate" : "written"}\n`);
+  if (isCheck) process.exitCode = 1;
+  else await writeFile(new URL(path, root), text);
+}

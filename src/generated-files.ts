@@ -1,0 +1,111 @@
+/** The committed files that are read from the code: they change with it, by `npm run generate`, and never by hand. */
+import { readFileSync } from "node:fs";
+import { settings } from "./platform/config.ts";
+import { type ErrorCode, errorTable } from "./platform/errors.ts";
+import type { Endpoint } from "./platform/http/endpoint.ts";
+import { permissionOf } from "./platform/http/endpoint.ts";
+import { errorCodesOf } from "./platform/http/error-codes.ts";
+import { openApiDocument } from "./platform/http/openapi.ts";
+import { catalogueOf } from "./workspace/api-keys/catalogue.ts";
+
+/** Text by path, relative to the root of the repository. */
+export function generatedFiles(endpoints: readonly Endpoint[]): ReadonlyMap<string, string> {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  return new Map([
+    ["openapi.json", `${JSON.stringify(openApiDocument(endpoints, { version }), null, 2)}\n`],
+    ["docs/configuration.md", configurationPage()],
+    ["docs/errors.md", errorsPage(endpoints)],
+    ["docs/permissions.md", permissionsPage(endpoints)],
+  ]);
+}
+
+function page(title: string, introduction: string, ...parts: string[]): string {
+  const note = "<!-- Generated from the code by `npm run generate`; do not edit. -->";
+  return `${[`# ${title}`, note, introduction, ...parts].join("\n\n")}\n`;
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(head), line(head.map(() => "---")), ...rows.map(line)].join("\n");
+}
+
+const code = (text: string) => (text === "" ? "" : `\`${text}\``);
+const call = ({ method, path }: Endpoint) => code(`${method} ${path}`);
+
+function configurationPage(): string {
+  return page(
+    "Configuration",
+    "Environment variables, read once at start; a wrong one ends the start with a sentence that says why. `npm run -s posthaste -- config` prints what is in force. A secret is never printed.",
+    table(
+      ["Name", "Default", "What it is"],
+      Object.entries(settings).map(([name, setting]) => [
+        code(name),
+        code(setting.default),
+        "secret" in setting ? `${setting.about} *Secret.*` : setting.about,
+      ]),
+    ),
+  );
+}
+
+function errorsPage(endpoints: readonly Endpoint[]): string {
+  return page(
+    "Errors",
+    "A failure is `{ success: false, error, code }`, with `details: [{ field, message }]` where fields were refused and `required_scopes` where permissions are missing. Decide by `code`; `error` is for people. Quote `X-Request-Id` when you ask about one.",
+    table(
+      ["Code", "HTTP", "Meaning", "Answered by"],
+      (Object.keys(errorTable) as ErrorCode[]).map((name) => [
+        code(name),
+        String(errorTable[name].status),
+        errorTable[name].text,
+        whoAnswers(name, endpoints),
+      ]),
+    ),
+  );
+}
+
+/** A rule where there is one, the calls by name where they are few. */
+function whoAnswers(name: ErrorCode, endpoints: readonly Endpoint[]): string {
+  const calls = endpoints.filter((endpoint) => errorCodesOf(endpoint).includes(name)).map(call);
+  if (calls.length === endpoints.length) return "every call";
+  return ruleFor[name] ?? (calls.join(", ") || "no call yet");
+}
+
+const ruleFor: Partial<Record<ErrorCode, string>> = {
+  INSUFFICIENT_SCOPE: "every call that needs a permission",
+  SERVICE_SUSPENDED: "every call that sends or changes something",
+  NOT_FOUND: "every path that is not there, and every id in a path that is not this workspace's",
+  METHOD_NOT_ALLOWED: "every path",
+  PAYLOAD_TOO_LARGE: "every call with a body",
+};
+
+function permissionsPage(endpoints: readonly Endpoint[]): string {
+  const { resources, wildcards, presets } = catalogueOf(endpoints);
+  const callsOf = (value: string) =>
+    endpoints.filter(({ needs }) => needs !== "authenticated" && permissionOf(needs) === value).map(call);
+  const open = endpoints.filter(({ needs }) => needs === "authenticated").map(call);
+  return page(
+    "Permissions",
+    "A key holds permissions of the form `resource:action`. `GET /api-keys/permissions` answers this list from the definitions that the API enforces; `write` does not imply `read`.",
+    table(
+      ["Permission", "What it allows"],
+      resources.flatMap(({ actions }) =>
+        actions.map(({ value }) => [code(value), callsOf(value).join(", ")]),
+      ),
+    ),
+    "## Wildcards",
+    table(
+      ["Permission", "What it allows"],
+      [
+        ...resources.map(({ wildcard, label }) => [code(wildcard), `Every action on: ${label}`]),
+        ...wildcards.map(({ value, label }) => [code(value), label]),
+      ],
+    ),
+    "## Presets",
+    table(
+      ["Preset", "Permissions"],
+      presets.map(({ preset, values }) => [code(preset), values.map(code).join(", ")]),
+    ),
+    `Any valid key may call ${open.join(", ")}.`,
+  );
+}

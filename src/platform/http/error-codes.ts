@@ -1,0 +1,21 @@
+/** Which refusals an endpoint can answer: most follow from its declaration, the rest it names itself. */
+import { type ErrorCode, errorTable } from "../errors.ts";
+import { isClosedToSuspended } from "./authenticate.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+/** In the order of the error table. */
+export function errorCodesOf(endpoint: Endpoint): ErrorCode[] {
+  const codes = new Set<ErrorCode>([
+    "VALIDATION_ERROR",
+    "UNAUTHORIZED",
+    "RATE_LIMIT_EXCEEDED",
+    "INTERNAL_ERROR",
+  ]);
+  if (endpoint.needs !== "authenticated") codes.add("INSUFFICIENT_SCOPE");
+  if (isClosedToSuspended(endpoint)) codes.add("SERVICE_SUSPENDED");
+  if (endpoint.path.includes("{")) codes.add("NOT_FOUND");
+  if (endpoint.body) codes.add("PAYLOAD_TOO_LARGE");
+  if (endpoint.idempotent) codes.add("CONFLICT");
+  for (const code of endpoint.errors ?? []) codes.add(code);
+  return (Object.keys(errorTable) as ErrorCode[]).filter((code) => codes.has(code));
+}

@@ -1,0 +1,85 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { ApiError } from "../errors.ts";
+import { parseJsonBody } from "./json-body.ts";
+
+function refusalOf(text: string): ApiError {
+  try {
+    parseJsonBody(text);
+  } catch (thrown) {
+    if (thrown instanceof ApiError) return thrown;
+    throw thrown;
+  }
+  throw new Error("was not refused");
+}
+
+describe("a JSON body", () => {
+  it("is read as JSON.parse reads it, whatever it holds that can be stored", () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8, stringUnit: "binary" }), (value) => {
+        const text = JSON.stringify(value);
+        // A NUL or half a pair can only stand as an escape; "-0" does not survive JSON.
+        fc.pre(
+          !/\\u(0000|d[89a-f])/.test(text) && !text.includes("__proto__") && !text.includes("constructor"),
+        );
+        expect(parseJsonBody(text)).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it("is undefined when there is nothing", () => {
+    expect(parseJsonBody("")).toBeUndefined();
+    expect(parseJsonBody(" \r\n ")).toBeUndefined();
+  });
+
+  it("may begin with a byte order mark", () => {
+    expect(parseJsonBody('\uFEFF{"a":1}')).toEqual({ a: 1 });
+  });
+
+  it.each(["{", '{"a":1}}', "{'a':1}", '{"a":1,}', "nul", "[1 2]", '"a', "{\u0000}", "NaN"])(
+    "that is no JSON is refused, and it says where: %j",
+    (text) => {
+      const { code, message } = refusalOf(text);
+      expect(code).toBe("VALIDATION_ERROR");
+      expect(message).toMatch(/^The body is not valid JSON: ./);
+      expect(message.length).toBeLessThan(300);
+    },
+  );
+
+  it.each([
+    ['{"a":"x\\u0000y"}', "a"],
+    ['{"a":{"b":["ok","\\u0000"]}}', "a.b[1]"],
+    ['{"a":{"k\\u0000":1}}', "a"],
+    ['"\\u0000"', "body"],
+    ['[{"subject":"\\ud800"}]', "[0].subject"],
+    ['{"a":"\\uDC00 alone"}', "a"],
+  ])("with what PostgreSQL cannot store is refused by field: %s", (text, field) => {
+    expect(refusalOf(text).details).toEqual([
+      { field, message: `${field} must not contain NUL characters or halves of surrogate pairs` },
+    ]);
+  });
+
+  it("may hold a whole surrogate pair and a written-out escape", () => {
+    expect(parseJsonBody('{"a":"\\ud83d\\ude00","b":"\\\\u0000"}')).toEqual({ a: "😀", b: "\\u0000" });
+  });
+
+  it("cannot reach Object.prototype", () => {
+    const text = '{"__proto__":{"polluted":1},"a":{"constructor":{"prototype":{"polluted":1}}},"b":1}';
+    const value = parseJsonBody(text) as { a: object };
+    expect(Object.keys(value)).toEqual(["a", "b"]);
+    for (const object of [value, value.a, {}]) expect(object).not.toHaveProperty("polluted");
+  });
+
+  it("may nest 63 levels deep, not 65, and 100,000 levels cost no stack", () => {
+    const nested = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+    expect(() => parseJsonBody(nested(64))).not.toThrow();
+    expect(refusalOf(nested(65)).message).toBe("The body is nested deeper than 64 levels");
+    expect(refusalOf(nested(100_000)).code).toBe("VALIDATION_ERROR");
+    expect(refusalOf(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`).code).toBe("VALIDATION_ERROR");
+  });
+
+  it("of ten million characters is read at once", () => {
+    const long = "x".repeat(10_000_000);
+    expect(parseJsonBody(JSON.stringify({ long }))).toEqual({ long });
+  });
+});

@@ -1,0 +1,148 @@
+import { Type } from "typebox";
+import { describe, expect, it } from "vitest";
+import { type Endpoint, endpoint, need, type Resource } from "./endpoint.ts";
+import { FileAnswer, fileShape } from "./file-answer.ts";
+import { openApiDocument } from "./openapi.ts";
+import { choiceField, pageFields } from "./query.ts";
+import { Id } from "./shapes.ts";
+
+const things: Resource = { name: "things", label: "Things", group: "Group" };
+const Colour = Type.Object({ name: Type.String() }, { $id: "Colour" });
+const Thing = Type.Object({ id: Id, colours: Type.Array(Colour) }, { $id: "Thing" });
+const ThingInput = Type.Object({ colour: Type.Optional(Colour) });
+
+const listThings = endpoint({
+  id: "listThings",
+  method: "GET",
+  path: "/things",
+  summary: "All things",
+  needs: need(things, "read"),
+  query: { state: choiceField(["new", "old"], "Only in this state."), ...pageFields() },
+  answer: Type.Array(Thing),
+  message: "Things",
+  handle: async () => [],
+});
+const createThing = endpoint({
+  id: "createThing",
+  method: "POST",
+  path: "/things",
+  summary: "Make a thing",
+  needs: need(things, "write"),
+  body: ThingInput,
+  answer: Thing,
+  status: 201,
+  message: () => "Made",
+  idempotent: true,
+  errors: ["PLAN_LIMIT_REACHED"],
+  handle: async () => ({ id: "", colours: [] }),
+});
+const exportThing = endpoint({
+  id: "exportThing",
+  method: "GET",
+  path: "/things/{id}/export",
+  summary: "A thing as CSV",
+  needs: need(things, "read"),
+  answer: fileShape("text/csv", "Its rows."),
+  handle: async () => new FileAnswer("thing.csv", process.stdin),
+});
+const anybody = endpoint({
+  id: "getKinds",
+  method: "GET",
+  path: "/things/kinds",
+  summary: "Kinds",
+  needs: "authenticated",
+  answer: Type.Array(Type.String()),
+  message: "Kinds",
+  handle: async () => [],
+});
+
+const documentOf = (...endpoints: Endpoint[]) =>
+  JSON.parse(JSON.stringify(openApiDocument(endpoints, { version: "1.2.3" })));
+const document = documentOf(listThings, createThing, exportThing, anybody);
+const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
+
+describe("openapi.json", () => {
+  it("has an operation for each endpoint, with its permission", () => {
+    expect(document.openapi).toBe("3.1.0");
+    expect(document.info.version).toBe("1.2.3");
+    expect(Object.keys(document.paths)).toEqual(["/things", "/things/{id}/export", "/things/kinds"]);
+    expect(document.paths["/things"].get).toMatchObject({
+      operationId: "listThings",
+      summary: "All things",
+      tags: ["Things"],
+      "x-permission": "things:read",
+    });
+    expect(document.paths["/things/kinds"].get).toMatchObject({
+      "x-permission": "authenticated",
+      tags: ["Things"],
+    });
+  });
+
+  it("moves shapes with an $id into components, nested ones too", () => {
+    const { schema } = document.paths["/things"].get.responses["200"].content["application/json"];
+    expect(schema.properties.data).toEqual({ type: "array", items: ref("schemas", "Thing") });
+    expect(document.components.schemas.Thing.properties.colours.items).toEqual(ref("schemas", "Colour"));
+    expect(JSON.stringify(document)).not.toContain("$id");
+  });
+
+  it("refuses two different shapes of one $id", () => {
+    const other = { ...anybody, answer: Type.Object({ other: Type.String() }, { $id: "Thing" }) };
+    expect(() => documentOf(listThings, other)).toThrow("two shapes have the $id Thing");
+  });
+
+  it("describes parameters: path ids, query fields, the Idempotency-Key", () => {
+    const [state, page, limit] = document.paths["/things"].get.parameters;
+    expect(state).toEqual({
+      name: "state",
+      in: "query",
+      required: false,
+      description: "Only in this state.",
+      schema: { enum: ["new", "old"] },
+    });
+    expect(page).toMatchObject({ name: "page", schema: { type: "integer", default: 1 } });
+    expect(limit).toMatchObject({ name: "limit", schema: { maximum: 200, default: 50 } });
+    expect(document.paths["/things/{id}/export"].get.parameters).toEqual([
+      { name: "id", in: "path", required: true, schema: { type: "string", format: "uuid" } },
+    ]);
+    expect(document.paths["/things"].post.parameters).toEqual([ref("parameters", "IdempotencyKey")]);
+  });
+
+  it("answers with the envelope, under the declared status, or with a file", () => {
+    const { responses, requestBody } = document.paths["/things"].post;
+    expect(requestBody.content["application/json"].schema.properties.colour).toEqual(
+      ref("schemas", "Colour"),
+    );
+    expect(responses["201"].content["application/json"].schema).toEqual({
+      type: "object",
+      required: ["success", "data", "message"],
+      properties: { success: { const: true }, data: ref("schemas", "Thing"), message: { type: "string" } },
+    });
+    expect(document.paths["/things/{id}/export"].get.responses["200"].content).toEqual({
+      "text/csv": { schema: { type: "string" } },
+    });
+  });
+
+  it("lists the refusals that can occur, by status", () => {
+    const namesOf = (operation: { responses: Record<string, { $ref?: string }> }) =>
+      Object.values(operation.responses).flatMap(({ $ref }) => ($ref ? [$ref.split("/").at(-1)] : []));
+    expect(namesOf(document.paths["/things"].post)).toEqual([
+      "VALIDATION_ERROR",
+      "UNAUTHORIZED",
+      "PLAN_LIMIT_REACHED",
+      "INSUFFICIENT_SCOPE_or_SERVICE_SUSPENDED",
+      "CONFLICT",
+      "PAYLOAD_TOO_LARGE",
+      "RATE_LIMIT_EXCEEDED",
+      "INTERNAL_ERROR",
+    ]);
+    expect(namesOf(document.paths["/things/{id}/export"].get)).toContain("NOT_FOUND");
+    expect(namesOf(document.paths["/things/kinds"].get)).not.toContain("INSUFFICIENT_SCOPE");
+    const { headers } = document.components.responses.RATE_LIMIT_EXCEEDED;
+    expect(Object.keys(headers)).toEqual([
+      "RateLimit-Limit",
+      "RateLimit-Remaining",
+      "RateLimit-Reset",
+      "Retry-After",
+    ]);
+  });
+});

@@ -1,0 +1,233 @@
+/**
+ * openapi.json (OpenAPI 3.1) from the endpoints: their shapes are JSON Schema already, and everything round them is the
+ * same for all. A shape with an `$id` becomes a component.
+ */
+import type { TSchema } from "typebox";
+import { type ErrorCode, errorTable } from "../errors.ts";
+import { type Endpoint, permissionOf } from "./endpoint.ts";
+import { errorCodesOf } from "./error-codes.ts";
+import { mediaTypeOf } from "./file-answer.ts";
+import { API_PREFIX } from "./server.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The document; the same endpoints always give the same one. @throws when two different shapes have one `$id` */
+export function openApiDocument(endpoints: readonly Endpoint[], { version }: { version: string }): Json {
+  const components = new Components();
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const endpoint of endpoints) {
+    paths[endpoint.path] ??= {};
+    Object.assign(paths[endpoint.path] ?? {}, {
+      [endpoint.method.toLowerCase()]: operation(endpoint, tagOf(endpoint, endpoints), components),
+    });
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Posthaste",
+      version,
+      summary: "Email delivery and audience service",
+      description: introduction,
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: API_PREFIX, description: "This service" }],
+    security: [{ apiKey: [] }],
+    tags: tagsOf(endpoints),
+    "x-tagGroups": tagGroups(endpoints),
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: "apiKey",
+          in: "header",
+          name: "X-API-Key",
+          description: "A key of one workspace: `efk_…`",
+        },
+      },
+      parameters: { IdempotencyKey: idempotencyKey },
+      headers: rateHeaders,
+      responses: components.responses,
+      schemas: components.schemas,
+    },
+  };
+}
+
+const introduction = `Every answer is \`{ success: true, data, message }\` or \`{ success: false, error, code }\`.
+Send a workspace's key in \`X-API-Key\`. What a key must hold stands beside each operation as \`x-permission\`.
+Times are ISO 8601 in UTC, ids are UUIDs, lists are newest first. Every answer carries \`X-Request-Id\`.`;
+
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  required: false,
+  description:
+    "Within 24 hours the same key with the same body gets the first answer again, with `Idempotent-Replayed: true`.",
+  schema: { type: "string", minLength: 1, maxLength: 256, pattern: "^[!-~]+$" },
+};
+
+const numberHeader = (description: string) => ({ description, schema: { type: "integer", minimum: 0 } });
+const rateHeaders = {
+  "RateLimit-Limit": numberHeader("Requests that may come at once."),
+  "RateLimit-Remaining": numberHeader("How many more may come now."),
+  "RateLimit-Reset": numberHeader("Seconds until all of them may again."),
+  "Retry-After": numberHeader("Seconds to wait."),
+};
+
+const failureSchema = {
+  type: "object",
+  required: ["success", "error", "code"],
+  properties: {
+    success: { const: false },
+    error: { type: "string", description: "For people; never parsed." },
+    code: { enum: Object.keys(errorTable) },
+    details: {
+      type: "array",
+      description: "The refused fields.",
+      items: {
+        type: "object",
+        required: ["field", "message"],
+        properties: { field: { type: "string" }, message: { type: "string" } },
+      },
+    },
+    required_scopes: {
+      type: "array",
+      description: "With INSUFFICIENT_SCOPE: the permissions that the key lacks.",
+      items: { type: "string" },
+    },
+  },
+};
+
+/** What operations share, collected while they are written down. */
+class Components {
+  readonly schemas: Record<string, unknown> = { Failure: failureSchema };
+  readonly responses: Record<string, Json> = {};
+
+  /** The shape with every part that has an `$id` moved out. */
+  schema(shape: unknown): unknown {
+    if (Array.isArray(shape)) return shape.map((part) => this.schema(part));
+    if (typeof shape !== "object" || shape === null) return shape;
+    const { $id, ...rest } = shape as Record<string, unknown>;
+    const plain = Object.fromEntries(Object.entries(rest).map(([name, part]) => [name, this.schema(part)]));
+    if (typeof $id !== "string") return plain;
+    const known = this.schemas[$id];
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(plain)) {
+      throw new Error(`two shapes have the $id ${$id}`);
+    }
+    this.schemas[$id] = plain;
+    return { $ref: `#/components/schemas/${$id}` };
+  }
+
+  /** The refusals of one status. */
+  refusal(codes: readonly ErrorCode[]): Json {
+    const name = codes.join("_or_");
+    this.responses[name] ??= {
+      description: codes.map((code) => `\`${code}\`: ${errorTable[code].text}.`).join("\n\n"),
+      ...(codes.includes("RATE_LIMIT_EXCEEDED") && {
+        headers: Object.fromEntries(
+          Object.keys(rateHeaders).map((header) => [header, { $ref: `#/components/headers/${header}` }]),
+        ),
+      }),
+      content: { "application/json": { schema: { $ref: "#/components/schemas/Failure" } } },
+    };
+    return { $ref: `#/components/responses/${name}` };
+  }
+}
+
+function operation(endpoint: Endpoint, tag: string, components: Components): Json {
+  const permission = endpoint.needs === "authenticated" ? "authenticated" : permissionOf(endpoint.needs);
+  return {
+    operationId: endpoint.id,
+    summary: endpoint.summary,
+    description:
+      permission === "authenticated"
+        ? "Any valid key may call this."
+        : `Needs the permission \`${permission}\`.`,
+    tags: [tag],
+    "x-permission": permission,
+    parameters: parametersOf(endpoint, components),
+    ...(endpoint.body && {
+      requestBody: {
+        required: true,
+        content: { "application/json": { schema: components.schema(endpoint.body) } },
+      },
+    }),
+    responses: responsesOf(endpoint, components),
+  };
+}
+
+function parametersOf(endpoint: Endpoint, components: Components): unknown[] {
+  const inPath = [...endpoint.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string", format: "uuid" },
+  }));
+  const inQuery = Object.entries(endpoint.query ?? {}).map(([name, { schema }]) => {
+    const { description, ...rest } = schema as TSchema & { description?: string };
+    return { name, in: "query", required: false, description, schema: components.schema(rest) };
+  });
+  const inHeader = endpoint.idempotent ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [];
+  return [...inPath, ...inQuery, ...inHeader];
+}
+
+function responsesOf(endpoint: Endpoint, components: Components): Json {
+  const codesByStatus = Object.groupBy(errorCodesOf(endpoint), (code) => errorTable[code].status);
+  const refusals = Object.entries(codesByStatus).map(([status, codes = []]) => [
+    status,
+    components.refusal(codes),
+  ]);
+  return { [endpoint.status ?? 200]: success(endpoint, components), ...Object.fromEntries(refusals) };
+}
+
+function success({ answer, summary, message }: Endpoint, components: Components): Json {
+  const mediaType = mediaTypeOf(answer);
+  if (mediaType !== undefined) {
+    return { description: summary, content: { [mediaType]: { schema: { type: "string" } } } };
+  }
+  return {
+    description: typeof message === "string" ? message : summary,
+    content: {
+      "application/json": {
+        schema: {
+          type: "object",
+          required: ["success", "data", "message"],
+          properties: {
+            success: { const: true },
+            data: components.schema(answer),
+            message: { type: "string" },
+          },
+        },
+      },
+    },
+  };
+}
+
+/** The label of its resource; what any key may call stands with its neighbours of the same path. */
+function tagOf({ needs, path }: Endpoint, endpoints: readonly Endpoint[]): string {
+  if (needs !== "authenticated") return needs.resource.label;
+  const area = path.split("/")[1];
+  const neighbour = endpoints.find(
+    (other) => other.needs !== "authenticated" && other.path.split("/")[1] === area,
+  );
+  return neighbour ? tagOf(neighbour, endpoints) : "General";
+}
+
+function resourcesOf(endpoints: readonly Endpoint[]) {
+  const resources = endpoints.flatMap(({ needs }) => (needs === "authenticated" ? [] : [needs.resource]));
+  return [...new Map(resources.map((resource) => [resource.name, resource])).values()];
+}
+
+function tagsOf(endpoints: readonly Endpoint[]): Json[] {
+  return resourcesOf(endpoints).map(({ name, label }) => ({
+    name: label,
+    description: `What permissions on \`${name}\` govern.`,
+  }));
+}
+
+function tagGroups(endpoints: readonly Endpoint[]): Json[] {
+  const groups = Object.groupBy(resourcesOf(endpoints), ({ group }) => group);
+  return Object.entries(groups).map(([name, resources = []]) => ({
+    name,
+    tags: resources.map(({ label }) => label),
+  }));
+}

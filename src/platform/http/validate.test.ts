@@ -1,0 +1,100 @@
+import { Type } from "typebox";
+import { describe, expect, it } from "vitest";
+import { ApiError } from "../errors.ts";
+import { Id, NullableTimestamp, nullable } from "./shapes.ts";
+import { bodyReader } from "./validate.ts";
+
+const Person = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 10 }),
+  age: Type.Optional(Type.Integer({ minimum: 0 })),
+  kind: Type.Optional(Type.Enum(["a", "b"])),
+  note: Type.Optional(nullable(Type.String())),
+  born: Type.Optional(NullableTimestamp),
+  id: Type.Optional(Id),
+  agreed: Type.Optional(Type.Literal(true)),
+  code: Type.Optional(Type.String({ pattern: "^a" })),
+  pets: Type.Optional(Type.Array(Type.Object({ "call-name": Type.String() }))),
+});
+const read = bodyReader(Person);
+
+function refusalOf(value: unknown): ApiError {
+  try {
+    read(value);
+  } catch (thrown) {
+    if (thrown instanceof ApiError) return thrown;
+    throw thrown;
+  }
+  throw new Error("was not refused");
+}
+
+const fieldsOf = (value: unknown) => refusalOf(value).details?.map(({ field }) => field);
+
+describe("a body of a shape", () => {
+  it("comes back as it is, unknown fields included", () => {
+    const value = { name: "Ann", note: null, more: 1 };
+    expect(read(value)).toBe(value);
+  });
+
+  it("that is missing is asked for", () => {
+    expect(refusalOf(undefined)).toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: "Send a JSON object as the request body",
+    });
+  });
+
+  it("names each refused field and says what is wanted", () => {
+    const { code, message, details } = refusalOf({ age: -1 });
+    expect(code).toBe("VALIDATION_ERROR");
+    expect(details).toEqual([
+      { field: "name", message: "name is required" },
+      { field: "age", message: "age must be at least 0" },
+    ]);
+    expect(message).toBe("name is required; age must be at least 0");
+  });
+
+  it.each([[[]], [null], ["text"], [7], [true]])("of another kind than an object is refused: %j", (value) => {
+    expect(refusalOf(value).details).toEqual([{ field: "body", message: "body must be an object" }]);
+  });
+
+  it.each([
+    [{ name: 7 }, ["name"]],
+    [{ name: "" }, ["name"]],
+    [{ name: "x".repeat(11) }, ["name"]],
+    [{ name: "x", age: 1.5 }, ["age"]],
+    [{ name: "x", age: Number.POSITIVE_INFINITY }, ["age"]],
+    [{ name: "x", kind: "c" }, ["kind"]],
+    [{ name: "x", note: [] }, ["note"]],
+    [{ name: "x", pets: {} }, ["pets"]],
+    [
+      { name: "x", pets: [{ "call-name": "a" }, {}, { "call-name": 2 }] },
+      ["pets[1].call-name", "pets[2].call-name"],
+    ],
+  ])("names the field as people write it: %j", (value, fields) => {
+    expect(fieldsOf(value)).toEqual(fields);
+  });
+
+  it("says each field once, and of many faults the first eight", () => {
+    const pets = Array.from({ length: 500 }, () => ({}));
+    expect(fieldsOf({ name: "x", pets })).toHaveLength(8);
+    expect(fieldsOf({ name: "x", note: 7 })).toEqual(["note"]);
+  });
+
+  it.each([
+    [{ name: "" }, "name must not be empty"],
+    [{ name: "x".repeat(11) }, "name must have at most 10 characters"],
+    [{ name: 7 }, "name must be a string"],
+    [{ name: "x", age: "7" }, "age must be an integer"],
+    [{ name: "x", kind: "c" }, "kind must be one of a, b"],
+    [{ name: "x", note: 7 }, "note must be a string or null"],
+    [
+      { name: "x", born: "yesterday" },
+      "born must be a date with time and zone, such as 2027-01-31T12:00:00Z or null",
+    ],
+    [{ name: "x", id: "7" }, "id must be a UUID"],
+    [{ name: "x", agreed: false }, "agreed must be true"],
+    [{ name: "x", pets: null }, "pets must be an array"],
+    [{ name: "x", code: "b" }, 'code must match pattern "^a"'],
+  ])("says what is wanted: %j", (value, message) => {
+    expect(refusalOf(value).message).toBe(message);
+  });
+});

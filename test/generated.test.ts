@@ -1,0 +1,28 @@
+import { spawnSync } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { endpointsForDocs } from "../src/app.ts";
+import { generatedFiles } from "../src/generated-files.ts";
+
+const root = new URL("../", import.meta.url);
+
+describe("generated files", () => {
+  it.each([...generatedFiles(endpointsForDocs())])(
+    "%s is what the code says (else: npm run generate)",
+    async (path, text) => {
+      expect(await readFile(new URL(path, root), "utf8")).toBe(text);
+    },
+  );
+
+  it("openapi.json passes the linter", () => {
+    const environment = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
+    const linter = fileURLToPath(new URL("node_modules/.bin/redocly", root));
+    const { status, stderr } = spawnSync(linter, ["lint", "openapi.json"], {
+      cwd: root,
+      env: environment,
+      encoding: "utf8",
+    });
+    expect(status, stderr).toBe(0);
+  });
+});

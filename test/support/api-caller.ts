@@ -1,0 +1,40 @@
+/** Calls of the API as a client makes them. */
+
+export interface ApiAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON; the text where it is none. A test knows what it asked for. */
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+export interface CallOptions {
+  /** Another key; null sends none. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Calls `/api/v1<path>` with a JSON body (a string is sent as it is). */
+export type CallApi = (
+  method: string,
+  path: string,
+  body?: unknown,
+  options?: CallOptions,
+) => Promise<ApiAnswer>;
+
+/** @param url asked at every call: a program that was started again has another port */
+export function apiCaller(url: () => string, ownKey: string): CallApi {
+  return async (method, path, body, { key = ownKey, headers = {} } = {}) => {
+    const response = await fetch(`${url()}/api/v1${path}`, {
+      method,
+      headers: {
+        ...(key !== null && { "X-API-Key": key }),
+        ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    const isJson = response.headers.get("content-type")?.startsWith("application/json");
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+  };
+}

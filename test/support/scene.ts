@@ -1,0 +1,79 @@
+/**
+ * A scene for end-to-end tests: the real program with an empty database, a folder and a DNS of its own. What happens
+ * in it goes through what any operator, client or mail server sees of the program.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { ApiAnswer } from "./api-caller.ts";
+import { newDatabase, type TestDatabase } from "./database.ts";
+import { eventually } from "./eventually.ts";
+import { type DnsZone, type FakeDns, startFakeDns } from "./fake-dns.ts";
+import { type Program, startProgram } from "./program.ts";
+
+export interface Scene extends AsyncDisposable {
+  readonly program: Program;
+  /** To look at, and to make due now what is due in minutes. */
+  readonly database: TestDatabase;
+  readonly dns: FakeDns;
+  /** Sends a small message from the platform's address; every field may be replaced. Gives the message's id. */
+  send(to: string, email?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** GET /messages/{id}, once the message is in this state. */
+  messageWhen(status: string, id: string): Promise<ApiAnswer["body"]>;
+}
+
+/** Settings of the scene's own; EHLO name, return paths and SPF record follow from the first. */
+export const platform = {
+  MAIL_HOSTNAME: "mail.posthaste.test",
+  BOUNCE_DOMAIN: "bounce.mail.posthaste.test",
+  PLATFORM_SPF_DOMAIN: "spf.mail.posthaste.test",
+  PLATFORM_FROM: "hello@posthaste.test",
+};
+
+/** Starts the program in direct mode unless the environment says otherwise. */
+export async function openScene(options: {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly zone?: DnsZone;
+}): Promise<Scene> {
+  await using stack = new AsyncDisposableStack();
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-e2e-"));
+  stack.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const dns = stack.use(await startFakeDns(options.zone));
+  const database = stack.use(await newDatabase());
+  const program = stack.use(
+    await startProgram({
+      ...platform,
+      BOOTSTRAP_API_KEY: `efk_${"e2e0".repeat(10)}`,
+      BOOTSTRAP_PLAN: "enterprise",
+      MAIL_MODE: "direct",
+      ALLOW_PRIVATE_MX: "true",
+      DNS_SERVERS: dns.address,
+      DATA_DIR: join(folder, "data"),
+      DATABASE_URL: database.url,
+      ...options.env,
+    }),
+  );
+  const everything = stack.move();
+  return {
+    program,
+    database,
+    dns,
+    async send(to, email = {}) {
+      const message = { to, subject: "Hello", body: "<p>Hello</p>", ...email };
+      const { status, body } = await program.call("POST", "/emails/send", message);
+      if (status !== 201) throw new Error(`${status} for a message to ${to}: ${JSON.stringify(body)}`);
+      return body.data.id;
+    },
+    messageWhen: (wanted, id) =>
+      eventually(`message ${id} to be ${wanted}`, async () => {
+        const { body } = await program.call("GET", `/messages/${id}`);
+        return body.data.status === wanted && body.data;
+      }),
+    [Symbol.asyncDispose]: () => everything.disposeAsync(),
+  };
+}
+
+/** A domain whose mail goes to the host at this address. */
+export function mailDomain(domain: string, address = "127.0.0.1"): DnsZone {
+  return { [domain]: { MX: [[10, `mx.${domain}`]] }, [`mx.${domain}`]: { A: [address] } };
+}
