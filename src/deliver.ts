@@ -57,6 +57,8 @@ export async function deliver(environment: Readonly<Record<string, string | unde
   clearInterval(reporting);
   await dispatcher.stop();
   await database.close();
+  // A conversation that did not end in time holds its socket, and with it the process: nobody waits for it any more.
+  process.exit();
 }
 
 /**

@@ -14,10 +14,9 @@ import { mergeLanes } from "./delivery/lanes.ts";
 import { ensurePartitions } from "./messages/partitions.ts";
 import { type Config, readConfig } from "./platform/config.ts";
 import { startEmbedded } from "./platform/database/embedded.ts";
-import { migrate } from "./platform/database/migrate.ts";
-import { migrateQueue } from "./platform/jobs/graphile.ts";
 import { createLog, type Log } from "./platform/log.ts";
 import { endWithParent } from "./platform/parent.ts";
+import { prepareSchema } from "./platform/schema.ts";
 import { loadSecretKey } from "./platform/secrets.ts";
 import { createServices, type Services } from "./services.ts";
 import { createFirstWorkspace } from "./workspace/first-workspace.ts";
@@ -57,14 +56,14 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   log.info("stopping: finishing what is in flight");
   const finished = Promise.all([api?.stop(), jobs?.stop(), workers.stop()]);
   await Promise.race([finished, delay(STOP_MS, undefined, { ref: false })]);
+  workers.end();
   await services.database.close();
   await embedded?.stop();
 }
 
 /** Schema, partitions and, on an empty database, the first workspace with its key. */
 async function prepareDatabase({ database, config, clock, log }: Services): Promise<void> {
-  await migrate(database);
-  await migrateQueue(database, log);
+  await prepareSchema(database, log);
   await ensurePartitions(database, clock.now());
   const bootstrap = { secret: config.BOOTSTRAP_API_KEY, plan: config.BOOTSTRAP_PLAN };
   const first = await createFirstWorkspace(database, bootstrap, clock);
@@ -110,6 +109,11 @@ export class DeliveryWorkers {
         await gone;
       }),
     );
+  }
+
+  /** Ends at once what did not stop. Its journal, which the next start reads, says what it had learned. */
+  end(): void {
+    for (const { process: child } of this.#processes.values()) child.kill("SIGKILL");
   }
 
   #spawn(slot: number): void {

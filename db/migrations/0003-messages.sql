@@ -89,8 +89,10 @@ create table captured_messages (
   subject text not null,
   raw bytea not null,
   received_at timestamptz not null default now(),
-  primary key (message_id, workspace_id)
+  primary key (workspace_id, message_id)
 );
+
+create index captured_messages_by_age on captured_messages (message_id);
 
 -- Partitions by month. Without one for its month a row lands in the default partition, so that a service that
 -- could not make partitions in time still accepts mail.

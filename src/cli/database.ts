@@ -1,9 +1,9 @@
 /** The database as a command reaches it, whether the service runs or not. */
 import { readConfig } from "../platform/config.ts";
 import { startEmbedded } from "../platform/database/embedded.ts";
-import { migrate } from "../platform/database/migrate.ts";
 import { createDatabase, type Database } from "../platform/database/pool.ts";
 import { createLog } from "../platform/log.ts";
+import { prepareSchema } from "../platform/schema.ts";
 
 /**
  * Runs `work` against DATABASE_URL or the embedded database of DATA_DIR: the running service's, or one that lives
@@ -21,7 +21,7 @@ export async function withDatabase<Result>(
   const url = DATABASE_URL?.href ?? embedded?.connection.url ?? "";
   const db = createDatabase(url, { size: 2, name: "posthaste command", onError: () => {} });
   try {
-    return await work(db, await migrate(db));
+    return await work(db, await prepareSchema(db, createLog("silent")));
   } finally {
     await db.close();
     await embedded?.stop();

@@ -3,8 +3,10 @@
  * in turn, TLS when it is offered and in clear text where only TLS fails (opportunistic, RFC 7435).
  */
 
+import { isLoopback } from "../platform/public-address.ts";
 import type { Attempt } from "./conclusion.ts";
 import type { Destination } from "./destination.ts";
+import type { Credentials } from "./smtp-auth.ts";
 import { type OpenResult, openSession, type SessionOptions, type SmtpSession } from "./smtp-session.ts";
 
 /** A session that nobody uses is closed after this long. */
@@ -14,12 +16,15 @@ const BROKEN_TLS_MS = 3 * 24 * 60 * 60_000;
 /** How long the addresses of one site are tried, one after the other; an attempt under way is let finish. */
 const OPENING_MS = 2 * 60_000;
 /** How long a host that did not answer is left alone: a refusal is quick news, silence is slow (mail-practice §11). */
-const COOL_MS = { unreachable: 2 * 60_000, timeout: 15 * 60_000 };
+const COOL_MS = { unreachable: 2 * 60_000, timeout: 15 * 60_000, unauthorized: 2 * 60_000 };
 
 export interface SessionSettings {
   readonly port: number;
   readonly ehloName: string;
   readonly requireTls: boolean;
+  /** What a smart host wants. */
+  readonly implicitTls?: boolean;
+  readonly credentials?: Credentials | undefined;
   readonly options?: Pick<SessionOptions, "deadlines" | "secureContext">;
 }
 
@@ -37,6 +42,7 @@ export class SessionPool {
   readonly #idle = new Map<string, { used: UsedSession; timer: NodeJS.Timeout }[]>();
   readonly #brokenTls = new Map<string, number>();
   readonly #cooling = new Map<string, OpenFailed & { until: number }>();
+  #isClosed = false;
 
   constructor(settings: SessionSettings) {
     this.#settings = settings;
@@ -52,9 +58,10 @@ export class SessionPool {
     return undefined;
   }
 
-  /** Keeps a session for the next message. */
+  /** Keeps a session for the next message, or ends it where there will be none. */
   park(site: string, used: UsedSession): void {
     if (!used.session.isOpen) return;
+    if (this.#isClosed) return void used.session.quit();
     const sessions = this.#idle.get(site) ?? [];
     this.#idle.set(site, sessions);
     const timer = setTimeout(() => {
@@ -99,7 +106,9 @@ export class SessionPool {
     return undefined;
   }
 
+  /** Ends what is idle now and, when its conversation is over, what is not. */
   close(): void {
+    this.#isClosed = true;
     for (const sessions of this.#idle.values()) {
       for (const { used, timer } of sessions) {
         clearTimeout(timer);
@@ -110,20 +119,29 @@ export class SessionPool {
   }
 
   async #openHost(host: string, address: string): Promise<OpenResult> {
-    const { port, ehloName, requireTls, options } = this.#settings;
-    const target = { host, address, port, ehloName, ...options };
+    const { port, ehloName, requireTls, implicitTls, credentials, options } = this.#settings;
+    const target = { host, address, port, ehloName, credentials, ...options };
+    if (implicitTls) return openSession({ ...target, tls: "implicit" });
+    const mustEncrypt = requireTls || (credentials !== undefined && !isLoopback(address));
     const knownBroken = (this.#brokenTls.get(host) ?? 0) > performance.now();
-    if (knownBroken && !requireTls) return openSession({ ...target, tls: "none" });
-    const opened = await openSession({ ...target, tls: requireTls ? "required" : "opportunistic" });
-    if (opened.outcome === "open" || !opened.tlsFailed || requireTls) return opened;
+    if (knownBroken && !mustEncrypt) return openSession({ ...target, tls: "none" });
+    const opened = await openSession({ ...target, tls: mustEncrypt ? "required" : "opportunistic" });
+    if (opened.outcome === "open" || !opened.tlsFailed || mustEncrypt) return opened;
     this.#brokenTls.set(host, performance.now() + BROKEN_TLS_MS);
     return openSession({ ...target, tls: "none" });
   }
 
   #cool(site: string, failure: OpenFailed["failure"]): void {
-    const { result } = failure;
-    const fault = result.outcome === "broken" ? result.fault : undefined;
-    if (fault !== "unreachable" && fault !== "timeout") return;
-    this.#cooling.set(site, { until: performance.now() + COOL_MS[fault], failure });
+    const rest = restAfter(failure.result);
+    if (rest > 0) this.#cooling.set(site, { until: performance.now() + rest, failure });
   }
+}
+
+/** How long a site is left alone when it could not be opened, in milliseconds. */
+function restAfter(result: Attempt["result"]): number {
+  if (result.outcome === "broken" && (result.fault === "unreachable" || result.fault === "timeout"))
+    return COOL_MS[result.fault];
+  // A wrong password is wrong for every message: said a thousand times, it locks the account.
+  const isLogInFailed = "stage" in result && result.stage === "auth";
+  return isLogInFailed ? COOL_MS.unauthorized : 0;
 }

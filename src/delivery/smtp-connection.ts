@@ -128,11 +128,12 @@ export class SmtpConnection {
   }
 
   /**
-   * Turns the connection into a TLS one. Whatever the server sent in the clear behind its reply to STARTTLS has been
+   * Turns the connection into a TLS one: after STARTTLS, or first of all where TLS is implicit. Whatever the server sent in the clear behind its reply to STARTTLS has been
    * dropped unread (see #receive), so that nobody on the path can plant replies in the encrypted session.
    */
   async secure(target: TlsTarget): Promise<TlsOutcome | Fault> {
     if (this.#fault !== null) return this.#fault;
+    this.#socket.off("data", this.#receive);
     const result = await shakeHands(this.#socket, target, this.#deadlines.starttls);
     if ("fault" in result) {
       this.end(result);

@@ -8,6 +8,7 @@ export interface SmtpDeadlines {
   readonly ehlo: number;
   /** The reply to STARTTLS, and once more the handshake. */
   readonly starttls: number;
+  readonly auth: number;
   readonly mail: number;
   readonly rcpt: number;
   readonly data: number;
@@ -27,6 +28,7 @@ export const standardDeadlines: SmtpDeadlines = {
   banner: 60_000,
   ehlo: 60_000,
   starttls: 60_000,
+  auth: 60_000,
   mail: 300_000,
   rcpt: 300_000,
   data: 120_000,

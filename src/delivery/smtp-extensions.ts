@@ -12,22 +12,29 @@ export interface Extensions {
   readonly startTls: boolean;
   /** RFC 1870: null when not offered, 0 when offered without a limit, else octets. */
   readonly size: number | null;
+  /** RFC 4954: the mechanisms in upper case. */
+  readonly auth: readonly string[];
 }
 
 /** Reads a positive reply to EHLO, whose first line is a greeting; one to HELO, a greeting only, offers nothing. */
 export function parseExtensions(reply: Reply): Extensions {
   const offered = new Map(
     reply.lines.slice(1).map((line) => {
-      const [keyword = "", parameter = ""] = line.trim().split(/\s+/, 2);
-      return [keyword.toUpperCase(), parameter] as const;
+      // Servers from before RFC 4954 write "AUTH=LOGIN".
+      const [keyword = "", ...parameters] = line
+        .trim()
+        .toUpperCase()
+        .split(/[\s=]+/);
+      return [keyword, parameters] as const;
     }),
   );
-  const size = offered.get("SIZE");
+  const size = offered.get("SIZE")?.join(" ");
   return {
     pipelining: offered.has("PIPELINING"),
     eightBitMime: offered.has("8BITMIME"),
     smtpUtf8: offered.has("SMTPUTF8"),
     startTls: offered.has("STARTTLS"),
     size: size === undefined ? null : /^\d{1,15}$/.test(size) ? Number(size) : 0,
+    auth: offered.get("AUTH") ?? [],
   };
 }

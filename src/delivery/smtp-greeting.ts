@@ -5,8 +5,11 @@ import type { Broken, Fault, Refused } from "./smtp-outcome.ts";
 import type { TlsOutcome, TlsTarget } from "./smtp-tls.ts";
 import { broken, obstacleIn } from "./smtp-verdict.ts";
 
-/** Whether to use STARTTLS: when it is offered, always (fail where it is not), or never. */
-export type TlsWish = "opportunistic" | "required" | "none";
+/**
+ * Whether to use STARTTLS: when it is offered, always (fail where it is not), or never; or TLS from the first octet,
+ * as submission servers have it on a port of its own (RFC 8314 section 3.3).
+ */
+export type TlsWish = "opportunistic" | "required" | "none" | "implicit";
 
 export interface Greeting {
   /** The name we give: an FQDN that leads to our source address. */
@@ -34,14 +37,17 @@ export async function greet(
   greeting: Greeting,
   tlsTarget: TlsTarget,
 ): Promise<Greeted | OpenFailure> {
+  const wrapped = greeting.tls === "implicit" ? await connection.secure(tlsTarget) : null;
+  if (wrapped !== null && "fault" in wrapped) return tlsFailure(wrapped);
+
   const unwelcome = obstacleIn("banner", await connection.expect("banner"));
   if (unwelcome !== null) return failure(unwelcome);
 
-  const clear = await hello(connection, greeting.ehloName);
-  if ("outcome" in clear) return failure(clear);
-  if (greeting.tls === "none") return { outcome: "greeted", offers: clear, tls: null };
-  if (!clear.startTls) {
-    if (greeting.tls === "opportunistic") return { outcome: "greeted", offers: clear, tls: null };
+  const first = await hello(connection, greeting.ehloName);
+  if ("outcome" in first) return failure(first);
+  if (greeting.tls === "none" || wrapped !== null) return { outcome: "greeted", offers: first, tls: wrapped };
+  if (!first.startTls) {
+    if (greeting.tls === "opportunistic") return { outcome: "greeted", offers: first, tls: null };
     return tlsFailure({ fault: "tls", reason: "TLS is required and STARTTLS is not offered" });
   }
 
@@ -69,7 +75,7 @@ function declinedTls(declined: Refused | Broken): OpenFailure {
   return tlsFailure({ fault: "tls", reason: `STARTTLS refused: ${declined.code} ${declined.text}` });
 }
 
-function failure(obstacle: Refused | Broken, tlsFailed = false): OpenFailure {
+export function failure(obstacle: Refused | Broken, tlsFailed = false): OpenFailure {
   return { ...obstacle, tlsFailed };
 }
 

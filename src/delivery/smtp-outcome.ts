@@ -4,7 +4,16 @@
  */
 
 /** How far the conversation had got. "dot" is the final dot of the message (RFC 5321 section 4.1.1.4). */
-export type SmtpStage = "connect" | "banner" | "ehlo" | "starttls" | "mail" | "rcpt" | "data" | "dot";
+export type SmtpStage =
+  | "connect"
+  | "banner"
+  | "ehlo"
+  | "starttls"
+  | "auth"
+  | "mail"
+  | "rcpt"
+  | "data"
+  | "dot";
 
 /** What the receiver said, printable and safe to store. */
 export interface SmtpAnswer {

@@ -92,6 +92,7 @@ describe("delivering", () => {
       smtpUtf8: false,
       startTls: false,
       size: null,
+      auth: [],
     });
     expect(await session.send(mail("ann", "hällo\r\n"))).toMatchObject({ outcome: "accepted" });
     expect(mx.commands.slice(0, 3)).toEqual([

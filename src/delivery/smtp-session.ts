@@ -1,12 +1,13 @@
 /**
  * An SMTP client session: one connection, opened once and used for many messages.
  *
- * `openSession` connects, reads the banner, says EHLO, turns on TLS and says EHLO again. From then on `send` carries
+ * `openSession` connects, reads the banner, says EHLO, turns on TLS, says EHLO again and logs in where it must. Then `send` carries
  * one message after the other. Calls that come while one is under way queue up, and on a pipelining server their
  * envelopes travel right behind the body of the message before.
  */
 import type { SecureContext } from "node:tls";
 import { dotStuff } from "./dot-stuffing.ts";
+import { type Credentials, logIn } from "./smtp-auth.ts";
 import { SmtpConnection, type TcpTarget } from "./smtp-connection.ts";
 import { type SmtpDeadlines, standardDeadlines } from "./smtp-deadlines.ts";
 import { composeEnvelope, type Transaction } from "./smtp-envelope.ts";
@@ -23,6 +24,8 @@ export interface SessionOptions extends TcpTarget, Greeting {
   /** The name its certificate should bear; default `host`. */
   readonly servername?: string | undefined;
   readonly secureContext?: SecureContext | undefined;
+  /** To log in with, at a smart host. */
+  readonly credentials?: Credentials | undefined;
   readonly deadlines?: SmtpDeadlines | undefined;
 }
 
@@ -40,10 +43,11 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   const connection = await SmtpConnection.open(options, options.deadlines ?? standardDeadlines);
   if (!(connection instanceof SmtpConnection)) return { ...broken("connect", connection), tlsFailed: false };
   const greeted = await greet(connection, options, { servername, secureContext });
-  if (greeted.outcome === "greeted")
+  const failed = greeted.outcome === "greeted" ? await logIn(connection, greeted, options) : greeted;
+  if (greeted.outcome === "greeted" && failed === null)
     return { outcome: "open", session: new SmtpSession(host, connection, greeted) };
   connection.end({ fault: "closed", reason: "no session" });
-  return greeted;
+  return failed ?? greeted;
 }
 
 export class SmtpSession {

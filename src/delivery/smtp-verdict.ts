@@ -3,7 +3,7 @@ import type { Broken, Fault, Refused, SmtpStage } from "./smtp-outcome.ts";
 import { answerOf, quoteReply, type Reply } from "./smtp-reply-reader.ts";
 
 /** The first digit that each stage hopes for (RFC 5321 section 4.3.2). */
-const HOPED_FOR = { banner: 2, ehlo: 2, starttls: 2, mail: 2, rcpt: 2, data: 3, dot: 2 } as const;
+const HOPED_FOR = { banner: 2, ehlo: 2, starttls: 2, auth: 2, mail: 2, rcpt: 2, data: 3, dot: 2 } as const;
 
 /**
  * What stands in the way of going on; null when the reply was the one hoped for. A positive reply of the wrong kind

@@ -15,13 +15,12 @@ import { type FindRoute, routeByMx, routeToRelay } from "./destination.ts";
 import { type Dispatcher, startDispatcher } from "./dispatcher.ts";
 import { rememberIdentities } from "./identity-cache.ts";
 import { laneFor, mergeLanes } from "./lanes.ts";
+import { readRelay } from "./relay.ts";
 import { createSmtpTransport } from "./smtp-transport.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 /** Where a worker's journal lies, on each machine its own. */
 const JOURNALS = "journals";
-const SMTP = 25;
-const SMTPS = 465;
 
 export interface WorkerOptions {
   readonly config: Config;
@@ -61,11 +60,9 @@ function chooseTransport(
   const lanes = mergeLanes(config.LANES_FILE);
   const session = { ehloName: config.MAIL_HOSTNAME };
   if (config.MAIL_MODE === "relay" && config.RELAY_URL) {
-    const relay = config.RELAY_URL;
-    const implicitTls = relay.protocol === "smtps:";
-    const findRoute = routeToRelay(relay.hostname, laneFor([], lanes), resolver);
-    const port = Number(relay.port) || (implicitTls ? SMTPS : SMTP);
-    return createSmtpTransport({ findRoute, session: { ...session, port }, composing }, events);
+    const { host, ...relay } = readRelay(config.RELAY_URL);
+    const findRoute = routeToRelay(host, laneFor([], lanes), resolver);
+    return createSmtpTransport({ findRoute, session: { ...session, ...relay }, composing }, events);
   }
   const findRoute: FindRoute = routeByMx({ resolver, allowPrivate: config.ALLOW_PRIVATE_MX, lanes });
   return createSmtpTransport(

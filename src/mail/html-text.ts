@@ -1,83 +1,114 @@
 /**
- * The two forms of a body: telling HTML from text, and making the form that the caller did not give. Bodies come
- * from strangers, so every step is linear in their size or bounded.
+ * The two forms of a body: telling HTML from text, and making the form that the caller did not give. It happens once
+ * for every message, so each is a single pass of some ten microseconds for 10 KB; and bodies come from strangers, so
+ * each is linear in the length whatever it holds.
  */
 
-import { compile, type FormatCallback, type HtmlToTextOptions } from "html-to-text";
+import { isVoid } from "./html-elements.ts";
+import { decodeEntities } from "./html-entities.ts";
+import { TagReader } from "./html-tags.ts";
+import { TextLayout } from "./text-layout.ts";
 
 /** Characters of HTML that are read for the text; some mail clients stop showing a message at half of this. */
 const maxHtmlLength = 256 * 1024;
-/** Deeper nesting is no layout: html-to-text takes quadratic time and drops what lies deepest. */
-const maxNesting = 64;
-const maxUnclosed = 1000;
 const maxTextLength = 2 * maxHtmlLength;
 
-const voidNames = "area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr";
-const voidElement = new RegExp(`^(?:${voidNames})$`, "i");
-const closingTag = /<\/[a-z][\w:-]*\s*>/i;
-/** br, hr and wbr stand alone; the other void elements say nothing without an attribute, and `<link>` may be text. */
-const voidTag = new RegExp(`<(?:br|hr|wbr)\\s*/?>|<(?:${voidNames})\\s[^<>=]*=[^<>]*>`, "i");
-const documentStart = /<!doctype\s|<html[\s>]/i;
-const anyTag = /<(\/?)([a-z][\w:-]*)[^<>]*>/gi;
-/** Elements whose end tags are often left out: what is open by the letter is closed by the next of its kind. */
-const optionalEnd = /^(?:dd|dt|li|option|p|td|th|tr)$/i;
-/** Comments, and what only Outlook reads in them; one without an end reaches to the end of the page. */
-const comment = /<!--(?:-?>|[\s\S]*?(?:-->|$))/g;
-/** A picture written into the page, which may be larger than all of its text. */
-const embedded = /\bdata:[a-z]+\/[^"'\s<>]*/gi;
-const maxEmbeddedLength = 1000;
-
-/** Pictures as their alternative text only: addresses of pixels and spacers are noise. */
-const alternativeText: FormatCallback = (element, _walk, builder) => {
-  builder.addInline(String(element.attribs?.alt ?? ""));
-};
-
-const readable: HtmlToTextOptions = {
-  // No wrapping and no upper case: both would break merge tags such as {{first_name | default: "you"}}.
-  wordwrap: false,
-  baseElements: { selectors: [] },
-  limits: { maxDepth: 4 * maxNesting },
-  formatters: { alternativeText },
-  selectors: [
-    // Angle brackets around addresses: RFC 3986 appendix C, and no mail client takes them into the link.
-    {
-      selector: "a",
-      options: { linkBrackets: ["<", ">"], hideLinkHrefIfSameAsText: true, noAnchorUrl: true },
-    },
-    ...["h1", "h2", "h3", "h4", "h5", "h6"].map((selector) => ({ selector, options: { uppercase: false } })),
-    // Cells in one line, apart: by default the words of neighbouring cells run together.
-    { selector: "tr", format: "block", options: { leadingLineBreaks: 1, trailingLineBreaks: 1 } },
-    ...["td", "th"].map((selector) => ({ selector, format: "inlineSurround", options: { suffix: " " } })),
-    { selector: "title", format: "skip" },
-    { selector: "img", format: "alternativeText" },
-  ],
-};
-const toText = compile(readable);
-/** For a body without any words: the addresses of its pictures are better than nothing. */
-const toTextOfPictures = compile({ ...readable, selectors: [{ selector: "title", format: "skip" }] });
+/** How the markup begins that makes a body HTML. `<link>` may be text: most void elements need an attribute. */
+const markup =
+  /<(?:\/[a-z][\w:-]*\s*>|(?:br|hr|wbr)\s*\/?>|(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\s[^<>=]*=[^<>]*>|!doctype\s|html[\s>])/iy;
 
 /**
  * Whether a body is HTML: it holds a closing tag, a void tag such as `<br>` or `<img src=…>`, or begins a document
  * with `<!doctype` or `<html`. `<3`, `<user@example.com>` and `<link>` are text.
  */
 export function looksLikeHtml(body: string): boolean {
-  return closingTag.test(body) || voidTag.test(body) || documentStart.test(body);
+  for (let at = body.indexOf("<"); at !== -1; at = body.indexOf("<", at + 1)) {
+    markup.lastIndex = at;
+    if (markup.test(body)) return true;
+  }
+  return false;
 }
 
 /**
- * The words of an HTML body as text: paragraphs, list marks, and the addresses of links behind their words. Empty
- * only when the HTML shows neither words nor pictures. HTML beyond 256 Ki characters is cut, which the text says.
+ * The words of an HTML body as text: paragraphs, list marks, quotations, and the addresses of links behind their
+ * words. Nothing is wrapped and no case is changed, so that merge tags stay whole. Empty only when the HTML shows
+ * neither words nor pictures. HTML beyond 256 Ki characters is cut, which the text says.
  */
 export function textFromHtml(html: string): string {
-  const seen = html
-    .replace(comment, "")
-    .replace(embedded, (address) => (address.length > maxEmbeddedLength ? "embedded" : address));
-  const bounded = seen.slice(0, maxHtmlLength);
-  const text = nestsTooDeep(bounded)
-    ? tidied(withoutTags(bounded))
-    : tidied(toText(bounded)) || tidied(toTextOfPictures(bounded));
-  const isCut = seen.length > maxHtmlLength || text.length > maxTextLength;
-  return isCut ? `${text.slice(0, maxTextLength)}\n\n[…]`.trimStart() : text;
+  return (
+    wordsOf(html, ({ alt }) => alt ?? "") ||
+    // For a body without any words: the addresses of its pictures are better than nothing.
+    wordsOf(html, ({ src }) => (src ? `[${/^data:/i.test(src) ? "embedded" : src}]` : ""))
+  );
+}
+
+function wordsOf(html: string, pictureText: (picture: TagReader) => string): string {
+  const tags = new TagReader(html);
+  const layout = new TextLayout();
+  let ampersand = -1;
+  let mayHide = true;
+  for (;;) {
+    const start = tags.position;
+    const tag = tags.textEnd();
+    const end = Math.min(tag, maxHtmlLength + tags.passedOver);
+    if (ampersand < start) ampersand = indexOrEnd(html, "&", start);
+    if (ampersand < end) layout.add(decodeEntities(html.slice(start, end)));
+    else layout.add(html, start, end);
+    if (end < tag || layout.length > maxTextLength)
+      return `${layout.finish().slice(0, maxTextLength)}\n\n[…]`.trimStart();
+    if (!tags.read(tag)) return layout.finish();
+    const isUnseen = mayHide && !tags.isEnd && (tags.isHidden || tags.role === "unseen");
+    if (!isUnseen) setElement(layout, tags, pictureText);
+    else if (!isVoid(tags.role)) mayHide = tags.skipElement();
+  }
+}
+
+/** Sets what the tag read last does to the text around it. */
+function setElement(layout: TextLayout, tags: TagReader, pictureText: (picture: TagReader) => string): void {
+  const { isEnd } = tags;
+  switch (tags.role) {
+    case "paragraph":
+      return layout.edge(2);
+    case "line":
+      return layout.edge(1);
+    case "cell":
+      return isEnd ? undefined : layout.cell();
+    case "break":
+      return layout.breakLine();
+    case "rule":
+      return layout.rule();
+    case "list":
+      return isEnd
+        ? layout.closeList()
+        : layout.openList(tags.name === "ol" ? firstNumber(tags.start) : null);
+    case "item":
+      return isEnd ? layout.edge(1) : layout.openItem();
+    case "quote":
+      return isEnd ? layout.closeQuote() : layout.openQuote();
+    case "preformatted":
+      return isEnd ? layout.closePreformatted() : layout.openPreformatted();
+    case "link":
+      return isEnd ? layout.closeLink() : layout.openLink(addressOf(tags.href ?? ""));
+    case "picture":
+      return layout.picture(pictureText(tags));
+  }
+}
+
+function firstNumber(start: string | null): number {
+  const number = Number.parseInt(start ?? "", 10);
+  return Number.isNaN(number) ? 1 : number;
+}
+
+/** What a reader can do something with: no places in the page, and no programs. */
+function addressOf(href: string): string | null {
+  const address = href.replace(/[\0-\x1f\x7f]+/g, "").trim();
+  if (address === "" || /^(?:#|(?:javascript|data|cid):)/i.test(address)) return null;
+  return /^mailto:/i.test(address) ? address.slice("mailto:".length).replace(/\?.*/, "") || null : address;
+}
+
+function indexOrEnd(text: string, searched: string, start: number): number {
+  const index = text.indexOf(searched, start);
+  return index === -1 ? text.length : index;
 }
 
 /**
@@ -85,28 +116,36 @@ export function textFromHtml(html: string): string {
  * addresses as links. Quotes stay as they are outside attributes, so that merge tags survive.
  */
 export function htmlFromText(text: string): string {
-  return text
-    .replaceAll(/\r\n?/g, "\n")
-    .replaceAll(/^[ \t]+$/gm, "")
-    .split(/\n\n+/)
-    .filter((paragraph) => paragraph !== "")
-    .map((paragraph) => `<p>${linked(paragraph.replace(/^\n|\n$/g, "")).replaceAll("\n", "<br>\n")}</p>\n`)
-    .join("");
+  const lines = text.includes("\r") ? text.replaceAll(/\r\n?/g, "\n") : text;
+  let html = "";
+  let isInParagraph = false;
+  for (let start = 0, end = 0; start <= lines.length; start = end + 1) {
+    end = indexOrEnd(lines, "\n", start);
+    const line = lines.slice(start, end);
+    const isEmpty = /^[ \t]*$/.test(line);
+    if (!isEmpty) html += `${isInParagraph ? "<br>\n" : "<p>"}${linked(line)}`;
+    else if (isInParagraph) html += "</p>\n";
+    isInParagraph = !isEmpty;
+  }
+  return isInParagraph ? `${html}</p>\n` : html;
 }
 
 /** Escaped text in which addresses are links, without the punctuation of the sentence around them. */
 function linked(text: string): string {
+  if (!text.includes("://")) return escaped(text);
   let html = "";
   let end = 0;
   for (const match of text.matchAll(/\bhttps?:\/\/[^\s<>"]+/gi)) {
     const address = withoutPunctuation(match[0]);
-    html += `${escaped(text.slice(end, match.index))}<a href="${escaped(address)}">${escaped(address)}</a>`;
+    const shown = escaped(address);
+    html += `${escaped(text.slice(end, match.index))}<a href="${shown}">${shown}</a>`;
     end = match.index + address.length;
   }
   return html + escaped(text.slice(end));
 }
 
 function escaped(text: string): string {
+  if (!/[&<>\t]| {2}/.test(text)) return text;
   return text
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
@@ -125,39 +164,4 @@ function withoutPunctuation(address: string): string {
     else if (!/[.,;:!?'\]]/.test(last)) break;
   }
   return address.slice(0, end);
-}
-
-/** At most one empty line in a row, none at the ends, no blanks at line ends. */
-function tidied(text: string): string {
-  return text
-    .replaceAll("\u00a0", " ")
-    .replace(/(?<! ) +$/gm, "")
-    .replace(/\n{3,}/g, "\n\n")
-    .replace(/^\n+/, "")
-    .trimEnd();
-}
-
-function nestsTooDeep(html: string): boolean {
-  let open = 0;
-  let unclosed = 0;
-  for (const [, slash, name = ""] of html.matchAll(anyTag)) {
-    if (voidElement.test(name)) continue;
-    const step = slash === "/" ? -1 : 1;
-    if (optionalEnd.test(name)) unclosed = Math.max(0, unclosed + step);
-    else open = Math.max(0, open + step);
-    if (open > maxNesting || unclosed > maxUnclosed) return true;
-  }
-  return false;
-}
-
-/** The plainest reading, for HTML that is broken or hostile: what stands between the tags. */
-function withoutTags(html: string): string {
-  return html
-    .replace(/<(script|style|title)\b[^<>]*>[\s\S]*?(?:<\/\1\s*>|$)/gi, "")
-    .replace(/<[^<>]*>/g, "\n")
-    .replaceAll("&lt;", "<")
-    .replaceAll("&gt;", ">")
-    .replaceAll("&nbsp;", " ")
-    .replaceAll("&quot;", '"')
-    .replaceAll("&amp;", "&");
 }

@@ -88,8 +88,8 @@ const servers: Reader<string[]> = (value) =>
   });
 
 const bootstrapKey: Reader<string | null> = (value) => {
-  if (value !== "" && !/^efk_[0-9A-Za-z]{40}$/.test(value)) {
-    throw new ConfigError("must be efk_ followed by 40 letters and digits");
+  if (value !== "" && !/^efk_[\w-]{16,128}$/.test(value)) {
+    throw new ConfigError("must be efk_ followed by 16 to 128 letters, digits, - or _, chosen at random");
   }
   return optionalText(value);
 };
@@ -157,7 +157,7 @@ export const settings = {
     default: "",
     read: bootstrapKey,
     about:
-      "Value of the first workspace's key (efk_ and 40 letters or digits). Empty: generated and printed once.",
+      "Value of the first workspace's key (efk_ and at least 16 random letters or digits). Empty: generated and printed once.",
     secret: true,
   }),
   BOOTSTRAP_PLAN: setting({

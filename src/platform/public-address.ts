@@ -45,6 +45,15 @@ export function isPublicAddress(address: string): boolean {
   return isIP(address) !== 0 && !special.check(address, familyOf(address));
 }
 
+const loopback = new BlockList();
+loopback.addSubnet("127.0.0.0", 8, "ipv4");
+loopback.addAddress("::1", "ipv6");
+
+/** Whether an address is this machine's own and nobody else's. IPv4 mapped into IPv6 is seen through. */
+export function isLoopback(address: string): boolean {
+  return isIP(address) !== 0 && loopback.check(address, familyOf(address));
+}
+
 function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 6 ? "ipv6" : "ipv4";
 }

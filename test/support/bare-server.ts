@@ -10,6 +10,7 @@ import { unlimited } from "../../src/platform/http/rate-limit.ts";
 import { createServer, type ServerOptions } from "../../src/platform/http/server.ts";
 import { asWorkspaceId, newId, type WorkspaceId } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
+import { type ApiAnswer, apiCaller } from "./api-caller.ts";
 
 export interface BareServer {
   readonly server: FastifyInstance;
@@ -24,13 +25,7 @@ export interface BareServer {
     key: string | null,
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
-  ): Promise<Answer>;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: ReturnType<typeof JSON.parse>;
+  ): Promise<ApiAnswer>;
 }
 
 /** Closed when the test file is done. */
@@ -59,6 +54,7 @@ export async function startBareServer(
   });
   const url = await server.listen({ host: "127.0.0.1", port: 0 });
   afterAll(() => server.close());
+  const callApi = apiCaller(() => url, "");
   return {
     server,
     url,
@@ -79,24 +75,7 @@ export async function startBareServer(
       keys.set(hash("sha256", secret, "base64"), record);
       return secret;
     },
-    async call(method, path, key, body, headers) {
-      const response = await fetch(`${url}/api/v1${path}`, {
-        method,
-        headers: {
-          ...(key !== null && { "X-API-Key": key }),
-          ...(body !== undefined && { "Content-Type": "application/json" }),
-          ...headers,
-        },
-        ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
-      });
-      const text = await response.text();
-      const isJson = response.headers.get("content-type")?.startsWith("application/json");
-      return {
-        status: response.status,
-        headers: response.headers,
-        body: isJson && text !== "" ? JSON.parse(text) : text,
-      };
-    },
+    call: (method, path, key, body, headers = {}) => callApi(method, path, body, { key, headers }),
   };
 }
 

@@ -22,6 +22,8 @@ export interface MailCount {
   readonly copies: ReadonlyMap<string, number>;
   /** How often a connection ended that left this Message-ID in doubt. */
   readonly inDoubt: ReadonlyMap<string, number>;
+  /** Conversations at this moment that have said MAIL and nothing yet after our answer to the final dot. */
+  readonly underWay: number;
 }
 
 export interface CountingMx {
@@ -72,9 +74,78 @@ export async function startCountingMx(options: { readonly answerMs?: number } = 
 
 const END_OF_DATA = "\r\n.\r\n";
 
-/** Counts, and serves connections on whose behalf it counts. */
+/** One connection, from the server's side. Text is latin1: one character, one octet. */
+class Conversation {
+  readonly #socket: Socket;
+  readonly #counter: Counter;
+  #input = "";
+  #isBody = false;
+  #isOpen = false;
+  /** The message taken last, while nothing has come after it. */
+  #unread: string | null = null;
+
+  constructor(socket: Socket, counter: Counter) {
+    this.#socket = socket.setEncoding("latin1");
+    this.#counter = counter;
+    socket.on("data", (chunk: string) => {
+      this.#unread = null;
+      this.#input += chunk;
+      this.#say(this.#read());
+    });
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => counter.forget(this, this.#unread));
+    this.#say("220 counting-mx.example.test ESMTP\r\n");
+  }
+
+  /** Between MAIL and what the client says after our answer to the final dot. */
+  get isUnderWay(): boolean {
+    return this.#isOpen || this.#unread !== null;
+  }
+
+  /** Takes what is complete; gives the answers to it. */
+  #read(): string {
+    let output = "";
+    for (;;) {
+      const mark = this.#isBody ? END_OF_DATA : "\r\n";
+      const end = this.#input.indexOf(mark);
+      if (end < 0) return output;
+      const text = this.#input.slice(0, end);
+      this.#input = this.#input.slice(end + mark.length);
+      output += this.#isBody ? this.#take(text) : this.#obey(text.slice(0, 4).toUpperCase());
+    }
+  }
+
+  #obey(verb: string): string {
+    this.#isBody = verb === "DATA";
+    this.#isOpen ||= verb === "MAIL";
+    switch (verb) {
+      case "EHLO":
+        return "250-counting-mx.example.test\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SIZE 52428800\r\n";
+      case "DATA":
+        return "354 Go ahead\r\n";
+      default:
+        return verb === "QUIT" ? "221 2.0.0 Bye\r\n" : "250 2.0.0 Ok\r\n";
+    }
+  }
+
+  #take(message: string): string {
+    this.#isBody = false;
+    this.#isOpen = false;
+    this.#unread = this.#counter.note(message);
+    const answer = "250 2.0.0 Taken\r\n";
+    if (this.#counter.answerMs === 0) return answer;
+    setTimeout(() => this.#say(answer), this.#counter.answerMs).unref();
+    return "";
+  }
+
+  #say(text: string): void {
+    if (text !== "" && !this.#socket.destroyed) this.#socket.write(text, "latin1");
+  }
+}
+
 class Counter {
-  readonly #answerMs: number;
+  readonly answerMs: number;
+  readonly #conversations = new Set<Conversation>();
   #received = 0;
   #firstAt = 0;
   #lastAt = 0;
@@ -82,11 +153,31 @@ class Counter {
   #inDoubt = new Map<string, number>();
 
   constructor(answerMs: number) {
-    this.#answerMs = answerMs;
+    this.answerMs = answerMs;
   }
 
   get received(): number {
     return this.#received;
+  }
+
+  serve(socket: Socket): void {
+    this.#conversations.add(new Conversation(socket, this));
+  }
+
+  /** A conversation has ended, perhaps with a message whose answer may not have been read. */
+  forget(conversation: Conversation, unread: string | null): void {
+    this.#conversations.delete(conversation);
+    if (unread !== null) this.#inDoubt.set(unread, (this.#inDoubt.get(unread) ?? 0) + 1);
+  }
+
+  /** Counts a message and gives its Message-ID. */
+  note(message: string): string {
+    this.#lastAt = Date.now();
+    this.#firstAt ||= this.#lastAt;
+    this.#received += 1;
+    const id = /^message-id: *<([^>]*)>/im.exec(message)?.[1] ?? "";
+    this.#copies.set(id, (this.#copies.get(id) ?? 0) + 1);
+    return id;
   }
 
   take(reset: boolean): MailCount {
@@ -96,6 +187,7 @@ class Counter {
       lastAt: this.#lastAt,
       copies: this.#copies,
       inDoubt: this.#inDoubt,
+      underWay: [...this.#conversations].filter((conversation) => conversation.isUnderWay).length,
     };
     if (reset) {
       this.#received = this.#firstAt = this.#lastAt = 0;
@@ -104,76 +196,12 @@ class Counter {
     }
     return count;
   }
-
-  serve = (socket: Socket): void => {
-    let input = "";
-    let isBody = false;
-    let unread: string | null = null;
-    const answer = (text: string) => {
-      if (!socket.destroyed) socket.write(text, "latin1");
-    };
-    const read = (): string => {
-      let output = "";
-      for (;;) {
-        const end = isBody ? input.indexOf(END_OF_DATA) : input.indexOf("\r\n");
-        if (end < 0) return output;
-        if (isBody) {
-          unread = this.#note(input.slice(0, end));
-          input = input.slice(end + END_OF_DATA.length);
-          isBody = false;
-          if (this.#answerMs > 0) {
-            answer(output);
-            output = "";
-            setTimeout(answer, this.#answerMs, "250 2.0.0 Taken\r\n").unref();
-          } else output += "250 2.0.0 Taken\r\n";
-        } else {
-          const verb = input.slice(0, 4).toUpperCase();
-          input = input.slice(end + 2);
-          isBody = verb === "DATA";
-          output += reply(verb);
-        }
-      }
-    };
-    socket.setEncoding("latin1");
-    socket.on("data", (chunk: string) => {
-      unread = null;
-      input += chunk;
-      const output = read();
-      if (output !== "") answer(output);
-    });
-    socket.on("error", () => socket.destroy());
-    socket.on("close", () => {
-      if (unread !== null) this.#inDoubt.set(unread, (this.#inDoubt.get(unread) ?? 0) + 1);
-    });
-    answer("220 counting-mx.example.test ESMTP\r\n");
-  };
-
-  #note(message: string): string {
-    this.#lastAt = Date.now();
-    this.#firstAt ||= this.#lastAt;
-    this.#received += 1;
-    const id = /^message-id: *<([^>]*)>/im.exec(message)?.[1] ?? "";
-    this.#copies.set(id, (this.#copies.get(id) ?? 0) + 1);
-    return id;
-  }
-}
-
-function reply(verb: string): string {
-  switch (verb) {
-    case "EHLO":
-      return "250-counting-mx.example.test\r\n250-PIPELINING\r\n250-8BITMIME\r\n250 SIZE 52428800\r\n";
-    case "DATA":
-      return "354 Go ahead\r\n";
-    case "QUIT":
-      return "221 2.0.0 Bye\r\n";
-    default:
-      return "250 2.0.0 Ok\r\n";
-  }
 }
 
 if (import.meta.main) {
   const counter = new Counter(Number(process.argv[2] ?? 0));
-  const server = createServer({ noDelay: true }, counter.serve).listen(0, "127.0.0.1");
+  const server = createServer({ noDelay: true }, (socket) => counter.serve(socket));
+  server.listen(0, "127.0.0.1");
   await once(server, "listening");
   process.send?.((server.address() as AddressInfo).port);
   process.on("message", ({ ask, reset }: Question) => {

@@ -9,9 +9,9 @@ import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { ensurePartitions } from "../../src/messages/partitions.ts";
 import { startEmbedded } from "../../src/platform/database/embedded.ts";
-import { migrate } from "../../src/platform/database/migrate.ts";
 import { createDatabase } from "../../src/platform/database/pool.ts";
 import { createLog } from "../../src/platform/log.ts";
+import { prepareSchema } from "../../src/platform/schema.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -35,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     name: "setup",
     onError: () => {},
   });
-  await migrate(database);
+  await prepareSchema(database, createLog("silent"));
   await ensurePartitions(database, new Date());
   await database.close();
   project.provide("serverUrl", serverUrl);

@@ -27,6 +27,8 @@ export type Ending = readonly [code: number | null, signal: NodeJS.Signals | nul
 export interface Program extends AsyncDisposable {
   /** Where it listens now; another port after every start. */
   readonly url: string;
+  /** The process started last, which is also its group. */
+  readonly pid: number;
   /** With the bootstrap key. */
   readonly call: CallApi;
   /** What it logged under this message since the first start, in order. */
@@ -44,9 +46,13 @@ const running = new Set<ChildProcess>();
 process.once("exit", () => running.forEach(killGroup));
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => process.exit(1));
 
-/** @param settings the environment; of our own only PATH reaches the program */
+/**
+ * @param settings the environment; of our own only PATH reaches the program
+ * @param words its command line
+ */
 export async function startProgram(
   settings: Readonly<Record<string, string>> & { readonly BOOTSTRAP_API_KEY: string },
+  words: readonly string[] = ["serve"],
 ): Promise<Program> {
   const { PATH = "" } = process.env;
   const env = { PATH, HOST: "127.0.0.1", PORT: "0", RATE_LIMIT: "off", ...settings };
@@ -60,11 +66,14 @@ export async function startProgram(
     get url() {
       return url;
     },
+    get pid() {
+      return child?.pid ?? 0;
+    },
     call: apiCaller(() => url, settings.BOOTSTRAP_API_KEY),
     logged,
     async start() {
       const starts = logged("Posthaste listens").length;
-      const started = spawn(process.execPath, [launcher, "serve"], {
+      const started = spawn(process.execPath, [launcher, ...words], {
         env,
         detached: true,
         stdio: ["ignore", "pipe", "pipe"],
@@ -100,7 +109,8 @@ export async function startProgram(
       return (await promisify(execFile)(process.execPath, [launcher, ...words], { env })).stdout;
     },
     async [Symbol.asyncDispose]() {
-      if (child !== undefined && running.has(child)) await program.kill("SIGKILL");
+      // In good order, because an embedded PostgreSQL has a process group of its own.
+      if (child !== undefined && running.has(child)) await program.kill("SIGTERM");
     },
   };
   await program.start();

@@ -108,6 +108,7 @@ export function dkimEndpoints(deps: DkimDeps): Endpoint[] {
       body: DkimKeyInput,
       answer: NewDkimKey,
       status: 201,
+      errors: ["CONFLICT"],
       message: (data) => `Publish the TXT record at ${data.dns_host}, then verify it`,
       handle: ({ caller, body }) => createKey(deps, caller.workspaceId, body),
     }),
@@ -128,6 +129,7 @@ export function dkimEndpoints(deps: DkimDeps): Endpoint[] {
       summary: "Destroy a DKIM key; not the only one of a verified domain",
       needs: need(dkims, "write"),
       answer: Deleted,
+      errors: ["CONFLICT"],
       message: "DKIM key deleted",
       async handle({ caller, params: { id } }) {
         await deleteKey(deps.db, caller.workspaceId, id);

@@ -26,7 +26,8 @@ export interface Authenticator {
 const CACHE_MS = 2_000;
 /** Bounds the cache against a flood of distinct keys. */
 const CACHE_ENTRIES = 10_000;
-const keyForm = /^efk_[0-9A-Za-z]{40}$/;
+/** Ours have 40 characters after the prefix; a BOOTSTRAP_API_KEY is of the operator's own making. */
+const keyForm = /^efk_[\w-]{16,128}$/;
 
 export function createAuthenticator(options: {
   findKey: FindKey;

@@ -5,20 +5,11 @@
  * behind a proxy everybody comes from loopback. And the Host is this machine's own: a page on the Internet can make
  * its name resolve to 127.0.0.1 and have the visitor's browser ask us in that name (DNS rebinding).
  */
-import { BlockList, isIPv6 } from "node:net";
 import type { FastifyRequest } from "fastify";
-
-const loopback = new BlockList();
-loopback.addSubnet("127.0.0.0", 8, "ipv4");
-loopback.addAddress("::1", "ipv6");
+import { isLoopback } from "../public-address.ts";
 
 const forwarding = /^(?:forwarded|x-forwarded-.+|x-real-ip|via)$/;
 const ownHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;
-
-/** IPv4 mapped into IPv6 is seen through. */
-export function isLoopback(address: string): boolean {
-  return loopback.check(address, isIPv6(address) ? "ipv6" : "ipv4");
-}
 
 export function isLocalCaller({ socket, headers }: FastifyRequest["raw"]): boolean {
   return (

@@ -172,7 +172,7 @@ function parametersOf(endpoint: Endpoint, components: Components): unknown[] {
 
 function responsesOf(endpoint: Endpoint, components: Components): Json {
   const codesByStatus = Object.groupBy(errorCodesOf(endpoint), (code) => errorTable[code].status);
-  const refusals = Object.entries(codesByStatus).map(([status, codes = []]) => [
+  const refusals = Object.entries(codesByStatus).map(([status, codes]) => [
     status,
     components.refusal(codes),
   ]);

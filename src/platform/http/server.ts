@@ -3,6 +3,7 @@
  * rate limit, key, expiry, suspension, scope, body, then the handler's own.
  */
 import { randomUUID } from "node:crypto";
+import { maxHeaderSize } from "node:http";
 import type { Socket } from "node:net";
 import Fastify, {
   type FastifyBaseLogger,
@@ -78,7 +79,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     forceCloseConnections: "idle",
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 200 },
+    // No id is too long for the router: one of the wrong form is answered as an unknown one.
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize },
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers["x-request-id"]) ?? randomUUID(),
     frameworkErrors: (error, _request, reply) => sendFailure(reply, error, options.log),

@@ -33,13 +33,13 @@ export interface JobContext<Input> {
     readonly input: Input;
   };
   /** Absolute numbers, those that changed; written about twice a second, however often it is called. */
-  report(progress: Partial<Progress>): void;
+  readonly report: (progress: Partial<Progress>) => void;
   /** Has the caller asked to stop? Known half a second later at the latest. */
-  isCancelled(): boolean;
+  readonly isCancelled: () => boolean;
   /** Aborted when the handler should end early: cancelled, overtaken, or the service stops. */
   readonly signal: AbortSignal;
   /** The job's folder, made when it is first asked for. */
-  folder(): Promise<string>;
+  readonly folder: () => Promise<string>;
   readonly log: Log;
 }
 

@@ -11,7 +11,6 @@ import { createLog } from "../log.ts";
 import { cleanUp } from "./clean-up.ts";
 import { jobEndpoints } from "./endpoints.ts";
 import { jobFolder } from "./files.ts";
-import { migrateQueue } from "./graphile.ts";
 import { startJob } from "./queue.ts";
 
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
@@ -23,7 +22,6 @@ let workspaceId: WorkspaceId;
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "posthaste-jobs-"));
-  await migrateQueue(database, log);
   api = await startBareServer(database, jobEndpoints({ db: database, dataDir }));
 });
 afterAll(() => rm(dataDir, { recursive: true, force: true }));

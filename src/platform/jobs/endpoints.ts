@@ -179,7 +179,7 @@ function visiblePermissions({ permissions }: Caller): string[] | null {
 }
 
 function describe(job: JobRow): Static<typeof Job> {
-  const { permission, result_file, errors_file, ...shown } = job;
+  const { permission: _, result_file, errors_file, ...shown } = job;
   const url = `${API_PREFIX}/jobs/${job.id}`;
   return {
     ...shown,

@@ -13,7 +13,6 @@ import type { WorkspaceId } from "../ids.ts";
 import { createLog } from "../log.ts";
 import type { JobContext, JobHandler, JobOutcome } from "./attempt.ts";
 import { jobFolder } from "./files.ts";
-import { migrateQueue } from "./graphile.ts";
 import { startJob } from "./queue.ts";
 import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
 import { findJob, type JobRow, removeSilentRunners, updateJobToCancel } from "./store.ts";
@@ -29,7 +28,6 @@ const runners: JobRunner[] = [];
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "posthaste-runner-"));
-  await migrateQueue(database, log);
 });
 beforeEach(async () => {
   workspaceId = await insertBareWorkspace(database);
@@ -100,8 +98,16 @@ describe("a job", () => {
     await runnerWith({ work });
     const id = await start("work", { rows: ["a", "b"] });
     expect(await until(id, "completed")).toMatchObject({
-      ...{ total: 2, processed: 2, succeeded: 1, failed: 1, skipped: 0, counts: { created: 1, invalid: 1 } },
-      ...{ result: { note: "fine" }, result_file: "out.csv", errors_file: null, error: null },
+      total: 2,
+      processed: 2,
+      succeeded: 1,
+      failed: 1,
+      skipped: 0,
+      counts: { created: 1, invalid: 1 },
+      result: { note: "fine" },
+      result_file: "out.csv",
+      errors_file: null,
+      error: null,
     });
     expect(await readFile(join(jobFolder(dataDir, id), "out.csv"), "utf8")).toBe("a\nb");
     const { started_at, completed_at, expires_at } = await jobOf(id);

@@ -48,7 +48,7 @@ const PACE: Pace = { pollMs: 2_000, heartbeatMs: 5_000, silentMs: 30_000 };
 /** Before Graphile is started again after it gave up (the database was away for long). */
 const RESTART_MS = 1_000;
 
-/** Starts running; the queue's schema must be there (migrateQueue). */
+/** Starts running; the queue's schema must be there (platform/schema.ts). */
 export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
   const { database, log, pace = PACE } = options;
   const { run, options: graphileOptions } = await loadGraphile(database, log);

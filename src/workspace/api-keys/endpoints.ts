@@ -141,6 +141,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys }: Dependenci
       summary: "Give an active key a new secret; the old one stops at once",
       needs: need(apiKeys, "write"),
       answer: IssuedKey,
+      errors: ["CONFLICT"],
       message: "New secret made; it is not shown again, and the old one has stopped working",
       handle({ caller, params }) {
         return change(async (tx) => {

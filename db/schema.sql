@@ -1,0 +1,225 @@
+create table api_keys (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  permissions text[] not null,
+  key_hash bytea not null,
+  key_prefix text not null,
+  is_active boolean default true not null,
+  last_used_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  created_at timestamp with time zone default now() not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX api_keys_by_hash ON api_keys USING btree (key_hash);
+
+create table captured_messages (
+  workspace_id uuid not null,
+  message_id uuid not null,
+  from_email text not null,
+  mail_from text not null,
+  rcpt_to text not null,
+  subject text not null,
+  raw bytea not null,
+  received_at timestamp with time zone default now() not null,
+  PRIMARY KEY (workspace_id, message_id)
+);
+CREATE INDEX captured_messages_by_age ON captured_messages USING btree (message_id);
+
+create table delivery_queue (
+  workspace_id uuid not null,
+  message_id uuid not null,
+  priority smallint not null,
+  domain text not null,
+  due_at timestamp with time zone not null,
+  expires_at timestamp with time zone not null,
+  attempts smallint default 0 not null,
+  lease_number integer default 0 not null,
+  leased_by uuid,
+  PRIMARY KEY (workspace_id, message_id)
+);
+CREATE INDEX delivery_queue_due ON delivery_queue USING btree (priority, due_at);
+CREATE INDEX delivery_queue_leases ON delivery_queue USING btree (leased_by) WHERE (leased_by IS NOT NULL);
+
+create table dkim_keys (
+  workspace_id uuid not null,
+  id uuid not null,
+  domain text not null,
+  selector text not null,
+  bits smallint not null,
+  public_key text not null,
+  private_key bytea not null,
+  is_automatic boolean default false not null,
+  verified_at timestamp with time zone,
+  failed_checks jsonb,
+  created_at timestamp with time zone default now() not null,
+  UNIQUE (workspace_id, domain, selector),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, domain) REFERENCES sending_domains(workspace_id, domain) ON DELETE CASCADE,
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table domain_claims (
+  domain text not null,
+  workspace_id uuid not null,
+  claimed_at timestamp with time zone default now() not null,
+  PRIMARY KEY (domain),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table idempotency_keys (
+  workspace_id uuid not null,
+  path text not null,
+  key text not null,
+  request_hash bytea not null,
+  answer_status smallint,
+  answer_body text,
+  reserved_until timestamp with time zone not null,
+  created_at timestamp with time zone default now() not null,
+  PRIMARY KEY (workspace_id, path, key),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+
+create table job_runners (
+  id text not null,
+  seen_at timestamp with time zone default now() not null,
+  PRIMARY KEY (id)
+);
+
+create table jobs (
+  workspace_id uuid not null,
+  id uuid not null,
+  type text not null,
+  status text default 'pending'::text not null,
+  permission text not null,
+  input jsonb default '{}'::jsonb not null,
+  total bigint,
+  processed bigint default 0 not null,
+  succeeded bigint default 0 not null,
+  failed bigint default 0 not null,
+  skipped bigint default 0 not null,
+  counts jsonb default '{}'::jsonb not null,
+  result jsonb,
+  error text,
+  result_file text,
+  errors_file text,
+  run_number integer default 0 not null,
+  cancel_requested boolean default false not null,
+  created_at timestamp with time zone default now() not null,
+  started_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  expires_at timestamp with time zone,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
+);
+CREATE INDEX jobs_by_expiry ON jobs USING btree (expires_at);
+
+create table message_contents (
+  workspace_id uuid not null,
+  message_id uuid not null,
+  from_name text,
+  to_name text,
+  html text,
+  text text,
+  attachments jsonb,
+  bounce_email text,
+  PRIMARY KEY (workspace_id, message_id)
+) partition by range (message_id);
+
+create table message_events (
+  workspace_id uuid not null,
+  message_id uuid not null,
+  id uuid not null,
+  type text not null,
+  time timestamp with time zone not null,
+  attempt smallint,
+  detail text,
+  mx_host text,
+  code smallint,
+  enhanced_code text,
+  PRIMARY KEY (workspace_id, message_id, id)
+) partition by range (message_id);
+
+create table messages (
+  workspace_id uuid not null,
+  id uuid not null,
+  source text not null,
+  origin_id uuid,
+  origin_name text not null,
+  from_email text not null,
+  localpart text not null,
+  domain text not null,
+  subject text not null,
+  status text default 'queued'::text not null,
+  attempts smallint default 0 not null,
+  error_message text,
+  next_attempt_at timestamp with time zone,
+  request_id text,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  CHECK ((source = ANY (ARRAY['campaign'::text, 'autoresponder'::text, 'api'::text, 'smtp'::text, 'platform'::text]))),
+  CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'delivered'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'suppressed'::text, 'cancelled'::text, 'complained'::text])))
+) partition by range (id);
+
+create table schema_migrations (
+  name text not null,
+  applied_at timestamp with time zone default now() not null,
+  PRIMARY KEY (name)
+);
+
+create table sending_domains (
+  workspace_id uuid not null,
+  id uuid not null,
+  domain text not null,
+  verification_token text not null,
+  is_active boolean default true not null,
+  is_verified boolean default false not null,
+  spf_verified boolean default false not null,
+  dkim_verified boolean default false not null,
+  dmarc_verified boolean default false not null,
+  verified_at timestamp with time zone,
+  custom_return_path boolean default false not null,
+  return_path_verified boolean default false not null,
+  dmarc_ingestion boolean default false not null,
+  dmarc_token text not null,
+  checked_at timestamp with time zone,
+  failed_checks jsonb default '{}'::jsonb not null,
+  created_at timestamp with time zone default now() not null,
+  UNIQUE (workspace_id, domain),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX sending_domains_by_check ON sending_domains USING btree (COALESCE(checked_at, created_at));
+
+create table verified_senders (
+  workspace_id uuid not null,
+  id uuid not null,
+  email text not null,
+  from_name text default ''::text not null,
+  is_verified boolean default false not null,
+  verified_at timestamp with time zone,
+  token_expires_at timestamp with time zone not null,
+  token_number integer default 1 not null,
+  link_sent_at timestamp with time zone default now() not null,
+  created_at timestamp with time zone default now() not null,
+  UNIQUE (workspace_id, email),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table workspaces (
+  id uuid not null,
+  name text not null,
+  timezone text default 'UTC'::text not null,
+  plan text default 'free'::text not null,
+  hourly_cap integer,
+  is_suspended boolean default false not null,
+  created_at timestamp with time zone default now() not null,
+  updated_at timestamp with time zone default now() not null,
+  PRIMARY KEY (id),
+  CHECK ((hourly_cap > 0))
+);

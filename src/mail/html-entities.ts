@@ -1,0 +1,88 @@
+/**
+ * Character references of HTML: the numeric ones, the 252 names of HTML 4, and those names of HTML 5 that mail has
+ * been seen to use. Others stay as they are written.
+ */
+
+const characters = new Map<string, string>();
+
+/** U+00A0 to U+00FF. */
+const latin1 =
+  "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf laquo not shy reg macr deg plusmn sup2 sup3 acute " +
+  "micro para middot cedil sup1 ordm raquo frac14 frac12 frac34 iquest Agrave Aacute Acirc Atilde Auml Aring AElig " +
+  "Ccedil Egrave Eacute Ecirc Euml Igrave Iacute Icirc Iuml ETH Ntilde Ograve Oacute Ocirc Otilde Ouml times Oslash " +
+  "Ugrave Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute " +
+  "ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc " +
+  "uuml yacute thorn yuml";
+/** U+0391 to U+03A9 and U+03B1 to U+03C9; no capital letter has the place of the final sigma. */
+const greekCapitals =
+  "Alpha Beta Gamma Delta Epsilon Zeta Eta Theta Iota Kappa Lambda Mu Nu Xi Omicron Pi Rho - Sigma Tau Upsilon Phi " +
+  "Chi Psi Omega";
+const greek =
+  "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigmaf sigma tau upsilon " +
+  "phi chi psi omega";
+const markup = 'amp & lt < gt > quot " AMP & LT < GT > QUOT " COPY © REG ®';
+const others =
+  "apos ' OElig Œ oelig œ Scaron Š scaron š Yuml Ÿ fnof ƒ circ ˆ tilde ˜ thetasym ϑ upsih ϒ piv ϖ ndash – mdash — " +
+  "lsquo ‘ rsquo ’ sbquo ‚ ldquo “ rdquo ” bdquo „ dagger † Dagger ‡ bull • hellip … permil ‰ prime ′ Prime ″ " +
+  "lsaquo ‹ rsaquo › oline ‾ frasl ⁄ euro € image ℑ weierp ℘ real ℜ trade ™ alefsym ℵ larr ← uarr ↑ rarr → darr ↓ " +
+  "harr ↔ crarr ↵ lArr ⇐ uArr ⇑ rArr ⇒ dArr ⇓ hArr ⇔ forall ∀ part ∂ exist ∃ empty ∅ nabla ∇ isin ∈ notin ∉ ni ∋ " +
+  "prod ∏ sum ∑ minus − lowast ∗ radic √ prop ∝ infin ∞ ang ∠ and ∧ or ∨ cap ∩ cup ∪ int ∫ there4 ∴ sim ∼ cong ≅ " +
+  "asymp ≈ ne ≠ equiv ≡ le ≤ ge ≥ sub ⊂ sup ⊃ nsub ⊄ sube ⊆ supe ⊇ oplus ⊕ otimes ⊗ perp ⊥ sdot ⋅ lceil ⌈ rceil ⌉ " +
+  "lfloor ⌊ rfloor ⌋ lang ⟨ rang ⟩ loz ◊ spades ♠ clubs ♣ hearts ♥ diams ♦ check ✓ cross ✗ star ☆ starf ★ phone ☎ " +
+  "excl ! num # dollar $ percnt % lpar ( rpar ) ast * plus + comma , period . sol / colon : semi ; equals = quest ? " +
+  "commat @ lsqb [ bsol \\ rsqb ] lowbar _ grave ` lcub { verbar | rcub } hyphen ‐";
+/** Characters that cannot be seen here when written as themselves. */
+const unseen: Readonly<Record<string, number>> = {
+  Tab: 0x09,
+  NewLine: 0x0a,
+  ensp: 0x2002,
+  emsp: 0x2003,
+  numsp: 0x2007,
+  thinsp: 0x2009,
+  zwnj: 0x200c,
+  zwj: 0x200d,
+  lrm: 0x200e,
+  rlm: 0x200f,
+};
+
+nameInARow(latin1, 0xa0);
+namePairs(markup);
+/** Names that HTML reads without the semicolon too. */
+const unterminated: ReadonlySet<string> = new Set(characters.keys());
+nameInARow(greekCapitals, 0x391);
+nameInARow(greek, 0x3b1);
+namePairs(others);
+for (const [name, code] of Object.entries(unseen)) characters.set(name, String.fromCodePoint(code));
+
+/** Windows-1252 at 0x80 to 0x9F: what people mean who write `&#150;`, and what browsers show. */
+const windows1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
+/** A name without a semicolon before `=` is a parameter of an address: `?a=1&copy=2`. */
+const reference = /&(?:#(?:x([\da-f]+)|(\d+));?|([a-z][a-z\d]*)(;|(?![a-z\d=])))/gi;
+
+/** The text with its character references resolved, as in the content and in the attribute values of HTML. */
+export function decodeEntities(text: string): string {
+  return text.replace(
+    reference,
+    (whole, hexadecimal?: string, decimal?: string, name = "", semicolon = "") => {
+      if (hexadecimal !== undefined) return characterOf(Number.parseInt(hexadecimal, 16));
+      if (decimal !== undefined) return characterOf(Number.parseInt(decimal, 10));
+      return semicolon === ";" || unterminated.has(name) ? (characters.get(name) ?? whole) : whole;
+    },
+  );
+}
+
+function characterOf(code: number): string {
+  if (code >= 0x80 && code <= 0x9f) return windows1252.charAt(code - 0x80);
+  const isCharacter = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+  return isCharacter ? String.fromCodePoint(code) : "\ufffd";
+}
+
+function nameInARow(names: string, first: number): void {
+  for (const [index, name] of names.split(" ").entries()) {
+    characters.set(name, String.fromCodePoint(first + index));
+  }
+}
+
+function namePairs(pairs: string): void {
+  for (const [, name = "", character = ""] of pairs.matchAll(/(\S+) (\S+)/g)) characters.set(name, character);
+}

@@ -1,0 +1,247 @@
+/**
+ * Sets words as plain text: merges white space, parts paragraphs by one empty line, and writes the marks of lists,
+ * quotations (`> `) and addresses (`<…>`). Blanks and line breaks are written when a word follows them, so no line
+ * ends in blanks, and no text begins or ends in empty lines.
+ */
+
+/** Deeper nesting is no layout, and would let a few tags write long lines. */
+const maxQuotes = 8;
+const maxIndent = 32;
+const rule = "-".repeat(40);
+
+const tab = 0x09;
+const lineFeed = 0x0a;
+const formFeed = 0x0c;
+const carriageReturn = 0x0d;
+const blank = 0x20;
+const noBreakBlank = 0xa0;
+/** What mail pads its preview with: characters that take no room, and blanks between them. */
+const padding = /^[\u00ad\u034f\u200b-\u200d\u2007\u2060\ufeff ]+$/;
+const beginsWord = /^[\p{L}\p{N}<[({]/u;
+
+interface List {
+  /** Columns before its marks. */
+  readonly indent: number;
+  /** Columns of the mark that was written last. */
+  markWidth: number;
+  /** Null in a list without numbers. */
+  next: number | null;
+}
+
+export class TextLayout {
+  /** The text so far; inside a link, the text of the link. */
+  #text = "";
+  #isEmpty = true;
+  /** Line breaks before the next word. */
+  #breaks = 0;
+  /** Blanks before the next word. */
+  #gap = "";
+  /** Whether white space that follows would merge with the gap. */
+  #gapMerges = false;
+  /** An address or a picture stands last: a word does not touch it. */
+  #isClosed = false;
+
+  #textBeforeLink = "";
+  #address: string | null = null;
+  #isPictured = false;
+
+  readonly #lists: List[] = [];
+  #mark = "";
+  #quotes = 0;
+  #quotesOfLastLine = 0;
+  #preformatted = 0;
+
+  /** How many characters the text has. */
+  get length(): number {
+    return this.#textBeforeLink.length + this.#text.length;
+  }
+
+  /** Adds the words and the white space of a part of a string. Control characters vanish. */
+  add(source: string, start = 0, end = source.length): void {
+    for (let at = start; at < end; ) {
+      const behind = wordsEnd(source, at, end);
+      if (behind > at) this.#put(source.slice(at, behind));
+      else this.#space(source.charCodeAt(at));
+      at = behind > at ? behind : at + 1;
+    }
+  }
+
+  /** Ends the line, or begins an empty one. */
+  breakLine(): void {
+    this.#gap = "";
+    this.#gapMerges = false;
+    this.#breaks = this.#preformatted > 0 ? this.#breaks + 1 : Math.min(this.#breaks + 1, 2);
+  }
+
+  /** The edge of a block: 1 parts lines, 2 parts paragraphs. A line of nothing but `&nbsp;` is an empty line. */
+  edge(breaks: 1 | 2): void {
+    const isSpacer = this.#gap !== "" && this.#isAtLineStart;
+    this.#breaks = Math.max(this.#breaks, isSpacer ? 2 : breaks);
+    this.#gap = "";
+    this.#gapMerges = false;
+  }
+
+  rule(): void {
+    this.edge(2);
+    this.#put(rule);
+    this.edge(2);
+  }
+
+  /** Parts a table's cell from the one before it. */
+  cell(): void {
+    if (this.#isAtLineStart) this.#gap = "";
+    else this.#space(blank);
+  }
+
+  /** Words in place of a picture; blank ones show that there is one. */
+  picture(words: string): void {
+    this.#isPictured = true;
+    if (words.trim() === "") return;
+    this.add(words);
+    this.#isClosed = true;
+  }
+
+  /** @param first the number of the first item; null for a list without numbers */
+  openList(first: number | null): void {
+    const outer = this.#lists.at(-1);
+    this.edge(outer ? 1 : 2);
+    const indent = outer ? Math.min(outer.indent + outer.markWidth, maxIndent) : 0;
+    this.#lists.push({ indent, markWidth: 0, next: first });
+  }
+
+  closeList(): void {
+    this.#lists.pop();
+    this.#mark = "";
+    this.edge(this.#lists.length > 0 ? 1 : 2);
+  }
+
+  openItem(): void {
+    this.edge(1);
+    const list = this.#lists.at(-1);
+    this.#mark = typeof list?.next === "number" ? `${list.next++}. ` : "- ";
+    if (list) list.markWidth = this.#mark.length;
+  }
+
+  openQuote(): void {
+    this.edge(2);
+    this.#quotes++;
+  }
+
+  closeQuote(): void {
+    this.edge(2);
+    this.#quotes = Math.max(0, this.#quotes - 1);
+  }
+
+  /** From here on white space and line breaks stand as they are written. */
+  openPreformatted(): void {
+    this.edge(2);
+    this.#preformatted++;
+  }
+
+  closePreformatted(): void {
+    this.edge(2);
+    this.#breaks = 2;
+    this.#preformatted = Math.max(0, this.#preformatted - 1);
+  }
+
+  /** @param address what is written behind the words of the link, unless they say it themselves; null for none */
+  openLink(address: string | null): void {
+    this.closeLink();
+    if (address === null) return;
+    this.#address = address;
+    this.#textBeforeLink = this.#text;
+    this.#text = "";
+    this.#isPictured = false;
+  }
+
+  closeLink(): void {
+    if (this.#address === null) return;
+    const address = this.#address;
+    const words = this.#text;
+    this.#text = this.#textBeforeLink + words;
+    this.#textBeforeLink = "";
+    this.#address = null;
+    if (words === "" && !this.#isPictured) return;
+    if (words === "") this.#put(address);
+    else if (!saysAddress(words, address)) this.#text += ` <${address}>`;
+    this.#isClosed = true;
+  }
+
+  /** Closes what is open, and returns the text. */
+  finish(): string {
+    this.closeLink();
+    return this.#text;
+  }
+
+  get #isAtLineStart(): boolean {
+    return this.#breaks > 0 || this.#isEmpty;
+  }
+
+  #put(words: string): void {
+    if (words.charCodeAt(0) > noBreakBlank && padding.test(words)) return;
+    if (this.#isAtLineStart) this.#startLine();
+    else if (this.#isClosed && this.#gap === "" && beginsWord.test(words)) this.#gap = " ";
+    this.#text += this.#gap + words;
+    this.#gap = "";
+    this.#gapMerges = false;
+    this.#isClosed = false;
+    this.#isEmpty = false;
+  }
+
+  #startLine(): void {
+    if (!this.#isEmpty) {
+      const common = Math.min(this.#quotes, this.#quotesOfLastLine);
+      this.#text += `${`\n${quoteMarks(common).trimEnd()}`.repeat(this.#breaks - 1)}\n`;
+    }
+    const list = this.#lists.at(-1);
+    const indent = list ? list.indent + (this.#mark === "" ? list.markWidth : 0) : 0;
+    this.#text += quoteMarks(this.#quotes) + " ".repeat(indent) + this.#mark;
+    this.#mark = "";
+    this.#breaks = 0;
+    this.#quotesOfLastLine = this.#quotes;
+  }
+
+  /** White space, or a control character. */
+  #space(char: number): void {
+    if (char === noBreakBlank) {
+      this.#gap += " ";
+      this.#gapMerges = false;
+    } else if (this.#preformatted > 0) {
+      if (char === lineFeed) this.breakLine();
+      else if (char === blank || char === tab) this.#gap += String.fromCharCode(char);
+    } else if (isBlank(char) && !this.#gapMerges && (this.#gap !== "" || !this.#isAtLineStart)) {
+      this.#gap += " ";
+      this.#gapMerges = true;
+    }
+  }
+}
+
+function quoteMarks(depth: number): string {
+  return "> ".repeat(Math.min(depth, maxQuotes));
+}
+
+/** Whether the words end in the address, with or without the slash at its end. */
+function saysAddress(words: string, address: string): boolean {
+  const bare = address.endsWith("/") ? address.slice(0, -1) : address;
+  return words.endsWith(bare) || words.endsWith(`${bare}/`);
+}
+
+/** The end of the words that can be copied as they are: single blanks between visible characters belong to them. */
+function wordsEnd(source: string, start: number, end: number): number {
+  let at = start;
+  for (; at < end; at++) {
+    const char = source.charCodeAt(at);
+    if (isVisible(char)) continue;
+    const joinsWords = char === blank && at > start && at + 1 < end && isVisible(source.charCodeAt(at + 1));
+    if (!joinsWords) break;
+  }
+  return at;
+}
+
+function isVisible(char: number): boolean {
+  return (char > blank && char < 0x7f) || char > noBreakBlank;
+}
+
+function isBlank(char: number): boolean {
+  return char === blank || char === lineFeed || char === tab || char === carriageReturn || char === formFeed;
+}

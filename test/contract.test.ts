@@ -1,0 +1,278 @@
+/**
+ * What holds for every endpoint, whatever it does. The list comes from the running service, so that none can be
+ * forgotten; examples (support/contract-examples.ts) say what an id or a body of each is.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import type { TSchema } from "typebox";
+import { Compile } from "typebox/compile";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { endpointsForDocs } from "../src/app.ts";
+import { type Endpoint, permissionOf } from "../src/platform/http/endpoint.ts";
+import { errorCodesOf } from "../src/platform/http/error-codes.ts";
+import { mediaTypeOf } from "../src/platform/http/file-answer.ts";
+import { isUuid, newId } from "../src/platform/ids.ts";
+import { catalogueOf } from "../src/workspace/api-keys/catalogue.ts";
+import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
+import { bodies, jobResource, type Owner, things } from "./support/contract-examples.ts";
+import { startService, type TestService } from "./support/service.ts";
+
+const MEGABYTE = 1024 ** 2;
+const endpoints = endpointsForDocs();
+const every = endpoints.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const);
+const withBody = every.filter(([, { body }]) => body !== undefined);
+const withIds = every.filter(([, { path }]) => path.includes("{"));
+const paged = every.filter(([, { query = {} }]) => "page" in query);
+
+let service: TestService;
+let owner: Owner;
+let stranger: Owner;
+
+beforeAll(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-contract-"));
+  afterAll(() => rm(dataDir, { recursive: true, force: true }));
+  service = await startService({ env: { DATA_DIR: dataDir } });
+  const { database, clock } = service;
+  owner = { workspaceId: service.workspaceId, call: service.call, database, clock, dataDir };
+  const other = await service.newWorkspace();
+  const call = apiCaller(() => service.url, other.key);
+  stranger = { workspaceId: other.workspaceId, call, database, clock, dataDir };
+});
+
+/** Kinds of ids in a path, each as the path up to it. */
+const kindsOf = (path: string) =>
+  [...path.matchAll(/\{\w+\}/g)].map(({ index, 0: id }) => path.slice(0, index + id.length));
+
+/** Things of this owner for every id in the path. */
+async function idsFor(path: string, whose: Owner): Promise<string[]> {
+  const ids: string[] = [];
+  for (const kind of kindsOf(path)) {
+    const make = things[kind];
+    if (make === undefined) throw new Error(`support/contract-examples.ts has no thing for ${kind}`);
+    ids.push(await make(whose, ids));
+  }
+  return ids;
+}
+
+function fill(path: string, ids: readonly string[]): string {
+  const left = [...ids];
+  return path.replaceAll(/\{\w+\}/g, () => left.shift() ?? newId());
+}
+
+async function bodyFor(endpoint: Endpoint, whose: Owner): Promise<object | undefined> {
+  if (endpoint.body === undefined) return undefined;
+  const make = bodies[endpoint.id];
+  if (make === undefined) throw new Error(`support/contract-examples.ts has no body for ${endpoint.id}`);
+  return make(whose);
+}
+
+/** What every refusal is: an envelope, a code that the reference names, a request id. */
+function expectRefusal(endpoint: Endpoint, answer: ApiAnswer, status: number, code: string): void {
+  expect(answer.body).toMatchObject({ success: false, code, error: expect.stringMatching(/./) });
+  expect(answer.status).toBe(status);
+  expect(isUuid(answer.headers.get("x-request-id") ?? "")).toBe(true);
+  if (code !== "METHOD_NOT_ALLOWED") expect(errorCodesOf(endpoint)).toContain(code);
+}
+
+describe("who may call", () => {
+  it.each(every)("%s without a key is 401", async (_name, endpoint) => {
+    const path = fill(endpoint.path, []);
+    for (const key of [null, "", "efk_", `efk_${"x".repeat(40)}`, "x".repeat(8_000)]) {
+      const answer = await service.call(endpoint.method, path, undefined, { key });
+      expectRefusal(endpoint, answer, 401, "UNAUTHORIZED");
+    }
+  });
+
+  it.each(every)(
+    "%s with every permission but its own is 403, and is told which",
+    async (_name, endpoint) => {
+      const { needs, method, path } = endpoint;
+      const wanted = needs === "authenticated" ? undefined : permissionOf(needs);
+      const others = catalogueOf(endpoints)
+        .resources.flatMap(({ actions }) => actions.map(({ value }) => value))
+        .filter((value) => value !== wanted);
+      const key = await service.newKey(others);
+      const url = fill(path, await idsFor(path, owner));
+      const answer = await service.call(method, url, await bodyFor(endpoint, owner), { key });
+      if (needs === "authenticated") expect(answer.status).toBeLessThan(300);
+      else if (needs.judgedBy === "server") {
+        expectRefusal(endpoint, answer, 403, "INSUFFICIENT_SCOPE");
+        expect(answer.body.required_scopes).toEqual([wanted]);
+      } else if (path.includes("{")) {
+        expectRefusal(endpoint, answer, 403, "INSUFFICIENT_SCOPE");
+        expect(answer.body.required_scopes).toEqual([`${jobResource}:${needs.action}`]);
+      } else {
+        expect(answer.status).toBe(200);
+        expect(answer.body.data.pagination.total).toBe(0);
+      }
+    },
+  );
+
+  it.each(every)(
+    "%s of a suspended workspace is 403 when it sends or changes something",
+    async (_name, endpoint) => {
+      const { workspaceId, key } = await service.newWorkspace();
+      await service.database.run(sql`update workspaces set is_suspended = true where id = ${workspaceId}`);
+      const answer = await service.call(endpoint.method, fill(endpoint.path, []), undefined, { key });
+      if (errorCodesOf(endpoint).includes("SERVICE_SUSPENDED")) {
+        expectRefusal(endpoint, answer, 403, "SERVICE_SUSPENDED");
+      } else expect(answer.body.code).not.toBe("SERVICE_SUSPENDED");
+    },
+  );
+});
+
+describe("ids in paths", () => {
+  it.each(withIds)(
+    "%s: another workspace's id is 404, as one that does not exist",
+    async (_name, endpoint) => {
+      const own = await idsFor(endpoint.path, owner);
+      const foreign = await idsFor(endpoint.path, stranger);
+      const body = await bodyFor(endpoint, owner);
+      for (const [place, theirs] of foreign.entries()) {
+        const answerTo = async (id: string) => {
+          const answer = await owner.call(endpoint.method, fill(endpoint.path, own.with(place, id)), body);
+          expectRefusal(endpoint, answer, 404, "NOT_FOUND");
+          return answer.body;
+        };
+        expect(await answerTo(theirs)).toEqual(await answerTo(newId()));
+      }
+    },
+  );
+
+  it.each(withIds)("%s: a malformed id is 404", async (_name, endpoint) => {
+    const ids = await idsFor(endpoint.path, owner);
+    const body = await bodyFor(endpoint, owner);
+    for (const [place, id] of ids.entries()) {
+      for (const malformed of ["x", "0", "-1", `${id}0`, "a%00b", "..%2f..", "%27--", "9".repeat(300)]) {
+        const url = fill(endpoint.path, ids.with(place, malformed));
+        expectRefusal(endpoint, await owner.call(endpoint.method, url, body), 404, "NOT_FOUND");
+      }
+    }
+  });
+});
+
+describe("bodies", () => {
+  const send = async (endpoint: Endpoint, ids: readonly string[], body: unknown) =>
+    owner.call(endpoint.method, fill(endpoint.path, ids), body);
+
+  it.each(withBody)("%s: what is no JSON object is 400", async (_name, endpoint) => {
+    const ids = await idsFor(endpoint.path, owner);
+    for (const body of [
+      "{",
+      "",
+      "[]",
+      "null",
+      "7",
+      '"text"',
+      '{"a":1}}',
+      "\u0000",
+      '{"\\u0000":1}',
+      "[".repeat(100_000),
+    ]) {
+      expectRefusal(endpoint, await send(endpoint, ids, body), 400, "VALIDATION_ERROR");
+    }
+    const form = { "Content-Type": "application/x-www-form-urlencoded" };
+    const answer = await owner.call(endpoint.method, fill(endpoint.path, ids), "a=b", { headers: form });
+    expectRefusal(endpoint, answer, 400, "VALIDATION_ERROR");
+  });
+
+  it.each(withBody)(
+    "%s: a field of the wrong type or with a NUL is 400 and named",
+    async (_name, endpoint) => {
+      const ids = await idsFor(endpoint.path, owner);
+      const example = (await bodyFor(endpoint, owner)) ?? {};
+      const { properties = {} } = endpoint.body as TSchema & { properties?: Record<string, TSchema> };
+      for (const field of Object.keys(properties)) {
+        for (const wrong of [
+          "a\0b",
+          ["\0"],
+          { "": { "": "\ud800" } },
+          Compile(properties[field] ?? {}).Check({}) ? 7 : {},
+        ]) {
+          const answer = await send(endpoint, ids, { ...example, [field]: wrong });
+          expectRefusal(endpoint, answer, 400, "VALIDATION_ERROR");
+          expect(answer.body.details[0].field.split(/[.[]/)[0]).toBe(field);
+        }
+      }
+    },
+  );
+
+  it.each(withBody)("%s: more than it may hold is 413", async (_name, endpoint) => {
+    const ids = await idsFor(endpoint.path, owner);
+    const answer = await send(endpoint, ids, " ".repeat((endpoint.bodyLimit ?? MEGABYTE) + 1));
+    expectRefusal(endpoint, answer, 413, "PAYLOAD_TOO_LARGE");
+  });
+});
+
+describe("paths and methods", () => {
+  it.each([...new Map(every.map(([, endpoint]) => [endpoint.path, endpoint]))])(
+    "%s takes the methods it declares and names them to whoever uses another",
+    async (path, endpoint) => {
+      const declared = endpoints.filter((other) => other.path === path).map(({ method }) => method);
+      const allowed = new Set<string>(declared.includes("GET") ? [...declared, "HEAD"] : declared);
+      for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]) {
+        if (allowed.has(method)) continue;
+        const answer = await owner.call(method, fill(path, []));
+        expect(answer.headers.get("allow")?.split(", ").sort()).toEqual([...allowed].sort());
+        expectRefusal(endpoint, answer, 405, "METHOD_NOT_ALLOWED");
+      }
+    },
+  );
+
+  it("an unknown path is 401 without a key and 404 with one", async () => {
+    for (const path of ["/nowhere", "/api-keys/x/y/z", "//api-keys", "/Api-Keys"]) {
+      expect((await service.call("GET", path, undefined, { key: null })).body.code).toBe("UNAUTHORIZED");
+      expect((await service.call("GET", path)).body.code).toBe("NOT_FOUND");
+    }
+  });
+});
+
+describe("answers", () => {
+  it.each(every)("%s answers what it declares", async (_name, endpoint) => {
+    const url = fill(endpoint.path, await idsFor(endpoint.path, owner));
+    const answer = await owner.call(endpoint.method, url, await bodyFor(endpoint, owner));
+    expect(answer.status, JSON.stringify(answer.body)).toBe(endpoint.status ?? 200);
+    const mediaType = mediaTypeOf(endpoint.answer);
+    if (mediaType !== undefined) {
+      expect(answer.headers.get("content-type")).toBe(`${mediaType}; charset=utf-8`);
+      expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="/);
+      return;
+    }
+    expect(Object.keys(answer.body).sort()).toEqual(["data", "message", "success"]);
+    expect(answer.body).toMatchObject({ success: true, message: expect.stringMatching(/./) });
+    const shape = Compile(closed(endpoint.answer) as TSchema);
+    expect(shape.Errors(answer.body.data)).toEqual([]);
+  });
+
+  it.each(paged)("%s clamps page and limit, and never fails", async (_name, endpoint) => {
+    for (const value of [
+      "0",
+      "-1",
+      "1.5",
+      "abc",
+      "",
+      "1e9",
+      "9223372036854775807",
+      "%00",
+      "[]",
+      "1&page=2&limit=x",
+    ]) {
+      const answer = await owner.call(endpoint.method, `${endpoint.path}?page=${value}&limit=${value}`);
+      expect(answer.status).toBe(200);
+      const { page, limit } = answer.body.data.pagination;
+      expect(page).toBeGreaterThanOrEqual(1);
+      expect(limit).toBeGreaterThanOrEqual(1);
+      expect(limit).toBeLessThanOrEqual(200);
+    }
+  });
+});
+
+/** The shape with nothing more allowed than it names: an answer must not hold what the reference does not tell. */
+function closed(shape: unknown): unknown {
+  if (Array.isArray(shape)) return shape.map(closed);
+  if (typeof shape !== "object" || shape === null) return shape;
+  const parts = Object.fromEntries(Object.entries(shape).map(([name, part]) => [name, closed(part)]));
+  return "properties" in parts ? { additionalProperties: false, ...parts } : parts;
+}

@@ -1,0 +1,87 @@
+/** What the program owes its users when it is killed or stopped: what was accepted is delivered, by whoever starts next. */
+import sql from "sql-template-tag";
+import { expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { type FakeMx, startFakeMx } from "../support/fake-mx.ts";
+import { mailDomain, openScene, platform, type Scene } from "../support/scene.ts";
+
+const MESSAGES = 60;
+/** Connections of the default lane: as many conversations may be under way when the kill comes. */
+const MOST_IN_FLIGHT = 10;
+
+function openAt(mx: FakeMx): Promise<Scene> {
+  return openScene({ env: { SMTP_PORT: String(mx.port) }, zone: mailDomain("example.test") });
+}
+
+/** Sends many messages at once; gives the ids of those that were accepted before the program was gone. */
+async function sendMany(scene: Scene): Promise<string[]> {
+  const sends = Array.from({ length: MESSAGES }, (_, at) => scene.send(`slow${at}@example.test`));
+  return (await Promise.allSettled(sends)).flatMap((sent) => (sent.status === "fulfilled" ? sent.value : []));
+}
+
+/** Waits until the program says that all are delivered, and the receiver has them; answers the copies too many. */
+async function expectDelivered(scene: Scene, mx: FakeMx, ids: readonly string[]): Promise<number> {
+  for (const id of ids) await scene.messageWhen("delivered", id);
+  const domain = platform.PLATFORM_FROM.split("@")[1];
+  expect(ids.filter((id) => !mx.copies.has(`<${id}@${domain}>`))).toEqual([]);
+  return mx.received - mx.copies.size;
+}
+
+test("after a kill -9 of the whole program every accepted message is delivered, and only those in flight twice", async () => {
+  await using mx = await startFakeMx({ slowMs: 100 });
+  await using scene = await openAt(mx);
+  const sending = sendMany(scene);
+  await mx.waitForMessages(15);
+  await scene.program.kill("SIGKILL");
+  const accepted = await sending;
+  expect(accepted.length).toBeGreaterThan(15);
+
+  await scene.program.start();
+  expect(await expectDelivered(scene, mx, accepted)).toBeLessThanOrEqual(MOST_IN_FLIGHT);
+});
+
+test("a delivery process killed in its work is started again and loses nothing", async () => {
+  await using mx = await startFakeMx({ slowMs: 100 });
+  await using scene = await openAt(mx);
+  const sending = sendMany(scene);
+  await mx.waitForMessages(15);
+  const [first] = scene.program.logged("delivery runs");
+  process.kill(first?.pid ?? 0, "SIGKILL");
+  const accepted = await sending;
+  expect(accepted).toHaveLength(MESSAGES);
+
+  expect(await expectDelivered(scene, mx, accepted)).toBeLessThanOrEqual(MOST_IN_FLIGHT);
+  expect(scene.program.logged("a delivery process ended and is started again")).toHaveLength(1);
+  expect(scene.program.logged("delivery runs").at(-1)?.pid).not.toBe(first?.pid);
+  await eventually(
+    "the program to be ready again",
+    async () => (await fetch(`${scene.program.url}/readyz`)).ok,
+  );
+});
+
+test("SIGTERM lets a conversation come to its end, and the program exits with 0", async () => {
+  await using mx = await startFakeMx({ slowMs: 1_500 });
+  await using scene = await openAt(mx);
+  const id = await scene.send("slow@example.test");
+  await mx.waitForMessages(1);
+  expect(await scene.program.kill("SIGTERM")).toEqual([0, null]);
+
+  const message = await scene.database.row(sql`select status, attempts from messages where id = ${id}`);
+  expect(message).toEqual({ status: "delivered", attempts: 1 });
+  expect(await scene.database.rows(sql`select from delivery_queue`)).toEqual([]);
+});
+
+test("SIGTERM leaves what has not begun to the next start", async () => {
+  await using mx = await startFakeMx({ slowMs: 200 });
+  await using scene = await openAt(mx);
+  const accepted = await sendMany(scene);
+  expect(await scene.program.kill("SIGTERM")).toEqual([0, null]);
+  const left = await scene.database.rows<{ leased: boolean }>(
+    sql`select leased_by is not null as leased from delivery_queue`,
+  );
+  expect(left.length).toBeGreaterThan(0);
+  expect(left.filter(({ leased }) => leased)).toEqual([]);
+
+  await scene.program.start();
+  expect(await expectDelivered(scene, mx, accepted)).toBe(0);
+});

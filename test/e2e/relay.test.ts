@@ -1,0 +1,72 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { SMTPServer } from "smtp-server";
+import { expect, onTestFinished, test } from "vitest";
+import { openScene } from "../support/scene.ts";
+
+const password = "p@ss/word%";
+
+interface Relayed {
+  readonly user: unknown;
+  readonly to: string | undefined;
+  readonly message: string;
+}
+
+/** A smart host of somebody else's making, whose one account is "shop". */
+async function startSmartHost() {
+  const relayed: Relayed[] = [];
+  let logIns = 0;
+  const server = new SMTPServer({
+    allowInsecureAuth: true,
+    hideSTARTTLS: true,
+    onAuth(given, _session, done) {
+      logIns += 1;
+      if (given.username === "shop" && given.password === password) done(null, { user: "shop" });
+      else done(new Error("Invalid username or password"));
+    },
+    onData(stream, { user, envelope }, done) {
+      void text(stream).then((message) => {
+        relayed.push({ user, to: envelope.rcptTo[0]?.address, message });
+        done();
+      });
+    },
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server.server, "listening");
+  onTestFinished(() => new Promise<void>((resolve) => server.close(resolve)));
+  const { port } = server.server.address() as AddressInfo;
+  return { port, relayed, logIns: () => logIns };
+}
+
+function openAt(port: number, login: string) {
+  return openScene({ env: { MAIL_MODE: "relay", RELAY_URL: `smtp://${login}@127.0.0.1:${port}` } });
+}
+
+test("in relay mode all mail goes to the smart host, logged in, and nobody asks for the recipient's MX", async () => {
+  const host = await startSmartHost();
+  await using scene = await openAt(host.port, `shop:${encodeURIComponent(password)}`);
+  const id = await scene.send("ada@anywhere.test");
+  const { timeline } = await scene.messageWhen("delivered", id);
+  expect(timeline.at(-1)).toMatchObject({ type: "delivered", mx_host: "127.0.0.1", code: 250 });
+  expect(host.relayed).toEqual([
+    { user: "shop", to: "ada@anywhere.test", message: expect.stringContaining(id) },
+  ]);
+  expect(scene.dns.questions).toEqual([]);
+});
+
+test("a wrong password in RELAY_URL holds the mail, blames nobody and is not said for every message", async () => {
+  const host = await startSmartHost();
+  await using scene = await openAt(host.port, "shop:wrong");
+  const ids = await Promise.all(["ada", "bob", "cy"].map((name) => scene.send(`${name}@anywhere.test`)));
+  for (const id of ids) {
+    const message = await scene.messageWhen("deferred", id);
+    expect(message.error_message).toMatch(/^535 /);
+    expect(Date.parse(message.next_attempt_at)).toBeGreaterThan(Date.now());
+  }
+  const id = await scene.send("dee@anywhere.test");
+  const before = host.logIns();
+  await scene.messageWhen("deferred", id);
+  expect(host.logIns()).toBe(before);
+  expect(host.relayed).toEqual([]);
+});

@@ -1,0 +1,81 @@
+/** The ways in which a running Posthaste is killed, all of them by SIGKILL. */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Random } from "./random.ts";
+
+/**
+ * everything: all processes and PostgreSQL with all of its own. service: all but PostgreSQL. parent: the process that
+ * serves the API and takes the others along. delivery: one delivery process. postmaster: PostgreSQL's first process.
+ * session: one of its sessions, after which PostgreSQL ends all of them.
+ */
+export const victims = ["everything", "service", "parent", "delivery", "postmaster", "session"] as const;
+export type Victim = (typeof victims)[number];
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly command: string;
+}
+
+async function listProcesses(): Promise<Process[]> {
+  const { stdout } = await promisify(execFile)("ps", ["-e", "-o", "pid=,ppid=,pgid=,stat=,args="]);
+  return stdout.split("\n").flatMap((line) => {
+    const [, pid, parent, group, state, command = ""] =
+      /^ *(\d+) +(\d+) +(\d+) (\S+) +(.*)$/.exec(line) ?? [];
+    if (pid === undefined || state?.startsWith("Z")) return [];
+    return [{ pid: Number(pid), parent: Number(parent), group: Number(group), command }];
+  });
+}
+
+/** Which processes a kill is for; none when there is none of that kind at the moment. */
+export async function findVictims(
+  victim: Victim,
+  service: { readonly pid: number; readonly dataDir: string },
+  random: Random,
+): Promise<number[]> {
+  const processes = await listProcesses();
+  const pidsWhere = (matches: (process: Process) => boolean) =>
+    processes.filter(matches).map(({ pid }) => pid);
+  const any = (pids: number[]) => (pids.length > 0 ? [random.pick(pids)] : []);
+  const lockFile = join(service.dataDir, "postgres/data/postmaster.pid");
+  const locked = Number.parseInt(await readFile(lockFile, "utf8").catch(() => ""), 10);
+  const group = pidsWhere((one) => one.group === service.pid);
+  const postmaster = pidsWhere((one) => one.pid === locked && one.command.includes("postgres"));
+  const ofPostgres = pidsWhere((one) => postmaster.includes(one.parent));
+  switch (victim) {
+    case "everything":
+      return [...group, ...postmaster, ...ofPostgres];
+    case "service":
+      return group;
+    case "parent":
+      return group.filter((pid) => pid === service.pid);
+    case "delivery":
+      return any(pidsWhere((one) => group.includes(one.pid) && one.command.endsWith("main.ts deliver")));
+    case "postmaster":
+      return postmaster;
+    case "session":
+      return any(
+        pidsWhere((one) => ofPostgres.includes(one.pid) && one.command.includes("posthaste posthaste")),
+      );
+  }
+}
+
+/** The processes of these groups that still live. */
+export async function survivors(groups: ReadonlySet<number>): Promise<string[]> {
+  const processes = await listProcesses();
+  return processes.filter(({ group }) => groups.has(group)).map(({ pid, command }) => `${pid} ${command}`);
+}
+
+/** SIGKILL to each that is still there. */
+export function killAll(pids: readonly number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It ended a moment ago.
+    }
+  }
+}

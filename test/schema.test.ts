@@ -1,0 +1,24 @@
+import sql from "sql-template-tag";
+import { expect, test } from "vitest";
+import { testDatabase } from "./support/database.ts";
+import { schemaText } from "./support/schema-text.ts";
+
+const db = await testDatabase();
+
+test("db/schema.sql shows what the migrations make (npm test -- -u writes it anew)", async () => {
+  await expect(await schemaText(db)).toMatchFileSnapshot("../db/schema.sql");
+});
+
+/** Looked up by something that comes without a workspace: the claim on a domain is one for the installation. */
+const installationWide = ["domain_claims"];
+
+test("the primary key of every tenant table begins with the workspace", async () => {
+  const tenantTables = await db.rows<{ name: string; first: string | null }>(sql`
+    select c.relname as name, (
+      select a.attname from pg_index i join pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]
+      where i.indrelid = c.oid and i.indisprimary) as first
+    from pg_class c join pg_attribute w on w.attrelid = c.oid and w.attname = 'workspace_id'
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`);
+  const wrong = tenantTables.filter(({ first }) => first !== "workspace_id").map(({ name }) => name);
+  expect(wrong).toEqual(installationWide);
+});

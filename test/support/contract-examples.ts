@@ -1,0 +1,91 @@
+/**
+ * What the generic contract test cannot read from the endpoints: how a thing under a path id comes to be, and a body
+ * that works. A new noun adds an entry for each kind of path id and for each body; the test fails until it has.
+ */
+import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import type { Database } from "../../src/platform/database/pool.ts";
+import type { WorkspaceId } from "../../src/platform/ids.ts";
+import { jobFolder } from "../../src/platform/jobs/files.ts";
+import { startJob } from "../../src/platform/jobs/queue.ts";
+import type { CallApi } from "./api-caller.ts";
+import type { StubClock } from "./clock.ts";
+
+/** A workspace whose key may do everything. */
+export interface Owner {
+  readonly workspaceId: WorkspaceId;
+  readonly call: CallApi;
+  readonly database: Database;
+  readonly clock: StubClock;
+  readonly dataDir: string;
+}
+
+/** A name that nothing has yet. */
+const unique = () => `n${randomBytes(6).toString("hex")}`;
+
+/** Makes the thing and answers the id it made. */
+async function create(owner: Owner, path: string, body: object): Promise<string> {
+  const answer = await owner.call("POST", path, body);
+  if (answer.status !== 201) throw new Error(`POST ${path} answered ${answer.status} ${answer.body.error}`);
+  return answer.body.data.id;
+}
+
+const apiKey = () => ({ name: unique(), permissions: ["*:*"] });
+const sendingDomain = () => ({ domain: `${unique()}.example.com` });
+const verifiedSender = () => ({ email: `${unique()}@example.org`, from_name: "Ada" });
+
+/** By the path up to the id; `parents` are the ids to its left. */
+export const things: Readonly<Record<string, (owner: Owner, parents: readonly string[]) => Promise<string>>> =
+  {
+    "/api-keys/{id}": (owner) => create(owner, "/api-keys", apiKey()),
+    "/sending-domains/{id}": (owner) => create(owner, "/sending-domains", sendingDomain()),
+    "/verified-senders/{id}": async (owner) => {
+      const id = await create(owner, "/verified-senders", verifiedSender());
+      owner.clock.advance(61_000); // a link is sent again after a minute
+      return id;
+    },
+    "/dkims/{id}": async (owner) => create(owner, "/dkims", await dkimKey(owner)),
+    "/messages/{id}": async (owner) => create(owner, "/emails/send", await email(owner)),
+    "/jobs/{job_id}": async ({ database, workspaceId, dataDir }) => {
+      const resource = { name: jobResource, label: "", group: "" };
+      const needs = { resource, action: "write", judgedBy: "server" } as const;
+      const { job_id } = await startJob(database, workspaceId, { type: "example", needs, input: {} });
+      await mkdir(jobFolder(dataDir, job_id), { recursive: true });
+      await writeFile(join(jobFolder(dataDir, job_id), "rows.csv"), "a,b\r\n");
+      await database.run(sql`
+      update jobs set result_file = 'rows.csv', errors_file = 'rows.csv' where id = ${job_id}`);
+      return job_id;
+    },
+  };
+
+/** The resource whose permissions cover the job above. */
+export const jobResource = "examples";
+
+async function dkimKey(owner: Owner) {
+  const body = sendingDomain();
+  await create(owner, "/sending-domains", body);
+  return { ...body, selector: unique(), bits: 1024 };
+}
+
+/** From a sending domain that is made to be verified: the contract test asks no DNS. */
+async function email(owner: Owner) {
+  const { domain } = sendingDomain();
+  const id = await create(owner, "/sending-domains", { domain });
+  await owner.database.run(sql`
+    update sending_domains set is_verified = true, verified_at = now() where id = ${id}`);
+  return { to: "ada@example.net", subject: "Hello", body: "A line.", from_email: `news@${domain}` };
+}
+
+/** Bodies that work, by operation id. */
+export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<object>>> = {
+  createApiKey: apiKey,
+  updateApiKey: () => ({ name: unique() }),
+  createSendingDomain: sendingDomain,
+  setCustomReturnPath: () => ({ enabled: true }),
+  setDmarcIngestion: () => ({ enabled: true }),
+  createVerifiedSender: verifiedSender,
+  createDkimKey: dkimKey,
+  sendEmail: email,
+};

@@ -1,0 +1,139 @@
+/**
+ * A real Postfix as the receiving side: a private instance with configuration, queue and mailboxes in a folder of its
+ * own, which nothing outside that folder knows of. It needs root, as every Postfix does.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { eventually } from "./eventually.ts";
+
+export interface Postfix extends AsyncDisposable {
+  /** On 127.0.0.1. */
+  readonly port: number;
+  /** The mail of one local part, as Postfix has delivered it. */
+  mailbox(localpart: string): Promise<string[]>;
+}
+
+export const isPostfixInstalled = process.getuid?.() === 0 && canRun("postconf", ["-d", "mail_version"]);
+
+const ADDRESS = "127.0.0.1";
+
+const pem = (name: string) => fileURLToPath(new URL(`fake-mx-${name}.pem`, import.meta.url));
+
+/** The services that receiving and delivering takes; everything else of a usual master.cf stays out. */
+const services = [
+  "cleanup   unix n - n - 0 cleanup",
+  "qmgr      unix n - n 300 1 qmgr",
+  "tlsmgr    unix - - n 1000? 1 tlsmgr",
+  "rewrite   unix - - n - - trivial-rewrite",
+  "bounce    unix - - n - 0 bounce",
+  "defer     unix - - n - 0 bounce",
+  "trace     unix - - n - 0 bounce",
+  "flush     unix n - n 1000? 0 flush",
+  "error     unix - - n - - error",
+  "retry     unix - - n - - error",
+  "virtual   unix - n n - - virtual",
+  "anvil     unix - - n - 1 anvil",
+  "postlog   unix-dgram n - n - 1 postlogd",
+];
+
+/** Starts one that takes the mail of `domain` for these local parts. */
+export async function startPostfix(domain: string, localparts: readonly string[]): Promise<Postfix> {
+  const port = await freePort();
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-postfix-"));
+  const at = (name: string) => join(folder, name);
+  for (const name of ["conf", "queue", "data", "mail"]) await mkdir(at(name));
+  // The mailboxes belong to the user whom Postfix runs as; mkdtemp's folder is closed to everybody but root.
+  const [uid, gid] = [idOfPostfix("-u"), idOfPostfix("-g")];
+  await chmod(folder, 0o755);
+  for (const name of ["data", "mail"]) await chown(at(name), uid, gid);
+  const settings = {
+    compatibility_level: "3.6",
+    queue_directory: at("queue"),
+    data_directory: at("data"),
+    maillog_file: at("log"),
+    maillog_file_prefixes: folder,
+    myhostname: `mx.${domain}`,
+    mydestination: "",
+    mynetworks: "",
+    inet_interfaces: ADDRESS,
+    alias_maps: "",
+    alias_database: "",
+    local_recipient_maps: "",
+    smtpd_relay_restrictions: "reject_unauth_destination",
+    smtpd_tls_security_level: "may",
+    smtpd_tls_cert_file: pem("certificate"),
+    smtpd_tls_key_file: pem("key"),
+    virtual_mailbox_domains: domain,
+    virtual_mailbox_base: at("mail"),
+    virtual_mailbox_maps: `inline:{${localparts.map((name) => ` { ${name}@${domain} = ${name}/ }`).join(",")} }`,
+    virtual_uid_maps: `static:${uid}`,
+    virtual_gid_maps: `static:${gid}`,
+  };
+  const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
+  await writeFile(at("conf/main.cf"), lines.join(""));
+  await writeFile(
+    at("conf/master.cf"),
+    `${[`${ADDRESS}:${port} inet n - n - - smtpd`, ...services].join("\n")}\n`,
+  );
+
+  const master = spawn("postfix", ["-c", at("conf"), "start-fg"], { stdio: "ignore" });
+  const ended = once(master, "exit");
+  const stop = async () => {
+    master.kill("SIGTERM");
+    await ended;
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  };
+  try {
+    await eventually("Postfix to listen", () => isListening(port));
+  } catch (cause) {
+    const log = await readFile(at("log"), "utf8").catch(() => "no log");
+    await stop();
+    throw new Error(`Postfix did not start:\n${log}`, { cause });
+  }
+  return {
+    port,
+    async mailbox(localpart) {
+      const box = join(at("mail"), localpart, "new");
+      const names = await readdir(box).catch(() => []);
+      return Promise.all(names.map((name) => readFile(join(box, name), "latin1")));
+    },
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+function idOfPostfix(option: "-u" | "-g"): number {
+  return Number(execFileSync("id", [option, "postfix"]));
+}
+
+function canRun(program: string, args: readonly string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, ADDRESS);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
+
+function isListening(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, ADDRESS, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+}

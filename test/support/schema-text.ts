@@ -1,0 +1,45 @@
+/** The schema as readable SQL, from PostgreSQL's own catalogue (the embedded server ships no pg_dump). */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../src/platform/database/pool.ts";
+
+interface Table {
+  readonly name: string;
+  readonly persistence: string;
+  readonly columns: string[];
+  readonly constraints: string[];
+  readonly indexes: string[];
+  readonly partition_key: string | null;
+}
+
+/** Every table of ours with its columns, constraints and indexes; monthly partitions are left out. */
+export async function schemaText(db: Queryable): Promise<string> {
+  const tables = await db.rows<Table>(sql`
+    select c.relname as name,
+      case c.relpersistence when 'u' then 'unlogged ' else '' end as persistence,
+      pg_get_partkeydef(c.oid) as partition_key,
+      array(
+        select concat_ws(' ', a.attname, format_type(a.atttypid, a.atttypmod),
+          case when a.attgenerated = 's' then 'generated always as (' || pg_get_expr(d.adbin, d.adrelid) || ') stored'
+               when d.adbin is not null then 'default ' || pg_get_expr(d.adbin, d.adrelid) end,
+          case when a.attnotnull then 'not null' end)
+        from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+        where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped order by a.attnum) as columns,
+      array(
+        select pg_get_constraintdef(k.oid) from pg_constraint k
+        where k.conrelid = c.oid and k.contype <> 'n' order by k.contype desc, k.conname) as constraints,
+      array(
+        select pg_get_indexdef(i.indexrelid) from pg_index i
+        where i.indrelid = c.oid and not exists (select from pg_constraint k where k.conindid = i.indexrelid)
+        order by i.indexrelid::regclass::text) as indexes
+    from pg_class c
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+    order by c.relname`);
+  return tables.map(tableText).join("\n");
+}
+
+function tableText({ name, persistence, columns, constraints, indexes, partition_key }: Table): string {
+  const lines = [...columns, ...constraints].map((line) => `  ${line}`).join(",\n");
+  const partitioned = partition_key === null ? "" : ` partition by ${partition_key.toLowerCase()}`;
+  const after = indexes.map((index) => `${index.replaceAll("public.", "")};\n`).join("");
+  return `create ${persistence}table ${name} (\n${lines}\n)${partitioned};\n${after}`;
+}
