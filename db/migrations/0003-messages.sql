@@ -62,6 +62,8 @@ create table delivery_queue (
   -- 0 transactional and platform, 1 bulk. Lower goes first.
   priority smallint not null,
   domain text not null,
+  -- Size of the content: a worker leases no more than it has memory for.
+  bytes integer not null,
   -- When it may be leased. A lease moves it to its own deadline, so that a lapsed lease is simply due again.
   due_at timestamptz not null,
   expires_at timestamptz not null,

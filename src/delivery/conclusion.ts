@@ -31,7 +31,7 @@ export function conclude({ message, result, mxHost }: Attempt, now: Date, random
   const reply = replyOf(result);
   const news = { attempts, mxHost, time: now, code: reply.code, enhancedCode: reply.enhanced };
   const finish = (status: "delivered" | "bounced" | "failed", detail: string): Conclusion => ({
-    settlement: settlementOf(message, attempts, null),
+    settlement: settlementOf(message, attempts, null, status === "delivered"),
     outcome: { ...identify(message), ...news, status, detail, nextAttemptAt: null },
   });
   if (verdict.status !== "deferred") return finish(verdict.status, reply.text);
@@ -50,9 +50,28 @@ export function conclude({ message, result, mxHost }: Attempt, now: Date, random
   };
 }
 
-/** Puts a message back without an attempt and without news, to be leased again at `dueAt`. */
-export function postpone(message: LeasedMessage, dueAt: Date): Conclusion {
-  return { settlement: settlementOf(message, message.attempts, dueAt), outcome: null };
+/** Puts a message back without an attempt and without news, to be leased again; one that is past its time fails. */
+export function postpone(message: LeasedMessage, now: Date, seconds: number): Conclusion {
+  const { attempts, expires_at } = message;
+  if (now >= expires_at) {
+    const reason = `Gave up after ${attempts} attempts: the receiver's lane stayed closed`;
+    return {
+      settlement: settlementOf(message, attempts, null),
+      outcome: {
+        ...identify(message),
+        status: "failed",
+        time: now,
+        attempts,
+        nextAttemptAt: null,
+        detail: reason,
+        mxHost: null,
+        code: null,
+        enhancedCode: "4.4.7",
+      },
+    };
+  }
+  const dueAt = Math.min(now.getTime() + seconds * 1000, expires_at.getTime());
+  return { settlement: settlementOf(message, attempts, new Date(dueAt)), outcome: null };
 }
 
 interface Verdict {
@@ -104,6 +123,11 @@ function identify(message: LeasedMessage) {
   return { workspaceId: message.workspace_id, messageId: message.message_id };
 }
 
-function settlementOf(message: LeasedMessage, attempts: number, dueAt: Date | null): Settlement {
-  return { ...identify(message), leaseNumber: message.lease_number, attempts, dueAt };
+function settlementOf(
+  message: LeasedMessage,
+  attempts: number,
+  dueAt: Date | null,
+  isDelivered = false,
+): Settlement {
+  return { ...identify(message), leaseNumber: message.lease_number, attempts, dueAt, isDelivered };
 }

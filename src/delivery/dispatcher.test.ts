@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,8 +20,8 @@ import { insertDrafts } from "../sending/accept.ts";
 import { conclude } from "./conclusion.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 import { openJournal } from "./journal.ts";
-import { settle } from "./settler.ts";
-import { extendLeases, leaseMessages } from "./store.ts";
+import { Settler, settle } from "./settler.ts";
+import { extendLeases, type LeasedMessage, leaseKey, leaseMessages } from "./store.ts";
 import { startDeliveryWorker } from "./worker.ts";
 
 const db = await testDatabase();
@@ -197,7 +198,14 @@ test("a busy lane makes those who wait wait, without an attempt of theirs", asyn
 
 test("a late worker cannot overwrite what its successor settled", async () => {
   const id = await accept("ada@example.test");
-  const lease = { workerId: newId(), priority: 0, limit: 10, seconds: 60, saturated: [] } as const;
+  const lease = {
+    workerId: newId(),
+    priority: 0,
+    limit: 10,
+    bytes: 1_000_000,
+    seconds: 60,
+    saturated: [],
+  } as const;
   const [late] = await leaseMessages(db, lease);
   await makeDue(id);
   const [current] = await leaseMessages(db, { ...lease, workerId: newId() });
@@ -219,13 +227,15 @@ test("what a killed worker had learned is taken from its journal: nothing is sen
     workerId: deadId,
     priority: 0,
     limit: 10,
+    bytes: 1_000_000,
     seconds: 60,
     saturated: [],
   });
   const message = held.find((one) => one.message_id === known);
   if (!message) throw new Error("the lease is wanted");
   const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
-  openJournal(join(dataDir, "journals"), deadId).append(
+  const { pid } = spawnSync("true");
+  openJournal(join(dataDir, "journals"), { workerId: deadId, pid }).append(
     conclude({ message, result: accepted, mxHost: "mx.example.test" }, new Date(), 0),
   );
   await startWorker();
@@ -235,16 +245,22 @@ test("what a killed worker had learned is taken from its journal: nothing is sen
   expect(await readdir(join(dataDir, "journals"))).toHaveLength(1);
 });
 
-test("a lease that nobody extends falls due again; the heartbeat extends it", async () => {
-  const id = await accept("ada@example.test");
+test("a lease that nobody extends falls due again; the heartbeat extends those it names, and no lost ones", async () => {
+  const [kept, unknown] = [await accept("ada@example.test"), await accept("bob@example.test")];
   const workerId = newId();
-  await leaseMessages(db, { workerId, priority: 0, limit: 10, seconds: -1, saturated: [] });
-  const again = await leaseMessages(db, { workerId, priority: 0, limit: 10, seconds: -1, saturated: [] });
-  expect(again.map((one) => one.message_id)).toEqual([id]);
-  await extendLeases(db, workerId, 60);
-  expect(await leaseMessages(db, { workerId, priority: 0, limit: 10, seconds: 60, saturated: [] })).toEqual(
-    [],
-  );
+  const lease = { workerId, priority: 0, limit: 10, bytes: 1_000_000, seconds: -1, saturated: [] } as const;
+  const first = await leaseMessages(db, lease);
+  const again = await leaseMessages(db, lease);
+  expect(new Set(again.map((one) => one.message_id))).toEqual(new Set([kept, unknown]));
+  const leases = (messages: readonly LeasedMessage[]) =>
+    messages
+      .filter((one) => one.message_id === kept)
+      .map((one) => ({ workspaceId, messageId: kept, leaseNumber: one.lease_number }));
+  expect(await extendLeases(db, workerId, leases(first), 60)).toEqual(new Set());
+  expect(await extendLeases(db, newId(), leases(again), 60)).toEqual(new Set());
+  expect(await extendLeases(db, workerId, leases(again), 60)).toEqual(new Set(leases(again).map(leaseKey)));
+  const free = await leaseMessages(db, { ...lease, seconds: 60 });
+  expect(free.map((one) => one.message_id)).toEqual([unknown]);
 });
 
 test("a worker that stops leaves no lease, no journal and no message behind", async () => {
@@ -264,15 +280,93 @@ test("transactional mail goes before bulk mail", async () => {
     workerId: newId(),
     priority: 0,
     limit: 10,
+    bytes: 1_000_000,
     seconds: 60,
     saturated: [],
   });
   expect(transactional.map((one) => one.localpart)).toEqual(["reset"]);
 });
 
+test("a batch takes no more content than there is memory for, but always one message", async () => {
+  const html = "x".repeat(1_000);
+  await accept("ada@example.test", { html });
+  await accept("bob@example.test", { html });
+  const lease = { workerId: newId(), priority: 0, limit: 10, seconds: 60, saturated: [] } as const;
+  expect(await leaseMessages(db, { ...lease, bytes: 10 })).toHaveLength(1);
+  await accept("eve@example.test", { html });
+  expect(await leaseMessages(db, { ...lease, bytes: 2_000 })).toHaveLength(2);
+});
+
+test("a suspended workspace's mail stays in the queue, and goes on when it is resumed", async () => {
+  const suspended = asWorkspaceId(newId());
+  await db.run(sql`insert into workspaces (id, name, is_suspended) values (${suspended}, 'Closed', true)`);
+  await insertDrafts(db, [draft(suspended, "ada@example.test")]);
+  const lease = {
+    workerId: newId(),
+    priority: 0,
+    limit: 10,
+    bytes: 1_000_000,
+    seconds: 60,
+    saturated: [],
+  } as const;
+  expect(await leaseMessages(db, lease)).toEqual([]);
+  await db.run(sql`update workspaces set is_suspended = false where id = ${suspended}`);
+  expect(await leaseMessages(db, lease)).toHaveLength(1);
+});
+
+test("a delivery that becomes known too late still ends the message", async () => {
+  const id = await accept("ada@example.test");
+  const lease = {
+    workerId: newId(),
+    priority: 0,
+    limit: 10,
+    bytes: 1_000_000,
+    seconds: 60,
+    saturated: [],
+  } as const;
+  const [late] = await leaseMessages(db, lease);
+  await makeDue(id);
+  await leaseMessages(db, { ...lease, workerId: newId() });
+  if (!late) throw new Error("the lease is wanted");
+  const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
+  await settle(db, [conclude({ message: late, result: accepted, mxHost: "mx" }, new Date(), 0)]);
+  expect(await queued(id)).toBeUndefined();
+  expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
+});
+
+test("a conclusion that PostgreSQL refuses holds up nobody else", async () => {
+  const [strange, plain] = [await accept("ada@example.test"), await accept("bob@example.test")];
+  const lease = {
+    workerId: newId(),
+    priority: 0,
+    limit: 10,
+    bytes: 1_000_000,
+    seconds: 60,
+    saturated: [],
+  } as const;
+  const messages = await leaseMessages(db, lease);
+  const settler = new Settler(db, openJournal(join(dataDir, "journals"), { workerId: newId(), pid: 1 }), log);
+  for (const message of messages) {
+    const text = message.message_id === strange ? "a NUL: \0" : "ok";
+    const result = { outcome: "accepted", code: 250, enhanced: null, text } as const;
+    settler.add(conclude({ message, result, mxHost: "mx" }, new Date(), 0));
+  }
+  expect(await settler.flushed(10_000)).toBe(true);
+  for (const id of [strange, plain]) {
+    expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
+  }
+});
+
 test("domains whose lane is full are left in the queue", async () => {
   await accept("ada@full.test");
   await accept("ada@example.test");
-  const lease = { workerId: newId(), priority: 0, limit: 10, seconds: 60, saturated: ["full.test"] } as const;
+  const lease = {
+    workerId: newId(),
+    priority: 0,
+    limit: 10,
+    bytes: 1_000_000,
+    seconds: 60,
+    saturated: ["full.test"],
+  } as const;
   expect((await leaseMessages(db, lease)).map((one) => one.domain)).toEqual(["example.test"]);
 });

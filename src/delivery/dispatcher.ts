@@ -1,7 +1,8 @@
 /**
  * The heart of a delivery worker: lease what is due, hand it to the transport, settle what comes back. In this order:
  *
- * 1. replay the journals of workers that died on this machine, and release what they held (recovery.ts);
+ * 1. replay the journals of workers that died on this machine, and release what they held (recovery.ts), at the start
+ *    and then with every heartbeat;
  * 2. lease a batch, transactional mail first, as long as there is room;
  * 3. the transport finds each message's way and carries it (smtp-transport.ts, lane-traffic.ts);
  * 4. results are judged (conclusion.ts), journaled and settled in bulk (settler.ts).
@@ -9,27 +10,39 @@
  * No transaction is open while SMTP is spoken: a lease is a deadline in the queue, moved by a heartbeat.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import sql from "sql-template-tag";
 import type { Clock } from "../platform/clock.ts";
 import { type Database, listen } from "../platform/database/pool.ts";
 import { newId } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
 import { DELIVERY_CHANNEL } from "./channel.ts";
 import { type Attempt, type Conclusion, conclude, postpone } from "./conclusion.ts";
+import { Holdings } from "./holdings.ts";
 import { openJournal } from "./journal.ts";
-import { markAlive, recoverDead } from "./recovery.ts";
+import { createRecovery, markAlive } from "./recovery.ts";
 import { Settler } from "./settler.ts";
-import { extendLeases, type LeasedMessage, leaseMessages, priorities, releaseLeasesOf } from "./store.ts";
+import { extendLeases, type LeasedMessage, leaseMessages, type Priority, releaseLeasesOf } from "./store.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 const LEASE_SECONDS = 60;
 const HEARTBEAT_MS = 20_000;
 /** A message is not started when its lease might lapse before the server has answered MAIL. */
 const LEASE_MARGIN_MS = 10_000;
-/** Messages held at once: enough to keep every session busy, little enough to give back. */
-const MOST_HELD = 2_000;
 const LEASE_BATCH = 250;
+/**
+ * Messages held at once, by priority: enough to keep every session busy, little enough to give back. Bulk mail leaves
+ * room, so that a password reset never waits for a campaign to be carried.
+ */
+const MOST_HELD: Readonly<Record<Priority, number>> = { 0: 2_000, 1: 1_500 };
+/** Their content is in memory; the queue's rows say how much it is. */
+const MOST_BYTES_HELD = 128 * 1024 * 1024;
 /** How often the queue is looked at without a notice: retries fall due silently. */
 const POLL_MS = 500;
+/**
+ * After the database was away leases may have lapsed although their holders live: every process settles what it has
+ * learned before any of them leases again.
+ */
+const AFTER_OUTAGE_MS = 3_000;
 const STOP_MS = 25_000;
 /** Results that the database does not have yet; beyond this nothing new is started. */
 const MOST_UNSETTLED = 5_000;
@@ -48,7 +61,10 @@ export interface DispatcherOptions {
 
 export interface Dispatcher {
   readonly workerId: string;
-  /** Stops leasing, lets conversations end (25 s at most), settles, gives the rest back. */
+  /**
+   * Stops leasing, lets conversations end (25 s at most), settles, gives the rest back. What is still being talked
+   * about then keeps its lease and its journal, for the next worker to find.
+   */
   stop(): Promise<void>;
 }
 
@@ -56,108 +72,131 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   const { db, clock, log, journalFolder, random = Math.random } = options;
   const workerId = newId();
   const markDead = await markAlive(db, workerId);
-  const journal = openJournal(journalFolder, workerId);
+  const journal = openJournal(journalFolder, { workerId, pid: process.pid });
   const settler = new Settler(db, journal, log);
   const stopping = new AbortController();
-  const held = new Map<LeasedMessage, { until: number }>();
+  const held = new Holdings();
+  /** Rung when there may be something to lease. */
   let bell = Promise.withResolvers<void>();
-  const ring = () => bell.resolve();
+  /** Whether the last look at the queue left something there for want of room. */
+  let leftSome = false;
 
-  const conclusion = (message: LeasedMessage, concluded: Conclusion) => {
-    held.delete(message);
-    settler.add(concluded);
-    options.onConclusion?.(concluded);
-    if (held.size <= MOST_HELD - LEASE_BATCH) ring();
+  const settle = (message: LeasedMessage, conclusion: Conclusion) => {
+    held.remove(message);
+    settler.add(conclusion);
+    options.onConclusion?.(conclusion);
+    if (leftSome && roomFor(1) >= LEASE_BATCH) bell.resolve();
   };
 
   const transport = options.createTransport({
     mayStart: (message) =>
-      !stopping.signal.aborted && (held.get(message)?.until ?? 0) - LEASE_MARGIN_MS > performance.now(),
-    onAttempt: (attempt: Attempt) => conclusion(attempt.message, conclude(attempt, clock.now(), random())),
-    onPostponed(message, seconds) {
-      // Spread over half as long again: what waited together must not come back together.
-      const dueAt = new Date(clock.now().getTime() + seconds * (1 + random() / 2) * 1000);
-      conclusion(message, postpone(message, dueAt));
-    },
-    onDropped: (message) => held.delete(message),
+      !stopping.signal.aborted && settler.isSafe && held.timeLeft(message) > LEASE_MARGIN_MS,
+    onAttempt: (attempt: Attempt) => settle(attempt.message, conclude(attempt, clock.now(), random())),
+    // Spread over half as long again: what waited together must not come back together.
+    onPostponed: (message, seconds) =>
+      settle(message, postpone(message, clock.now(), seconds * (1 + random() / 2))),
+    onDropped: (message) => settle(message, postpone(message, clock.now(), 0)),
     onFault(message, error) {
       log.error({ err: error, message_id: message.message_id }, "a message could not be attempted");
-      const result = {
-        outcome: "unroutable",
-        status: "failed",
-        enhanced: "5.3.0",
-        reason: "internal error",
-      } as const;
-      conclusion(message, conclude({ message, result, mxHost: null }, clock.now(), random()));
+      settle(message, conclude({ message, result: internalError, mxHost: null }, clock.now(), random()));
     },
   });
 
-  const lease = async (): Promise<number> => {
-    let room = Math.min(LEASE_BATCH, MOST_HELD - held.size);
-    let leased = 0;
-    for (const priority of priorities) {
-      if (room <= 0) break;
+  const roomFor = (priority: Priority) => MOST_HELD[priority] - held.size;
+
+  /** Leases what there is room for, transactional mail first. */
+  const lease = async (): Promise<void> => {
+    leftSome = false;
+    for (const priority of [0, 1] as const) {
+      const limit = Math.min(LEASE_BATCH, roomFor(priority));
+      const bytes = MOST_BYTES_HELD - held.bytes;
+      if (limit <= 0 || bytes <= 0) {
+        leftSome = true;
+        continue;
+      }
       const until = performance.now() + LEASE_SECONDS * 1000;
       const saturated = transport.saturatedDomains();
-      const messages = await leaseMessages(db, {
-        workerId,
-        priority,
-        limit: room,
-        seconds: LEASE_SECONDS,
-        saturated,
-      });
+      const order = { workerId, priority, limit, bytes, seconds: LEASE_SECONDS, saturated };
+      const messages = await leaseMessages(db, order);
       for (const message of messages) {
-        held.set(message, { until });
+        held.add(message, until);
         transport.send(message);
       }
-      leased += messages.length;
-      room -= messages.length;
+      leftSome ||= messages.length === limit || held.bytes >= MOST_BYTES_HELD;
     }
-    return leased;
   };
 
   const work = async () => {
     while (!stopping.signal.aborted) {
-      bell = Promise.withResolvers<void>();
+      bell = Promise.withResolvers();
       try {
-        const isFull = held.size > MOST_HELD - LEASE_BATCH || settler.backlog > MOST_UNSETTLED;
-        if (!isFull && (await lease()) === LEASE_BATCH) continue;
+        if (settler.isSafe && settler.unsettled.length <= MOST_UNSETTLED) await lease();
       } catch (error) {
         log.error({ err: error }, "leasing failed, trying again");
+        await databaseIsBack(db, stopping.signal);
       }
+      if (leftSome && roomFor(1) >= LEASE_BATCH && held.bytes < MOST_BYTES_HELD) continue;
       await Promise.race([bell.promise, delay(POLL_MS, undefined, { ref: false })]);
     }
   };
 
-  const heartbeat = setInterval(async () => {
-    if (held.size === 0) return;
+  const recover = createRecovery(db, { journalFolder, workerId }, log);
+  const beat = async () => {
     const until = performance.now() + LEASE_SECONDS * 1000;
-    try {
-      await extendLeases(db, workerId, LEASE_SECONDS);
-      for (const lease of held.values()) lease.until = until;
-    } catch (error) {
-      log.error({ err: error }, "leases were not extended");
+    const asked = [...held.leases, ...settler.unsettled];
+    held.extend(asked, await extendLeases(db, workerId, asked, LEASE_SECONDS), until);
+    await recover();
+  };
+  const beating = (async () => {
+    while (!stopping.signal.aborted) {
+      await delay(HEARTBEAT_MS, undefined, { signal: stopping.signal }).catch(() => {});
+      if (stopping.signal.aborted) return;
+      await beat().catch((error: unknown) => log.error({ err: error }, "leases were not extended"));
     }
-  }, HEARTBEAT_MS);
+  })();
 
-  await recoverDead(db, journalFolder, log);
-  void listen(db, DELIVERY_CHANNEL, stopping.signal, ring);
+  await recover();
+  void listen(db, DELIVERY_CHANNEL, stopping.signal, () => bell.resolve());
   const working = work();
 
   return {
     workerId,
     async stop() {
       stopping.abort();
-      ring();
-      clearInterval(heartbeat);
+      bell.resolve();
       await working;
       transport.close();
       const deadline = performance.now() + STOP_MS;
-      while (held.size > 0 && performance.now() < deadline) await delay(20);
-      await settler.flushed();
-      await releaseLeasesOf(db, workerId);
-      journal.remove();
+      const timeLeft = () => Math.max(0, deadline - performance.now());
+      while (held.size > 0 && timeLeft() > 0) await delay(20);
+      const isSettled = await settler.flushed(timeLeft());
+      if (isSettled && held.size === 0) {
+        await releaseLeasesOf(db, workerId);
+        journal.remove();
+      } else
+        log.error({ unsettled: settler.unsettled.length, talking: held.size }, "stopping before the end");
+      await beating;
       await markDead();
     },
   };
+}
+
+/** Our own fault, as the log of the message has it. */
+const internalError = {
+  outcome: "unroutable",
+  status: "failed",
+  enhanced: "5.3.0",
+  reason: "internal error",
+} as const;
+
+/** Waits until the database answers again, and then until everybody may have settled. */
+async function databaseIsBack(db: Database, signal: AbortSignal): Promise<void> {
+  const pause = (ms: number) => delay(ms, undefined, { signal }).catch(() => {});
+  const answers = () =>
+    db.run(sql`select`).then(
+      () => true,
+      () => false,
+    );
+  while (!signal.aborted && !(await answers())) await pause(POLL_MS);
+  await pause(AFTER_OUTAGE_MS);
 }

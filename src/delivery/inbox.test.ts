@@ -56,6 +56,10 @@ function get(path: string, url = inbox.url): Promise<Response> {
   return fetch(`${url}${path}`);
 }
 
+async function json(path: string): Promise<ReturnType<typeof JSON.parse>> {
+  return JSON.parse(await (await get(path)).text());
+}
+
 /** With headers that fetch would not let us set; answers the status. */
 function statusWith(headers: Record<string, string>, path = "/inbox/messages"): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
@@ -128,7 +132,7 @@ describe("who may look", () => {
 describe("for programs", () => {
   test("messages are listed newest first, a page at a time", async () => {
     const ids = [await capture(composed()), await capture(composed(), "Second")];
-    const newest = await (await get("/inbox/messages?limit=2")).json();
+    const newest = await json("/inbox/messages?limit=2");
     expect(newest).toEqual([
       {
         id: ids[1],
@@ -139,16 +143,14 @@ describe("for programs", () => {
       },
       expect.objectContaining({ id: ids[0] }),
     ]);
-    expect(await (await get("/inbox/messages?limit=1&page=2")).json()).toEqual([newest[1]]);
-    expect(await (await get("/inbox/messages?limit=none&page=-1")).json()).toEqual(
-      await (await get("/inbox/messages")).json(),
-    );
-    expect(await (await get("/inbox/messages?page=1000000")).json()).toEqual([]);
+    expect(await json("/inbox/messages?limit=1&page=2")).toEqual([newest[1]]);
+    expect(await json("/inbox/messages?limit=none&page=-1")).toEqual(await json("/inbox/messages"));
+    expect(await json("/inbox/messages?page=1000000")).toEqual([]);
   });
 
   test("a message has its headers in order, its parts, its attachments and its source", async () => {
     const raw = composed();
-    const message = await (await get(`/inbox/messages/${await capture(raw)}`)).json();
+    const message = await json(`/inbox/messages/${await capture(raw)}`);
     expect(message).toMatchObject({
       from: "orders@shop.test",
       to: "ada@example.test",
@@ -250,7 +252,7 @@ describe("for people", () => {
 
   test("an attachment is only ever saved, whatever it calls itself", async () => {
     const id = await capture(composed());
-    const { attachments } = await (await get(`/inbox/messages/${id}`)).json();
+    const { attachments } = await json(`/inbox/messages/${id}`);
     const number =
       1 + attachments.findIndex(({ content_type }: { content_type: string }) => content_type === "text/html");
     const file = await get(`/inbox/${id}/attachments/${number}`);
@@ -307,7 +309,7 @@ test.each([
 test("the newest messages stay, older ones go", async () => {
   const ids = [await capture(composed()), await capture(composed()), await capture(composed())];
   await removeOldCaptured(inbox.database, 2);
-  const listed = await (await get("/inbox/messages")).json();
+  const listed = await json("/inbox/messages");
   expect(listed.map(({ id }: { id: string }) => id)).toEqual([ids[2], ids[1]]);
   expect(await removeOldCaptured(inbox.database, 2)).toBe(0);
 });

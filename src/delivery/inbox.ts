@@ -103,16 +103,20 @@ export function registerInbox(server: FastifyInstance, { db }: { readonly db: Da
 
       inbox.get<ById>("/messages/:id", async ({ params }) => {
         const { row, message } = await get(params.id);
-        const { mail_from, raw, ...summary } = row;
+        const { id, from, to, subject, received_at } = row;
         return {
-          ...summary,
+          id,
+          from,
+          to,
+          subject,
+          received_at,
           ...message,
           attachments: message.attachments.map(({ content, ...attachment }) => ({
             ...attachment,
             size: content.length,
             content: content.toString("base64"),
           })),
-          raw: raw.toString("utf8"),
+          raw: row.raw.toString("utf8"),
         };
       });
     },

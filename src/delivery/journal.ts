@@ -3,45 +3,79 @@
  * to the page cache, which survives a kill -9); after a crash the next worker on this machine replays the file, so
  * that a message whose 250 had arrived is not sent again.
  *
- * One file a worker, named for its id, held under an advisory lock of the same id: a file whose lock is free
- * belongs to a dead worker. Replaying twice is harmless: settlements are fenced by their lease number.
+ * One file a worker, named for its id and its process (recovery.ts says when that is dead). Replaying twice is
+ * harmless: settlements are fenced by their lease number.
  */
 import {
   closeSync,
+  createReadStream,
+  existsSync,
   ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
+  renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import type { Conclusion } from "./conclusion.ts";
 
-const ENDING = ".jsonl";
+/** Whose a journal is. */
+export interface JournalOwner {
+  readonly workerId: string;
+  /** On this machine: journals do not leave it. */
+  readonly pid: number;
+}
 
+/** A full disk is reported, not thrown: what cannot be written down is kept in memory and nothing new is begun. */
 export interface Journal {
-  append(conclusion: Conclusion): void;
-  /** Forgets everything: the database has it. */
-  clear(): void;
+  /** False when it could not be written. */
+  append(conclusion: Conclusion): boolean;
+  /** Can it be written (again)? */
+  probe(): boolean;
+  /** Bytes appended since it was last emptied. */
+  readonly size: number;
+  /** Forgets everything but these: the database has the rest. */
+  keepOnly(conclusions: readonly Conclusion[]): void;
   /** Closes and deletes the file, after a stop in good order. */
   remove(): void;
 }
 
-export function openJournal(folder: string, workerId: string): Journal {
+export function openJournal(folder: string, owner: JournalOwner): Journal {
   mkdirSync(folder, { recursive: true });
-  const file = journalFile(folder, workerId);
-  const descriptor = openSync(file, "a");
-  let isEmpty = true;
+  const file = journalFile(folder, owner);
+  let descriptor = openSync(file, "a");
+  let size = 0;
+  const write = (text: string): boolean => {
+    try {
+      // Unlike writeSync it writes everything, and a short write cannot join two lines.
+      writeFileSync(descriptor, text);
+      size += text.length;
+      return true;
+    } catch {
+      return false;
+    }
+  };
   return {
-    append(conclusion) {
-      writeSync(descriptor, `${JSON.stringify(conclusion)}\n`);
-      isEmpty = false;
+    append: (conclusion) => write(`${JSON.stringify(conclusion)}\n`),
+    // An empty line says nothing; it also ends a line that a full disk cut short.
+    probe: () => write("\n"),
+    get size() {
+      return size;
     },
-    clear() {
-      if (!isEmpty) ftruncateSync(descriptor);
-      isEmpty = true;
+    keepOnly(conclusions) {
+      if (size === 0) return;
+      if (conclusions.length === 0) ftruncateSync(descriptor);
+      else {
+        const shorter = `${file}.new`;
+        writeFileSync(shorter, conclusions.map((one) => `${JSON.stringify(one)}\n`).join(""));
+        renameSync(shorter, file);
+        closeSync(descriptor);
+        descriptor = openSync(file, "a");
+      }
+      size = 0;
     },
     remove() {
       closeSync(descriptor);
@@ -50,36 +84,39 @@ export function openJournal(folder: string, workerId: string): Journal {
   };
 }
 
-/** Ids of the workers that left a journal here, alive or dead. */
-export function listJournals(folder: string): string[] {
+/** The workers that have a journal here, alive or dead. */
+export function listJournals(folder: string): JournalOwner[] {
   mkdirSync(folder, { recursive: true });
-  return readdirSync(folder)
-    .filter((name) => name.endsWith(ENDING))
-    .map((name) => name.slice(0, -ENDING.length));
-}
-
-/** The conclusions of one journal. A line cut short by the kill is left out: its conversation counts as in flight. */
-export function readJournal(folder: string, workerId: string): Conclusion[] {
-  const lines = readFileSync(journalFile(folder, workerId), "utf8").split("\n");
-  return lines.flatMap((line) => {
-    try {
-      return [JSON.parse(line, reviveDate) as Conclusion];
-    } catch {
-      return [];
-    }
+  return readdirSync(folder).flatMap((name) => {
+    const [, workerId, pid] = /^([0-9a-f-]+)\.(\d+)\.jsonl$/.exec(name) ?? [];
+    return workerId === undefined ? [] : [{ workerId, pid: Number(pid) }];
   });
 }
 
-export function removeJournal(folder: string, workerId: string): void {
-  rmSync(journalFile(folder, workerId), { force: true });
+export function hasJournal(folder: string, owner: JournalOwner): boolean {
+  return existsSync(journalFile(folder, owner));
 }
 
-function journalFile(folder: string, workerId: string): string {
-  return join(folder, workerId + ENDING);
+/** The conclusions of one journal. A line cut short by the kill is left out: its conversation counts as in flight. */
+export async function* readJournal(folder: string, owner: JournalOwner): AsyncGenerator<Conclusion> {
+  for await (const line of createInterface({ input: createReadStream(journalFile(folder, owner)) })) {
+    try {
+      yield JSON.parse(line, reviveDate) as Conclusion;
+    } catch {
+      // Not a whole line.
+    }
+  }
+}
+
+export function removeJournal(folder: string, owner: JournalOwner): void {
+  rmSync(journalFile(folder, owner), { force: true });
+}
+
+function journalFile(folder: string, { workerId, pid }: JournalOwner): string {
+  return join(folder, `${workerId}.${pid}.jsonl`);
 }
 
 function reviveDate(key: string, value: unknown): unknown {
-  return typeof value === "string" && (key === "time" || key === "dueAt" || key === "nextAttemptAt")
-    ? new Date(value)
-    : value;
+  const isDate = typeof value === "string" && (key === "time" || key === "dueAt" || key === "nextAttemptAt");
+  return isDate ? new Date(value) : value;
 }

@@ -115,6 +115,11 @@ export class LaneTraffic {
     for (let used = given ?? this.#sessions.take(destination.site); ; used = undefined) {
       used ??= await this.#open(message, destination);
       if (used === undefined) return undefined;
+      // Composing and connecting took their time, and the lease may be gone.
+      if (!this.#events.mayStart(message)) {
+        this.#events.onDropped(message);
+        return used;
+      }
       const isFresh = used.carried === 0;
       used.carried += 1;
       const result = await used.session.send(transaction);

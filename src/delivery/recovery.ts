@@ -4,10 +4,12 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
+import { isAlive } from "../platform/alive.ts";
 import { lockKey } from "../platform/database/advisory-lock.ts";
 import type { Database } from "../platform/database/pool.ts";
 import type { Log } from "../platform/log.ts";
-import { listJournals, readJournal, removeJournal } from "./journal.ts";
+import type { Conclusion } from "./conclusion.ts";
+import { hasJournal, type JournalOwner, listJournals, readJournal, removeJournal } from "./journal.ts";
 import { settle } from "./settler.ts";
 import { releaseLeasesOf } from "./store.ts";
 
@@ -51,20 +53,58 @@ export async function markAlive(db: Database, workerId: string): Promise<() => P
   };
 }
 
-/** Settles what dead workers had learned and gives back what they held. Does nothing to living ones. */
-export async function recoverDead(db: Database, journalFolder: string, log: Log): Promise<void> {
-  for (const workerId of listJournals(journalFolder)) {
-    await db.transaction(async (tx) => {
-      const dead = await tx.row<{ dead: boolean }>(
-        sql`select pg_try_advisory_xact_lock(${lockOf(workerId)}) as dead`,
+/**
+ * A function that settles what dead workers of this machine had learned and gives back what they held; to be called at
+ * the start and then often enough that no lease of theirs can lapse before. It does nothing to living ones: the marks
+ * of all of them are gone for a moment when the database comes back from a fall, so while a process of that number
+ * lives, its mark must be missing twice in a row.
+ */
+export function createRecovery(
+  db: Database,
+  own: { readonly journalFolder: string; readonly workerId: string },
+  log: Log,
+): () => Promise<void> {
+  const { journalFolder } = own;
+  let unmarked = new Set<string>();
+
+  const replay = async (owner: JournalOwner): Promise<number> => {
+    let replayed = 0;
+    let batch: Conclusion[] = [];
+    const settleBatch = async () => {
+      await settle(db, batch);
+      replayed += batch.length;
+      batch = [];
+    };
+    for await (const conclusion of readJournal(journalFolder, owner)) {
+      if (batch.push(conclusion) === BATCH) await settleBatch();
+    }
+    await settleBatch();
+    return replayed;
+  };
+
+  const recover = async (owner: JournalOwner): Promise<"alive" | "unmarked" | "recovered"> =>
+    db.transaction(async (tx) => {
+      const { workerId, pid } = owner;
+      const mark = await tx.row<{ is_free: boolean }>(
+        sql`select pg_try_advisory_xact_lock(${lockOf(workerId)}) as is_free`,
       );
-      if (!dead?.dead) return;
-      const learned = readJournal(journalFolder, workerId);
-      for (let from = 0; from < learned.length; from += BATCH)
-        await settle(db, learned.slice(from, from + BATCH));
+      if (!mark?.is_free) return "alive";
+      // Another worker recovered it while we came to its lock.
+      if (!hasJournal(journalFolder, owner)) return "recovered";
+      if (isAlive(pid) && !unmarked.has(workerId)) return "unmarked";
+      const replayed = await replay(owner);
       const released = await releaseLeasesOf(db, workerId);
-      removeJournal(journalFolder, workerId);
-      log.info({ worker: workerId, replayed: learned.length, released }, "recovered a dead delivery worker");
+      removeJournal(journalFolder, owner);
+      log.info({ worker: workerId, replayed, released }, "recovered a dead delivery worker");
+      return "recovered";
     });
-  }
+
+  return async () => {
+    const missing = new Set<string>();
+    for (const owner of listJournals(journalFolder)) {
+      if (owner.workerId === own.workerId) continue;
+      if ((await recover(owner)) === "unmarked") missing.add(owner.workerId);
+    }
+    unmarked = missing;
+  };
 }

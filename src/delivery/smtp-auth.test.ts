@@ -90,13 +90,13 @@ test.each([
   ["a challenge to PLAIN", "250-x\r\n250 AUTH PLAIN\r\n", "334 go on\r\n", /334/],
   ["a third challenge to LOGIN", "250-x\r\n250 AUTH=LOGIN\r\n", "334 a\r\n334 b\r\n334 c\r\n", /334/],
 ])("%s breaks the session", async (_name, greeting, answers, reason) => {
-  await using peer = await startScriptedPeer(async ({ hear, say }) => {
-    say("220 x\r\n");
-    await hear("EHLO");
-    say(greeting);
+  await using peer = await startScriptedPeer(async (client) => {
+    client.say("220 x\r\n");
+    await client.hear("EHLO");
+    client.say(greeting);
     for (const answer of answers.match(/.+\r\n/g) ?? []) {
-      await hear("\r\n");
-      say(answer);
+      await client.hear("\r\n");
+      client.say(answer);
     }
   });
   expect(await open(peer.port)).toMatchObject({

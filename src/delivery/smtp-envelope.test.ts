@@ -2,8 +2,22 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { composeEnvelope, type Transaction } from "./smtp-envelope.ts";
 
-const nothing = { pipelining: false, eightBitMime: false, smtpUtf8: false, startTls: false, size: null };
-const everything = { pipelining: true, eightBitMime: true, smtpUtf8: true, startTls: true, size: 100 };
+const nothing = {
+  pipelining: false,
+  eightBitMime: false,
+  smtpUtf8: false,
+  startTls: false,
+  size: null,
+  auth: [],
+};
+const everything = {
+  pipelining: true,
+  eightBitMime: true,
+  smtpUtf8: true,
+  startTls: true,
+  size: 100,
+  auth: [],
+};
 
 const compose = (wish: Partial<Transaction>, offers: Parameters<typeof composeEnvelope>[1] = nothing) =>
   composeEnvelope(

@@ -43,11 +43,12 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   const connection = await SmtpConnection.open(options, options.deadlines ?? standardDeadlines);
   if (!(connection instanceof SmtpConnection)) return { ...broken("connect", connection), tlsFailed: false };
   const greeted = await greet(connection, options, { servername, secureContext });
-  const failed = greeted.outcome === "greeted" ? await logIn(connection, greeted, options) : greeted;
-  if (greeted.outcome === "greeted" && failed === null)
-    return { outcome: "open", session: new SmtpSession(host, connection, greeted) };
+  const refused = greeted.outcome === "greeted" ? await logIn(connection, greeted, options) : null;
+  const opened = refused ?? greeted;
+  if (opened.outcome === "greeted")
+    return { outcome: "open", session: new SmtpSession(host, connection, opened) };
   connection.end({ fault: "closed", reason: "no session" });
-  return failed ?? greeted;
+  return opened;
 }
 
 export class SmtpSession {

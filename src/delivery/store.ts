@@ -19,7 +19,8 @@ export interface QueueEntry {
   readonly messageId: string;
   readonly priority: Priority;
   readonly domain: string;
-  readonly dueAt: Date;
+  /** Characters of the content, about the memory it takes in a worker. */
+  readonly bytes: number;
   readonly expiresAt: Date;
 }
 
@@ -27,11 +28,11 @@ export interface QueueEntry {
 export function enqueueSql(entries: readonly QueueEntry[]): Sql {
   const column = <Value>(read: (entry: QueueEntry) => Value) => entries.map(read);
   return sql`
-    insert into delivery_queue (workspace_id, message_id, priority, domain, due_at, expires_at)
-    select * from unnest(
+    insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, expires_at, due_at)
+    select *, now() from unnest(
       ${column((entry) => entry.workspaceId)}::uuid[], ${column((entry) => entry.messageId)}::uuid[],
       ${column((entry) => entry.priority)}::smallint[], ${column((entry) => entry.domain)}::text[],
-      ${column((entry) => entry.dueAt)}::timestamptz[], ${column((entry) => entry.expiresAt)}::timestamptz[])`;
+      ${column((entry) => entry.bytes)}::integer[], ${column((entry) => entry.expiresAt)}::timestamptz[])`;
 }
 
 /** A message with everything an attempt needs, held by one worker until its lease lapses. */
@@ -39,7 +40,10 @@ export interface LeasedMessage {
   readonly workspace_id: WorkspaceId;
   readonly message_id: string;
   readonly lease_number: number;
+  readonly priority: Priority;
   readonly attempts: number;
+  /** Size of the content (enqueueSql). */
+  readonly bytes: number;
   readonly expires_at: Date;
   readonly created_at: Date;
   readonly source: string;
@@ -55,13 +59,17 @@ export interface LeasedMessage {
   readonly attachments: StoredAttachment[] | null;
 }
 
-/** Leases up to `limit` due messages of one priority, the longest waiting first. */
+/**
+ * Leases due messages of one priority, the longest waiting first: up to `limit`, and no more content than `bytes` (but
+ * always one message). A suspended workspace's mail stays in the queue.
+ */
 export function leaseMessages(
   db: Queryable,
   lease: {
     workerId: string;
     priority: Priority;
     limit: number;
+    bytes: number;
     seconds: number;
     /** Recipient domains whose lanes are full. */
     saturated: readonly string[];
@@ -69,16 +77,21 @@ export function leaseMessages(
 ): Promise<LeasedMessage[]> {
   return db.rows(
     sql`
-    with due as materialized (
-      select workspace_id, message_id from delivery_queue
+    with waiting as materialized (
+      select workspace_id, message_id, bytes, due_at from delivery_queue
       where priority = ${lease.priority} and due_at <= now() and domain <> all (${lease.saturated}::text[])
+        and workspace_id <> all (array(select id from workspaces where is_suspended))
       order by due_at limit ${lease.limit} for update skip locked
+    ), due as (
+      select workspace_id, message_id from (
+        select *, sum(bytes) over (order by due_at, message_id) - bytes as bytes_before from waiting) as counted
+      where bytes_before = 0 or bytes_before + bytes <= ${lease.bytes}
     ), leased as (
       update delivery_queue q
       set lease_number = q.lease_number + 1, leased_by = ${lease.workerId},
           due_at = now() + make_interval(secs => ${lease.seconds})
       from due where q.workspace_id = due.workspace_id and q.message_id = due.message_id
-      returning q.workspace_id, q.message_id, q.lease_number, q.attempts, q.expires_at
+      returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at
     )
     select leased.*, m.created_at, m.source, m.origin_id, m.from_email, m.localpart, m.domain, m.subject,
       c.from_name, c.to_name, c.html, c.text, c.attachments
@@ -89,53 +102,88 @@ export function leaseMessages(
   );
 }
 
-/** Moves the deadline of everything a worker holds: its heartbeat. */
-export function extendLeases(db: Queryable, workerId: string, seconds: number): Promise<number> {
-  return db.run(sql`
-    update delivery_queue set due_at = now() + make_interval(secs => ${seconds}) where leased_by = ${workerId}`);
-}
-
-/** What becomes of a lease: the message leaves the queue, or waits for its next attempt. */
-export interface Settlement {
+/** Which lease of which message; an older number cannot do anything any more. */
+export interface Lease {
   readonly workspaceId: WorkspaceId;
   readonly messageId: string;
   readonly leaseNumber: number;
-  readonly attempts: number;
-  /** null: done, take it out of the queue. */
-  readonly dueAt: Date | null;
 }
 
 /**
- * Settles leases that are still the newest of their message, and says which those were (message ids). A settlement
- * that comes too late, or a second time, touches nothing.
+ * Moves the deadline of leases, a worker's heartbeat, and says which of them are still its own (lease keys). Leases
+ * are named one by one: what was leased to a worker without its knowing (the answer was lost) has to lapse.
+ */
+export async function extendLeases(
+  db: Queryable,
+  workerId: string,
+  leases: readonly Lease[],
+  seconds: number,
+): Promise<Set<string>> {
+  if (leases.length === 0) return new Set();
+  // A row that is being settled is locked and needs no extension; waiting for it could be a deadlock.
+  const extended = await db.rows<Lease>(sql`
+    with mine as materialized (
+      select q.workspace_id, q.message_id
+      from unnest(
+        ${leases.map((lease) => lease.workspaceId)}::uuid[], ${leases.map((lease) => lease.messageId)}::uuid[],
+        ${leases.map((lease) => lease.leaseNumber)}::integer[]) as held (workspace_id, message_id, lease_number)
+      join delivery_queue q on q.workspace_id = held.workspace_id and q.message_id = held.message_id
+        and q.lease_number = held.lease_number and q.leased_by = ${workerId}
+      for update of q skip locked
+    )
+    update delivery_queue q set due_at = now() + make_interval(secs => ${seconds})
+    from mine where q.workspace_id = mine.workspace_id and q.message_id = mine.message_id
+    returning q.message_id as "messageId", q.lease_number as "leaseNumber"`);
+  return new Set(extended.map(leaseKey));
+}
+
+/** What becomes of a lease: the message leaves the queue, or waits for its next attempt. */
+export interface Settlement extends Lease {
+  readonly attempts: number;
+  /** null: done, take it out of the queue. */
+  readonly dueAt: Date | null;
+  /** The receiver has it: a fact, whoever holds the lease by now. */
+  readonly isDelivered: boolean;
+}
+
+/** Tells the leases of one message apart, for sets and maps. */
+export function leaseKey({ messageId, leaseNumber }: Lease): string {
+  return `${messageId} ${leaseNumber}`;
+}
+
+/**
+ * Settles leases that are still the newest of their message, and says which those were (lease keys). A settlement that
+ * comes too late, or a second time, touches nothing; but a delivery that comes too late still ends the message, so that
+ * the next holder of the lease does not send it again.
  */
 export async function settleLeases(tx: Queryable, settlements: readonly Settlement[]): Promise<Set<string>> {
   if (settlements.length === 0) return new Set();
   const column = <Value>(read: (settlement: Settlement) => Value) => settlements.map(read);
-  const settled = await tx.rows<{ message_id: string }>(
+  const settled = await tx.rows<Lease>(
     sql`
     with settlement as materialized (
       select * from unnest(
         ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[],
         ${column((one) => one.leaseNumber)}::integer[], ${column((one) => one.attempts)}::smallint[],
-        ${column((one) => one.dueAt)}::timestamptz[])
-        as s (workspace_id, message_id, lease_number, attempts, due_at)
+        ${column((one) => one.dueAt)}::timestamptz[], ${column((one) => one.isDelivered)}::boolean[])
+        as s (workspace_id, message_id, lease_number, attempts, due_at, is_delivered)
     ), done as (
       delete from delivery_queue q using settlement s
       where s.due_at is null and q.workspace_id = s.workspace_id and q.message_id = s.message_id
-        and q.lease_number = s.lease_number and q.leased_by is not null
-      returning q.message_id
+        and (s.is_delivered or (q.lease_number = s.lease_number and q.leased_by is not null))
+      returning s.message_id, s.lease_number
     ), waiting as (
       update delivery_queue q set due_at = s.due_at, attempts = s.attempts, leased_by = null
       from settlement s
       where s.due_at is not null and q.workspace_id = s.workspace_id and q.message_id = s.message_id
         and q.lease_number = s.lease_number and q.leased_by is not null
-      returning q.message_id
+      returning s.message_id, s.lease_number
     )
-    select message_id from done union all select message_id from waiting`,
+    select message_id as "messageId", lease_number as "leaseNumber" from done
+    union all select message_id, lease_number from waiting`,
     "settle leases",
   );
-  return new Set(settled.map((row) => row.message_id));
+  return new Set(settled.map(leaseKey));
 }
 
 /** Gives back everything a worker holds: at its graceful stop, and after its death once its journal is replayed. */
@@ -145,7 +193,7 @@ export function releaseLeasesOf(db: Queryable, workerId: string): Promise<number
   );
 }
 
-/** How many messages wait or are held, and since when the longest waiting one is due; for the metrics. */
+/** How many messages wait, and how many are held; for the metrics. */
 export async function countQueue(db: Queryable): Promise<{ waiting: number; leased: number }> {
   const counted = await db.row<{ waiting: number; leased: number }>(sql`
     select count(*) filter (where leased_by is null) as waiting, count(leased_by) as leased from delivery_queue`);

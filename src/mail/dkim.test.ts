@@ -186,6 +186,9 @@ describe("a published key", () => {
     ["mismatch", ["v=DKIM1; k=rsa; p="], /revokes/],
     ["mismatch", [dkimRecordValue(key), dkimRecordValue(other)], /2 different DKIM keys/],
     ["mismatch", [dkimRecordValue(key), "v=DKIM1; p="], /2 different DKIM keys/],
+    ["mismatch", [`v=DKIM1; k=ed25519; p=${key}`], /publish k=rsa/],
+    ["mismatch", [`v=DKIM1; h=sha1; p=${key}`], /sha256/],
+    ["mismatch", [`v=DKIM1; s=tlsrpt; p=${key}`], /email/],
     ["mismatch", [dkimRecordValue(key.slice(0, 200))], /cut off after 200 of 216 characters/],
   ])("is %s in %j", (status, records, expected) => {
     const finding = dkimKeyMatches(records, key);

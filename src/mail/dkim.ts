@@ -130,6 +130,8 @@ export function dkimKeyMatches(txtRecords: readonly string[], publicKey: string)
     return mismatch(`${keys.length} different DKIM keys are published; keep only the expected one.`);
   if (key === "") return mismatch("The record revokes the key: its p= is empty; publish the expected value.");
   if (Buffer.from(key, "base64").equals(Buffer.from(publicKey, "base64"))) {
+    const fault = txtRecords.map(restrictionFault).find((found) => found !== null);
+    if (fault != null) return mismatch(fault);
     return { status: "verified", found: txtRecords, message: "The published key is the expected one." };
   }
   return publicKey.startsWith(key)
@@ -168,8 +170,26 @@ function keyData(publicKey: KeyObject | string): string {
 
 /** The p= value of a key record, "" when revoked, null when the record is something else. */
 function publishedKey(record: string): string | null {
+  const tags = tagsOf(record);
+  const key = tags.get("p");
+  return key === undefined || (tags.get("v") ?? "DKIM1") !== "DKIM1" ? null : key;
+}
+
+/** What a key record says that makes verifiers reject our signatures although the key is right (section 3.6.1). */
+function restrictionFault(record: string): string | null {
+  if (publishedKey(record) === null) return null;
+  const tags = tagsOf(record);
+  const type = tags.get("k") ?? "rsa";
+  if (type !== "rsa") return `The record says k=${type}, but the key is an RSA key: publish k=rsa.`;
+  const allows = (tag: string, ...wanted: string[]) =>
+    (tags.get(tag) ?? wanted[0] ?? "").split(":").some((word) => wanted.includes(word));
+  if (!allows("h", "sha256")) return "The record's h= leaves out sha256: remove the tag.";
+  if (!allows("s", "*", "email")) return "The record's s= leaves out email: remove the tag.";
+  return null;
+}
+
+/** The tags of a record, without quotation marks and white space, which differ from one DNS panel to the next. */
+function tagsOf(record: string): Map<string, string> {
   const tags = record.replace(/["\s]/g, "").split(";");
-  const version = tags.find((tag) => tag.startsWith("v="));
-  const key = tags.find((tag) => tag.startsWith("p="));
-  return key === undefined || (version ?? "v=DKIM1") !== "v=DKIM1" ? null : key.slice(2);
+  return new Map(tags.map((tag) => [tag.slice(0, tag.indexOf("=")), tag.slice(tag.indexOf("=") + 1)]));
 }

@@ -3,7 +3,7 @@
  * been seen to use. Others stay as they are written.
  */
 
-const characters = new Map<string, string>();
+const namedCharacters = new Map<string, string>();
 
 /** U+00A0 to U+00FF. */
 const latin1 =
@@ -48,27 +48,66 @@ const unseen: Readonly<Record<string, number>> = {
 nameInARow(latin1, 0xa0);
 namePairs(markup);
 /** Names that HTML reads without the semicolon too. */
-const unterminated: ReadonlySet<string> = new Set(characters.keys());
+const unterminated: ReadonlySet<string> = new Set(namedCharacters.keys());
 nameInARow(greekCapitals, 0x391);
 nameInARow(greek, 0x3b1);
 namePairs(others);
-for (const [name, code] of Object.entries(unseen)) characters.set(name, String.fromCodePoint(code));
+for (const [name, code] of Object.entries(unseen)) namedCharacters.set(name, String.fromCodePoint(code));
 
 /** Windows-1252 at 0x80 to 0x9F: what people mean who write `&#150;`, and what browsers show. */
 const windows1252 = "€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ";
-/** A name without a semicolon before `=` is a parameter of an address: `?a=1&copy=2`. */
-const reference = /&(?:#(?:x([\da-f]+)|(\d+));?|([a-z][a-z\d]*)(;|(?![a-z\d=])))/gi;
+const numberSign = 0x23;
+const semicolon = 0x3b;
+const equalsSign = 0x3d;
+const letterX = 0x78;
 
-/** The text with its character references resolved, as in the content and in the attribute values of HTML. */
+/** A character reference that has been read: what it stands for, and the offset behind it. */
+export interface CharacterReference {
+  readonly characters: string;
+  readonly end: number;
+}
+
+/** The character reference at an `&`, null where there is none. Without a semicolon it is one as browsers see it. */
+export function readReference(text: string, ampersand: number): CharacterReference | null {
+  const isNumber = text.charCodeAt(ampersand + 1) === numberSign;
+  const isHexadecimal = isNumber && (text.charCodeAt(ampersand + 2) | 0x20) === letterX;
+  const start = ampersand + 1 + Number(isNumber) + Number(isHexadecimal);
+  const end = digitsEnd(text, start, isHexadecimal ? 16 : isNumber ? 10 : 36);
+  const word = text.slice(start, end);
+  const behind = text.charCodeAt(end);
+  let characters: string | undefined;
+  if (word === "") return null;
+  if (isNumber) characters = characterOf(Number.parseInt(word, isHexadecimal ? 16 : 10));
+  // Before `=` such a name is a parameter of an address: `?a=1&copy=2`.
+  else if (behind === semicolon || (unterminated.has(word) && behind !== equalsSign)) {
+    characters = namedCharacters.get(word);
+  }
+  return characters === undefined ? null : { characters, end: behind === semicolon ? end + 1 : end };
+}
+
+/** The text with its character references resolved, as in the attribute values of HTML. */
 export function decodeEntities(text: string): string {
-  return text.replace(
-    reference,
-    (whole, hexadecimal?: string, decimal?: string, name = "", semicolon = "") => {
-      if (hexadecimal !== undefined) return characterOf(Number.parseInt(hexadecimal, 16));
-      if (decimal !== undefined) return characterOf(Number.parseInt(decimal, 10));
-      return semicolon === ";" || unterminated.has(name) ? (characters.get(name) ?? whole) : whole;
-    },
-  );
+  let decoded = "";
+  let start = 0;
+  for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) {
+    const reference = readReference(text, at);
+    if (reference === null) continue;
+    decoded += text.slice(start, at) + reference.characters;
+    start = reference.end;
+  }
+  return start === 0 ? text : decoded + text.slice(start);
+}
+
+/** The end of a number in base 10 or 16; in base 36, of a name of letters and digits. */
+function digitsEnd(text: string, start: number, base: number): number {
+  let end = start;
+  for (; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    const digit = code - 0x30;
+    const letter = (code | 0x20) - 0x57;
+    if (!((digit >= 0 && digit < 10) || (letter >= 10 && letter < base))) break;
+  }
+  return end;
 }
 
 function characterOf(code: number): string {
@@ -79,10 +118,11 @@ function characterOf(code: number): string {
 
 function nameInARow(names: string, first: number): void {
   for (const [index, name] of names.split(" ").entries()) {
-    characters.set(name, String.fromCodePoint(first + index));
+    namedCharacters.set(name, String.fromCodePoint(first + index));
   }
 }
 
 function namePairs(pairs: string): void {
-  for (const [, name = "", character = ""] of pairs.matchAll(/(\S+) (\S+)/g)) characters.set(name, character);
+  for (const [, name = "", character = ""] of pairs.matchAll(/(\S+) (\S+)/g))
+    namedCharacters.set(name, character);
 }

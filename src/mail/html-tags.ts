@@ -4,33 +4,32 @@
  * length whatever the HTML holds.
  */
 
-import { type ElementRole, endsParagraph, roleOf } from "./html-elements.ts";
+import { type ElementRole, endsParagraph, roleAt } from "./html-elements.ts";
 import { decodeEntities } from "./html-entities.ts";
 
 /** Longer tags carry a picture or a font in them, and no words. */
 const maxTagLength = 1000;
 const displayNone = /display\s*:\s*none/i;
 
-const code = {
-  blank: 0x20,
-  exclamationMark: 0x21,
-  quotationMark: 0x22,
-  apostrophe: 0x27,
-  slash: 0x2f,
-  equalsSign: 0x3d,
-  greaterThan: 0x3e,
-  questionMark: 0x3f,
-} as const;
+const blank = 0x20;
+const exclamationMark = 0x21;
+const quotationMark = 0x22;
+const apostrophe = 0x27;
+const slash = 0x2f;
+const equalsSign = 0x3d;
+const greaterThan = 0x3e;
+const questionMark = 0x3f;
 
 export class TagReader {
   readonly html: string;
+  /** The same as UTF-16 code units, which are twice as fast to look at as the characters of a string. */
+  readonly codes: Uint16Array;
   /** Where the text begins that has not been read. */
-  position: number;
+  position = 0;
   /** How many characters before the position hold no words: comments, style sheets, embedded pictures. */
   passedOver = 0;
 
-  /** The tag that was read last; its name in lower case, empty for a comment. */
-  name = "";
+  /** The tag that was read last; "inline" for a comment. */
   role: ElementRole = "inline";
   isEnd = false;
   /** By its attribute or its style. */
@@ -39,10 +38,13 @@ export class TagReader {
   src: string | null = null;
   alt: string | null = null;
   start: string | null = null;
+  #nameStart = 0;
+  #nameEnd = 0;
+  #ampersand = -1;
 
-  constructor(html: string, position = 0) {
+  constructor(html: string, codes = codesOf(html)) {
     this.html = html;
-    this.position = position;
+    this.codes = codes;
   }
 
   /** Where the text at the position ends: at the next tag or comment, or with the HTML. Any other `<` is text. */
@@ -52,50 +54,64 @@ export class TagReader {
     return at === -1 ? this.html.length : at;
   }
 
+  /** The place of the next `&` from an offset on. The offsets must not fall. */
+  ampersandFrom(start: number): number {
+    if (this.#ampersand < start) {
+      const found = this.html.indexOf("&", start);
+      this.#ampersand = found === -1 ? this.html.length : found;
+    }
+    return this.#ampersand;
+  }
+
   /**
    * Reads the tag or comment at an offset and moves behind it, or behind the element when its content is raw.
    * @returns false where it has no end, and at the end: there is nothing more to show
    */
   read(at: number): boolean {
-    const next = this.html.charCodeAt(at + 1);
-    const isTag = next !== code.exclamationMark && next !== code.questionMark;
+    if (at >= this.html.length) return false;
+    const isTag = this.codes[at + 1] !== exclamationMark && this.codes[at + 1] !== questionMark;
     const end = isTag ? this.#readTag(at) : this.#readComment(at);
     if (end === -1) return false;
     if (!isTag || end - at > maxTagLength) this.passedOver += end - at;
     this.position = end;
-    if (this.role === "raw" && !this.isEnd && this.html.charCodeAt(end - 2) !== code.slash)
-      this.#passRawText();
+    if (this.role === "raw" && !this.isEnd && this.codes[end - 2] !== slash) this.#passRawText();
     return true;
   }
 
   /** Moves behind the element whose start tag was read last; stays, and returns false, when it has no end. */
   skipElement(): boolean {
-    const { name } = this;
-    const ahead = new TagReader(this.html, this.position);
+    const name = this.#name;
+    const ahead = new TagReader(this.html, this.codes);
+    ahead.position = this.position;
     for (let depth = 1; depth > 0; ) {
       const at = ahead.textEnd();
       if (!ahead.read(at)) return false;
+      const isNamesake = ahead.#name === name;
       // Paragraphs do not nest, and their end tags are often left out.
-      const isNext = name === "p" && endsParagraph(ahead.role) && !(ahead.isEnd && ahead.name === "p");
-      if (isNext) {
+      if (name === "p" && endsParagraph(ahead.role) && !(isNamesake && ahead.isEnd)) {
         this.position = at;
         return true;
       }
-      if (ahead.name === name) depth += ahead.isEnd ? -1 : 1;
+      if (isNamesake) depth += ahead.isEnd ? -1 : 1;
     }
     this.position = ahead.position;
     return true;
   }
 
-  #isMarkup(at: number): boolean {
-    const next = this.html.charCodeAt(at + 1);
-    if (next === code.slash) return isLetter(this.html.charCodeAt(at + 2));
-    return isLetter(next) || next === code.exclamationMark || next === code.questionMark;
+  /** The name of the tag that was read last, in lower case; empty for a comment. */
+  get #name(): string {
+    return this.html.slice(this.#nameStart, this.#nameEnd).toLowerCase();
   }
 
-  /** Returns the offset behind, -1 for a comment without an end. `<!-->` is a whole comment. */
+  #isMarkup(at: number): boolean {
+    const code = this.codes[at + 1];
+    if (code === slash) return isLetter(this.codes[at + 2]);
+    return isLetter(code) || code === exclamationMark || code === questionMark;
+  }
+
+  /** Returns the offset behind it, -1 for a comment without an end. `<!-->` is a whole comment. */
   #readComment(at: number): number {
-    this.name = "";
+    this.#nameStart = this.#nameEnd = at;
     this.role = "inline";
     this.isHidden = false;
     const mark = this.html.startsWith("--", at + 2) ? "-->" : ">";
@@ -103,108 +119,131 @@ export class TagReader {
     return end === -1 ? -1 : end + mark.length;
   }
 
-  /** Returns the offset behind, -1 for a tag without an end. */
+  /** Returns the offset behind it, -1 for a tag without an end. */
   #readTag(at: number): number {
-    const { html } = this;
-    this.isEnd = html.charCodeAt(at + 1) === code.slash;
-    const nameStart = this.isEnd ? at + 2 : at + 1;
-    let end = nameEnd(html, nameStart);
-    this.name = html.slice(nameStart, end).toLowerCase();
-    this.role = roleOf(this.name);
+    const { html, codes } = this;
+    this.isEnd = codes[at + 1] === slash;
+    this.#nameStart = this.isEnd ? at + 2 : at + 1;
+    this.#nameEnd = nameEnd(codes, html.length, this.#nameStart);
+    this.role = roleAt(codes, this.#nameStart, this.#nameEnd);
     this.isHidden = false;
+    return this.isEnd ? html.indexOf(">", this.#nameEnd) + 1 || -1 : this.#readAttributes(this.#nameEnd);
+  }
+
+  /** Returns the offset behind the tag, -1 when it has no end. */
+  #readAttributes(position: number): number {
+    const { html, codes } = this;
+    const { length } = html;
     this.href = this.src = this.alt = this.start = null;
-    for (;;) {
-      const start = afterBlanks(html, end, code.slash);
-      if (start >= html.length) return -1;
-      if (html.charCodeAt(start) === code.greaterThan) return start + 1;
-      const attributeEnd = nameEnd(html, start + 1, code.equalsSign);
-      let valueStart = afterBlanks(html, attributeEnd);
+    for (let at = position; ; ) {
+      const start = blanksEnd(codes, length, at, slash);
+      if (start >= length) return -1;
+      if (codes[start] === greaterThan) return start + 1;
+      const end = nameEnd(codes, length, start + 1, equalsSign);
+      let valueStart = blanksEnd(codes, length, end);
       let valueEnd = valueStart;
-      end = attributeEnd;
-      if (html.charCodeAt(valueStart) === code.equalsSign) {
-        valueStart = afterBlanks(html, valueStart + 1);
-        const quote = html.charCodeAt(valueStart);
-        if (quote === code.quotationMark || quote === code.apostrophe) {
+      at = end;
+      if (codes[valueStart] === equalsSign) {
+        valueStart = blanksEnd(codes, length, valueStart + 1);
+        const quote = codes[valueStart];
+        if (quote === quotationMark || quote === apostrophe) {
           valueStart++;
-          valueEnd = html.indexOf(quote === code.apostrophe ? "'" : '"', valueStart);
+          valueEnd = html.indexOf(quote === apostrophe ? "'" : '"', valueStart);
           if (valueEnd === -1) return -1;
-          end = valueEnd + 1;
+          at = valueEnd + 1;
         } else {
-          end = valueEnd = unquotedEnd(html, valueStart);
+          at = valueEnd = unquotedEnd(codes, length, valueStart);
         }
       }
-      this.#readAttribute(start, attributeEnd, valueStart, valueEnd);
+      this.#keepAttribute(start, end, valueStart, valueEnd);
     }
   }
 
-  #readAttribute(start: number, end: number, valueStart: number, valueEnd: number): void {
-    const value = () => decodeEntities(this.html.slice(valueStart, valueEnd));
+  #keepAttribute(start: number, end: number, valueStart: number, valueEnd: number): void {
     switch (end - start) {
       case 3:
-        if (isNamed(this.html, start, "alt")) this.alt ??= value();
-        else if (isNamed(this.html, start, "src")) this.src ??= value();
+        if (this.#isNamed(start, "alt")) this.alt ??= this.#value(valueStart, valueEnd);
+        else if (this.#isNamed(start, "src")) this.src ??= this.#value(valueStart, valueEnd);
         break;
       case 4:
-        if (isNamed(this.html, start, "href")) this.href ??= value();
+        if (this.#isNamed(start, "href")) this.href ??= this.#value(valueStart, valueEnd);
         break;
       case 5:
-        if (isNamed(this.html, start, "style")) this.isHidden ||= displayNone.test(this.html.slice(valueStart, valueEnd));
-        else if (isNamed(this.html, start, "start")) this.start ??= value();
+        if (this.#isNamed(start, "style"))
+          this.isHidden ||= displayNone.test(this.html.slice(valueStart, valueEnd));
+        else if (this.#isNamed(start, "start")) this.start ??= this.#value(valueStart, valueEnd);
         break;
       case 6:
-        if (isNamed(this.html, start, "hidden")) this.isHidden = true;
+        if (this.#isNamed(start, "hidden")) this.isHidden = true;
     }
   }
 
-  /** Moves to the end tag of the element whose start tag was read last, or to the end. */
-  #passRawText(): void {
-    const { html, name, position } = this;
-    let at = html.indexOf("</", position);
-    while (at !== -1 && !(isNamed(html, at + 2, name) && nameEnd(html, at + 2) === at + 2 + name.length)) {
-      at = html.indexOf("</", at + 2);
+  #value(start: number, end: number): string {
+    return decodeEntities(this.html.slice(start, end));
+  }
+
+  /** Whether a name, in any case, stands at an offset. */
+  #isNamed(at: number, name: string): boolean {
+    for (let index = 0; index < name.length; index++) {
+      if (((this.codes[at + index] ?? 0) | 0x20) !== name.charCodeAt(index)) return false;
     }
+    return true;
+  }
+
+  /** Moves to the end tag of the raw element whose start tag was read last, or to the end. */
+  #passRawText(): void {
+    const { html, codes, position } = this;
+    const name = this.#name;
+    const isEndTag = (at: number) =>
+      this.#isNamed(at + 2, name) && nameEnd(codes, html.length, at + 2) === at + 2 + name.length;
+    let at = html.indexOf("</", position);
+    while (at !== -1 && !isEndTag(at)) at = html.indexOf("</", at + 2);
     this.position = at === -1 ? html.length : at;
     this.passedOver += this.position - position;
   }
 }
 
-function isLetter(char: number): boolean {
-  const lower = char | 0x20;
+/** Room for the code units of one HTML at a time: an ordinary mail is read without memory of its own. */
+const room = Buffer.alloc(128 * 1024);
+/** Behind the HTML stand zeros, so that who looks ahead does not see the mail before. */
+const lookAhead = 2;
+
+function codesOf(html: string): Uint16Array {
+  const length = html.length + lookAhead;
+  const bytes = 2 * length <= room.length ? room : Buffer.alloc(2 * length);
+  bytes.fill(0, bytes.write(html, "utf16le"), 2 * length);
+  return new Uint16Array(bytes.buffer, bytes.byteOffset, length);
+}
+
+function isLetter(code: number | undefined): boolean {
+  const lower = (code ?? 0) | 0x20;
   return lower >= 0x61 && lower <= 0x7a;
 }
 
-/** Whether a name of HTML, written in any case, stands at an offset. */
-function isNamed(html: string, at: number, name: string): boolean {
-  for (let index = 0; index < name.length; index++) {
-    if ((html.charCodeAt(at + index) | 0x20) !== name.charCodeAt(index)) return false;
-  }
-  return true;
-}
-
 /** The end of a name: at white space, `/`, `>`, one more character, or the end of the HTML. */
-function nameEnd(html: string, at: number, delimiter: number = code.greaterThan): number {
-  let end = at;
-  for (; end < html.length; end++) {
-    const char = html.charCodeAt(end);
-    if (char <= code.blank || char === code.slash || char === code.greaterThan || char === delimiter) break;
+function nameEnd(codes: Uint16Array, length: number, start: number, delimiter = greaterThan): number {
+  let end = start;
+  for (; end < length; end++) {
+    const code = codes[end] ?? 0;
+    if (code <= blank || code === slash || code === greaterThan || code === delimiter) break;
   }
   return end;
 }
 
-function unquotedEnd(html: string, at: number): number {
-  let end = at;
-  for (; end < html.length; end++) {
-    const char = html.charCodeAt(end);
-    if (char <= code.blank || char === code.greaterThan) break;
+function unquotedEnd(codes: Uint16Array, length: number, start: number): number {
+  let end = start;
+  for (; end < length; end++) {
+    const code = codes[end] ?? 0;
+    if (code <= blank || code === greaterThan) break;
   }
   return end;
 }
 
-function afterBlanks(html: string, at: number, skipped: number = code.blank): number {
-  let end = at;
-  for (; end < html.length; end++) {
-    const char = html.charCodeAt(end);
-    if (char > code.blank && char !== skipped) break;
+function blanksEnd(codes: Uint16Array, length: number, start: number, alsoSkipped = blank): number {
+  let end = start;
+  for (; end < length; end++) {
+    const code = codes[end] ?? 0;
+    if (code > blank && code !== alsoSkipped) break;
   }
   return end;
 }

@@ -5,7 +5,7 @@
  */
 
 import { isVoid } from "./html-elements.ts";
-import { decodeEntities } from "./html-entities.ts";
+import { readReference } from "./html-entities.ts";
 import { TagReader } from "./html-tags.ts";
 import { TextLayout } from "./text-layout.ts";
 
@@ -45,70 +45,92 @@ export function textFromHtml(html: string): string {
 function wordsOf(html: string, pictureText: (picture: TagReader) => string): string {
   const tags = new TagReader(html);
   const layout = new TextLayout();
-  let ampersand = -1;
   let mayHide = true;
   for (;;) {
-    const start = tags.position;
     const tag = tags.textEnd();
     const end = Math.min(tag, maxHtmlLength + tags.passedOver);
-    if (ampersand < start) ampersand = indexOrEnd(html, "&", start);
-    if (ampersand < end) layout.add(decodeEntities(html.slice(start, end)));
-    else layout.add(html, start, end);
-    if (end < tag || layout.length > maxTextLength)
+    addText(layout, tags, end);
+    if (end < tag || layout.length > maxTextLength) {
       return `${layout.finish().slice(0, maxTextLength)}\n\n[…]`.trimStart();
+    }
     if (!tags.read(tag)) return layout.finish();
     const isUnseen = mayHide && !tags.isEnd && (tags.isHidden || tags.role === "unseen");
-    if (!isUnseen) setElement(layout, tags, pictureText);
+    if (!isUnseen) addElement(layout, tags, pictureText);
+    // Without an end it would hide all that follows; and nobody is to make us look for the end many times.
     else if (!isVoid(tags.role)) mayHide = tags.skipElement();
   }
 }
 
-/** Sets what the tag read last does to the text around it. */
-function setElement(layout: TextLayout, tags: TagReader, pictureText: (picture: TagReader) => string): void {
-  const { isEnd } = tags;
-  switch (tags.role) {
+/** Adds the text between the reader's position and an offset. */
+function addText(layout: TextLayout, tags: TagReader, end: number): void {
+  const { html, codes } = tags;
+  let start = tags.position;
+  for (let at = tags.ampersandFrom(start); at < end; at = tags.ampersandFrom(at + 1)) {
+    const reference = readReference(html, at);
+    if (reference === null) continue;
+    layout.add(html, codes, start, at);
+    layout.addCharacter(reference.characters);
+    start = reference.end;
+  }
+  layout.add(html, codes, start, end);
+}
+
+/** Adds what the tag that was read last does to the text around it. */
+function addElement(layout: TextLayout, tags: TagReader, pictureText: (picture: TagReader) => string): void {
+  const { role, isEnd } = tags;
+  switch (role) {
     case "paragraph":
-      return layout.edge(2);
+      layout.edge(2);
+      break;
     case "line":
-      return layout.edge(1);
+      layout.edge(1);
+      break;
     case "cell":
-      return isEnd ? undefined : layout.cell();
-    case "break":
-      return layout.breakLine();
-    case "rule":
-      return layout.rule();
-    case "list":
-      return isEnd
-        ? layout.closeList()
-        : layout.openList(tags.name === "ol" ? firstNumber(tags.start) : null);
-    case "item":
-      return isEnd ? layout.edge(1) : layout.openItem();
-    case "quote":
-      return isEnd ? layout.closeQuote() : layout.openQuote();
-    case "preformatted":
-      return isEnd ? layout.closePreformatted() : layout.openPreformatted();
+      if (!isEnd) layout.cell();
+      break;
     case "link":
-      return isEnd ? layout.closeLink() : layout.openLink(addressOf(tags.href ?? ""));
+      if (isEnd) layout.closeLink();
+      else layout.openLink(addressOf(tags.href ?? ""));
+      break;
     case "picture":
-      return layout.picture(pictureText(tags));
+      if (!isEnd) layout.picture(pictureText(tags));
+      break;
+    case "break":
+      layout.breakLine();
+      break;
+    case "rule":
+      layout.rule();
+      break;
+    case "bullets":
+    case "numbers":
+      if (isEnd) layout.closeList();
+      else layout.openList(role === "numbers" ? firstNumber(tags.start ?? "") : null);
+      break;
+    case "item":
+      if (isEnd) layout.edge(1);
+      else layout.openItem();
+      break;
+    case "quote":
+      if (isEnd) layout.closeQuote();
+      else layout.openQuote();
+      break;
+    case "preformatted":
+      if (isEnd) layout.closePreformatted();
+      else layout.openPreformatted();
   }
 }
 
-function firstNumber(start: string | null): number {
-  const number = Number.parseInt(start ?? "", 10);
+function firstNumber(start: string): number {
+  const number = Number.parseInt(start, 10);
   return Number.isNaN(number) ? 1 : number;
 }
 
 /** What a reader can do something with: no places in the page, and no programs. */
 function addressOf(href: string): string | null {
-  const address = href.replace(/[\0-\x1f\x7f]+/g, "").trim();
+  if (/^https?:[!-~]+$/i.test(href)) return href;
+  const address = href.replaceAll(/\p{Cc}+/gu, "").trim();
   if (address === "" || /^(?:#|(?:javascript|data|cid):)/i.test(address)) return null;
   return /^mailto:/i.test(address) ? address.slice("mailto:".length).replace(/\?.*/, "") || null : address;
-}
-
-function indexOrEnd(text: string, searched: string, start: number): number {
-  const index = text.indexOf(searched, start);
-  return index === -1 ? text.length : index;
 }
 
 /**
@@ -120,7 +142,8 @@ export function htmlFromText(text: string): string {
   let html = "";
   let isInParagraph = false;
   for (let start = 0, end = 0; start <= lines.length; start = end + 1) {
-    end = indexOrEnd(lines, "\n", start);
+    const found = lines.indexOf("\n", start);
+    end = found === -1 ? lines.length : found;
     const line = lines.slice(start, end);
     const isEmpty = /^[ \t]*$/.test(line);
     if (!isEmpty) html += `${isInParagraph ? "<br>\n" : "<p>"}${linked(line)}`;

@@ -16,7 +16,8 @@ const carriageReturn = 0x0d;
 const blank = 0x20;
 const noBreakBlank = 0xa0;
 /** What mail pads its preview with: characters that take no room, and blanks between them. */
-const padding = /^[\u00ad\u034f\u200b-\u200d\u2007\u2060\ufeff ]+$/;
+const padding = /^(?:[\u00ad\u200b-\u200d\u2007\u2060\ufeff ]|\u034f)+$/;
+const isLine = /^[!-~]+(?: [!-~]+)*$/;
 const beginsWord = /^[\p{L}\p{N}<[({]/u;
 
 interface List {
@@ -56,14 +57,21 @@ export class TextLayout {
     return this.#textBeforeLink.length + this.#text.length;
   }
 
-  /** Adds the words and the white space of a part of a string. Control characters vanish. */
-  add(source: string, start = 0, end = source.length): void {
+  /** Adds the words and the white space of a part of a string, given with its UTF-16 code units. */
+  add(source: string, codes: Uint16Array, start: number, end: number): void {
     for (let at = start; at < end; ) {
-      const behind = wordsEnd(source, at, end);
+      const behind = wordsEnd(codes, at, end);
       if (behind > at) this.#put(source.slice(at, behind));
-      else this.#space(source.charCodeAt(at));
+      else this.#space(codes[at] ?? blank);
       at = behind > at ? behind : at + 1;
     }
+  }
+
+  /** Adds one character, which may be two code units. */
+  addCharacter(character: string): void {
+    const code = character.charCodeAt(0);
+    if (isVisible(code)) this.#put(character);
+    else this.#space(code);
   }
 
   /** Ends the line, or begins an empty one. */
@@ -75,7 +83,7 @@ export class TextLayout {
 
   /** The edge of a block: 1 parts lines, 2 parts paragraphs. A line of nothing but `&nbsp;` is an empty line. */
   edge(breaks: 1 | 2): void {
-    const isSpacer = this.#gap !== "" && this.#isAtLineStart;
+    const isSpacer = this.#gap !== "" && this.#isAtLineStart();
     this.#breaks = Math.max(this.#breaks, isSpacer ? 2 : breaks);
     this.#gap = "";
     this.#gapMerges = false;
@@ -89,15 +97,16 @@ export class TextLayout {
 
   /** Parts a table's cell from the one before it. */
   cell(): void {
-    if (this.#isAtLineStart) this.#gap = "";
+    if (this.#isAtLineStart()) this.#gap = "";
     else this.#space(blank);
   }
 
-  /** Words in place of a picture; blank ones show that there is one. */
+  /** Adds words in place of a picture; without words, a link that holds nothing else still has its address. */
   picture(words: string): void {
     this.#isPictured = true;
-    if (words.trim() === "") return;
-    this.add(words);
+    const line = isLine.test(words) ? words : words.replaceAll(/[\s\p{Cc}]+/gu, " ").trim();
+    if (line === "") return;
+    this.#put(line);
     this.#isClosed = true;
   }
 
@@ -173,14 +182,15 @@ export class TextLayout {
     return this.#text;
   }
 
-  get #isAtLineStart(): boolean {
+  #isAtLineStart(): boolean {
     return this.#breaks > 0 || this.#isEmpty;
   }
 
   #put(words: string): void {
-    if (words.charCodeAt(0) > noBreakBlank && padding.test(words)) return;
-    if (this.#isAtLineStart) this.#startLine();
-    else if (this.#isClosed && this.#gap === "" && beginsWord.test(words)) this.#gap = " ";
+    const touchesWord = this.#gap === "" && !this.#isAtLineStart();
+    if (!touchesWord && words.charCodeAt(0) > noBreakBlank && padding.test(words)) return;
+    if (this.#isAtLineStart()) this.#startLine();
+    else if (this.#isClosed && touchesWord && beginsWord.test(words)) this.#gap = " ";
     this.#text += this.#gap + words;
     this.#gap = "";
     this.#gapMerges = false;
@@ -189,16 +199,19 @@ export class TextLayout {
   }
 
   #startLine(): void {
-    if (!this.#isEmpty) {
-      const common = Math.min(this.#quotes, this.#quotesOfLastLine);
-      this.#text += `${`\n${quoteMarks(common).trimEnd()}`.repeat(this.#breaks - 1)}\n`;
-    }
+    if (!this.#isEmpty) this.#text += this.#breaks === 1 ? "\n" : `${this.#emptyLines()}\n`;
     const list = this.#lists.at(-1);
-    const indent = list ? list.indent + (this.#mark === "" ? list.markWidth : 0) : 0;
-    this.#text += quoteMarks(this.#quotes) + " ".repeat(indent) + this.#mark;
+    if (this.#quotes > 0) this.#text += quoteMarks(this.#quotes);
+    if (list) this.#text += " ".repeat(list.indent + (this.#mark === "" ? list.markWidth : 0));
+    this.#text += this.#mark;
     this.#mark = "";
     this.#breaks = 0;
     this.#quotesOfLastLine = this.#quotes;
+  }
+
+  #emptyLines(): string {
+    const quotes = Math.min(this.#quotes, this.#quotesOfLastLine);
+    return `\n${quoteMarks(quotes).trimEnd()}`.repeat(this.#breaks - 1);
   }
 
   /** White space, or a control character. */
@@ -209,7 +222,7 @@ export class TextLayout {
     } else if (this.#preformatted > 0) {
       if (char === lineFeed) this.breakLine();
       else if (char === blank || char === tab) this.#gap += String.fromCharCode(char);
-    } else if (isBlank(char) && !this.#gapMerges && (this.#gap !== "" || !this.#isAtLineStart)) {
+    } else if (isBlank(char) && !this.#gapMerges && (this.#gap !== "" || !this.#isAtLineStart())) {
       this.#gap += " ";
       this.#gapMerges = true;
     }
@@ -223,25 +236,25 @@ function quoteMarks(depth: number): string {
 /** Whether the words end in the address, with or without the slash at its end. */
 function saysAddress(words: string, address: string): boolean {
   const bare = address.endsWith("/") ? address.slice(0, -1) : address;
-  return words.endsWith(bare) || words.endsWith(`${bare}/`);
+  return words.length >= bare.length && (words.endsWith(bare) || words.endsWith(`${bare}/`));
 }
 
 /** The end of the words that can be copied as they are: single blanks between visible characters belong to them. */
-function wordsEnd(source: string, start: number, end: number): number {
+function wordsEnd(codes: Uint16Array, start: number, end: number): number {
   let at = start;
   for (; at < end; at++) {
-    const char = source.charCodeAt(at);
-    if (isVisible(char)) continue;
-    const joinsWords = char === blank && at > start && at + 1 < end && isVisible(source.charCodeAt(at + 1));
+    const code = codes[at] ?? 0;
+    if (isVisible(code)) continue;
+    const joinsWords = code === blank && at > start && at + 1 < end && isVisible(codes[at + 1] ?? 0);
     if (!joinsWords) break;
   }
   return at;
 }
 
-function isVisible(char: number): boolean {
-  return (char > blank && char < 0x7f) || char > noBreakBlank;
+function isVisible(code: number): boolean {
+  return (code > blank && code < 0x7f) || code > noBreakBlank;
 }
 
-function isBlank(char: number): boolean {
-  return char === blank || char === lineFeed || char === tab || char === carriageReturn || char === formFeed;
+function isBlank(code: number): boolean {
+  return code === blank || code === lineFeed || code === tab || code === carriageReturn || code === formFeed;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isPublicAddress } from "./public-address.ts";
+import { isLoopback, isPublicAddress } from "./public-address.ts";
 
 test.each([
   "8.8.8.8",
@@ -45,5 +45,16 @@ test.each(["", "localhost", "example.com", "[::1]", "127.1", "0x7f000001"])(
   "%j is no address at all",
   (text) => {
     expect(isPublicAddress(text)).toBe(false);
+  },
+);
+
+test.each(["127.0.0.1", "127.255.0.9", "::1", "::ffff:127.0.0.1"])("%s is this machine", (address) => {
+  expect(isLoopback(address)).toBe(true);
+});
+
+test.each(["0.0.0.0", "128.0.0.1", "10.0.0.1", "::", "::2", "::ffff:10.0.0.1", "localhost", ""])(
+  "%s is not this machine",
+  (address) => {
+    expect(isLoopback(address)).toBe(false);
   },
 );

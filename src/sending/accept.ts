@@ -138,7 +138,7 @@ export async function insertDrafts(db: Queryable, drafts: readonly Draft[]): Pro
       messageId: message.id,
       priority,
       domain: message.domain,
-      dueAt: message.createdAt,
+      bytes: sizeOf(message),
       expiresAt: new Date(message.createdAt.getTime() + EXPIRES_AFTER_MS),
     })),
   );

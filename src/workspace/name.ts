@@ -9,5 +9,9 @@ export function readName(text: string): string {
   if (name === "" || name.length > LONGEST_NAME) {
     throw invalid({ field: "name", message: `name must be 1 to ${LONGEST_NAME} characters` });
   }
+  // Names stand in the message log, in mails and in the operator's terminal.
+  if (/\p{Cc}/u.test(name)) {
+    throw invalid({ field: "name", message: "name must not contain line breaks or control characters" });
+  }
   return name;
 }

@@ -7,7 +7,8 @@ const scene = await openScene({ env: { DATABASE_URL: "", MAIL_MODE: "" } });
 const { program, dns } = scene;
 afterAll(() => scene[Symbol.asyncDispose]());
 
-const inbox = async (path = "") => (await fetch(`${program.url}/inbox/messages${path}`)).json();
+const inbox = async (path = ""): Promise<ReturnType<typeof JSON.parse>> =>
+  JSON.parse(await (await fetch(`${program.url}/inbox/messages${path}`)).text());
 
 test("a message sent through the API stands in the local inbox, signed as it would be for the world", async () => {
   const { body } = await program.call("POST", "/sending-domains", { domain: "shop.test" });

@@ -115,7 +115,7 @@ describe("a receiver finds", () => {
       return { status, asked: stdout.toString().trim() };
     };
     expect(verify(received.raw)).toEqual({ status: 0, asked: keyHost });
-    const changed = received.raw.toString("latin1").replace("The_Sh", "The_Xh").replace("Ada", "Bob");
+    const changed = received.raw.toString("latin1").replace("Ada", "Bob");
     expect(verify(Buffer.from(changed, "latin1")).status).toBe(1);
   });
 });

@@ -5,23 +5,21 @@ import { startFakeMx } from "../support/fake-mx.ts";
 import { mailDomain, openScene } from "../support/scene.ts";
 
 const mx = await startFakeMx();
-// One port serves all of them, as 25 does in the world: hosts differ by address.
-const encrypting = await startFakeMx({ host: "127.0.0.2", port: mx.port, tls: "offered" });
-const brokenTls = await startFakeMx({ host: "127.0.0.3", port: mx.port, tls: "broken" });
 const scene = await openScene({
   env: { SMTP_PORT: String(mx.port) },
   zone: {
     ...mailDomain("example.test"),
     ...mailDomain("encrypting.test", "127.0.0.2"),
     ...mailDomain("broken-tls.test", "127.0.0.3"),
-    ...mailDomain("nobody-home.test", "127.0.0.9"),
+    "nobody-home.test": { MX: [[10, "mx.nobody-home.test"]] },
+    "mx.nobody-home.test": { AAAA: ["::1"] },
     "no-mail.test": { MX: [[0, "."]] },
     "broken-dns.test": "servfail",
   },
 });
 afterAll(async () => {
   await scene[Symbol.asyncDispose]();
-  await Promise.all([mx.close(), encrypting.close(), brokenTls.close()]);
+  await mx.close();
 });
 
 test("a greylisted message waits, comes again as the same, and is delivered once", async () => {
@@ -64,7 +62,7 @@ test("an address that does not exist bounces, with the receiver's words in the l
 });
 
 test.each([
-  ["nobody-home.test", /ECONNREFUSED/],
+  ["nobody-home.test", /^connect E/],
   ["broken-dns.test", /DNS look-up for broken-dns.test failed/],
 ])("a message to %s waits for its next attempt", async (domain, why) => {
   const message = await scene.messageWhen("deferred", await scene.send(`ada@${domain}`));
@@ -81,10 +79,16 @@ test.each([
   expect(timeline.at(-1)).toMatchObject({ type: "bounced", enhanced_code: code, mx_host: null });
 });
 
-test("mail is encrypted where the receiver offers it, and in clear text where its TLS is broken", async () => {
-  await scene.messageWhen("delivered", await scene.send("ada@encrypting.test"));
-  await scene.messageWhen("delivered", await scene.send("ada@broken-tls.test"));
-  expect(encrypting.messages.map(({ tls }) => tls)).toEqual([true]);
-  expect(brokenTls.messages.map(({ tls }) => tls)).toEqual([false]);
-  expect(brokenTls.commands).toContain("STARTTLS");
-});
+// Hosts share a port and differ by address, as in the world; macOS has one loopback address only.
+test.skipIf(process.platform === "darwin")(
+  "mail is encrypted where the receiver offers it, and in clear text where its TLS is broken",
+  async () => {
+    await using encrypting = await startFakeMx({ host: "127.0.0.2", port: mx.port, tls: "offered" });
+    await using brokenTls = await startFakeMx({ host: "127.0.0.3", port: mx.port, tls: "broken" });
+    await scene.messageWhen("delivered", await scene.send("ada@encrypting.test"));
+    await scene.messageWhen("delivered", await scene.send("ada@broken-tls.test"));
+    expect(encrypting.messages.map(({ tls }) => tls)).toEqual([true]);
+    expect(brokenTls.messages.map(({ tls }) => tls)).toEqual([false]);
+    expect(brokenTls.commands).toContain("STARTTLS");
+  },
+);

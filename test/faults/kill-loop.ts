@@ -17,7 +17,7 @@ import { parseArgs } from "node:util";
 import { startEmbedded } from "../../src/platform/database/embedded.ts";
 import { createDatabase } from "../../src/platform/database/pool.ts";
 import { createLog } from "../../src/platform/log.ts";
-import { type CountingMx, startCountingMx } from "../support/counting-mx.ts";
+import { type CountingMx, type MailCount, startCountingMx } from "../support/counting-mx.ts";
 import { eventually } from "../support/eventually.ts";
 import { type FakeDns, startFakeDns } from "../support/fake-dns.ts";
 import { type Program, startProgram } from "../support/program.ts";
@@ -123,7 +123,7 @@ async function killAgainAndAgain(
     if (!pids.includes(program.pid)) continue;
     await starting;
     // A start that is killed half-way is no fault; the next one is then ours to make.
-    starting = program.start().catch(() => {});
+    starting = program.start().catch((fault: Error) => say(fault.message));
     groups.add(program.pid);
   }
   await starting;
@@ -143,8 +143,8 @@ async function startUntilReady(program: Program, groups: Set<number>): Promise<v
   await starting;
 }
 
-/** Freezes one of two delivery processes beyond its leases; gives how many conversations it had under way. */
-async function freezeOne(scene: Scene, random: Random): Promise<number> {
+/** Freezes one of two delivery processes beyond its leases; gives what it had in flight then. */
+async function freezeOne(scene: Scene, random: Random): Promise<Pick<MailCount, "unread" | "underWay">> {
   const { program, mx, sender } = scene;
   await delay(3_000);
   const [pid] = await findVictims("delivery", { pid: program.pid, dataDir: scene.dataDir }, random);
@@ -155,11 +155,11 @@ async function freezeOne(scene: Scene, random: Random): Promise<number> {
   await finished;
   // The other one runs out of work, so what is under way then is the frozen one's.
   await delay(10_000);
-  const { underWay } = await mx.count();
+  const { unread, underWay } = await mx.count();
   await delay(FROZEN_MS - 10_000);
   process.kill(pid, "SIGCONT");
-  say(`${pid} is awake again; it had ${underWay} conversations under way`);
-  return underWay;
+  say(`${pid} is awake again; it had ${underWay} messages begun, and at most ${unread.size} answers unread`);
+  return { unread, underWay };
 }
 
 async function isQueueEmpty(program: Program): Promise<boolean> {
@@ -171,7 +171,7 @@ async function isQueueEmpty(program: Program): Promise<boolean> {
 }
 
 /** What the database and the receiver say, against what the client was told; one sentence for each fault. */
-async function judge(scene: Scene, frozen: number | null): Promise<string[]> {
+async function judge(scene: Scene, frozen: Pick<MailCount, "unread" | "underWay"> | null): Promise<string[]> {
   const { sender, mx } = scene;
   const { copies, inDoubt, received } = await mx.count();
   const ids = [...sender.accepted.values()];
@@ -179,8 +179,9 @@ async function judge(scene: Scene, frozen: number | null): Promise<string[]> {
   const copiesOf = (id: string) => copies.get(`${id}@${domain}`) ?? 0;
   const lost = ids.filter((id) => copiesOf(id) === 0);
   const doubled = ids.filter((id) => copiesOf(id) > 1);
-  const inexcusable = ids.filter((id) => copiesOf(id) > 1 + (inDoubt.get(`${id}@${domain}`) ?? 0));
-  const excused = frozen ?? 0;
+  const excuses = (id: string) =>
+    (inDoubt.get(`${id}@${domain}`) ?? 0) + (frozen?.unread.has(`${id}@${domain}`) ? 1 : 0);
+  const inexcusable = ids.filter((id) => copiesOf(id) > 1 + excuses(id));
 
   const embedded = await startEmbedded({ dataDir: scene.dataDir, log: createLog("silent") });
   const db = createDatabase(embedded.connection.url, { size: 2, name: "judge", onError: () => {} });
@@ -201,7 +202,7 @@ async function judge(scene: Scene, frozen: number | null): Promise<string[]> {
   const stored = Object.values(states).reduce((sum, amount) => sum + amount, 0);
   return [
     ...lost.slice(0, 3).map((id) => `lost: ${id}`),
-    ...(inexcusable.length > excused
+    ...(inexcusable.length > (frozen?.underWay ?? 0)
       ? inexcusable.slice(0, 3).map((id) => `doubled though not in flight: ${id}`)
       : []),
     ...sender.contradicted.map((key) => `two ids for the Idempotency-Key ${key}`),
@@ -219,7 +220,7 @@ const folder = await mkdtemp(join(tmpdir(), "posthaste-kill-"));
 const scene = await openScene(folder);
 const groups = new Set([scene.program.pid]);
 const faults: string[] = [];
-let frozen: number | null = null;
+let frozen: Awaited<ReturnType<typeof freezeOne>> | null = null;
 if (values.freeze) frozen = await freezeOne(scene, random);
 else {
   const kills = await killAgainAndAgain(scene, random, groups);

@@ -2,9 +2,9 @@
  * A mail exchanger that takes everything and only counts, in a process of its own: it survives whatever happens to the
  * service, and costs a benchmark little. Its parent asks it over IPC.
  *
- * It also knows what may rightly come twice. A message is *in doubt* when its connection ended after the final dot
- * without another word from the client: our 250 may not have been read. A client that goes on on the same connection
- * has read it and, in this service, written it down.
+ * It also knows what may rightly come twice. A message is *in doubt* when its connection ended right after the final dot
+ * without another word from the client: our 250 may not have been read. A client that goes on on the same connection,
+ * or keeps it idle, has read it and, in this service, written it down.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -22,7 +22,9 @@ export interface MailCount {
   readonly copies: ReadonlyMap<string, number>;
   /** How often a connection ended that left this Message-ID in doubt. */
   readonly inDoubt: ReadonlyMap<string, number>;
-  /** Conversations at this moment that have said MAIL and nothing yet after our answer to the final dot. */
+  /** Messages whose answer nothing has followed yet, on connections that are open. */
+  readonly unread: ReadonlySet<string>;
+  /** Open conversations between MAIL and the final dot. */
   readonly underWay: number;
 }
 
@@ -73,6 +75,8 @@ export async function startCountingMx(options: { readonly answerMs?: number } = 
 }
 
 const END_OF_DATA = "\r\n.\r\n";
+/** Long enough for any client that lives to read an answer. */
+const READ_MS = 2_000;
 
 /** One connection, from the server's side. Text is latin1: one character, one octet. */
 class Conversation {
@@ -81,8 +85,9 @@ class Conversation {
   #input = "";
   #isBody = false;
   #isOpen = false;
-  /** The message taken last, while nothing has come after it. */
+  /** The message taken last, while nothing has come after it, and since when. */
   #unread: string | null = null;
+  #takenAt = 0;
 
   constructor(socket: Socket, counter: Counter) {
     this.#socket = socket.setEncoding("latin1");
@@ -93,13 +98,20 @@ class Conversation {
       this.#say(this.#read());
     });
     socket.on("error", () => socket.destroy());
-    socket.on("close", () => counter.forget(this, this.#unread));
+    socket.on("close", () => {
+      const isFresh = performance.now() - this.#takenAt < READ_MS + counter.answerMs;
+      counter.forget(this, isFresh ? this.#unread : null);
+    });
     this.#say("220 counting-mx.example.test ESMTP\r\n");
   }
 
-  /** Between MAIL and what the client says after our answer to the final dot. */
+  /** Between MAIL and the final dot. */
   get isUnderWay(): boolean {
-    return this.#isOpen || this.#unread !== null;
+    return this.#isOpen;
+  }
+
+  get unread(): string | null {
+    return this.#unread;
   }
 
   /** Takes what is complete; gives the answers to it. */
@@ -132,6 +144,7 @@ class Conversation {
     this.#isBody = false;
     this.#isOpen = false;
     this.#unread = this.#counter.note(message);
+    this.#takenAt = performance.now();
     const answer = "250 2.0.0 Taken\r\n";
     if (this.#counter.answerMs === 0) return answer;
     setTimeout(() => this.#say(answer), this.#counter.answerMs).unref();
@@ -181,13 +194,15 @@ class Counter {
   }
 
   take(reset: boolean): MailCount {
+    const open = [...this.#conversations];
     const count = {
       received: this.#received,
       firstAt: this.#firstAt,
       lastAt: this.#lastAt,
       copies: this.#copies,
       inDoubt: this.#inDoubt,
-      underWay: [...this.#conversations].filter((conversation) => conversation.isUnderWay).length,
+      unread: new Set(open.flatMap(({ unread }) => unread ?? [])),
+      underWay: open.filter(({ isUnderWay }) => isUnderWay).length,
     };
     if (reset) {
       this.#received = this.#firstAt = this.#lastAt = 0;

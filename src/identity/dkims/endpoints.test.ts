@@ -1,3 +1,4 @@
+import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { startService } from "../../../test/support/service.ts";
 import { newId } from "../../platform/ids.ts";
@@ -157,6 +158,18 @@ describe("deleting", () => {
     await create({ bits: 1024 });
     expect((await remove(id)).body.data).toEqual({ id, deleted: true });
     expect((await remove(id)).status).toBe(404);
+  });
+
+  test("the only key that receivers can see is a conflict, whatever others there are", async () => {
+    const { id } = await automatic();
+    await proveOwnership();
+    const { body } = await create({ bits: 1024 });
+    const verified = (keyId: string) =>
+      service.database.run(sql`update dkim_keys set verified_at = now() where id = ${keyId}`);
+    await verified(id);
+    expect((await remove(id)).status).toBe(409);
+    await verified(body.data.id);
+    expect((await remove(id)).status).toBe(200);
   });
 
   test("of the last two keys at once leaves one", async () => {

@@ -214,11 +214,12 @@ async function deleteKey(db: Database, workspaceId: WorkspaceId, id: string): Pr
   await db.transaction(async (tx) => {
     const domain = await lockSendingDomain(tx, workspaceId, key.domain);
     const keys = await listDkimKeysOfDomain(tx, workspaceId, key.domain);
-    if (domain?.is_verified && keys.length === 1 && keys[0]?.id === id) {
-      throw new ApiError(
-        "CONFLICT",
-        `This is the only key of ${key.domain}: add and verify another one first`,
-      );
+    const others = keys.filter((other) => other.id !== id);
+    // Receivers know only what is published: an unverified key in its place would sign in vain.
+    const isNeeded =
+      key.verified_at === null ? others.length === 0 : others.every((other) => !other.verified_at);
+    if (domain?.is_verified && isNeeded) {
+      throw new ApiError("CONFLICT", `${key.domain} needs this key: add and verify another one first`);
     }
     if (!(await removeDkimKey(tx, workspaceId, id))) throw notFound("DKIM key");
     await updateDkimVerified(tx, workspaceId, key.domain);

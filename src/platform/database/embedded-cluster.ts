@@ -21,6 +21,7 @@ import {
   stat,
 } from "node:fs/promises";
 import { join } from "node:path";
+import { isAlive } from "../alive.ts";
 import type { Log } from "../log.ts";
 import { type Binaries, locateBinaries } from "./embedded-binaries.ts";
 import { chooseLaunch, type Launch, runToEnd } from "./embedded-launch.ts";
@@ -109,15 +110,6 @@ async function initialise(folder: string, { binaries, launch, data }: Cluster): 
   });
   await using directory = await open(folder);
   await directory.sync();
-}
-
-/** False when no process has this number. */
-export function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 /** Gives everything in the folder to the server's user; the folder itself last, so that an interruption is seen. */

@@ -10,8 +10,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
+import { isAlive } from "../alive.ts";
 import type { Log } from "../log.ts";
-import { type Cluster, isAlive, PORT, SETTINGS } from "./embedded-cluster.ts";
+import { type Cluster, PORT, SETTINGS } from "./embedded-cluster.ts";
 import { commandLine, SURROUNDINGS } from "./embedded-launch.ts";
 import { settingsFile } from "./embedded-settings.ts";
 

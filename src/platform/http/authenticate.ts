@@ -78,7 +78,7 @@ export function grants(held: string, wanted: string): boolean {
 
 /** Which of the wanted permissions nobody of the held ones grants. */
 export function missingPermissions(held: readonly string[], wanted: readonly string[]): string[] {
-  return wanted.filter((permission) => !held.some((own) => grants(own, permission)));
+  return [...new Set(wanted)].filter((permission) => !held.some((own) => grants(own, permission)));
 }
 
 /** @throws ApiError INSUFFICIENT_SCOPE that lists the missing permissions. */

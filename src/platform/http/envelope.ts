@@ -28,6 +28,8 @@ export function failure(error: ApiError): Failure {
 
 /** PostgreSQL is away or overloaded: what the driver and the server say then (SQLSTATE classes 08, 53, 57). */
 const databaseAway = /^(08|53|57P)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE)$/;
+/** What the driver says without a code: no connection in time, or one that broke under a statement. */
+const driverLostIt = /timeout exceeded when trying to connect|Connection terminated/;
 
 /**
  * Status and error of anything thrown. What is not an ApiError is ours: its text stays in the log, except for the
@@ -53,6 +55,6 @@ export function asFailure(thrown: unknown): { status: number; error: ApiError; i
   if (statusCode < 500 && (code.startsWith("FST_") || code === "ECONNRESET")) {
     return { status: 400, error: new ApiError("VALIDATION_ERROR", message), isOurFault: false };
   }
-  const away = databaseAway.test(code) || message.includes("timeout exceeded when trying to connect");
+  const away = databaseAway.test(code) || driverLostIt.test(message);
   return { status: away ? 503 : 500, error: new ApiError("INTERNAL_ERROR"), isOurFault: true };
 }

@@ -8,6 +8,9 @@ export const Timestamp = Type.Unsafe<Date>(Type.String({ format: "date-time" }))
 
 export const nullable = <Shape extends TSchema>(shape: Shape) => Type.Union([shape, Type.Null()]);
 
+/** A field of a request that may be left out or null, which mean the same. */
+export const omittable = <Shape extends TSchema>(shape: Shape) => Type.Optional(nullable(shape));
+
 export const NullableTimestamp = nullable(Timestamp);
 
 /** What a DELETE answers. */

@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { attachmentFault } from "../../mail/mime.ts";
 import type { StoredAttachment } from "../../messages/store.ts";
 import { type ApiError, invalid } from "../../platform/errors.ts";
+import { omittable } from "../../platform/http/shapes.ts";
 
 const MOST_ATTACHMENTS = 100;
 const MOST_BYTES = 20 * 1024 * 1024;
@@ -17,8 +18,8 @@ export const Attachment = Type.Object(
     filename: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
     content: Type.String({ minLength: 1, contentEncoding: "base64", description: "The file in Base64." }),
     content_type: Type.String({ minLength: 1, description: "Media type, such as application/pdf." }),
-    disposition: Type.Optional(Type.Enum(["attachment", "inline"], { default: "attachment" })),
-    content_id: Type.Optional(
+    disposition: omittable(Type.Enum(["attachment", "inline"], { default: "attachment" })),
+    content_id: omittable(
       Type.String({ description: "For inline images: the HTML refers to it as cid:<content_id>." }),
     ),
   },
@@ -41,7 +42,8 @@ export function readAttachments(given: readonly Static<typeof Attachment>[]): St
 }
 
 function readAttachment(given: Static<typeof Attachment>, at: string): StoredAttachment {
-  const { filename, content_type, disposition = "attachment" } = given;
+  const { filename, content_type } = given;
+  const disposition = given.disposition ?? "attachment";
   const contentId = given.content_id?.replace(/^<(.*)>$/, "$1") ?? null;
   const content = readBase64(given.content, `${at}.content`);
   const problem = attachmentFault({

@@ -63,6 +63,17 @@ describe("a message that is accepted", () => {
     expect(row).toEqual({ from_email: "hello@posthaste.test" });
   });
 
+  test("may be nothing but a picture", async () => {
+    expect((await send({ ...email, body: '<img src="cid:logo" alt="">' })).status).toBe(201);
+  });
+
+  test("takes null for what may be left out", async () => {
+    const left = { from_email: null, from_name: null, bounce_email: null };
+    expect((await send({ ...email, ...left })).status).toBe(201);
+    const attachments = [{ ...file, disposition: null, content_id: null }];
+    expect((await send({ ...email, attachments })).status).toBe(201);
+  });
+
   test("keeps the recipient's name", async () => {
     const { body } = await send({ ...email, to: "Ada Lovelace <ada@example.com>" });
     const row = await database.row(
@@ -122,6 +133,9 @@ describe("a message that is refused", () => {
     ["a sender name with a line break", { from_name: "Shop\nBcc: eve@example.com" }, "from_name"],
     ["a bounce address with a line break", { bounce_email: "a@b.test\r\nX: y" }, "bounce_email"],
     ["a blank body", { body: " \n " }, "body"],
+    ["a body of nothing visible", { body: "\u200b" }, "body"],
+    ["HTML that shows nothing", { body: "<p>&nbsp;</p><script>1</script>" }, "body"],
+    ["html_body", { html_body: "<p>x</p>" }, "html_body"],
     ["a NUL in the body", { body: "a\0b" }, "body"],
     ["cc", { cc: "eve@example.com" }, "cc"],
     ["bcc", { bcc: ["eve@example.com"] }, "bcc"],

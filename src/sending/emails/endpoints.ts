@@ -1,7 +1,7 @@
 /** POST /emails/send: one transactional email to one recipient. */
 import { type Static, Type } from "typebox";
 import { headerTextFault, parseAddress, parseMailbox } from "../../mail/address.ts";
-import { looksLikeHtml } from "../../mail/html-text.ts";
+import { looksLikeHtml, textFromHtml } from "../../mail/html-text.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { invalid } from "../../platform/errors.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type Resource,
 } from "../../platform/http/endpoint.ts";
 import { Answered } from "../../platform/http/idempotency.ts";
-import { Id } from "../../platform/http/shapes.ts";
+import { Id, omittable } from "../../platform/http/shapes.ts";
 import { newId } from "../../platform/ids.ts";
 import type { Acceptor, Draft } from "../accept.ts";
 import { Attachment, readAttachments } from "./attachments.ts";
@@ -26,6 +26,7 @@ const BODY_LIMIT = 30 * 1024 * 1024;
 /** RFC 5322 section 2.1.1: longer lines are not legal; a subject is one line to people. */
 const LONGEST_SUBJECT = 998;
 const LONGEST_NAME = 200;
+const SHORT_HTML = 2_000;
 
 const Email = Type.Object(
   {
@@ -38,13 +39,15 @@ const Email = Type.Object(
       minLength: 1,
       description: "HTML or plain text; the format is detected, the other part generated.",
     }),
-    from_email: Type.Optional(
+    from_email: omittable(
       Type.String({
         description: "On a verified sending domain, or a verified sender. Default: the platform's sender.",
       }),
     ),
-    from_name: Type.Optional(Type.String({ maxLength: LONGEST_NAME })),
-    bounce_email: Type.Optional(Type.String({ description: "Gets a copy of the delivery failure reports." })),
+    from_name: omittable(Type.String({ maxLength: LONGEST_NAME })),
+    bounce_email: omittable(
+      Type.String({ description: "Kept with the message, for copies of its delivery failure reports." }),
+    ),
     attachments: Type.Optional(Type.Array(Attachment)),
   },
   { $id: "Email" },
@@ -93,8 +96,8 @@ function readDraft({ body, caller, requestId }: SendRequest, platformFrom: strin
   if (!to.ok) throw invalid({ field: "to", message: `to: ${to.message}` });
   const subject = headerText(body.subject, "subject");
   if (subject.trim() === "") throw invalid({ field: "subject", message: "subject must not be blank" });
-  if (body.body.trim() === "") throw invalid({ field: "body", message: "body must not be blank" });
   const isHtml = looksLikeHtml(body.body);
+  if (saysNothing(body.body, isHtml)) throw invalid({ field: "body", message: "body must not be blank" });
   const { fromEmail, sender } = readSender(body.from_email, platformFrom, caller);
   return {
     sender,
@@ -106,7 +109,7 @@ function readDraft({ body, caller, requestId }: SendRequest, platformFrom: strin
       originId: caller.keyId,
       originName: caller.keyName,
       fromEmail,
-      fromName: body.from_name === undefined ? null : headerText(body.from_name, "from_name"),
+      fromName: body.from_name == null ? null : headerText(body.from_name, "from_name"),
       toName: to.name,
       localpart: to.local,
       domain: to.domain,
@@ -114,22 +117,27 @@ function readDraft({ body, caller, requestId }: SendRequest, platformFrom: strin
       html: isHtml ? body.body : null,
       text: isHtml ? null : body.body,
       attachments: readAttachments(body.attachments ?? []),
-      bounceEmail:
-        body.bounce_email === undefined ? null : readAddress(body.bounce_email, "bounce_email").address,
+      bounceEmail: body.bounce_email == null ? null : readAddress(body.bounce_email, "bounce_email").address,
       requestId,
       createdAt: now,
     },
   };
 }
 
-function readSender(given: string | undefined, platformFrom: string | null, caller: Caller) {
-  if (given !== undefined) {
+function readSender(given: string | null | undefined, platformFrom: string | null, caller: Caller) {
+  if (given != null) {
     const { address, domain } = readAddress(given, "from_email");
     return { fromEmail: address, sender: { workspaceId: caller.workspaceId, address, domain } };
   }
   if (platformFrom === null) throw invalid({ field: "from_email", message: "from_email is required" });
   // The operator's own address: every workspace may use it, as the contract says.
   return { fromEmail: platformFrom, sender: null };
+}
+
+/** An empty mail is a mistake of the program that sent it. Only short HTML is read for it: long HTML says something. */
+function saysNothing(body: string, isHtml: boolean): boolean {
+  if (!isHtml) return !/[^\s\p{Cf}]/u.test(body);
+  return body.length < SHORT_HTML && !/<img\s/i.test(body) && !/[^\s\p{Cf}]/u.test(textFromHtml(body));
 }
 
 function readAddress(text: string, field: string) {

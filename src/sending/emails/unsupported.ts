@@ -4,23 +4,25 @@
  */
 import { ApiError, type FieldFault } from "../../platform/errors.ts";
 
-const instead: Readonly<Record<string, string>> = {
-  cc: "send one request per recipient",
-  bcc: "send one request per recipient",
-  reply_to: "replies go to from_email",
-  headers: "custom headers belong to campaigns",
-  custom_headers: "custom headers belong to campaigns",
-  scheduled_at: "send the request when the mail is due, or use a campaign",
-  send_at: "send the request when the mail is due, or use a campaign",
-  html: "put HTML or plain text into body; the other part is generated",
-  text: "put HTML or plain text into body; the other part is generated",
-  html_content: "put HTML or plain text into body; the other part is generated",
-  text_content: "put HTML or plain text into body; the other part is generated",
-  template: "render the template first and put the result into body",
-  template_id: "render the template first and put the result into body",
-  template_data: "render the template first and put the result into body",
-  recipients: "to takes one recipient: send one request each",
-};
+/** What to do instead, and the names that people give the thing. */
+const advice: readonly (readonly [string, readonly string[]])[] = [
+  ["send one request per recipient", ["cc", "bcc", "cc_list", "bcc_list", "to_list", "recipients"]],
+  ["replies go to from_email", ["reply_to", "replyto"]],
+  ["custom headers belong to campaigns", ["headers", "custom_headers"]],
+  [
+    "send the request when the mail is due, or use a campaign",
+    ["scheduled_at", "schedule_at", "send_at", "deliver_at"],
+  ],
+  [
+    "put HTML or plain text into body; the other part is generated",
+    ["html", "text", "html_body", "text_body", "html_content", "text_content"],
+  ],
+  [
+    "render the template first and put the result into body",
+    ["template", "template_id", "template_data", "template_variables"],
+  ],
+];
+const instead = new Map(advice.flatMap(([text, names]) => names.map((name) => [name, text] as const)));
 
 /** Spellings people use for the same thing: Reply-To, replyTo, reply_to. */
 function canonical(name: string): string {
@@ -34,10 +36,8 @@ function canonical(name: string): string {
 export function refuseUnsupported(body: object): void {
   const faults: FieldFault[] = [];
   for (const field of Object.keys(body)) {
-    const name = canonical(field);
-    if (Object.hasOwn(instead, name)) {
-      faults.push({ field, message: `${field} is not supported here: ${instead[name]}` });
-    }
+    const hint = instead.get(canonical(field));
+    if (hint !== undefined) faults.push({ field, message: `${field} is not supported here: ${hint}` });
   }
   if (faults.length > 0) {
     throw new ApiError("VALIDATION_ERROR", faults.map((fault) => fault.message).join("; "), {

@@ -128,7 +128,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys }: Dependenci
         return change(async (tx) => {
           const { own, key } = await lockForChange(tx, caller, clock.now(), params.id);
           const changed = { ...key, ...changes };
-          requirePermissions(own, changed.permissions);
+          requirePermissions(own, [...key.permissions, ...changed.permissions]);
           await updateKey(tx, caller.workspaceId, changed);
           return changed;
         });

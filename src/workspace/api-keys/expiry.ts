@@ -3,7 +3,7 @@ import { Temporal } from "temporal-polyfill";
 import { invalid } from "../../platform/errors.ts";
 
 /** The last year that ISO 8601 and RFC 3339 write without an agreement. */
-const LAST_MOMENT = Date.UTC(9999, 11, 31);
+const LAST_MOMENT = Date.UTC(10_000, 0, 1) - 1;
 
 /** @throws ApiError VALIDATION_ERROR for what is no date, and for a moment that is not ahead of `now`. */
 export function readExpiry(text: string, now: Date): Date {

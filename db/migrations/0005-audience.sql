@@ -1,0 +1,173 @@
+-- The audience: mailing lists, people, who is on which list, and the custom fields they are described by. Made for a
+-- million people in one workspace: an index that would make an import slower stands here only when a read needs it.
+--
+-- There are no foreign keys on subscribers and memberships: their checks cost as much as all else of an import (10 of
+-- 21 microseconds a row). What they would guard, the membership door keeps (src/audience/subscribers): it locks the
+-- list, then the people, and a person goes with the last membership.
+
+create table mailing_lists (
+  workspace_id uuid not null references workspaces (id),
+  id uuid not null,
+  name text not null,
+  description text not null default '',
+  -- The default sender of campaigns to this list.
+  from_name text,
+  from_email text,
+  reply_to_email text,
+  -- A label; no mail is sent because of it.
+  opt_in_type text not null default 'single' check (opt_in_type in ('single', 'double', 'api', 'import')),
+  enable_open_tracking boolean not null default true,
+  enable_click_tracking boolean not null default true,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (workspace_id, id)
+);
+
+-- One row for each person of a workspace, whatever lists they are on.
+create table subscribers (
+  workspace_id uuid not null,
+  id uuid not null,
+  -- Lower-case, the domain in A-labels (mail/address.ts, normalizeAddress). Ordered by bytes, for prefix search.
+  email text collate "C" not null,
+  email_domain text collate "C" not null generated always as (split_part(email, '@', 2)) stored,
+  first_name text,
+  last_name text,
+  -- Where the person first came from.
+  source text,
+  custom_fields jsonb not null default '{}',
+  -- Kept by the membership door: the worst of the memberships (complained, bounced, active, unsubscribed), and the
+  -- lists on which the person is active, so that a segment of a list reads this table alone.
+  status text not null check (status in ('active', 'unsubscribed', 'bounced', 'complained')),
+  active_lists uuid[] not null,
+  -- What campaigns tell, for segments to read. None of these is indexed: their updates stay within the page.
+  sent_count integer not null default 0,
+  delivered_count integer not null default 0,
+  bounce_count integer not null default 0,
+  complaint_count integer not null default 0,
+  open_count integer not null default 0,
+  unique_open_count integer not null default 0,
+  click_count integer not null default 0,
+  unique_click_count integer not null default 0,
+  engagement_score smallint not null default 0,
+  first_sent_at timestamptz,
+  last_sent_at timestamptz,
+  last_opened_at timestamptz,
+  last_clicked_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (workspace_id, id),
+  unique (workspace_id, email)
+)
+with (fillfactor = 90);
+
+create index subscribers_by_status on subscribers (workspace_id, status, id);
+-- Also serves the ends of addresses: the part of a suffix behind its @ is a domain, or the end of one.
+create index subscribers_by_domain on subscribers (workspace_id, email_domain);
+create index subscribers_by_custom_fields on subscribers using gin (custom_fields jsonb_path_ops)
+  with (gin_pending_list_limit = 1024);
+
+-- The words that a search looks at: of the name, and of the address before the @. Trigrams would find them from the
+-- middle as well, but cost an import 17 microseconds a row; words cost 4.
+create function subscriber_words(email text, first_name text, last_name text) returns tsvector
+  language sql immutable parallel safe
+  return array_to_tsvector(array_remove(string_to_array(
+    translate(lower(split_part(email, '@', 1) || ' ' || coalesce(first_name, '') || ' ' || coalesce(last_name, '')),
+      '.,+_-''’"/()', '           '), ' '), ''));
+
+-- A short pending list: every search reads it from end to end.
+create index subscribers_by_words on subscribers using gin (subscriber_words(email, first_name, last_name))
+  with (gin_pending_list_limit = 1024);
+
+-- Who is on which list. Written by the membership door alone.
+create table memberships (
+  workspace_id uuid not null,
+  mailing_list_id uuid not null,
+  subscriber_id uuid not null,
+  -- The row's own name in answers; nothing is looked up by it.
+  id uuid not null default gen_random_uuid(),
+  status text not null check (status in ('active', 'unsubscribed', 'bounced', 'complained')),
+  source text,
+  subscribed_at timestamptz not null,
+  unsubscribed_at timestamptz,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (workspace_id, mailing_list_id, subscriber_id)
+);
+
+create index memberships_by_status on memberships (workspace_id, mailing_list_id, status, subscriber_id);
+create index memberships_by_subscriber on memberships (workspace_id, subscriber_id);
+
+-- People of a list by status. Moved in the transaction that moves the memberships.
+create table list_counters (
+  workspace_id uuid not null,
+  mailing_list_id uuid not null,
+  active integer not null default 0,
+  unsubscribed integer not null default 0,
+  bounced integer not null default 0,
+  complained integer not null default 0,
+  -- Rises with every change of the members: what was read at one revision holds as long as it stands.
+  revision bigint not null default 1,
+  primary key (workspace_id, mailing_list_id),
+  foreign key (workspace_id, mailing_list_id) references mailing_lists (workspace_id, id) on delete cascade
+)
+with (fillfactor = 50);
+
+-- The same of all people of a workspace, each counted once.
+create table subscriber_counters (
+  workspace_id uuid primary key references workspaces (id),
+  active integer not null default 0,
+  unsubscribed integer not null default 0,
+  bounced integer not null default 0,
+  complained integer not null default 0,
+  revision bigint not null default 1
+)
+with (fillfactor = 50);
+
+-- What happened to a list on a day of the workspace's time zone.
+create table list_days (
+  workspace_id uuid not null,
+  mailing_list_id uuid not null,
+  day date not null,
+  -- Members who became active, new ones and returning ones; who stopped being it by leaving, a bounce, a complaint.
+  subscribed integer not null default 0,
+  unsubscribed integer not null default 0,
+  bounced integer not null default 0,
+  complained integer not null default 0,
+  -- Messages of campaigns to the list; opens and clicks count recipients, engaged those who did either.
+  sent_count integer not null default 0,
+  delivered_count integer not null default 0,
+  bounce_count integer not null default 0,
+  complaint_count integer not null default 0,
+  open_count integer not null default 0,
+  click_count integer not null default 0,
+  engaged_count integer not null default 0,
+  primary key (workspace_id, mailing_list_id, day),
+  foreign key (workspace_id, mailing_list_id) references mailing_lists (workspace_id, id) on delete cascade
+)
+with (fillfactor = 50);
+
+create table custom_fields (
+  workspace_id uuid not null references workspaces (id),
+  id uuid not null,
+  -- Null: a global field, which every list has.
+  mailing_list_id uuid,
+  field_name text not null,
+  field_label text not null,
+  field_type text not null check (field_type in
+    ('text', 'textarea', 'number', 'date', 'email', 'url', 'boolean', 'select', 'multiselect')),
+  -- [ "choice", { "label", "value" }, … ] of select and multiselect.
+  field_options jsonb,
+  placeholder text,
+  default_value jsonb,
+  help_text text,
+  -- { min, max, min_length, max_length, pattern }
+  validation_rules jsonb,
+  is_required boolean not null default false,
+  is_active boolean not null default true,
+  display_order integer not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (workspace_id, id),
+  unique nulls not distinct (workspace_id, mailing_list_id, field_name),
+  foreign key (workspace_id, mailing_list_id) references mailing_lists (workspace_id, id) on delete cascade
+);

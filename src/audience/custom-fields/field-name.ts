@@ -1,0 +1,32 @@
+/** Names of custom fields: what a person typed, as it is stored and addressed. */
+import { invalid } from "../../platform/errors.ts";
+
+const LONGEST_NAME = 64;
+
+/** What a subscriber has anyway, and what objects have of themselves. */
+const reserved = new Set([
+  "email",
+  "first_name",
+  "last_name",
+  "status",
+  "source",
+  "id",
+  "__proto__",
+  "constructor",
+  "prototype",
+]);
+
+/** Trimmed, lower-case, with an underscore for each run of blanks: "First Visit" is `first_visit`. */
+export function normalizeFieldName(text: string): string {
+  return text.trim().toLowerCase().replaceAll(/\s+/g, "_");
+}
+
+/** @throws ApiError VALIDATION_ERROR */
+export function readFieldName(text: string): string {
+  const name = normalizeFieldName(text);
+  const fault = (message: string) => invalid({ field: "field_name", message: `field_name ${message}` });
+  if (!/^[a-z0-9_]+$/.test(name)) throw fault("may hold letters a to z, digits, blanks and underscores");
+  if (name.length > LONGEST_NAME) throw fault(`must be at most ${LONGEST_NAME} characters`);
+  if (reserved.has(name)) throw fault(`${name} is reserved`);
+  return name;
+}

@@ -1,0 +1,142 @@
+/**
+ * The nine types of custom fields: one entry each, which reads a value as it comes in JSON or in a CSV cell (there,
+ * always text) into the form it is stored in, or says what is wanted. A new type is a new entry.
+ */
+import { parseAddress } from "../../mail/address.ts";
+
+export const fieldTypes = [
+  "text",
+  "textarea",
+  "number",
+  "date",
+  "email",
+  "url",
+  "boolean",
+  "select",
+  "multiselect",
+] as const;
+export type FieldType = (typeof fieldTypes)[number];
+
+/** What is stored: JSON, as its type has it. A date is `YYYY-MM-DD`, with a time an ISO 8601 instant in UTC. */
+export type FieldValue = string | number | boolean | readonly string[];
+
+/** A message completes "<field> …". */
+export type Reading =
+  | { readonly ok: true; readonly value: FieldValue }
+  | { readonly ok: false; readonly message: string };
+
+/** Rules of validation_rules that a type can have. */
+export const rulesOf = {
+  length: ["min_length", "max_length", "pattern"],
+  size: ["min", "max"],
+  none: [],
+} as const;
+
+interface TypeEntry {
+  /** Reads anything but null and empty text. `choices` are the values of select and multiselect. */
+  read(value: unknown, choices: readonly string[]): Reading;
+  readonly rules: keyof typeof rulesOf;
+  readonly hasChoices?: true;
+}
+
+const LONGEST_TEXT = 1_000;
+const LONGEST_TEXTAREA = 10_000;
+const LONGEST_URL = 2_048;
+
+export const typeTable: Readonly<Record<FieldType, TypeEntry>> = {
+  text: { rules: "length", read: (value) => readText(value, LONGEST_TEXT) },
+  textarea: { rules: "length", read: (value) => readText(value, LONGEST_TEXTAREA) },
+  number: { rules: "size", read: readNumber },
+  date: { rules: "none", read: readDate },
+  email: { rules: "length", read: readEmail },
+  url: { rules: "length", read: readUrl },
+  boolean: { rules: "none", read: readBoolean },
+  select: { rules: "none", hasChoices: true, read: readChoice },
+  multiselect: { rules: "none", hasChoices: true, read: readChoices },
+};
+
+const ok = (value: FieldValue): Reading => ({ ok: true, value });
+const refused = (message: string): Reading => ({ ok: false, message });
+
+function readText(value: unknown, longest: number): Reading {
+  if (typeof value !== "string") return refused("must be text");
+  return value.length > longest ? refused(`must be at most ${longest} characters`) : ok(value);
+}
+
+const decimal = /^[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})(e[+-]?\d{1,3})?$/i;
+
+function readNumber(value: unknown): Reading {
+  const number = typeof value === "string" && decimal.test(value.trim()) ? Number(value) : value;
+  return typeof number === "number" && Number.isFinite(number) ? ok(number) : refused("must be a number");
+}
+
+const dateForm = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2}))?$/i;
+const wantedDate = "must be a date such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z";
+
+function readDate(value: unknown): Reading {
+  const [text, year, month, day, time, zone] =
+    typeof value === "string" ? (dateForm.exec(value.trim()) ?? []) : [];
+  if (text === undefined) return refused(wantedDate);
+  // 31 February is a day in March to Date: it must come back as it went in.
+  const midnight = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return refused(wantedDate);
+  if (time === undefined) return ok(text);
+  const instant = new Date(`${year}-${month}-${day}T${time}${zone}`.toUpperCase());
+  return Number.isNaN(instant.getTime()) ? refused(wantedDate) : ok(instant.toISOString());
+}
+
+function readEmail(value: unknown): Reading {
+  const address = typeof value === "string" ? parseAddress(value) : undefined;
+  return address?.ok ? ok(address.address) : refused("must be an email address");
+}
+
+function readUrl(value: unknown): Reading {
+  const text = typeof value === "string" ? value.trim() : "";
+  const url = text.length <= LONGEST_URL && URL.canParse(text) ? new URL(text) : undefined;
+  return url !== undefined && /^https?:$/.test(url.protocol)
+    ? ok(text)
+    : refused("must be a web address that begins with https:// or http://");
+}
+
+const booleans = new Map<unknown, boolean>([
+  [true, true],
+  [1, true],
+  ["true", true],
+  ["1", true],
+  ["yes", true],
+  [false, false],
+  [0, false],
+  ["false", false],
+  ["0", false],
+  ["no", false],
+]);
+
+function readBoolean(value: unknown): Reading {
+  const known = booleans.get(typeof value === "string" ? value.trim().toLowerCase() : value);
+  return known === undefined ? refused("must be true or false") : ok(known);
+}
+
+function readChoice(value: unknown, choices: readonly string[]): Reading {
+  const text = typeof value === "string" ? value.trim() : value;
+  const choice = choices.find((candidate) => candidate === text);
+  return choice === undefined ? refused(`must be one of: ${listed(choices)}`) : ok(choice);
+}
+
+/** An array, or text with semicolons between the choices. */
+function readChoices(value: unknown, choices: readonly string[]): Reading {
+  const given = typeof value === "string" ? value.split(";").filter((part) => part.trim() !== "") : value;
+  if (!Array.isArray(given)) return refused("must be an array of its choices");
+  const chosen = new Set<string>();
+  for (const one of given) {
+    const reading = readChoice(one, choices);
+    if (!reading.ok) return refused(`must be made of: ${listed(choices)}`);
+    chosen.add(String(reading.value));
+  }
+  return ok([...chosen]);
+}
+
+const MOST_LISTED = 20;
+
+function listed(choices: readonly string[]): string {
+  return choices.slice(0, MOST_LISTED).join(", ") + (choices.length > MOST_LISTED ? ", …" : "");
+}

@@ -1,0 +1,274 @@
+/**
+ * The one door through which people come onto lists, change their status and leave: set-based statements, for one
+ * person and for ten thousand alike. Everything that follows from a membership moves in the same transaction: the
+ * person's own status and active lists, the counters of lists and workspace.
+ *
+ * Everybody locks in one order, so that no two wait for each other: the list (store of mailing lists, lockMailingList),
+ * then the people in the order of their addresses, then memberships, then counters, once, at the end. Who holds a
+ * person may change all memberships of that person.
+ */
+import sql, { type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { type ListTally, listTallies, moveCounters, type PeopleTally, peopleTally } from "./counters.ts";
+import { holdingStatuses } from "./status.ts";
+
+export interface Arrivals {
+  readonly mailingListId: string;
+  /**
+   * A relation (a table, or a select in brackets) with one row a person: id uuid (for whoever turns out to be new),
+   * email text (normalised, no two the same), first_name, last_name, source text, status text, custom_fields jsonb.
+   * Null is "not said": a name stays as it was, a status is active.
+   */
+  readonly people: Sql;
+  readonly now: Date;
+  /** Whether names and custom fields of people who are known already are written: those given replace, others stay. */
+  readonly updateExisting: boolean;
+  /** Whether members who unsubscribed become active again where that is their status here. Off: nobody is woken. */
+  readonly resubscribe: boolean;
+}
+
+export interface Arrived {
+  readonly given: number;
+  /** People the workspace did not know. */
+  readonly created: number;
+  /** Known people whose names or custom fields changed. */
+  readonly updated: number;
+  /** Who was not on the list before, those created included. */
+  readonly joined: number;
+}
+
+/**
+ * Puts people on a list, in the caller's transaction, which has locked the list. A status given for somebody who is on
+ * the list already only ever makes it worse (unsubscribed, bounced, complained); `resubscribe` is the one exception.
+ * Whoever bounced or complained anywhere joins with that status: it holds for the person.
+ */
+export async function insertMembers(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  arrivals: Arrivals,
+): Promise<Arrived> {
+  const { now, mailingListId } = arrivals;
+  const { given, updated, ...people } = await upsertPeople(tx, workspaceId, arrivals);
+  const { changed: created } = people;
+  const lists: ListTally[] = created === 0 ? [] : [tallyOfNew(mailingListId, people)];
+  const tallies: PeopleTally[] = [people];
+  let joined = created;
+  if (created < given) {
+    const known = sql`(
+      select s.id, s.status as held, p.source, coalesce(p.status, 'active') as wanted
+      from ${arrivals.people} p join subscribers s on s.workspace_id = ${workspaceId} and s.email = p.email
+      where s.id <> p.id)`;
+    const added = await insertKnown(tx, workspaceId, mailingListId, known, now);
+    const moved = await moveStatuses(tx, workspaceId, statusesOf(workspaceId, arrivals, known), now);
+    joined += changedOf(added);
+    lists.push(...added, ...moved);
+    tallies.push(await refreshPeople(tx, workspaceId, sql`select id from ${known} k`));
+  }
+  await moveCounters(tx, workspaceId, { lists, people: tallies }, now);
+  return { given, created, updated, joined };
+}
+
+type UpsertTally = PeopleTally & Pick<Arrived, "given" | "updated">;
+
+/** Writes the people and the memberships of those who are new. Locks the known ones, changed or not. */
+async function upsertPeople(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { mailingListId, people, now, updateExisting }: Arrivals,
+): Promise<UpsertTally> {
+  const changes = sql`(coalesce(excluded.first_name, s.first_name), coalesce(excluded.last_name, s.last_name),
+    s.custom_fields || excluded.custom_fields)`;
+  return tallyPeople(
+    tx,
+    sql`
+    with written as (
+      insert into subscribers as s (workspace_id, id, email, first_name, last_name, source, custom_fields, status,
+        active_lists, created_at, updated_at)
+      select ${workspaceId}, id, email, first_name, last_name, source, custom_fields, coalesce(status, 'active'),
+        case when coalesce(status, 'active') = 'active' then array[${mailingListId}::uuid] else '{}' end, ${now}, ${now}
+      from ${people} p order by email
+      on conflict (workspace_id, email) do update
+      set (first_name, last_name, custom_fields) = ${changes}, updated_at = excluded.updated_at
+      where ${updateExisting}::boolean
+        and ${changes} is distinct from (s.first_name, s.last_name, s.custom_fields)
+      -- Zero in the row that an insert made, our own transaction in one that it found.
+      returning s.id, s.status, s.source, s.xmax = 0 as is_new
+    ), joined as (
+      -- Nobody can have made these already: no other transaction knows the person yet.
+      insert into memberships (workspace_id, mailing_list_id, subscriber_id, status, source, subscribed_at,
+        unsubscribed_at, created_at, updated_at)
+      select ${workspaceId}, ${mailingListId}, id, status, source, ${now}::timestamptz,
+        case when status = 'unsubscribed' then ${now}::timestamptz end, ${now}, ${now}
+      from written where is_new
+    )
+    select t.*, (select count(*)::int from ${people} p) as given,
+      (select count(*)::int from written where not is_new) as updated
+    from (${peopleTally(sql`(select null as old_status, status as new_status from written where is_new) w`)}) t`,
+  );
+}
+
+/** New people joined one list, each with the status of the person. */
+function tallyOfNew(mailingListId: string, people: PeopleTally): ListTally {
+  return {
+    mailing_list_id: mailingListId,
+    ...people,
+    became_active: people.active,
+    left_by_unsubscribing: 0,
+    left_by_bounce: 0,
+    left_by_complaint: 0,
+  };
+}
+
+function insertKnown(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  known: Sql,
+  now: Date,
+): Promise<ListTally[]> {
+  return tx.rows(sql`
+    with joined as (
+      insert into memberships (workspace_id, mailing_list_id, subscriber_id, status, source, subscribed_at,
+        unsubscribed_at, created_at, updated_at)
+      select ${workspaceId}, ${mailingListId}, id,
+        case when 'complained' in (held, wanted) then 'complained' when 'bounced' in (held, wanted) then 'bounced'
+          else wanted end,
+        source, ${now}::timestamptz, case when wanted = 'unsubscribed' then ${now}::timestamptz end, ${now}, ${now}
+      from ${known} k
+      on conflict (workspace_id, mailing_list_id, subscriber_id) do nothing
+      returning mailing_list_id, status
+    ) ${listTallies(sql`(select mailing_list_id, null as old_status, status as new_status from joined) j`)}`);
+}
+
+/** The moves that arrivals bring to members: for the worse, or back where that is asked for. */
+function statusesOf(workspaceId: WorkspaceId, { mailingListId, resubscribe }: Arrivals, known: Sql): Sql {
+  return sql`
+    select m.mailing_list_id, m.subscriber_id, k.wanted as status
+    from ${known} k join memberships m on m.workspace_id = ${workspaceId}
+      and m.mailing_list_id = ${mailingListId} and m.subscriber_id = k.id
+    where ${badness(sql`k.wanted`)} > ${badness(sql`m.status`)}
+      or k.wanted = any(${holdingStatuses}::text[]) and ${badness(sql`k.wanted`)} > ${badness(sql`k.held`)}
+      or ${resubscribe}::boolean and k.wanted = 'active' and m.status = 'unsubscribed'`;
+}
+
+const badness = (status: Sql) =>
+  sql`array_position(array['active', 'unsubscribed', 'bounced', 'complained'], ${status})`;
+
+/**
+ * Sets statuses, in the caller's transaction. `moves` is a select of mailing_list_id, subscriber_id and status; who is
+ * not on the list is passed over. Bounced and complained hold for the person and so reach all other lists as well.
+ * @returns how many memberships have another status now
+ */
+export async function updateStatuses(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  moves: Sql,
+  now: Date,
+): Promise<number> {
+  const people = sql`select subscriber_id from (${moves}) v`;
+  await lockPeople(tx, workspaceId, people);
+  const lists = await moveStatuses(tx, workspaceId, moves, now);
+  const tally = await refreshPeople(tx, workspaceId, people);
+  await moveCounters(tx, workspaceId, { lists, people: [tally] }, now);
+  return changedOf(lists);
+}
+
+/** The people are locked. */
+function moveStatuses(tx: Queryable, workspaceId: WorkspaceId, moves: Sql, now: Date): Promise<ListTally[]> {
+  return tx.rows(sql`
+    with wanted as (
+      -- What is said of a membership itself counts before what a bounce on another list brings; then the worse.
+      select distinct on (m.mailing_list_id, m.subscriber_id) m.mailing_list_id, m.subscriber_id,
+        m.status as old_status, v.status as new_status
+      from (${moves}) v join memberships m on m.workspace_id = ${workspaceId} and m.subscriber_id = v.subscriber_id
+        and (m.mailing_list_id = v.mailing_list_id
+          or v.status = any(${holdingStatuses}::text[]) and m.status <> 'complained')
+      order by m.mailing_list_id, m.subscriber_id, m.mailing_list_id = v.mailing_list_id desc,
+        ${badness(sql`v.status`)} desc
+    ), moved as (
+      update memberships m
+      set status = w.new_status, updated_at = ${now},
+        subscribed_at = case w.new_status when 'active' then ${now} else m.subscribed_at end,
+        unsubscribed_at =
+          case w.new_status when 'unsubscribed' then ${now} when 'active' then null else m.unsubscribed_at end
+      from wanted w
+      where m.workspace_id = ${workspaceId} and m.mailing_list_id = w.mailing_list_id
+        and m.subscriber_id = w.subscriber_id and m.status <> w.new_status
+      returning m.mailing_list_id, w.old_status, w.new_status
+    ) ${listTallies(sql`moved`)}`);
+}
+
+/**
+ * Takes people off a list, in the caller's transaction; a person goes with the last membership.
+ * @returns how many left the list
+ */
+export async function removeMembers(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  subscriberIds: readonly string[],
+  now: Date,
+): Promise<number> {
+  const people = sql`select unnest(${subscriberIds}::uuid[])`;
+  await lockPeople(tx, workspaceId, people);
+  const lists = await tx.rows<ListTally>(sql`
+    with gone as (
+      delete from memberships
+      where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and subscriber_id in (${people})
+      returning mailing_list_id, status
+    ) ${listTallies(sql`(select mailing_list_id, status as old_status, null as new_status from gone) g`)}`);
+  const gone = await tallyPeople(
+    tx,
+    sql`
+    with gone as (
+      delete from subscribers s
+      where workspace_id = ${workspaceId} and id in (${people}) and not exists (
+        select from memberships m where m.workspace_id = ${workspaceId} and m.subscriber_id = s.id)
+      returning status
+    ) ${peopleTally(sql`(select status as old_status, null as new_status from gone) g`)}`,
+  );
+  const changed = await refreshPeople(tx, workspaceId, people);
+  await moveCounters(tx, workspaceId, { lists, people: [gone, changed] }, now);
+  return changedOf(lists);
+}
+
+async function lockPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<void> {
+  await tx.run(sql`
+    select count(*) from (
+      select from subscribers where workspace_id = ${workspaceId} and id in (${people}) order by email for update) l`);
+}
+
+/** Brings what the people's rows say of their memberships up to date: the worst status, and the active lists. */
+function refreshPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<PeopleTally> {
+  return tallyPeople(
+    tx,
+    sql`
+    with stale as (
+      select s.id, s.status as old_status, m.status as new_status, m.active_lists
+      from subscribers s cross join lateral (
+        select case when bool_or(m.status = 'complained') then 'complained' when bool_or(m.status = 'bounced')
+            then 'bounced' when bool_or(m.status = 'active') then 'active' else 'unsubscribed' end as status,
+          coalesce(array_agg(m.mailing_list_id order by m.mailing_list_id) filter (where m.status = 'active'), '{}')
+            as active_lists
+        from memberships m where m.workspace_id = ${workspaceId} and m.subscriber_id = s.id) m
+      where s.workspace_id = ${workspaceId} and s.id in (${people})
+        and (s.status, s.active_lists) is distinct from (m.status, m.active_lists)
+    ), refreshed as (
+      update subscribers s set status = stale.new_status, active_lists = stale.active_lists
+      from stale where s.workspace_id = ${workspaceId} and s.id = stale.id
+      returning stale.old_status, stale.new_status
+    ) ${peopleTally(sql`(select * from refreshed where old_status <> new_status) r`)}`,
+  );
+}
+
+/** Runs a statement that ends in a peopleTally, which always has its one row. */
+async function tallyPeople<Tally extends PeopleTally>(tx: Queryable, statement: Sql): Promise<Tally> {
+  const [tally] = await tx.rows<Tally>(statement);
+  if (tally === undefined) throw new Error("a tally without a row");
+  return tally;
+}
+
+function changedOf(lists: readonly ListTally[]): number {
+  return lists.reduce((sum, list) => sum + list.changed, 0);
+}

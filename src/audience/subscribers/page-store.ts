@@ -1,0 +1,77 @@
+/**
+ * The ids of a page, newest person first: by position in the members of a list or in all people, or by search. The
+ * rows themselves are read by id (store.ts), so that what a page skips costs an index entry each.
+ */
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { type Position, STRIDE } from "./positions.ts";
+import { MOST_FOUND, searchCondition } from "./search.ts";
+import type { SubscriberStatus } from "./status.ts";
+
+/** Whom to page through. */
+export interface Audience {
+  /** Null: everybody of the workspace. */
+  readonly mailingListId: string | null;
+  /** On the list, or with no list the person's own. */
+  readonly status: SubscriberStatus | undefined;
+}
+
+/** An index that has the audience in the order of its ids: a relation with the column id. */
+function ids(workspaceId: WorkspaceId, { mailingListId, status }: Audience): Sql {
+  const ofStatus = status === undefined ? empty : sql`and status = ${status}`;
+  return mailingListId === null
+    ? sql`(select id from subscribers where workspace_id = ${workspaceId} ${ofStatus})`
+    : sql`(select subscriber_id as id from memberships
+        where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} ${ofStatus})`;
+}
+
+/** The ids of one page. */
+export async function listIdsAt(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  audience: Audience,
+  { from, skip }: Position,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from ${ids(workspaceId, audience)} a ${from === null ? empty : sql`where id <= ${from}`}
+    order by id desc limit ${limit} offset ${skip}`);
+  return rows.map((row) => row.id);
+}
+
+/** Every STRIDE-th id, from the first. */
+export async function listLandmarks(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  audience: Audience,
+): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from (
+      select id, row_number() over (order by id desc) as place from ${ids(workspaceId, audience)} a) p
+    where place % ${STRIDE} = 1 order by place`);
+  return rows.map((row) => row.id);
+}
+
+/** The ids of one page of a search, and how many it found in all (MOST_FOUND at most). */
+export async function searchIds(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { mailingListId, status }: Audience,
+  text: string,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ ids: string[]; total: number }> {
+  const onList = sql`join memberships m on m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
+    and m.subscriber_id = s.id`;
+  const statusOf = mailingListId === null ? sql`s.status` : sql`m.status`;
+  const found = await db.row<{ ids: string[]; total: number }>(sql`
+    with found as materialized (
+      select s.id from subscribers s ${mailingListId === null ? empty : onList}
+      where s.workspace_id = ${workspaceId} and ${searchCondition(text)}
+        ${status === undefined ? empty : sql`and ${statusOf} = ${status}`}
+      limit ${MOST_FOUND}
+    )
+    select (select count(*)::int from found) as total,
+      array(select id from found order by id desc limit ${page.limit} offset ${page.offset}) as ids`);
+  return found ?? { ids: [], total: 0 };
+}

@@ -1,0 +1,159 @@
+/** People and memberships as answers show them (contract, section 2; decisions, section 6). */
+import { type Static, Type } from "typebox";
+import { Id, NullableTimestamp, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import { subscriberStatuses } from "./status.ts";
+
+export const Status = Type.Enum([...subscriberStatuses]);
+
+const names = { first_name: nullable(Type.String()), last_name: nullable(Type.String()) };
+
+const CustomFields = Type.Record(Type.String(), Type.Unknown(), { description: "Values by field_name." });
+
+/** A person on one list. */
+export const Member = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "Of the membership; paths take the subscriber_id." }),
+    subscriber_id: Id,
+    mailing_list_id: Id,
+    email: Type.String(),
+    ...names,
+    status: Status,
+    source: nullable(Type.String({ description: "Where the membership came from." })),
+    custom_fields: Type.String({ description: "A JSON object as text." }),
+    subscribed_at: Timestamp,
+    unsubscribed_at: NullableTimestamp,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: "Member" },
+);
+export type Member = Static<typeof Member>;
+
+export const NewMember = Type.Object(
+  {
+    ...Member.properties,
+    warnings: Type.Array(Type.String(), {
+      description: "Why mail will not reach this person: `bounced`, `complained`.",
+    }),
+  },
+  { $id: "NewMember" },
+);
+
+/** A person, whatever lists they are on, as a line of a list. */
+export const SubscriberSummary = Type.Object(
+  {
+    id: Id,
+    email: Type.String(),
+    ...names,
+    status: Type.Enum([...subscriberStatuses], {
+      description: "The worst of all lists: complained, bounced, active (if on any), unsubscribed.",
+    }),
+    custom_fields: CustomFields,
+    lists: Type.Array(Type.Object({ id: Id, name: Type.String(), status: Status })),
+    list_count: Type.Integer(),
+    engagement_score: Type.Integer({ description: "0 to 100." }),
+    last_activity_at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: "Last open or click." }),
+    created_at: Timestamp,
+  },
+  { $id: "SubscriberSummary" },
+);
+export type SubscriberSummary = Static<typeof SubscriberSummary>;
+
+const rate = Type.Number({ description: "Fraction of the delivered, 0 to 1." });
+
+const Lifetime = Type.Object(
+  {
+    sent: Type.Integer(),
+    delivered: Type.Integer(),
+    bounced: Type.Integer(),
+    complained: Type.Integer(),
+    unsubscribed: Type.Integer({ description: "Lists the person has left." }),
+    opens: Type.Integer(),
+    unique_opens: Type.Integer({ description: "Messages opened." }),
+    clicks: Type.Integer(),
+    unique_clicks: Type.Integer({ description: "Messages clicked in." }),
+    open_rate: rate,
+    click_rate: rate,
+    first_sent_at: NullableTimestamp,
+    last_sent_at: NullableTimestamp,
+    last_opened_at: NullableTimestamp,
+    last_clicked_at: NullableTimestamp,
+  },
+  { $id: "SubscriberStats" },
+);
+
+const Activity = Type.Object(
+  {
+    id: Id,
+    type: Type.String(),
+    description: Type.String(),
+    campaign_id: nullable(Id),
+    campaign_name: nullable(Type.String()),
+    message_id: nullable(Id),
+    timestamp: Timestamp,
+  },
+  { $id: "SubscriberActivity" },
+);
+
+const Bounce = Type.Object(
+  {
+    id: Id,
+    bounce_type: Type.String(),
+    category: Type.String(),
+    smtp_code: nullable(Type.Integer()),
+    enhanced_code: nullable(Type.String()),
+    error_message: nullable(Type.String()),
+    message_id: nullable(Id),
+    campaign_id: nullable(Id),
+    created_at: Timestamp,
+  },
+  { $id: "SubscriberBounce" },
+);
+
+const Suppression = Type.Object(
+  {
+    suppression_list_id: Id,
+    suppression_list_name: Type.String(),
+    reason: Type.String(),
+    created_at: Timestamp,
+  },
+  { $id: "SubscriberSuppression" },
+);
+
+const history = {
+  recent_activity: Type.Array(Activity, { description: "Newest first." }),
+  bounces: Type.Array(Bounce, { description: "Newest first." }),
+  suppressions: Type.Array(Suppression, { description: "Lists that keep mail from this person." }),
+};
+
+/** What other wings know of a person. */
+export const History = Type.Object(history);
+export type History = Static<typeof History>;
+
+export const SubscriberDetail = Type.Object(
+  {
+    id: Id,
+    email: Type.String(),
+    ...names,
+    source: nullable(Type.String()),
+    status: Status,
+    custom_fields: CustomFields,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    lists: Type.Array(
+      Type.Object({
+        mailing_list_id: Id,
+        name: Type.String(),
+        status: Status,
+        source: nullable(Type.String()),
+        subscribed_at: Timestamp,
+        unsubscribed_at: NullableTimestamp,
+      }),
+    ),
+    stats: Lifetime,
+    engagement_score: Type.Integer({ description: "0 to 100." }),
+    ...history,
+  },
+  { $id: "SubscriberDetail" },
+);
+export type SubscriberDetail = Static<typeof SubscriberDetail>;

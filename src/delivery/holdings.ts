@@ -1,0 +1,52 @@
+/** What a worker holds: leased messages, each with the moment until which it may be started. */
+import { type Lease, type LeasedMessage, leaseKey } from "./store.ts";
+
+export class Holdings {
+  /** On the monotonic clock of performance.now(), which also runs while the process is frozen. */
+  readonly #until = new Map<LeasedMessage, number>();
+  #bytes = 0;
+
+  get size(): number {
+    return this.#until.size;
+  }
+
+  /** Content of all of them. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get leases(): Lease[] {
+    return [...this.#until.keys()].map(leaseOf);
+  }
+
+  add(message: LeasedMessage, until: number): void {
+    this.#until.set(message, until);
+    this.#bytes += message.bytes;
+  }
+
+  remove(message: LeasedMessage): void {
+    if (this.#until.delete(message)) this.#bytes -= message.bytes;
+  }
+
+  /** Milliseconds that its lease has left; negative when it is lost or was never held. */
+  timeLeft(message: LeasedMessage): number {
+    return (this.#until.get(message) ?? 0) - performance.now();
+  }
+
+  /**
+   * After a heartbeat: those of the `asked` leases that were extended have time until `until`, the others are lost.
+   * Nothing may be started on a lost lease; a conversation under way cannot be called back.
+   */
+  extend(asked: readonly Lease[], extended: ReadonlySet<string>, until: number): void {
+    const keys = new Set(asked.map(leaseKey));
+    for (const message of this.#until.keys()) {
+      const key = leaseKey(leaseOf(message));
+      if (keys.has(key)) this.#until.set(message, extended.has(key) ? until : 0);
+    }
+  }
+}
+
+function leaseOf(message: LeasedMessage): Lease {
+  const { workspace_id: workspaceId, message_id: messageId, lease_number: leaseNumber } = message;
+  return { workspaceId, messageId, leaseNumber };
+}

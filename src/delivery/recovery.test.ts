@@ -1,0 +1,73 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { beforeEach, expect, test } from "vitest";
+import { testDatabase } from "../../test/support/database.ts";
+import { draft } from "../../test/support/drafts.ts";
+import { asWorkspaceId, newId } from "../platform/ids.ts";
+import { createLog } from "../platform/log.ts";
+import { insertDrafts } from "../sending/accept.ts";
+import { openJournal } from "./journal.ts";
+import { createRecovery, markAlive } from "./recovery.ts";
+import { leaseMessages } from "./store.ts";
+
+const db = await testDatabase();
+const workspaceId = asWorkspaceId(newId());
+const spent = spawnSync("true").pid;
+
+let journalFolder: string;
+let recover: () => Promise<void>;
+
+beforeEach(async () => {
+  journalFolder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
+  recover = createRecovery(db, { journalFolder, workerId: newId() }, createLog("silent"));
+  await db.run(sql`truncate delivery_queue, messages, message_contents, message_events`);
+});
+
+/** A worker of this process number that holds a message, and of which nobody has heard since. */
+async function holdMessage(pid: number): Promise<string> {
+  const workerId = newId();
+  await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
+  await leaseMessages(db, { workerId, priority: 0, limit: 1, bytes: 1_000_000, seconds: 60, saturated: [] });
+  openJournal(journalFolder, { workerId, pid });
+  return workerId;
+}
+
+const holders = () => db.rows(sql`select leased_by from delivery_queue where leased_by is not null`);
+
+test("what a dead process held is given back at once", async () => {
+  await holdMessage(spent);
+  await recover();
+  expect(await holders()).toEqual([]);
+  expect(await readdir(journalFolder)).toEqual([]);
+});
+
+test("a worker with its mark keeps what it holds", async () => {
+  const workerId = await holdMessage(spent);
+  const unmark = await markAlive(db, workerId);
+  await recover();
+  await recover();
+  expect(await holders()).toEqual([{ leased_by: workerId }]);
+  await unmark();
+});
+
+test("a living process without a mark is taken for dead only when it is missing twice in a row", async () => {
+  const workerId = await holdMessage(process.pid);
+  await recover();
+  const unmark = await markAlive(db, workerId);
+  await recover();
+  await unmark();
+  await recover();
+  expect(await holders()).toEqual([{ leased_by: workerId }]);
+  await recover();
+  expect(await holders()).toEqual([]);
+});
+
+test("a worker does not recover itself", async () => {
+  const workerId = await holdMessage(spent);
+  const own = createRecovery(db, { journalFolder, workerId }, createLog("silent"));
+  await own();
+  expect(await holders()).toEqual([{ leased_by: workerId }]);
+});
