@@ -62,7 +62,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   const authenticator = createAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
     now: () => clock.now(),
-    onUse: lastUsed.note,
+    onUse: (caller) => lastUsed.note(caller),
   });
   const resolverFor = createZoneResolver(config.DNS_SERVERS);
   const publicUrl = () => config.PUBLIC_URL?.href.replace(/\/$/, "") ?? listeningUrl(server);
@@ -98,7 +98,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     trustedProxies: config.TRUSTED_PROXIES,
     corsOrigins: config.CORS_ORIGINS,
     log,
-    onAnswer: metrics.observe,
+    onAnswer: (...answer) => metrics.observe(...answer),
     pages: (pages) => {
       registerHealth(pages, { database, dataDir: config.DATA_DIR, metrics, checks });
       registerDocs(pages);

@@ -14,6 +14,8 @@ export type ElementRole =
   | "quote"
   | "preformatted"
   | "rule"
+  | "table"
+  | "row"
   /** In the line of the cell before it, but apart from it. */
   | "cell"
   | "break"
@@ -28,16 +30,18 @@ export type ElementRole =
   | "inline";
 
 const namesOf: Readonly<Record<Exclude<ElementRole, "inline">, string>> = {
-  paragraph: "p h1 h2 h3 h4 h5 h6 table dl figure",
+  paragraph: "p h1 h2 h3 h4 h5 h6 dl figure",
   line:
     "address article aside caption center dd details div dt fieldset figcaption footer form header hgroup legend " +
-    "main nav optgroup option search section summary tbody tfoot thead tr",
+    "main nav optgroup option search section summary tbody tfoot thead",
   bullets: "dir menu ul",
   numbers: "ol",
   item: "li",
   quote: "blockquote",
   preformatted: "pre",
   rule: "hr",
+  table: "table",
+  row: "tr",
   cell: "td th",
   break: "br",
   link: "a",

@@ -4,6 +4,7 @@
  * length whatever the HTML holds.
  */
 
+import { codeUnitsOf } from "./code-units.ts";
 import { type ElementRole, endsParagraph, roleAt } from "./html-elements.ts";
 import { decodeEntities } from "./html-entities.ts";
 
@@ -11,6 +12,8 @@ import { decodeEntities } from "./html-entities.ts";
 const maxTagLength = 1000;
 const displayNone = /display\s*:\s*none/i;
 
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 const blank = 0x20;
 const exclamationMark = 0x21;
 const quotationMark = 0x22;
@@ -22,7 +25,7 @@ const questionMark = 0x3f;
 
 export class TagReader {
   readonly html: string;
-  /** The same as UTF-16 code units, which are twice as fast to look at as the characters of a string. */
+  /** The same, as code-units.ts makes it. */
   readonly codes: Uint16Array;
   /** Where the text begins that has not been read. */
   position = 0;
@@ -42,7 +45,7 @@ export class TagReader {
   #nameEnd = 0;
   #ampersand = -1;
 
-  constructor(html: string, codes = codesOf(html)) {
+  constructor(html: string, codes = codeUnitsOf(html)) {
     this.html = html;
     this.codes = codes;
   }
@@ -74,6 +77,7 @@ export class TagReader {
     if (end === -1) return false;
     if (!isTag || end - at > maxTagLength) this.passedOver += end - at;
     this.position = end;
+    if (this.role === "preformatted" && !this.isEnd) this.#passLineBreak();
     if (this.role === "raw" && !this.isEnd && this.codes[end - 2] !== slash) this.#passRawText();
     return true;
   }
@@ -190,6 +194,12 @@ export class TagReader {
     return true;
   }
 
+  /** The line break right behind `<pre>` is not shown. */
+  #passLineBreak(): void {
+    if (this.codes[this.position] === carriageReturn) this.position++;
+    if (this.codes[this.position] === lineFeed) this.position++;
+  }
+
   /** Moves to the end tag of the raw element whose start tag was read last, or to the end. */
   #passRawText(): void {
     const { html, codes, position } = this;
@@ -201,18 +211,6 @@ export class TagReader {
     this.position = at === -1 ? html.length : at;
     this.passedOver += this.position - position;
   }
-}
-
-/** Room for the code units of one HTML at a time: an ordinary mail is read without memory of its own. */
-const room = Buffer.alloc(128 * 1024);
-/** Behind the HTML stand zeros, so that who looks ahead does not see the mail before. */
-const lookAhead = 2;
-
-function codesOf(html: string): Uint16Array {
-  const length = html.length + lookAhead;
-  const bytes = 2 * length <= room.length ? room : Buffer.alloc(2 * length);
-  bytes.fill(0, bytes.write(html, "utf16le"), 2 * length);
-  return new Uint16Array(bytes.buffer, bytes.byteOffset, length);
 }
 
 function isLetter(code: number | undefined): boolean {

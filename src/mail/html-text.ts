@@ -1,21 +1,25 @@
 /**
- * The two forms of a body: telling HTML from text, and making the form that the caller did not give. It happens once
- * for every message, so each is a single pass of some ten microseconds for 10 KB; and bodies come from strangers, so
- * each is linear in the length whatever it holds.
+ * The two forms of a body: telling HTML from text, and making the form that the caller did not give. This happens to
+ * every message, so 10 KB take some ten microseconds; and bodies come from strangers, so the time is linear in their
+ * length whatever they hold.
  */
 
-import { isVoid } from "./html-elements.ts";
-import { readReference } from "./html-entities.ts";
-import { TagReader } from "./html-tags.ts";
-import { TextLayout } from "./text-layout.ts";
-
-/** Characters of HTML that are read for the text; some mail clients stop showing a message at half of this. */
-const maxHtmlLength = 256 * 1024;
-const maxTextLength = 2 * maxHtmlLength;
+import { codeUnitsOf } from "./code-units.ts";
+import { plainText } from "./html-to-plain.ts";
 
 /** How the markup begins that makes a body HTML. `<link>` may be text: most void elements need an attribute. */
 const markup =
   /<(?:\/[a-z][\w:-]*\s*>|(?:br|hr|wbr)\s*\/?>|(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\s[^<>=]*=[^<>]*>|!doctype\s|html[\s>])/iy;
+/** An address behind its scheme. */
+const addressRest = /[^\s<>"]+/y;
+
+const tab = 0x09;
+const blank = 0x20;
+const ampersand = 0x26;
+const slash = 0x2f;
+const colon = 0x3a;
+const lessThan = 0x3c;
+const greaterThan = 0x3e;
 
 /**
  * Whether a body is HTML: it holds a closing tag, a void tag such as `<br>` or `<img src=…>`, or begins a document
@@ -31,106 +35,15 @@ export function looksLikeHtml(body: string): boolean {
 
 /**
  * The words of an HTML body as text: paragraphs, list marks, quotations, and the addresses of links behind their
- * words. Nothing is wrapped and no case is changed, so that merge tags stay whole. Empty only when the HTML shows
- * neither words nor pictures. HTML beyond 256 Ki characters is cut, which the text says.
+ * words. Nothing is wrapped and no case is changed, so that merge tags stay whole; what is hidden is left out. Empty
+ * only when the HTML shows neither words nor pictures. HTML beyond 256 Ki characters is cut, which the text says.
  */
 export function textFromHtml(html: string): string {
   return (
-    wordsOf(html, ({ alt }) => alt ?? "") ||
-    // For a body without any words: the addresses of its pictures are better than nothing.
-    wordsOf(html, ({ src }) => (src ? `[${/^data:/i.test(src) ? "embedded" : src}]` : ""))
+    plainText(html, ({ alt }) => alt ?? "") ||
+    // In a body without any words, the addresses of its pictures are better than nothing.
+    plainText(html, ({ src }) => (src ? `[${/^data:/i.test(src) ? "embedded" : src}]` : ""))
   );
-}
-
-function wordsOf(html: string, pictureText: (picture: TagReader) => string): string {
-  const tags = new TagReader(html);
-  const layout = new TextLayout();
-  let mayHide = true;
-  for (;;) {
-    const tag = tags.textEnd();
-    const end = Math.min(tag, maxHtmlLength + tags.passedOver);
-    addText(layout, tags, end);
-    if (end < tag || layout.length > maxTextLength) {
-      return `${layout.finish().slice(0, maxTextLength)}\n\n[…]`.trimStart();
-    }
-    if (!tags.read(tag)) return layout.finish();
-    const isUnseen = mayHide && !tags.isEnd && (tags.isHidden || tags.role === "unseen");
-    if (!isUnseen) addElement(layout, tags, pictureText);
-    // Without an end it would hide all that follows; and nobody is to make us look for the end many times.
-    else if (!isVoid(tags.role)) mayHide = tags.skipElement();
-  }
-}
-
-/** Adds the text between the reader's position and an offset. */
-function addText(layout: TextLayout, tags: TagReader, end: number): void {
-  const { html, codes } = tags;
-  let start = tags.position;
-  for (let at = tags.ampersandFrom(start); at < end; at = tags.ampersandFrom(at + 1)) {
-    const reference = readReference(html, at);
-    if (reference === null) continue;
-    layout.add(html, codes, start, at);
-    layout.addCharacter(reference.characters);
-    start = reference.end;
-  }
-  layout.add(html, codes, start, end);
-}
-
-/** Adds what the tag that was read last does to the text around it. */
-function addElement(layout: TextLayout, tags: TagReader, pictureText: (picture: TagReader) => string): void {
-  const { role, isEnd } = tags;
-  switch (role) {
-    case "paragraph":
-      layout.edge(2);
-      break;
-    case "line":
-      layout.edge(1);
-      break;
-    case "cell":
-      if (!isEnd) layout.cell();
-      break;
-    case "link":
-      if (isEnd) layout.closeLink();
-      else layout.openLink(addressOf(tags.href ?? ""));
-      break;
-    case "picture":
-      if (!isEnd) layout.picture(pictureText(tags));
-      break;
-    case "break":
-      layout.breakLine();
-      break;
-    case "rule":
-      layout.rule();
-      break;
-    case "bullets":
-    case "numbers":
-      if (isEnd) layout.closeList();
-      else layout.openList(role === "numbers" ? firstNumber(tags.start ?? "") : null);
-      break;
-    case "item":
-      if (isEnd) layout.edge(1);
-      else layout.openItem();
-      break;
-    case "quote":
-      if (isEnd) layout.closeQuote();
-      else layout.openQuote();
-      break;
-    case "preformatted":
-      if (isEnd) layout.closePreformatted();
-      else layout.openPreformatted();
-  }
-}
-
-function firstNumber(start: string): number {
-  const number = Number.parseInt(start, 10);
-  return Number.isNaN(number) ? 1 : number;
-}
-
-/** What a reader can do something with: no places in the page, and no programs. */
-function addressOf(href: string): string | null {
-  if (/^https?:[!-~]+$/i.test(href)) return href;
-  const address = href.replaceAll(/\p{Cc}+/gu, "").trim();
-  if (address === "" || /^(?:#|(?:javascript|data|cid):)/i.test(address)) return null;
-  return /^mailto:/i.test(address) ? address.slice("mailto:".length).replace(/\?.*/, "") || null : address;
 }
 
 /**
@@ -138,53 +51,99 @@ function addressOf(href: string): string | null {
  * addresses as links. Quotes stay as they are outside attributes, so that merge tags survive.
  */
 export function htmlFromText(text: string): string {
-  const lines = text.includes("\r") ? text.replaceAll(/\r\n?/g, "\n") : text;
+  const source = text.includes("\r") ? text.replaceAll(/\r\n?/g, "\n") : text;
+  const codes = codeUnitsOf(source);
   let html = "";
   let isInParagraph = false;
-  for (let start = 0, end = 0; start <= lines.length; start = end + 1) {
-    const found = lines.indexOf("\n", start);
-    end = found === -1 ? lines.length : found;
-    const line = lines.slice(start, end);
-    const isEmpty = /^[ \t]*$/.test(line);
-    if (!isEmpty) html += `${isInParagraph ? "<br>\n" : "<p>"}${linked(line)}`;
+  for (let start = 0, end = 0; start <= source.length; start = end + 1) {
+    const found = source.indexOf("\n", start);
+    end = found === -1 ? source.length : found;
+    const isEmpty = blanksEnd(codes, start) >= end;
+    if (!isEmpty) html += (isInParagraph ? "<br>\n" : "<p>") + lineHtml(source, codes, start, end);
     else if (isInParagraph) html += "</p>\n";
     isInParagraph = !isEmpty;
   }
   return isInParagraph ? `${html}</p>\n` : html;
 }
 
-/** Escaped text in which addresses are links, without the punctuation of the sentence around them. */
-function linked(text: string): string {
-  if (!text.includes("://")) return escaped(text);
+/** One line, escaped, with its addresses as links. */
+function lineHtml(text: string, codes: Uint16Array, start: number, end: number): string {
   let html = "";
-  let end = 0;
-  for (const match of text.matchAll(/\bhttps?:\/\/[^\s<>"]+/gi)) {
-    const address = withoutPunctuation(match[0]);
-    const shown = escaped(address);
-    html += `${escaped(text.slice(end, match.index))}<a href="${shown}">${shown}</a>`;
-    end = match.index + address.length;
+  let done = start;
+  for (let at = start; at < end; at++) {
+    const code = codes[at] ?? 0;
+    // Most characters are letters, which stand behind all that matters, and single blanks.
+    if (code > greaterThan || (code === blank && (codes[at + 1] ?? 0) > blank)) continue;
+    const piece = pieceAt(text, codes, at, done);
+    if (piece === null) continue;
+    html += text.slice(done, piece.start) + piece.html;
+    done = piece.end;
+    at = done - 1;
   }
-  return html + escaped(text.slice(end));
+  return html + text.slice(done, end);
 }
 
-function escaped(text: string): string {
-  if (!/[&<>\t]| {2}/.test(text)) return text;
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll("\t", "    ")
-    .replaceAll("  ", "&nbsp; ");
+/** The part of a text that HTML writes in another way. */
+interface Piece {
+  readonly start: number;
+  readonly end: number;
+  readonly html: string;
+}
+
+/** The piece that is noticed at an offset; it begins not before `earliest`. */
+function pieceAt(text: string, codes: Uint16Array, at: number, earliest: number): Piece | null {
+  switch (codes[at]) {
+    case ampersand:
+      return { start: at, end: at + 1, html: "&amp;" };
+    case lessThan:
+      return { start: at, end: at + 1, html: "&lt;" };
+    case greaterThan:
+      return { start: at, end: at + 1, html: "&gt;" };
+    case blank:
+    case tab:
+      return blanksAt(text, codes, at);
+    case colon:
+      return codes[at + 1] === slash && codes[at + 2] === slash ? linkAt(text, at, earliest) : null;
+    default:
+      return null;
+  }
+}
+
+/** Blanks that do not merge in HTML, and between which a line may break. A single one needs nothing. */
+function blanksAt(text: string, codes: Uint16Array, start: number): Piece | null {
+  const end = blanksEnd(codes, start);
+  if (end === start + 1 && codes[start] === blank) return null;
+  const width = text.slice(start, end).replaceAll("\t", "    ").length;
+  return { start, end, html: "&nbsp; ".repeat(width >> 1) + "&nbsp;".repeat(width % 2) };
+}
+
+/** The address around `://`, without the punctuation of its sentence, as a link. */
+function linkAt(text: string, mark: number, earliest: number): Piece | null {
+  const scheme = /(?<!\w)https?$/i.exec(text.slice(Math.max(mark - 6, earliest), mark))?.[0];
+  if (scheme === undefined) return null;
+  addressRest.lastIndex = mark + 3;
+  const rest = withoutPunctuation(addressRest.exec(text)?.[0] ?? "");
+  if (rest === "") return null;
+  const start = mark - scheme.length;
+  const end = mark + 3 + rest.length;
+  const address = text.slice(start, end).replaceAll("&", "&amp;");
+  return { start, end, html: `<a href="${address}">${address}</a>` };
 }
 
 /** Drops the punctuation behind an address, and brackets that were not opened inside it. */
 function withoutPunctuation(address: string): string {
-  let unopened = address.split(")").length - address.split("(").length;
+  let unopened = address.includes(")") ? address.split(")").length - address.split("(").length : 0;
   let end = address.length;
   for (; end > 0; end--) {
     const last = address.charAt(end - 1);
     if (last === ")" && unopened > 0) unopened--;
-    else if (!/[.,;:!?'\]]/.test(last)) break;
+    else if (!".,;:!?']".includes(last)) break;
   }
   return address.slice(0, end);
+}
+
+function blanksEnd(codes: Uint16Array, start: number): number {
+  let end = start;
+  while (codes[end] === blank || codes[end] === tab) end++;
+  return end;
 }

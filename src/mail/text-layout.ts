@@ -7,6 +7,8 @@
 /** Deeper nesting is no layout, and would let a few tags write long lines. */
 const maxQuotes = 8;
 const maxIndent = 32;
+/** Longer cells are no part of a table of words and figures, but columns of a layout. */
+const maxCellsLength = 60;
 const rule = "-".repeat(40);
 
 const tab = 0x09;
@@ -41,6 +43,12 @@ export class TextLayout {
   #gapMerges = false;
   /** An address or a picture stands last: a word does not touch it. */
   #isClosed = false;
+
+  /** What the present row of a table has: no words, words in one line, or more. */
+  #row: "empty" | "line" | "long" = "long";
+  #rowStart = 0;
+  /** A cell has begun that stands in the line of those before it. */
+  #continuesRow = false;
 
   #textBeforeLink = "";
   #address: string | null = null;
@@ -81,22 +89,35 @@ export class TextLayout {
     this.#breaks = this.#preformatted > 0 ? this.#breaks + 1 : Math.min(this.#breaks + 1, 2);
   }
 
-  /** The edge of a block: 1 parts lines, 2 parts paragraphs. A line of nothing but `&nbsp;` is an empty line. */
+  /** The edge of a block: 1 parts lines, 2 parts paragraphs. */
   edge(breaks: 1 | 2): void {
-    const isSpacer = this.#gap !== "" && this.#isAtLineStart();
-    this.#breaks = Math.max(this.#breaks, isSpacer ? 2 : breaks);
-    this.#gap = "";
-    this.#gapMerges = false;
+    if (!this.#continuesRow) this.#part(breaks);
   }
 
   rule(): void {
-    this.edge(2);
+    this.#part(2);
     this.#put(rule);
-    this.edge(2);
+    this.#part(2);
   }
 
-  /** Parts a table's cell from the one before it. */
-  cell(): void {
+  /** Whatever stands beside a table does not stand in a line with its last row. */
+  closeTable(): void {
+    this.#part(2);
+    this.#row = "long";
+  }
+
+  /** The edge of a table's row. */
+  row(): void {
+    this.#part(1);
+    this.#row = "empty";
+  }
+
+  /** Parts a cell from the one before it: by a blank if that is short, even where both are paragraphs. */
+  openCell(): void {
+    if (this.#row === "line" && this.length - this.#rowStart <= maxCellsLength) {
+      this.#breaks = 0;
+      this.#continuesRow = true;
+    }
     if (this.#isAtLineStart()) this.#gap = "";
     else this.#space(blank);
   }
@@ -113,7 +134,7 @@ export class TextLayout {
   /** @param first the number of the first item; null for a list without numbers */
   openList(first: number | null): void {
     const outer = this.#lists.at(-1);
-    this.edge(outer ? 1 : 2);
+    this.#part(outer ? 1 : 2);
     const indent = outer ? Math.min(outer.indent + outer.markWidth, maxIndent) : 0;
     this.#lists.push({ indent, markWidth: 0, next: first });
   }
@@ -121,34 +142,34 @@ export class TextLayout {
   closeList(): void {
     this.#lists.pop();
     this.#mark = "";
-    this.edge(this.#lists.length > 0 ? 1 : 2);
+    this.#part(this.#lists.length > 0 ? 1 : 2);
   }
 
   openItem(): void {
-    this.edge(1);
+    this.#part(1);
     const list = this.#lists.at(-1);
     this.#mark = typeof list?.next === "number" ? `${list.next++}. ` : "- ";
     if (list) list.markWidth = this.#mark.length;
   }
 
   openQuote(): void {
-    this.edge(2);
+    this.#part(2);
     this.#quotes++;
   }
 
   closeQuote(): void {
-    this.edge(2);
+    this.#part(2);
     this.#quotes = Math.max(0, this.#quotes - 1);
   }
 
   /** From here on white space and line breaks stand as they are written. */
   openPreformatted(): void {
-    this.edge(2);
+    this.#part(2);
     this.#preformatted++;
   }
 
   closePreformatted(): void {
-    this.edge(2);
+    this.#part(2);
     this.#breaks = 2;
     this.#preformatted = Math.max(0, this.#preformatted - 1);
   }
@@ -182,6 +203,15 @@ export class TextLayout {
     return this.#text;
   }
 
+  /** A line of nothing but `&nbsp;` is an empty line. */
+  #part(breaks: 1 | 2): void {
+    const isSpacer = this.#gap !== "" && this.#isAtLineStart();
+    this.#breaks = Math.max(this.#breaks, isSpacer ? 2 : breaks);
+    this.#gap = "";
+    this.#gapMerges = false;
+    this.#continuesRow = false;
+  }
+
   #isAtLineStart(): boolean {
     return this.#breaks > 0 || this.#isEmpty;
   }
@@ -196,9 +226,12 @@ export class TextLayout {
     this.#gapMerges = false;
     this.#isClosed = false;
     this.#isEmpty = false;
+    this.#continuesRow = false;
   }
 
   #startLine(): void {
+    this.#row = this.#row === "empty" ? "line" : "long";
+    this.#rowStart = this.length;
     if (!this.#isEmpty) this.#text += this.#breaks === 1 ? "\n" : `${this.#emptyLines()}\n`;
     const list = this.#lists.at(-1);
     if (this.#quotes > 0) this.#text += quoteMarks(this.#quotes);

@@ -100,7 +100,9 @@ export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
   ];
 }
 
-function logRow({ from_email, subject, request_id, ...row }: MessageRow): Static<typeof MessageLogRow> {
+/** A row of the log, without what only the single message shows. */
+function logRow(message: MessageRow): Static<typeof MessageLogRow> {
+  const { from_email: _from, subject: _subject, request_id: _request, ...row } = message;
   return row;
 }
 

@@ -105,7 +105,7 @@ const jsonFile: Reader<unknown> = (path) => {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (cause) {
     throw new ConfigError(
-      `must name a readable JSON file (${cause instanceof Error ? cause.message : cause})`,
+      `must name a readable JSON file (${cause instanceof Error ? cause.message : String(cause)})`,
     );
   }
 };

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
 import { fieldTypes } from "./value.ts";
 
-const Option = Type.Union([
+export const Option = Type.Union([
   Type.String(),
   Type.Object({ label: Type.String(), value: Type.String() }, { $id: "CustomFieldOption" }),
 ]);
@@ -16,7 +16,11 @@ export const Rules = Type.Object(
     min_length: Type.Optional(Type.Integer({ minimum: 0, description: "Fewest characters of a text." })),
     max_length: Type.Optional(Type.Integer({ minimum: 0, description: "Most characters of a text." })),
     pattern: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 500, description: "Regular expression for the whole text (RE2)." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 500,
+        description: "Regular expression for the whole text (RE2).",
+      }),
     ),
   },
   { $id: "CustomFieldRules", additionalProperties: false },
@@ -51,13 +55,15 @@ const inputs = {
   field_label: Type.String({ minLength: 1, maxLength: 200 }),
   field_type: Type.Enum([...fieldTypes]),
   field_options: Type.Unknown({
-    description: "Array of choices (texts, or { label, value }), also as JSON text. Required for select, multiselect.",
+    description:
+      "Array of choices (texts, or { label, value }), also as JSON text. Required for select, multiselect.",
   }),
   placeholder: text(500),
   default_value: Type.Unknown({ description: "A value of the field's type; null for none." }),
   help_text: text(2_000),
   validation_rules: Type.Unknown({
-    description: "{ min, max } of a number, { min_length, max_length, pattern } of a text; also as JSON text.",
+    description:
+      "{ min, max } of a number, { min_length, max_length, pattern } of a text; also as JSON text.",
   }),
   is_required: Type.Boolean(),
   is_active: Type.Boolean(),
@@ -65,7 +71,10 @@ const inputs = {
 };
 
 export const CustomFieldChanges = Type.Object(
-  { field_name: Type.Optional(Type.String({ description: "Must stay what it is." })), ...Type.Partial(Type.Object(inputs)).properties },
+  {
+    field_name: Type.Optional(Type.String({ description: "Must stay what it is." })),
+    ...Type.Partial(Type.Object(inputs)).properties,
+  },
   { $id: "CustomFieldChanges" },
 );
 export type CustomFieldChanges = Static<typeof CustomFieldChanges>;
@@ -73,7 +82,11 @@ export type CustomFieldChanges = Static<typeof CustomFieldChanges>;
 export const NewCustomField = Type.Object(
   {
     ...CustomFieldChanges.properties,
-    field_name: Type.String({ minLength: 1, maxLength: 200, description: "Normalised: lower-case, blanks become underscores." }),
+    field_name: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: "Normalised: lower-case, blanks become underscores.",
+    }),
     field_label: inputs.field_label,
     field_type: inputs.field_type,
   },

@@ -70,7 +70,8 @@ function readNumber(value: unknown): Reading {
   return typeof number === "number" && Number.isFinite(number) ? ok(number) : refused("must be a number");
 }
 
-const dateForm = /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2}))?$/i;
+const dateForm =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2}))?$/i;
 const wantedDate = "must be a date such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z";
 
 function readDate(value: unknown): Reading {
@@ -82,7 +83,9 @@ function readDate(value: unknown): Reading {
   if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return refused(wantedDate);
   if (time === undefined) return ok(text);
   const instant = new Date(`${year}-${month}-${day}T${time}${zone}`.toUpperCase());
-  return Number.isNaN(instant.getTime()) ? refused(wantedDate) : ok(instant.toISOString());
+  // A zone may push the last day of the year 9999 out of the form.
+  if (Number.isNaN(instant.getTime()) || instant.getUTCFullYear() > 9999) return refused(wantedDate);
+  return ok(instant.toISOString());
 }
 
 function readEmail(value: unknown): Reading {

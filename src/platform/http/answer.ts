@@ -38,7 +38,8 @@ export function answerer(endpoint: Endpoint, database: Database) {
     const query = readQuery(endpoint.query ?? {}, request.query as Record<string, unknown>);
     const body = readBody?.(request.body);
     const key = endpoint.idempotent && idempotencyKey(request.headers["idempotency-key"]);
-    const path = request.url.split("?", 1)[0] ?? request.url;
+    // A trailing slash is tolerated, and must not make another path of it.
+    const path = (request.url.split("?", 1)[0] ?? "").replace(/\/+$/, "");
     const reservation: Reservation | undefined = key
       ? { workspaceId: caller.workspaceId, path, key, answerFor: success }
       : undefined;

@@ -18,14 +18,28 @@ describe("page and limit", () => {
     expect(read({})).toEqual(defaults);
   });
 
-  it.each(["0", "-1", "abc", "1.5", "", " ", "NaN", "1e400", "-9223372036854775808", "\0", "½", "0x", "[]"])(
-    "fall back when they are %j",
-    (value) => {
-      expect(read({ page: value, limit: value })).toEqual(defaults);
-    },
-  );
+  it.each([
+    "0",
+    "-1",
+    "abc",
+    "1.5",
+    "",
+    " ",
+    "NaN",
+    "1e400",
+    "-9223372036854775808",
+    "1e3",
+    "0x10",
+    "+2",
+    "\0",
+    "½",
+    "0x",
+    "[]",
+  ])("fall back when they are %j", (value) => {
+    expect(read({ page: value, limit: value })).toEqual(defaults);
+  });
 
-  it.each(["201", "1000000000", "9223372036854775807", "1e30"])("are clamped when they are %j", (value) => {
+  it.each(["201", "1000000000", "9223372036854775807"])("are clamped when they are %j", (value) => {
     const { page, limit } = read({ page: value, limit: value });
     expect(limit).toBe(200);
     expect(page).toBeLessThanOrEqual(1_000_000_000);

@@ -21,10 +21,8 @@ function clamped(fallback: number, most: number, description: string): QueryFiel
   return {
     schema: Type.Integer({ minimum: 1, maximum: most, default: fallback, description }),
     read(text) {
-      const number = Number(text);
-      if (text === undefined || text.trim() === "" || !Number.isInteger(number) || number < 1)
-        return fallback;
-      return Math.min(number, most);
+      const number = /^\d+$/.test(text ?? "") ? Number(text) : 0;
+      return number < 1 ? fallback : Math.min(number, most);
     },
   };
 }

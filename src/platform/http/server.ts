@@ -2,9 +2,9 @@
  * The HTTP edge: endpoints become routes. The order of checks is the contract's (decisions, section 1 row 19):
  * rate limit, key, expiry, suspension, scope, body, then the handler's own.
  */
+import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { maxHeaderSize } from "node:http";
-import type { Socket } from "node:net";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -22,14 +22,16 @@ import { allowOrigins } from "./cors.ts";
 import type { Caller, Endpoint } from "./endpoint.ts";
 import { asFailure, failure } from "./envelope.ts";
 import { parseJsonBody } from "./json-body.ts";
+import { drain, refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./malformed.ts";
 import type { RateLimiter } from "./rate-limit.ts";
+
+/** What machines of the operator's own ask, often and from one address; everything else has a rate limit. */
+const unlimitedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export const API_PREFIX = "/api/v1";
 
 const BODY_LIMIT = 1024 * 1024;
 const MOST_CONNECTIONS = 10_000;
-/** How long a refused connection stays half open, for the other side to read why. */
-const LINGER_MS = 1_000;
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const satisfies HTTPMethods[];
 
 /** How long a request may take to arrive. */
@@ -76,22 +78,25 @@ export function createServer(options: ServerOptions): FastifyInstance {
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: "request_id" }),
     bodyLimit: BODY_LIMIT,
     requestTimeout: requestMs,
-    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs },
+    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs, requireHostHeader: false },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     forceCloseConnections: "idle",
     // No id is too long for the router: one of the wrong form is answered as an unknown one.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize },
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers["x-request-id"]) ?? randomUUID(),
-    frameworkErrors: (error, _request, reply) => sendFailure(reply, error, options.log),
+    frameworkErrors: (_error, request, reply) => sendFailure(reply, unreadablePath(request), options.log),
     clientErrorHandler: refuseMalformedHttp,
   });
   server.server.maxConnections = MOST_CONNECTIONS;
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", { parseAs: "string" }, readJson);
+  server.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
   server.decorateRequest("caller");
+  server.server.on("checkExpectation", refuseExpectation);
   server.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-Id", request.id);
+    requirePlainRequest(request.raw);
+    if (!unlimitedPaths.has(request.url)) reply.headers(await options.rateLimiter.take(request.ip));
   });
   server.addHook("onResponse", async (request, reply) => {
     const operation = request.routeOptions.config.operation ?? "other";
@@ -106,8 +111,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
 
 function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   allowOrigins(api, options.corsOrigins);
-  api.addHook("onRequest", async (request, reply) => {
-    reply.headers(await options.rateLimiter.take(request.ip));
+  api.addHook("onRequest", async (request) => {
     request.caller = await options.authenticator.authenticate(request.headers["x-api-key"]);
   });
   const taken = new Map<string, Set<string>>();
@@ -144,6 +148,11 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   });
 }
 
+/** A path that cannot be decoded is no path of ours; who has no key is told that first, as everywhere. */
+function unreadablePath({ headers }: FastifyRequest): ApiError {
+  return new ApiError(headers["x-api-key"] === undefined ? "UNAUTHORIZED" : "NOT_FOUND");
+}
+
 function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["error"] }): void {
   const { status, error, isOurFault } = asFailure(thrown);
   if (isOurFault) log.error({ err: thrown, request_id: reply.request.id }, "request failed");
@@ -151,39 +160,25 @@ function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["er
   reply
     .headers({ "X-Request-Id": reply.request.id, ...error.headers })
     .code(status)
-    .type("application/json; charset=utf-8")
-    .send(JSON.stringify(failure(error)));
+    .type("application/json; charset=utf-8");
+  const send = () => void reply.send(JSON.stringify(failure(error)));
+  if (status === 413) void drain(reply.request.raw).then(send);
+  else send();
 }
 
-/** Compressed bodies are not taken: a small one may unpack to any size. */
-async function readJson({ headers }: FastifyRequest, text: string): Promise<unknown> {
+/** JSON is UTF-8 (RFC 8259 section 8.1). Compressed bodies are not taken: a small one may unpack to any size. */
+async function readJson({ headers }: FastifyRequest, body: Buffer): Promise<unknown> {
   const encoding = headers["content-encoding"] ?? "identity";
   if (encoding !== "identity") {
     throw new ApiError("VALIDATION_ERROR", "Send the body as it is, without Content-Encoding");
   }
-  return parseJsonBody(text);
+  if (/charset\s*=\s*"?(?!utf-?8\b)/i.test(headers["content-type"] ?? "") || !isUtf8(body)) {
+    throw new ApiError("VALIDATION_ERROR", "Send the body in UTF-8");
+  }
+  return parseJsonBody(body.toString("utf8"));
 }
 
 /** A caller's own request id, when it is short and plain enough to stand in logs and headers. */
 function saneRequestId(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" && /^[\w.:-]{1,100}$/.test(header) ? header : undefined;
-}
-
-/** What never became a request: bad request lines, header floods, timeouts before the headers ended. */
-function refuseMalformedHttp(error: Error & { code?: string }, socket: Socket): void {
-  if (!socket.writable || error.code === "ECONNRESET") {
-    socket.destroy();
-    return;
-  }
-  const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-  const fault = new ApiError(
-    "VALIDATION_ERROR",
-    isLate ? "The request took too long to arrive" : "Malformed HTTP request",
-  );
-  const body = JSON.stringify(failure(fault));
-  socket.end(
-    `HTTP/1.1 ${isLate ? "408 Request Timeout" : "400 Bad Request"}\r\nConnection: close\r\n` +
-      `Content-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
-  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

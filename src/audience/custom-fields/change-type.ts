@@ -1,0 +1,50 @@
+/** A field of another type: allowed when every value that people hold can be read as one of the new type. */
+import { isDeepStrictEqual } from "node:util";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { ApiError } from "../../platform/errors.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { lockFieldValues, updateFieldValues } from "../subscribers/field-values-store.ts";
+import type { FieldSettings } from "./definition.ts";
+import type { CustomField } from "./field.ts";
+import { fieldReader } from "./reader.ts";
+
+const STEP = 5_000;
+
+/** Rewrites the values in the caller's transaction. @throws ApiError CONFLICT at the first that does not convert */
+export async function convertValues(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  field: Pick<CustomField, "mailing_list_id" | "field_name">,
+  settings: FieldSettings,
+  now: Date,
+): Promise<void> {
+  const read = fieldReader(settings);
+  const convert = (held: unknown): unknown => {
+    const reading = read(asGiven(held, settings));
+    if (reading.ok) return reading.value;
+    const shown = JSON.stringify(held).slice(0, 100);
+    throw new ApiError(
+      "CONFLICT",
+      `A subscriber has the value ${shown} in ${field.field_name}: it ${reading.message}, so the type cannot change`,
+    );
+  };
+  const { mailing_list_id, field_name } = field;
+  for (let afterEmail = ""; ; ) {
+    const held = await lockFieldValues(tx, workspaceId, mailing_list_id, field_name, {
+      afterEmail,
+      limit: STEP,
+    });
+    const converted = held.map((one) => ({ ...one, value: convert(one.value) }));
+    const changed = converted.filter(({ value }, at) => !isDeepStrictEqual(value, held[at]?.value));
+    if (changed.length > 0) await updateFieldValues(tx, workspaceId, field_name, changed, now);
+    const last = held.at(-1);
+    if (last === undefined || held.length < STEP) return;
+    afterEmail = last.email;
+  }
+}
+
+/** A stored value as somebody would type it: numbers and booleans have a text, choices are joined by semicolons. */
+function asGiven(held: unknown, { field_type }: FieldSettings): unknown {
+  if (Array.isArray(held)) return field_type === "multiselect" ? held : held.join(";");
+  return typeof held === "number" || typeof held === "boolean" ? String(held) : held;
+}

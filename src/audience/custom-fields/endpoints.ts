@@ -1,0 +1,202 @@
+/** Custom fields over HTTP: those of a list, and the global ones that every list has. */
+import { Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { ApiError, invalid, notFound } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { Deleted } from "../../platform/http/shapes.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { convertValues } from "./change-type.ts";
+import { type FieldSettings, readDefinition } from "./definition.ts";
+import { CustomField, CustomFieldChanges, NewCustomField } from "./field.ts";
+import { normalizeFieldName, readFieldName } from "./field-name.ts";
+import {
+  countFields,
+  type FieldScope,
+  insertField,
+  listFields,
+  lockField,
+  removeField,
+  updateField,
+} from "./store.ts";
+
+const customFields: Resource = { name: "custom_fields", label: "Custom fields", group: "Audience" };
+
+/** More than a form has. */
+const MOST_FIELDS = 200;
+
+const plain: Omit<FieldSettings, "field_label" | "field_type"> = {
+  field_options: null,
+  placeholder: null,
+  default_value: null,
+  help_text: null,
+  validation_rules: null,
+  is_required: false,
+  is_active: true,
+  display_order: null,
+};
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
+  const { db } = deps;
+  const changeErrors = ["CONFLICT"] as const;
+  return [
+    endpoint({
+      id: "listCustomFields",
+      method: "GET",
+      path: "/mailing-lists/{id}/custom-fields",
+      summary: "The list's own custom fields in display order",
+      needs: need(customFields, "read"),
+      answer: Type.Array(CustomField),
+      message: "Custom fields",
+      async handle({ caller, params }) {
+        await requireMailingList(db, caller.workspaceId, params.id);
+        return listFields(db, caller.workspaceId, params.id);
+      },
+    }),
+    endpoint({
+      id: "createCustomField",
+      method: "POST",
+      path: "/mailing-lists/{id}/custom-fields",
+      summary: "Add a custom field to a list",
+      needs: need(customFields, "write"),
+      body: NewCustomField,
+      answer: CustomField,
+      status: 201,
+      message: "Custom field created",
+      errors: ["CONFLICT", "BAD_REQUEST"],
+      handle: ({ caller, params, body }) => createField(deps, caller.workspaceId, params.id, body),
+    }),
+    endpoint({
+      id: "updateCustomField",
+      method: "PUT",
+      path: "/mailing-lists/{id}/custom-fields/{field_id}",
+      summary: "Change a custom field of a list; what is omitted stays, the name cannot change",
+      needs: need(customFields, "write"),
+      body: CustomFieldChanges,
+      answer: CustomField,
+      message: "Custom field updated",
+      errors: changeErrors,
+      handle: ({ caller, params, body }) =>
+        changeField(deps, caller.workspaceId, params.id, params.field_id, body),
+    }),
+    endpoint({
+      id: "deleteCustomField",
+      method: "DELETE",
+      path: "/mailing-lists/{id}/custom-fields/{field_id}",
+      summary: "Delete a custom field of a list; what subscribers have of it stays with them",
+      needs: need(customFields, "write"),
+      answer: Deleted,
+      message: "Custom field deleted",
+      handle: ({ caller, params }) => deleteField(deps, caller.workspaceId, params.id, params.field_id),
+    }),
+    endpoint({
+      id: "listGlobalCustomFields",
+      method: "GET",
+      path: "/custom-fields/global",
+      summary: "The custom fields of every list, in display order",
+      needs: need(customFields, "read"),
+      answer: Type.Array(CustomField),
+      message: "Global custom fields",
+      handle: ({ caller }) => listFields(db, caller.workspaceId, null),
+    }),
+    endpoint({
+      id: "createGlobalCustomField",
+      method: "POST",
+      path: "/custom-fields/global",
+      summary: "Add a custom field to every list; a list's own field of the same name wins",
+      needs: need(customFields, "write"),
+      body: NewCustomField,
+      answer: CustomField,
+      status: 201,
+      message: "Global custom field created",
+      errors: ["CONFLICT", "BAD_REQUEST"],
+      handle: ({ caller, body }) => createField(deps, caller.workspaceId, null, body),
+    }),
+    endpoint({
+      id: "updateGlobalCustomField",
+      method: "PUT",
+      path: "/custom-fields/global/{field_id}",
+      summary: "Change a global custom field; what is omitted stays, the name cannot change",
+      needs: need(customFields, "write"),
+      body: CustomFieldChanges,
+      answer: CustomField,
+      message: "Global custom field updated",
+      errors: changeErrors,
+      handle: ({ caller, params, body }) =>
+        changeField(deps, caller.workspaceId, null, params.field_id, body),
+    }),
+    endpoint({
+      id: "deleteGlobalCustomField",
+      method: "DELETE",
+      path: "/custom-fields/global/{field_id}",
+      summary: "Delete a global custom field; what subscribers have of it stays with them",
+      needs: need(customFields, "write"),
+      answer: Deleted,
+      message: "Global custom field deleted",
+      handle: ({ caller, params }) => deleteField(deps, caller.workspaceId, null, params.field_id),
+    }),
+  ];
+}
+
+async function createField(
+  { db, clock }: Dependencies,
+  workspaceId: WorkspaceId,
+  scope: FieldScope,
+  body: NewCustomField,
+): Promise<CustomField> {
+  const field_name = readFieldName(body.field_name);
+  const { field_label, field_type } = body;
+  const settings = readDefinition({ ...plain, field_label, field_type }, body);
+  return db.transaction(async (tx) => {
+    if (scope !== null) await lockMailingList(tx, workspaceId, scope);
+    if ((await countFields(tx, workspaceId, scope)) >= MOST_FIELDS) {
+      throw new ApiError("BAD_REQUEST", `There can be ${MOST_FIELDS} custom fields; delete one first`);
+    }
+    const field = { ...settings, id: newId(), mailing_list_id: scope, field_name };
+    const inserted = await insertField(tx, workspaceId, field, clock.now());
+    if (inserted === undefined) throw new ApiError("CONFLICT", `There is a field ${field_name} already`);
+    return inserted;
+  });
+}
+
+function changeField(
+  { db, clock }: Dependencies,
+  workspaceId: WorkspaceId,
+  scope: FieldScope,
+  id: string,
+  body: CustomFieldChanges,
+): Promise<CustomField> {
+  return db.transaction(async (tx) => {
+    const held = await lockField(tx, workspaceId, scope, id);
+    if (held === undefined) throw notFound("Custom field");
+    if (body.field_name !== undefined && normalizeFieldName(body.field_name) !== held.field_name) {
+      throw invalid({ field: "field_name", message: "field_name cannot change; add another field instead" });
+    }
+    const settings = readDefinition(
+      body.field_type === undefined ? held : { ...held, ...retyped(held, body) },
+      body,
+    );
+    if (settings.field_type !== held.field_type) {
+      await convertValues(tx, workspaceId, held, settings, clock.now());
+    }
+    const changed = await updateField(tx, workspaceId, id, settings, clock.now());
+    if (changed === undefined) throw new Error(`custom field ${id} is gone although it is locked`);
+    return changed;
+  });
+}
+
+/** Rules and default belong to the old type: with a new one they are said anew or gone. */
+function retyped(held: CustomField, { field_type }: CustomFieldChanges): Partial<FieldSettings> {
+  return field_type === held.field_type ? {} : { validation_rules: null, default_value: null };
+}
+
+async function deleteField({ db }: Dependencies, workspaceId: WorkspaceId, scope: FieldScope, id: string) {
+  if (!(await removeField(db, workspaceId, scope, id))) throw notFound("Custom field");
+  return { id, deleted: true } as const;
+}

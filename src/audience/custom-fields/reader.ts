@@ -1,0 +1,45 @@
+/** Values against the definition of their field: type, choices, validation rules. */
+import type { CustomField, Option, Rules } from "./field.ts";
+import { compilePattern } from "./pattern.ts";
+import { type FieldValue, type Reading, typeTable } from "./value.ts";
+
+export type Definition = Pick<CustomField, "field_type" | "field_options" | "validation_rules">;
+
+/** What a choice is stored as. */
+export function choiceOf(option: Option): string {
+  return typeof option === "string" ? option : option.value;
+}
+
+/** Compiles a definition, once for many values; it has been read by definition.ts. */
+export function fieldReader(definition: Definition): (value: unknown) => Reading {
+  const type = typeTable[definition.field_type];
+  const choices = (definition.field_options ?? []).map(choiceOf);
+  const breach = ruleChecker(definition.validation_rules ?? {});
+  return (value) => {
+    const reading = type.read(value, choices);
+    if (!reading.ok) return reading;
+    const message = breach(reading.value);
+    return message === undefined ? reading : { ok: false, message };
+  };
+}
+
+/** Says which rule a value breaks, or undefined. Lengths count characters as people see them in code points. */
+function ruleChecker(rules: Rules): (value: FieldValue) => string | undefined {
+  const { min, max, min_length, max_length } = rules;
+  const pattern = rules.pattern === undefined ? undefined : compilePattern(rules.pattern);
+  return (value) => {
+    if (typeof value === "number") {
+      if (min !== undefined && value < min) return `must be at least ${min}`;
+      if (max !== undefined && value > max) return `must be at most ${max}`;
+    }
+    if (typeof value === "string") {
+      const length = [...value].length;
+      if (min_length !== undefined && length < min_length)
+        return `must have at least ${min_length} characters`;
+      if (max_length !== undefined && length > max_length)
+        return `must have at most ${max_length} characters`;
+      if (pattern?.ok && !pattern.matches(value)) return `must match ${rules.pattern}`;
+    }
+    return undefined;
+  };
+}

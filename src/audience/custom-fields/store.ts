@@ -1,0 +1,118 @@
+/** The table of custom fields. */
+import sql, { type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { FieldSettings } from "./definition.ts";
+import type { CustomField } from "./field.ts";
+
+/** The list a field belongs to; null for the fields of every list. */
+export type FieldScope = string | null;
+
+const columns = sql`id, mailing_list_id, field_name, field_label, field_type, field_options, placeholder, default_value,
+  help_text, validation_rules, is_required, is_active, display_order, created_at, updated_at`;
+
+const isOf = (workspaceId: WorkspaceId, scope: FieldScope) =>
+  sql`workspace_id = ${workspaceId} and mailing_list_id is not distinct from ${scope}::uuid`;
+
+/** In display order. */
+export function listFields(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  scope: FieldScope,
+): Promise<CustomField[]> {
+  return db.rows(sql`
+    select ${columns} from custom_fields where ${isOf(workspaceId, scope)} order by display_order, field_name`);
+}
+
+/**
+ * The fields that hold for people of a list: its own and the global ones, of two with one name its own; only active
+ * ones, in display order.
+ */
+export function listFieldsInForce(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<CustomField[]> {
+  return db.rows(sql`
+    select * from (
+      select distinct on (field_name) ${columns} from custom_fields
+      where workspace_id = ${workspaceId} and (mailing_list_id = ${mailingListId} or mailing_list_id is null)
+      order by field_name, mailing_list_id nulls last) f
+    where is_active order by display_order, field_name`);
+}
+
+/** The field, which nobody else changes before this transaction ends. */
+export function lockField(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  scope: FieldScope,
+  id: string,
+): Promise<CustomField | undefined> {
+  return tx.row(sql`
+    select ${columns} from custom_fields where ${isOf(workspaceId, scope)} and id = ${id} for update`);
+}
+
+export async function countFields(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  scope: FieldScope,
+): Promise<number> {
+  const row = await db.row<{ count: number }>(sql`
+    select count(*)::int as count from custom_fields where ${isOf(workspaceId, scope)}`);
+  return row?.count ?? 0;
+}
+
+/** The new field, last in order when it says nothing else; undefined when the name is taken in its scope. */
+export function insertField(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  field: FieldSettings & Pick<CustomField, "id" | "mailing_list_id" | "field_name">,
+  now: Date,
+): Promise<CustomField | undefined> {
+  const scope = field.mailing_list_id;
+  return db.row(sql`
+    insert into custom_fields (workspace_id, ${columns})
+    select ${workspaceId}, ${field.id}, ${scope}::uuid, ${field.field_name}, ${field.field_label}, ${field.field_type},
+      ${json(field.field_options)}, ${field.placeholder}, ${json(field.default_value)}, ${field.help_text},
+      ${json(field.validation_rules)}, ${field.is_required}, ${field.is_active},
+      coalesce(${field.display_order}, (
+        select max(display_order) + 1 from custom_fields where ${isOf(workspaceId, scope)}), 1),
+      ${now}, ${now}
+    on conflict (workspace_id, mailing_list_id, field_name) do nothing
+    returning ${columns}`);
+}
+
+/** The caller has locked it. */
+export function updateField(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  settings: FieldSettings,
+  now: Date,
+): Promise<CustomField | undefined> {
+  return tx.row(sql`
+    update custom_fields
+    set field_label = ${settings.field_label}, field_type = ${settings.field_type},
+      field_options = ${json(settings.field_options)}, placeholder = ${settings.placeholder},
+      default_value = ${json(settings.default_value)}, help_text = ${settings.help_text},
+      validation_rules = ${json(settings.validation_rules)}, is_required = ${settings.is_required},
+      is_active = ${settings.is_active}, display_order = coalesce(${settings.display_order}, display_order),
+      updated_at = ${now}
+    where workspace_id = ${workspaceId} and id = ${id}
+    returning ${columns}`);
+}
+
+/** Says whether there was one. The values that people have of it stay. */
+export async function removeField(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  scope: FieldScope,
+  id: string,
+): Promise<boolean> {
+  return (
+    (await db.run(sql`delete from custom_fields where ${isOf(workspaceId, scope)} and id = ${id}`)) === 1
+  );
+}
+
+const json = (value: unknown): Sql =>
+  value === null || value === undefined ? sql`null::jsonb` : sql`${JSON.stringify(value)}::jsonb`;

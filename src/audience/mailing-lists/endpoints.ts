@@ -1,0 +1,194 @@
+/** Mailing lists over HTTP. */
+import { Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, notFound } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import type { QueryField } from "../../platform/http/query.ts";
+import { Deleted } from "../../platform/http/shapes.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { removeAllMembers, removeLatecomers } from "../subscribers/remove-all.ts";
+import { type LastCampaign, ListStats, lastDays, listStats } from "./list-stats.ts";
+import {
+  type ListSettings,
+  MailingList,
+  MailingListChanges,
+  NewMailingList,
+  readSettings,
+} from "./mailing-list.ts";
+import {
+  findMailingList,
+  insertMailingList,
+  listDays,
+  listMailingLists,
+  lockMailingListAlone,
+  lockSettings,
+  removeMailingList,
+  requireMailingList,
+  updateMailingList,
+} from "./store.ts";
+
+const mailingLists: Resource = { name: "mailing_lists", label: "Mailing lists", group: "Audience" };
+
+const plain: Omit<ListSettings, "name"> = {
+  description: "",
+  from_name: null,
+  from_email: null,
+  reply_to_email: null,
+  opt_in_type: "single",
+  enable_open_tracking: true,
+  enable_click_tracking: true,
+};
+
+const DAYS = { fallback: 30, most: 365 };
+
+/** Days to look back; a value that makes no sense is the default. */
+const windowField: QueryField<number> = {
+  schema: Type.Integer({
+    minimum: 1,
+    maximum: DAYS.most,
+    default: DAYS.fallback,
+    description: "Days, today included.",
+  }),
+  read(text) {
+    const days = Number(text?.trim() || Number.NaN);
+    return Number.isInteger(days) && days >= 1 && days <= DAYS.most ? days : DAYS.fallback;
+  },
+};
+
+/** What campaigns know of lists; they stand further down the house. */
+export interface ListCampaigns {
+  /** The newest sent campaign of each list. */
+  latest(db: Queryable, workspaceId: WorkspaceId): Promise<ReadonlyMap<string, LastCampaign>>;
+  /** Is one scheduled or sending? */
+  areUsing(db: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<boolean>;
+}
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly campaigns: ListCampaigns;
+}
+
+export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
+  const { db, clock } = deps;
+  return [
+    endpoint({
+      id: "listMailingLists",
+      method: "GET",
+      path: "/mailing-lists",
+      summary: "Mailing lists, newest first",
+      needs: need(mailingLists, "read"),
+      answer: Type.Array(MailingList),
+      message: "Mailing lists",
+      handle: ({ caller }) => listMailingLists(db, caller.workspaceId),
+    }),
+    endpoint({
+      id: "createMailingList",
+      method: "POST",
+      path: "/mailing-lists",
+      summary: "Make a mailing list",
+      needs: need(mailingLists, "write"),
+      body: NewMailingList,
+      answer: MailingList,
+      status: 201,
+      message: "Mailing list created",
+      async handle({ caller, body }) {
+        const now = clock.now();
+        const settings = readSettings({ ...plain, name: body.name }, body);
+        const counts = { subscriber_count: 0, total_subscribers: 0 };
+        const list = { id: newId(), ...settings, ...counts, created_at: now, updated_at: now };
+        await insertMailingList(db, caller.workspaceId, list);
+        return list;
+      },
+    }),
+    endpoint({
+      id: "getMailingListStats",
+      method: "GET",
+      path: "/mailing-lists/stats",
+      summary: "Growth, engagement and health of every list over the last days",
+      needs: need(mailingLists, "read"),
+      query: { window: windowField },
+      answer: Type.Array(ListStats),
+      message: "Mailing list stats",
+      handle: ({ caller, query }) =>
+        statsOfLists(deps, caller.workspaceId, lastDays(clock.now(), caller.timezone, query.window)),
+    }),
+    endpoint({
+      id: "getMailingList",
+      method: "GET",
+      path: "/mailing-lists/{id}",
+      summary: "One mailing list",
+      needs: need(mailingLists, "read"),
+      answer: MailingList,
+      message: "Mailing list",
+      async handle({ caller, params }) {
+        const list = await findMailingList(db, caller.workspaceId, params.id);
+        if (list === undefined) throw notFound("Mailing list");
+        return list;
+      },
+    }),
+    endpoint({
+      id: "updateMailingList",
+      method: "PUT",
+      path: "/mailing-lists/{id}",
+      summary: "Change a mailing list; what is omitted stays",
+      needs: need(mailingLists, "write"),
+      body: MailingListChanges,
+      answer: MailingList,
+      message: "Mailing list updated",
+      handle: ({ caller, params, body }) =>
+        db.transaction(async (tx) => {
+          const list = await lockSettings(tx, caller.workspaceId, params.id);
+          if (list === undefined) throw notFound("Mailing list");
+          const changed = { ...list, ...readSettings(list, body), updated_at: clock.now() };
+          await updateMailingList(tx, caller.workspaceId, changed);
+          return changed;
+        }),
+    }),
+    endpoint({
+      id: "deleteMailingList",
+      method: "DELETE",
+      path: "/mailing-lists/{id}",
+      summary: "Delete a mailing list, and its members from it; people on no other list go too",
+      needs: need(mailingLists, "write"),
+      answer: Deleted,
+      message: "Mailing list deleted",
+      errors: ["CONFLICT"],
+      handle: ({ caller, params }) => deleteList(deps, caller.workspaceId, params.id),
+    }),
+  ];
+}
+
+async function statsOfLists(
+  { db, campaigns }: Dependencies,
+  workspaceId: WorkspaceId,
+  dates: readonly string[],
+) {
+  const [lists, days, latest] = await Promise.all([
+    listMailingLists(db, workspaceId),
+    listDays(db, workspaceId, dates[0] ?? ""),
+    campaigns.latest(db, workspaceId),
+  ]);
+  const byList = Map.groupBy(days, (day) => day.mailing_list_id);
+  return lists.map(({ id }) => listStats(id, dates, byList.get(id) ?? [], latest.get(id) ?? null));
+}
+
+/** Empties the list in bounded steps; only the last one keeps others off it. One that is cut short can be repeated. */
+async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: WorkspaceId, id: string) {
+  const requireUnused = async (tx: Queryable) => {
+    if (await campaigns.areUsing(tx, workspaceId, id)) {
+      throw new ApiError("CONFLICT", "A campaign to this list is scheduled or sending: cancel it first");
+    }
+  };
+  await requireMailingList(db, workspaceId, id);
+  await requireUnused(db);
+  await removeAllMembers(db, workspaceId, id, clock.now());
+  await db.transaction(async (tx) => {
+    await lockMailingListAlone(tx, workspaceId, id);
+    await requireUnused(tx);
+    await removeLatecomers(tx, workspaceId, id, clock.now());
+    await removeMailingList(tx, workspaceId, id);
+  });
+  return { id, deleted: true } as const;
+}

@@ -1,0 +1,110 @@
+/** How lists fared over the last days (decisions, section 5 rows 6 to 10), from the counters of their days. */
+import { Temporal } from "temporal-polyfill";
+import { type Static, Type } from "typebox";
+import { Id, NullableTimestamp, nullable } from "../../platform/http/shapes.ts";
+import type { ListDay } from "./store.ts";
+
+const rate = (of: string) => Type.Number({ description: `Fraction of the ${of}, 0 to 1.` });
+
+const LastCampaign = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    subject: Type.String(),
+    status: Type.String(),
+    sent_at: NullableTimestamp,
+    open_rate: rate("delivered"),
+    click_rate: rate("delivered"),
+  },
+  { $id: "LastCampaign" },
+);
+export type LastCampaign = Static<typeof LastCampaign>;
+
+export const ListStats = Type.Object(
+  {
+    id: Type.String({ format: "uuid", description: "Of the mailing list." }),
+    new_subscribers: Type.Integer({ description: "Who became active, for the first time or again." }),
+    unsubscribed: Type.Integer(),
+    net_growth: Type.Integer({ description: "New ones less those who left, bounced or complained." }),
+    engagement_rate: rate("delivered, opened or clicked by a person"),
+    bounce_rate: rate("sent"),
+    complaint_rate: rate("delivered"),
+    health_score: Type.Integer({ description: "0 to 100; 100 while nothing was sent." }),
+    sparkline: Type.Array(
+      Type.Object({
+        date: Type.String({ format: "date" }),
+        value: Type.Integer({ description: "Net growth." }),
+      }),
+      { description: "One entry a day, the oldest first." },
+    ),
+    last_campaign: nullable(LastCampaign),
+  },
+  { $id: "MailingListStats" },
+);
+export type ListStats = Static<typeof ListStats>;
+
+/** The `days` days that end today in a time zone, as `YYYY-MM-DD`, oldest first. */
+export function lastDays(now: Date, timeZone: string, days: number): string[] {
+  const today = Temporal.Instant.fromEpochMilliseconds(now.getTime())
+    .toZonedDateTimeISO(timeZone)
+    .toPlainDate();
+  return Array.from({ length: days }, (_, at) => today.subtract({ days: days - 1 - at }).toString());
+}
+
+/** The stats of one list from its days that had any news; `dates` is the whole window. */
+export function listStats(
+  id: string,
+  dates: readonly string[],
+  days: readonly ListDay[],
+  lastCampaign: LastCampaign | null,
+): ListStats {
+  const sum = (read: (day: ListDay) => number) => days.reduce((total, day) => total + read(day), 0);
+  const growth = new Map(days.map((day) => [day.day, growthOf(day)]));
+  const sent = sum((day) => day.sent_count);
+  const delivered = sum((day) => day.delivered_count);
+  const rates = {
+    engagement_rate: fraction(
+      sum((day) => day.engaged_count),
+      delivered,
+    ),
+    bounce_rate: fraction(
+      sum((day) => day.bounce_count),
+      sent,
+    ),
+    complaint_rate: fraction(
+      sum((day) => day.complaint_count),
+      delivered,
+    ),
+  };
+  return {
+    id,
+    new_subscribers: sum((day) => day.subscribed),
+    unsubscribed: sum((day) => day.unsubscribed),
+    net_growth: sum(growthOf),
+    ...rates,
+    health_score: sent === 0 ? 100 : healthScore(rates),
+    sparkline: dates.map((date) => ({ date, value: growth.get(date) ?? 0 })),
+    last_campaign: lastCampaign,
+  };
+}
+
+function growthOf({ subscribed, unsubscribed, bounced, complained }: ListDay): number {
+  return subscribed - unsubscribed - bounced - complained;
+}
+
+function fraction(part: number, whole: number): number {
+  return whole === 0 ? 0 : part / whole;
+}
+
+/** 100 less what bounces (40 at 10 %), complaints (40 at 0.5 %) and lack of engagement (20 at none) take away. */
+export function healthScore(
+  rates: Pick<ListStats, "engagement_rate" | "bounce_rate" | "complaint_rate">,
+): number {
+  const share = (value: number, full: number) => Math.min(1, value / full);
+  return Math.round(
+    100 -
+      40 * share(rates.bounce_rate, 0.1) -
+      40 * share(rates.complaint_rate, 0.005) -
+      20 * (1 - share(rates.engagement_rate, 0.2)),
+  );
+}

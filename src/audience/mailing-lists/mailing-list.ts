@@ -1,0 +1,79 @@
+/** A mailing list as a read returns it (contract, section 2), and what a caller may say about one. */
+import { type Static, Type } from "typebox";
+import { headerTextFault, normalizeAddress, parseAddress } from "../../mail/address.ts";
+import { invalid } from "../../platform/errors.ts";
+import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import { LONGEST_NAME, readName } from "../../workspace/name.ts";
+
+export const optInTypes = ["single", "double", "api", "import"] as const;
+
+const settings = {
+  name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
+  description: Type.String({ maxLength: 2_000 }),
+  from_name: nullable(
+    Type.String({ maxLength: LONGEST_NAME, description: "Default sender of campaigns to the list." }),
+  ),
+  from_email: nullable(Type.String({ description: "Checked when a campaign uses it." })),
+  reply_to_email: nullable(Type.String()),
+  opt_in_type: Type.Enum([...optInTypes], { description: "A label; no mail is sent because of it." }),
+  enable_open_tracking: Type.Boolean({ description: "Default of campaigns to the list." }),
+  enable_click_tracking: Type.Boolean({ description: "Default of campaigns to the list." }),
+};
+
+export const MailingList = Type.Object(
+  {
+    id: Id,
+    ...settings,
+    subscriber_count: Type.Integer({ description: "Active members." }),
+    total_subscribers: Type.Integer({ description: "Members of any status." }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: "MailingList" },
+);
+export type MailingList = Static<typeof MailingList>;
+
+export type ListSettings = Pick<MailingList, keyof typeof settings>;
+
+export const MailingListChanges = Type.Partial(Type.Object(settings), { $id: "MailingListChanges" });
+export type MailingListChanges = Static<typeof MailingListChanges>;
+
+export const NewMailingList = Type.Object(
+  { ...MailingListChanges.properties, name: settings.name },
+  { $id: "NewMailingList" },
+);
+
+/** The settings after the changes; what these do not name stays. @throws ApiError VALIDATION_ERROR */
+export function readSettings(held: ListSettings, given: MailingListChanges): ListSettings {
+  const { name, description, opt_in_type, enable_open_tracking, enable_click_tracking } = {
+    ...held,
+    ...given,
+  };
+  return {
+    name: readName(name),
+    description,
+    from_name: given.from_name === undefined ? held.from_name : readHeaderText("from_name", given.from_name),
+    from_email: given.from_email === undefined ? held.from_email : readEmail("from_email", given.from_email),
+    reply_to_email:
+      given.reply_to_email === undefined
+        ? held.reply_to_email
+        : readEmail("reply_to_email", given.reply_to_email),
+    opt_in_type,
+    enable_open_tracking,
+    enable_click_tracking,
+  };
+}
+
+function readHeaderText(field: string, text: string | null): string | null {
+  const fault = text === null ? null : headerTextFault(text);
+  if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });
+  return text?.trim() || null;
+}
+
+/** Lower-case; empty text is none. */
+function readEmail(field: string, text: string | null): string | null {
+  if (text === null || text.trim() === "") return null;
+  const address = parseAddress(text);
+  if (!address.ok) throw invalid({ field, message: `${field}: ${address.message}` });
+  return normalizeAddress(address.address);
+}

@@ -1,0 +1,120 @@
+/** The table of mailing lists, and what the counters say of them. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { notFound } from "../../platform/errors.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { MailingList } from "./mailing-list.ts";
+
+const lists = sql`
+  select l.id, l.name, l.description, l.from_name, l.from_email, l.reply_to_email, l.opt_in_type,
+    l.enable_open_tracking, l.enable_click_tracking, coalesce(c.active, 0) as subscriber_count,
+    coalesce(c.active + c.unsubscribed + c.bounced + c.complained, 0) as total_subscribers, l.created_at, l.updated_at
+  from mailing_lists l
+  left join list_counters c on c.workspace_id = l.workspace_id and c.mailing_list_id = l.id`;
+
+/** Newest first. */
+export function listMailingLists(db: Queryable, workspaceId: WorkspaceId): Promise<MailingList[]> {
+  return db.rows(sql`${lists} where l.workspace_id = ${workspaceId} order by l.created_at desc, l.id desc`);
+}
+
+export function findMailingList(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<MailingList | undefined> {
+  return db.row(sql`${lists} where l.workspace_id = ${workspaceId} and l.id = ${id}`);
+}
+
+/** @throws ApiError NOT_FOUND */
+export async function requireMailingList(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  const found = await db.row(
+    sql`select from mailing_lists where workspace_id = ${workspaceId} and id = ${id}`,
+  );
+  if (found === undefined) throw notFound("Mailing list");
+}
+
+/**
+ * Keeps the list from being deleted before this transaction ends; whoever changes its members does this first.
+ * @throws ApiError NOT_FOUND
+ */
+export async function lockMailingList(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  const found = await tx.row(sql`
+    select from mailing_lists where workspace_id = ${workspaceId} and id = ${id} for key share`);
+  if (found === undefined) throw notFound("Mailing list");
+}
+
+/** Waits until nobody changes its members and lets nobody begin. @throws ApiError NOT_FOUND */
+export async function lockMailingListAlone(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<void> {
+  const found = await tx.row(sql`
+    select from mailing_lists where workspace_id = ${workspaceId} and id = ${id} for update`);
+  if (found === undefined) throw notFound("Mailing list");
+}
+
+export async function insertMailingList(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  list: MailingList,
+): Promise<void> {
+  await db.run(sql`
+    insert into mailing_lists (workspace_id, id, name, description, from_name, from_email, reply_to_email, opt_in_type,
+      enable_open_tracking, enable_click_tracking, created_at, updated_at)
+    values (${workspaceId}, ${list.id}, ${list.name}, ${list.description}, ${list.from_name}, ${list.from_email},
+      ${list.reply_to_email}, ${list.opt_in_type}, ${list.enable_open_tracking}, ${list.enable_click_tracking},
+      ${list.created_at}, ${list.updated_at})`);
+}
+
+/** The list, whose settings nobody else changes before this transaction ends; its members may. */
+export function lockSettings(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<MailingList | undefined> {
+  return tx.row(sql`${lists} where l.workspace_id = ${workspaceId} and l.id = ${id} for no key update of l`);
+}
+
+export async function updateMailingList(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  list: MailingList,
+): Promise<void> {
+  await tx.run(sql`
+    update mailing_lists
+    set name = ${list.name}, description = ${list.description}, from_name = ${list.from_name},
+      from_email = ${list.from_email}, reply_to_email = ${list.reply_to_email}, opt_in_type = ${list.opt_in_type},
+      enable_open_tracking = ${list.enable_open_tracking}, enable_click_tracking = ${list.enable_click_tracking},
+      updated_at = ${list.updated_at}
+    where workspace_id = ${workspaceId} and id = ${list.id}`);
+}
+
+/** Its fields, counters and days go with it; its members must be gone. */
+export async function removeMailingList(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await tx.run(sql`delete from mailing_lists where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** A day of a list that had any news. */
+export interface ListDay {
+  readonly mailing_list_id: string;
+  /** `YYYY-MM-DD` */
+  readonly day: string;
+  readonly subscribed: number;
+  readonly unsubscribed: number;
+  readonly bounced: number;
+  readonly complained: number;
+  readonly sent_count: number;
+  readonly delivered_count: number;
+  readonly bounce_count: number;
+  readonly complaint_count: number;
+  readonly engaged_count: number;
+}
+
+/** The days of all lists from one on, oldest first. */
+export function listDays(db: Queryable, workspaceId: WorkspaceId, from: string): Promise<ListDay[]> {
+  return db.rows(sql`
+    select mailing_list_id, day::text as day, subscribed, unsubscribed, bounced, complained, sent_count,
+      delivered_count, bounce_count, complaint_count, engaged_count
+    from list_days where workspace_id = ${workspaceId} and day >= ${from}::date order by day`);
+}

@@ -1,0 +1,149 @@
+/** Adding one person to a list, changing and removing one. */
+import sql, { type Sql } from "sql-template-tag";
+import type { Static } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, invalid, notFound } from "../../platform/errors.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { listFieldsInForce } from "../custom-fields/store.ts";
+import { lockMailingList } from "../mailing-lists/store.ts";
+import { readObject, valueReader } from "./custom-values.ts";
+import { insertMembers, removeMembers, updateStatuses } from "./door.ts";
+import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./input.ts";
+import { holdingStatuses, type SubscriberStatus } from "./status.ts";
+import { findMember, findSubscriberByEmail, lockSubscriber, updateSubscriber } from "./store.ts";
+import type { Member, NewMember } from "./subscriber.ts";
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+/** One person's place on one list. */
+interface Place {
+  readonly workspaceId: WorkspaceId;
+  readonly mailingListId: string;
+  readonly subscriberId: string;
+}
+
+/**
+ * Somebody the workspace knows joins as the same person: names and custom fields given here replace those held, others
+ * stay.
+ * @throws ApiError VALIDATION_ERROR, NOT_FOUND (the list), CONFLICT when they are on the list, whatever their status
+ */
+export function addMember(
+  { db, clock }: Dependencies,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  body: NewMemberInput,
+): Promise<Static<typeof NewMember>> {
+  const email = readEmail(body.email);
+  const person = {
+    email,
+    first_name: readLine("first_name", body.first_name ?? null),
+    last_name: readLine("last_name", body.last_name ?? null),
+    source: readLine("source", body.source ?? null) ?? "api",
+  };
+  const given = readObject(body.custom_fields ?? {});
+  return db.transaction(async (tx) => {
+    await lockMailingList(tx, workspaceId, mailingListId);
+    const known = await findSubscriberByEmail(tx, workspaceId, email);
+    const reader = valueReader(await listFieldsInForce(tx, workspaceId, mailingListId));
+    const custom_fields = reader.join(given, known?.custom_fields ?? {});
+    const { joined } = await insertMembers(tx, workspaceId, {
+      mailingListId,
+      people: relationOf({ ...person, custom_fields }),
+      now: clock.now(),
+      updateExisting: true,
+      resubscribe: false,
+    });
+    if (joined === 0) throw new ApiError("CONFLICT", `${email} is on this list already`);
+    const { id: subscriberId } = known ?? (await findSubscriberByEmail(tx, workspaceId, email)) ?? { id: "" };
+    const member = await requireMember(tx, { workspaceId, mailingListId, subscriberId });
+    return { ...member, warnings: holdingStatuses.filter((status) => status === member.status) };
+  });
+}
+
+function relationOf(person: {
+  readonly email: string;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly source: string;
+  readonly custom_fields: unknown;
+}): Sql {
+  return sql`(
+    select ${newId()}::uuid as id, ${person.email}::text as email, ${person.first_name}::text as first_name,
+      ${person.last_name}::text as last_name, ${person.source}::text as source, null::text as status,
+      ${JSON.stringify(person.custom_fields)}::jsonb as custom_fields)`;
+}
+
+/** What is omitted stays. @throws ApiError VALIDATION_ERROR, NOT_FOUND */
+export function changeMember(
+  { db, clock }: Dependencies,
+  place: Place,
+  body: MemberChanges,
+): Promise<Member> {
+  const { workspaceId, mailingListId, subscriberId } = place;
+  const names = {
+    ...(body.first_name !== undefined && { first_name: readLine("first_name", body.first_name) }),
+    ...(body.last_name !== undefined && { last_name: readLine("last_name", body.last_name) }),
+  };
+  const given = body.custom_fields === undefined ? undefined : readObject(body.custom_fields);
+  return db.transaction(async (tx) => {
+    await lockMailingList(tx, workspaceId, mailingListId);
+    const person = await lockSubscriber(tx, workspaceId, subscriberId);
+    await requireMember(tx, place);
+    if (person === undefined) throw new Error(`membership without the person ${subscriberId}`);
+    if (body.email !== undefined && readEmail(body.email) !== person.email) {
+      throw invalid({
+        field: "email",
+        message: "email cannot change; add the new address and remove this one",
+      });
+    }
+    const custom_fields =
+      given === undefined ? person.custom_fields : await merged(given, person.custom_fields);
+    await updateSubscriber(tx, workspaceId, { ...person, ...names, custom_fields }, clock.now());
+    if (body.status !== undefined) {
+      await updateStatuses(tx, workspaceId, moveOf(place, body.status), clock.now());
+    }
+    return requireMember(tx, place);
+
+    async function merged(changes: Parameters<typeof readObject>[0] & object, held: object) {
+      const fields = await listFieldsInForce(tx, workspaceId, mailingListId);
+      return valueReader(fields).change({ ...changes }, { ...held });
+    }
+  });
+}
+
+/** Any status to any other. @throws ApiError NOT_FOUND */
+export function setStatus(
+  { db, clock }: Dependencies,
+  place: Place,
+  status: SubscriberStatus,
+): Promise<Member> {
+  return db.transaction(async (tx) => {
+    await lockMailingList(tx, place.workspaceId, place.mailingListId);
+    await updateStatuses(tx, place.workspaceId, moveOf(place, status), clock.now());
+    return requireMember(tx, place);
+  });
+}
+
+/** @throws ApiError NOT_FOUND */
+export async function removeMember({ db, clock }: Dependencies, place: Place): Promise<void> {
+  const { workspaceId, mailingListId, subscriberId } = place;
+  await db.transaction(async (tx) => {
+    await lockMailingList(tx, workspaceId, mailingListId);
+    const removed = await removeMembers(tx, workspaceId, mailingListId, [subscriberId], clock.now());
+    if (removed === 0) throw notFound("Subscriber");
+  });
+}
+
+const moveOf = ({ mailingListId, subscriberId }: Place, status: SubscriberStatus) => sql`
+  select ${mailingListId}::uuid as mailing_list_id, ${subscriberId}::uuid as subscriber_id, ${status}::text as status`;
+
+/** @throws ApiError NOT_FOUND */
+async function requireMember(db: Queryable, place: Place): Promise<Member> {
+  const member = await findMember(db, place.workspaceId, place.mailingListId, place.subscriberId);
+  if (member === undefined) throw notFound("Subscriber");
+  return member;
+}

@@ -1,0 +1,170 @@
+/** Subscribers over HTTP: the members of a list, and the people of the workspace. */
+import { Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { invalid } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { pageOf, pagination } from "../../platform/http/paging.ts";
+import { choiceField, pageFields, textField } from "../../platform/http/query.ts";
+import { Deleted } from "../../platform/http/shapes.ts";
+import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
+import { findMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
+import { MemberChanges, NewMemberInput, StatusInput } from "./input.ts";
+import { findPage } from "./pages.ts";
+import { createPositions } from "./positions.ts";
+import { removeAllMembers } from "./remove-all.ts";
+import { subscriberStatuses } from "./status.ts";
+import { listMembers, listSummaries } from "./store.ts";
+import { Member, NewMember, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
+import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";
+
+export const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
+
+const search = textField(
+  200,
+  "Words that begin a word of the name, of the address before its @, or the domain; or the beginning of an address. Finds 10,000 people at most.",
+);
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly historyOf: HistoryOf;
+}
+
+export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
+  const { db, clock } = deps;
+  const positions = createPositions();
+  const members = "/mailing-lists/{id}/subscribers";
+  const member = "/mailing-lists/{id}/subscribers/{subscriber_id}";
+  return [
+    endpoint({
+      id: "listMembers",
+      method: "GET",
+      path: members,
+      summary: "The subscribers of a list, newest person first",
+      needs: need(subscribers, "read"),
+      query: {
+        ...pageFields(),
+        status: choiceField(subscriberStatuses, "Only those in this state."),
+        search,
+      },
+      answer: pageOf("subscribers", Member),
+      message: "Subscribers",
+      async handle({ caller: { workspaceId }, params: { id }, query }) {
+        await requireMailingList(db, workspaceId, id);
+        const audience = { mailingListId: id, status: query.status };
+        const { ids, total } = await findPage(db, positions, workspaceId, audience, query);
+        return {
+          subscribers: await listMembers(db, workspaceId, id, ids),
+          pagination: pagination(query, total),
+        };
+      },
+    }),
+    endpoint({
+      id: "addMember",
+      method: "POST",
+      path: members,
+      summary: "Add a person to a list; somebody who is on another list stays the same person",
+      needs: need(subscribers, "write"),
+      body: NewMemberInput,
+      answer: NewMember,
+      status: 201,
+      message: (data) => `${data.email} was added`,
+      errors: ["CONFLICT"],
+      handle: ({ caller, params, body }) => addMember(deps, caller.workspaceId, params.id, body),
+    }),
+    endpoint({
+      id: "removeAllMembers",
+      method: "DELETE",
+      path: "/mailing-lists/{id}/subscribers/all",
+      summary: "Take everybody off a list; people on no other list go",
+      needs: need(subscribers, "write"),
+      answer: Type.Object({ deleted: Type.Integer() }, { $id: "DeletedCount" }),
+      message: (data) => `${data.deleted} subscribers deleted`,
+      async handle({ caller, params }) {
+        return { deleted: await removeAllMembers(db, caller.workspaceId, params.id, clock.now()) };
+      },
+    }),
+    endpoint({
+      id: "updateMember",
+      method: "PUT",
+      path: member,
+      summary: "Change a subscriber; what is omitted stays, null clears a name or a custom field",
+      needs: need(subscribers, "write"),
+      body: MemberChanges,
+      answer: Member,
+      message: "Subscriber updated",
+      handle: ({ caller, params, body }) => changeMember(deps, placeOf(caller.workspaceId, params), body),
+    }),
+    endpoint({
+      id: "setMemberStatus",
+      method: "PUT",
+      path: "/mailing-lists/{id}/subscribers/{subscriber_id}/status",
+      summary: "Set a subscriber's status; bounced and complained hold on every list of the person",
+      needs: need(subscribers, "write"),
+      body: StatusInput,
+      answer: Member,
+      message: (data) => `${data.email} is ${data.status}`,
+      handle: ({ caller, params, body }) => setStatus(deps, placeOf(caller.workspaceId, params), body.status),
+    }),
+    endpoint({
+      id: "removeMember",
+      method: "DELETE",
+      path: member,
+      summary: "Take a person off a list; one who is on no other list goes",
+      needs: need(subscribers, "write"),
+      answer: Deleted,
+      message: "Subscriber deleted",
+      async handle({ caller, params }) {
+        await removeMember(deps, placeOf(caller.workspaceId, params));
+        return { id: params.subscriber_id, deleted: true } as const;
+      },
+    }),
+    endpoint({
+      id: "listSubscribers",
+      method: "GET",
+      path: "/subscribers",
+      summary: "The people of the workspace, newest first",
+      needs: need(subscribers, "read"),
+      query: {
+        ...pageFields(),
+        status: choiceField(subscriberStatuses, "Only those in this state; with list_id, on that list."),
+        search,
+        list_id: textField(36, "Only those on this list."),
+      },
+      answer: pageOf("subscribers", SubscriberSummary),
+      message: "Subscribers",
+      async handle({ caller: { workspaceId }, query }) {
+        const mailingListId = query.list_id ?? null;
+        if (mailingListId !== null) await requireKnownList(db, workspaceId, mailingListId);
+        const audience = { mailingListId, status: query.status };
+        const { ids, total } = await findPage(db, positions, workspaceId, audience, query);
+        return {
+          subscribers: await listSummaries(db, workspaceId, ids),
+          pagination: pagination(query, total),
+        };
+      },
+    }),
+    endpoint({
+      id: "getSubscriber",
+      method: "GET",
+      path: "/subscribers/{id}",
+      summary: "Everything about one person",
+      needs: need(subscribers, "read"),
+      answer: SubscriberDetail,
+      message: "Subscriber",
+      handle: ({ caller, params }) => describeSubscriber(db, caller.workspaceId, params.id, deps.historyOf),
+    }),
+  ];
+}
+
+function placeOf(workspaceId: WorkspaceId, params: { readonly id: string; readonly subscriber_id: string }) {
+  return { workspaceId, mailingListId: params.id, subscriberId: params.subscriber_id };
+}
+
+/** An id in a query is the caller's mistake where one in a path is not found. @throws ApiError VALIDATION_ERROR */
+async function requireKnownList(db: Database, workspaceId: WorkspaceId, id: string): Promise<void> {
+  if (isUuid(id) && (await findMailingList(db, workspaceId, id))) return;
+  throw invalid({ field: "list_id", message: "list_id is no mailing list of this workspace" });
+}

@@ -1,0 +1,65 @@
+/** Everything that is known of one person. */
+import type { Queryable } from "../../platform/database/pool.ts";
+import { notFound } from "../../platform/errors.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { findSubscriber, listMemberships, type SubscriberRow } from "./store.ts";
+import type { History, SubscriberDetail } from "./subscriber.ts";
+
+/** What other wings know of a person; they stand further down the house. */
+export type HistoryOf = (
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  person: Pick<SubscriberRow, "id" | "email">,
+) => Promise<History>;
+
+/** @throws ApiError NOT_FOUND */
+export async function describeSubscriber(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  historyOf: HistoryOf,
+): Promise<SubscriberDetail> {
+  const person = await findSubscriber(db, workspaceId, id);
+  if (person === undefined) throw notFound("Subscriber");
+  const [lists, history] = await Promise.all([
+    listMemberships(db, workspaceId, id),
+    historyOf(db, workspaceId, person),
+  ]);
+  const { email, first_name, last_name, source, status, custom_fields, engagement_score } = person;
+  return {
+    id,
+    email,
+    first_name,
+    last_name,
+    source,
+    status,
+    custom_fields,
+    created_at: person.created_at,
+    updated_at: person.updated_at,
+    lists,
+    stats: lifetimeOf(person, lists),
+    engagement_score,
+    ...history,
+  };
+}
+
+function lifetimeOf(person: SubscriberRow, lists: SubscriberDetail["lists"]): SubscriberDetail["stats"] {
+  const rate = (count: number) => (person.delivered_count === 0 ? 0 : count / person.delivered_count);
+  return {
+    sent: person.sent_count,
+    delivered: person.delivered_count,
+    bounced: person.bounce_count,
+    complained: person.complaint_count,
+    unsubscribed: lists.filter(({ status }) => status === "unsubscribed").length,
+    opens: person.open_count,
+    unique_opens: person.unique_open_count,
+    clicks: person.click_count,
+    unique_clicks: person.unique_click_count,
+    open_rate: rate(person.unique_open_count),
+    click_rate: rate(person.unique_click_count),
+    first_sent_at: person.first_sent_at,
+    last_sent_at: person.last_sent_at,
+    last_opened_at: person.last_opened_at,
+    last_clicked_at: person.last_clicked_at,
+  };
+}
