@@ -4,12 +4,12 @@
  * machine does meets both. Only the API runs: nothing is delivered meanwhile.
  */
 
+import { startProgram } from "../test/support/program.ts";
 import { startBareHandler } from "./bare-handler.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
 import { type Lab, senderDomain } from "./lab.ts";
 import { memoryOf } from "./machine.ts";
 import { htmlOfLength } from "./mail-body.ts";
-import { startProgram } from "./program.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
 const SIZES = [1_000, 10_000];
@@ -21,7 +21,7 @@ const LEAST_RATIO = 0.5;
 const MOST_P99_MS = 25;
 
 export async function benchAccept(lab: Lab): Promise<Figure[]> {
-  await using service = await startProgram({ env: lab.environment, args: ["serve", "--roles", "api"] });
+  await using service = await startProgram(lab.environment, ["serve", "--roles", "api"]);
   await using bare = await startBareHandler(lab.databaseUrl);
   const figures: Figure[] = [];
   for (const size of SIZES) {

@@ -12,10 +12,10 @@ import { insertDrafts } from "../src/sending/accept.ts";
 import { startCountingMx } from "../test/support/counting-mx.ts";
 import { draft } from "../test/support/drafts.ts";
 import { startFakeDns } from "../test/support/fake-dns.ts";
+import { startProgram } from "../test/support/program.ts";
 import { type Lab, senderDomain } from "./lab.ts";
 import { cores, memoryOf, signaturesPerSecond } from "./machine.ts";
 import { htmlOfLength } from "./mail-body.ts";
-import { startProgram } from "./program.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
 const RUNS = 3;
@@ -63,10 +63,7 @@ export async function benchDeliver(lab: Lab): Promise<Figure[]> {
   for (let run = 0; run < RUNS; run++) {
     await seed(lab);
     const signatures = await signaturesPerSecond(SIGNING_SECONDS);
-    await using service = await startProgram({
-      env: environment,
-      args: ["serve", "--roles", "api,delivery"],
-    });
+    await using service = await startProgram(environment, ["serve", "--roles", "api,delivery"]);
     while ((await mx.received()) < MESSAGES) await delay(LOOK_MS);
     while (await isQueueUsed(lab.database)) await delay(LOOK_MS);
     const emptyAt = Date.now();

@@ -11,9 +11,12 @@ import { createLog } from "../src/platform/log.ts";
 import { prepareSchema } from "../src/platform/schema.ts";
 import { createSecrets } from "../src/platform/secrets.ts";
 import { createWorkspace } from "../src/workspace/create-workspace.ts";
+import type { ProgramSettings } from "../test/support/program.ts";
 import { insertVerifiedDomain } from "../test/support/sender-domain.ts";
 
 export const senderDomain = "sender.test";
+/** Any value: the workspace that is used has a key of its own. */
+export const bootstrapKey = `efk_${"bench000".repeat(5)}`;
 const SECRET_KEY = "the secret key of a database that lives for one benchmark";
 
 export interface Lab extends AsyncDisposable {
@@ -24,8 +27,8 @@ export interface Lab extends AsyncDisposable {
   readonly apiKey: string;
   /** Removed at the end. */
   readonly folder: string;
-  /** Settings with which the program serves this database, quietly and without a rate limit. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** Settings with which the program serves this database. */
+  readonly environment: ProgramSettings;
 }
 
 /** The embedded PostgreSQL with its own settings, in a temporary folder: the same for service and yardstick. */
@@ -51,8 +54,7 @@ export async function openLab(): Promise<Lab> {
       DATABASE_URL: databaseUrl,
       DATA_DIR: dataDir,
       SECRET_KEY,
-      RATE_LIMIT: "off",
-      LOG_LEVEL: "warn",
+      BOOTSTRAP_API_KEY: bootstrapKey,
       MAIL_HOSTNAME: "mail.posthaste.test",
     },
     async [Symbol.asyncDispose]() {

@@ -3,6 +3,10 @@
  * functions down. (Background work is wired in background.ts, the delivery process in deliver.ts.)
  */
 import type { FastifyInstance } from "fastify";
+import { customFieldEndpoints } from "./audience/custom-fields/endpoints.ts";
+import { type ListCampaigns, mailingListEndpoints } from "./audience/mailing-lists/endpoints.ts";
+import { subscriberEndpoints } from "./audience/subscribers/endpoints.ts";
+import type { HistoryOf } from "./audience/subscribers/subscriber-detail.ts";
 import { createWaker } from "./delivery/channel.ts";
 import { registerInbox } from "./delivery/inbox.ts";
 import { countQueue } from "./delivery/store.ts";
@@ -73,6 +77,9 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       endpoints: () => endpoints,
       forgetKeys: () => authenticator.forget(),
     }),
+    ...mailingListEndpoints({ db: database, clock, campaigns: noCampaigns }),
+    ...subscriberEndpoints({ db: database, clock, historyOf: noHistory }),
+    ...customFieldEndpoints({ db: database, clock }),
     ...sendingDomainEndpoints({ db: database, clock, secrets, config, resolverFor }),
     ...verifiedSenderEndpoints({
       db: database,
@@ -116,6 +123,10 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     },
   };
 }
+
+/** Lists and people are asked about before there are campaigns: nothing was sent yet. */
+const noCampaigns: ListCampaigns = { latest: async () => new Map(), areUsing: async () => false };
+const noHistory: HistoryOf = async () => ({ recent_activity: [], bounces: [], suppressions: [] });
 
 /** Every endpoint, for whoever only reads what they are: no file is made and no database is asked. */
 export function endpointsForDocs(): readonly Endpoint[] {

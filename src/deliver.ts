@@ -27,7 +27,8 @@ export async function deliver(environment: Readonly<Record<string, string | unde
   const services = createServices(config, config.DATABASE_URL?.href ?? "", "posthaste delivery");
   const { database, clock, log, secrets } = services;
   const stopped = Promise.withResolvers<void>();
-  process.once("SIGTERM", stopped.resolve);
+  // It comes more than once: from the parent, and from a supervisor that tells every process.
+  process.on("SIGTERM", () => stopped.resolve());
   // A terminal sends Ctrl-C to the whole group; the parent decides when this process stops.
   process.on("SIGINT", () => {});
   endWithParent();
@@ -62,8 +63,8 @@ export async function deliver(environment: Readonly<Record<string, string | unde
 }
 
 /**
- * What the engine has to know about a sender: the domain's own key and return path. A verified sender has no domain
- * of its own here; its mail bears the platform's signature, as the service's own mail does.
+ * What the engine has to know about a sender: the domain's own key and return path. A verified sender has no verified
+ * domain here; its mail bears the platform's signature, as the service's own mail does.
  */
 function createIdentityFinder({ database, secrets, config }: Services): FindIdentity {
   const platformDomain = config.PLATFORM_SENDER.split("@")[1] ?? "";

@@ -247,6 +247,7 @@ describe("answers", () => {
   });
 
   it.each(paged)("%s clamps page and limit, and never fails", async (_name, endpoint) => {
+    const url = fill(endpoint.path, await idsFor(endpoint.path, owner));
     for (const value of [
       "0",
       "-1",
@@ -259,7 +260,7 @@ describe("answers", () => {
       "[]",
       "1&page=2&limit=x",
     ]) {
-      const answer = await owner.call(endpoint.method, `${endpoint.path}?page=${value}&limit=${value}`);
+      const answer = await owner.call(endpoint.method, `${url}?page=${value}&limit=${value}`);
       expect(answer.status).toBe(200);
       const { page, limit } = answer.body.data.pagination;
       expect(page).toBeGreaterThanOrEqual(1);

@@ -35,6 +35,8 @@ create table idempotency_keys (
   workspace_id uuid not null references workspaces (id),
   path text not null,
   key text not null,
+  -- Of the request that holds the key: fences one that was overtaken.
+  token uuid not null,
   request_hash bytea not null,
   -- Null while the first request is still running.
   answer_status smallint,

@@ -1,8 +1,13 @@
 /** How acceptance wakes the delivery workers: LISTEN/NOTIFY over the database, whatever machines they run on. */
 import sql from "sql-template-tag";
-import type { Database } from "../platform/database/pool.ts";
+import type { Database, Queryable } from "../platform/database/pool.ts";
 
 export const DELIVERY_CHANNEL = "posthaste_delivery";
+
+/** Wakes the workers; within a transaction, when that commits. */
+export async function notifyWorkers(db: Queryable): Promise<void> {
+  await db.run(sql`select pg_notify(${DELIVERY_CHANNEL}, '')`);
+}
 
 /**
  * A function that wakes the workers, at most once at a time: NOTIFY takes a lock that all commits share, so a
@@ -15,7 +20,7 @@ export function createWaker(db: Database): () => void {
     isWaking = true;
     do {
       again = false;
-      await db.run(sql`select pg_notify(${DELIVERY_CHANNEL}, '')`).catch(() => {});
+      await notifyWorkers(db).catch(() => {});
     } while (again);
     isWaking = false;
   };

@@ -4,6 +4,7 @@
  */
 import { isIP } from "node:net";
 import type { Resolver } from "../mail/resolver.ts";
+import { Answers } from "../platform/remember.ts";
 import { type Lane, laneFor } from "./lanes.ts";
 import { findMailHosts, type MailHost, siteName, type Unroutable } from "./mx.ts";
 
@@ -48,19 +49,12 @@ export function routeToRelay(host: string, lane: Lane, resolver: Resolver): Find
   });
 }
 
-/** Keeps routes for some minutes; what could not be found out, and what is asked for at this moment, is shared only. */
+/** Keeps routes for some minutes; what could not be found out is only shared by those who ask at the same moment. */
 function remembering(find: FindRoute): FindRoute {
-  const kept = new Map<string, { route: Promise<Route>; until: number }>();
-  return (domain) => {
-    const known = kept.get(domain);
-    if (known && known.until > performance.now()) return known.route;
-    if (kept.size >= MOST_KEPT) kept.clear();
-    const route = find(domain);
-    kept.set(domain, { route, until: performance.now() + KEPT_MS });
-    const forget = () => kept.delete(domain);
-    void route.then((answer) => {
-      if ("outcome" in answer && answer.status === "deferred") forget();
-    }, forget);
-    return route;
-  };
+  const routes = new Answers<Route>({
+    ms: KEPT_MS,
+    most: MOST_KEPT,
+    isKept: (route) => !("outcome" in route && route.status === "deferred"),
+  });
+  return (domain) => routes.get(domain, () => find(domain));
 }

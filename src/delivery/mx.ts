@@ -35,10 +35,6 @@ export type MailHosts = { readonly outcome: "found"; readonly hosts: readonly Ma
 export interface MailHostOptions {
   /** Talk to hosts on private and loopback addresses, too. */
   readonly allowPrivate: boolean;
-  /** Addresses at which we take mail ourselves: a host there, and all behind it, would send the mail back to us. */
-  readonly ownAddresses?: readonly string[] | undefined;
-  /** Try a host's IPv6 addresses before its IPv4 ones; default false: few machines have a route and a good name there. */
-  readonly ipv6First?: boolean | undefined;
   /** From 0 to below 1, decides between hosts of equal preference. */
   readonly random?: (() => number) | undefined;
   /** For all look-ups together. */
@@ -92,9 +88,8 @@ async function locate(look: Look, domain: string, options: MailHostOptions): Pro
   if (exchanges.length === 0)
     return unroutable("bounced", "5.1.10", `the domain ${domain} takes no mail (null MX)`);
 
-  const candidates = await Promise.all(exchanges.map((record) => lookUp(look, record, options)));
-  const loop = Math.min(...candidates.filter(({ isOwn }) => isOwn).map(({ preference }) => preference));
-  const reachable = candidates.filter(({ preference, usable }) => preference < loop && usable.length > 0);
+  const candidates = await Promise.all(exchanges.map(({ exchange }) => lookUp(look, exchange, options.allowPrivate)));
+  const reachable = candidates.filter(({ usable }) => usable.length > 0);
   const hosts = reachable.map(({ name, usable }) => ({ name, addresses: usable }));
   return hosts.length > 0
     ? { outcome: "found", hosts: limited(hosts) }
@@ -119,37 +114,31 @@ function considered(records: readonly MxRecord[], random: () => number): MxRecor
 /** A host and what came of looking it up. */
 interface Candidate {
   readonly name: string;
-  readonly preference: number;
   readonly usable: readonly string[];
   readonly forbidden: readonly string[];
-  readonly isOwn: boolean;
   readonly failure: string | null;
 }
 
-async function lookUp(look: Look, record: MxRecord, options: MailHostOptions): Promise<Candidate> {
-  const { exchange, preference } = record;
+async function lookUp(look: Look, exchange: string, allowPrivate: boolean): Promise<Candidate> {
   const isLiteral = isIP(exchange) !== 0;
   const lookups: readonly Lookup<string>[] = isLiteral ? [] : await look.addresses(exchange);
-  const families = lookups.map((lookup) => (lookup.outcome === "found" ? lookup.records : []));
-  const addresses = isLiteral ? [exchange] : (options.ipv6First ? families.toReversed() : families).flat();
+  // IPv4 first: few machines have a route and a good name in IPv6.
+  const found = lookups.flatMap((lookup) => (lookup.outcome === "found" ? lookup.records : []));
+  const addresses = isLiteral ? [exchange] : found;
   // RFC 5321 section 5.1: an MX names a host; one that is an address has never been through anybody's checks.
-  const mayUse = (address: string) => options.allowPrivate || (!isLiteral && isPublicAddress(address));
+  const mayUse = (address: string) => allowPrivate || (!isLiteral && isPublicAddress(address));
   const failed = lookups.find((lookup) => lookup.outcome === "failed");
   return {
     name: exchange,
-    preference,
     usable: addresses.filter(mayUse),
     forbidden: addresses.filter((address) => !mayUse(address)),
-    isOwn: addresses.some((address) => options.ownAddresses?.includes(address)),
     failure: failed?.reason ?? null,
   };
 }
 
 function whyNone(domain: string, candidates: readonly Candidate[], isImplicit: boolean): Unroutable {
-  const failure = candidates.find((candidate) => candidate.failure !== null && !candidate.isOwn)?.failure;
+  const failure = candidates.find((candidate) => candidate.failure !== null)?.failure;
   if (failure) return undecided(domain, failure);
-  if (candidates.some(({ isOwn }) => isOwn))
-    return unroutable("failed", "5.4.6", `mail for ${domain} loops back to this server`);
   const forbidden = candidates.flatMap((candidate) => candidate.forbidden);
   if (forbidden.length > 0)
     return unroutable("failed", "5.4.4", `${domain} has no public mail host, only ${forbidden.join(", ")}`);

@@ -123,13 +123,15 @@ export class SmtpConnection {
 
   /** Starts the deadline of the reply being waited for afresh. */
   allow(step: keyof SmtpDeadlines): void {
+    if (this.#fault !== null) return;
     this.#dueAt = performance.now() + this.#deadlines[step];
     if (this.#dueAt < this.#timerAt) this.#setTimer();
   }
 
   /**
-   * Turns the connection into a TLS one: after STARTTLS, or first of all where TLS is implicit. Whatever the server sent in the clear behind its reply to STARTTLS has been
-   * dropped unread (see #receive), so that nobody on the path can plant replies in the encrypted session.
+   * Turns the connection into a TLS one: after STARTTLS, or first of all where TLS is implicit. Whatever the server
+   * sent in the clear behind its reply to STARTTLS has been dropped unread (see #receive), so that nobody on the path
+   * can plant replies in the encrypted session.
    */
   async secure(target: TlsTarget): Promise<TlsOutcome | Fault> {
     if (this.#fault !== null) return this.#fault;

@@ -54,11 +54,19 @@ const namesOf: Readonly<Record<Exclude<ElementRole, "inline">, string>> = {
 /** Elements that have no end tag (HTML Standard, section 13.1.2). */
 const voidRoles: ReadonlySet<ElementRole> = new Set(["break", "picture", "rule", "void"]);
 /** Elements that may stand inside a paragraph. */
-const phrasingRoles: ReadonlySet<ElementRole> = new Set([...voidRoles, "inline", "link", "raw", "unseen"]);
+const phrasingRoles: ReadonlySet<ElementRole> = new Set([
+  "break",
+  "inline",
+  "link",
+  "picture",
+  "raw",
+  "unseen",
+  "void",
+]);
 
 /**
- * The names as a trie: for a node and an ASCII character, the node that follows. Reading a name off the HTML this way
- * costs a fifth of making a string of it and looking that up. Node 0 stands for every other name.
+ * The names as a trie: for a node and an ASCII character, the node that follows. Reading names off the HTML this way
+ * makes reading tags a fifth faster than a Map of strings does. Node 0 stands for every other name.
  */
 const width = 128;
 const root = 1;
@@ -91,11 +99,10 @@ export function endsParagraph(role: ElementRole): boolean {
 function addName(name: string): number {
   let node = root;
   for (const letter of name) {
-    const place = width * node + letter.charCodeAt(0);
-    const found = follows[place];
-    node = found || roles.push("inline") - 1;
-    follows[place] = node;
-    follows[place - letter.charCodeAt(0) + letter.toUpperCase().charCodeAt(0)] = node;
+    const row = width * node;
+    node = follows[row + letter.charCodeAt(0)] || roles.push("inline") - 1;
+    follows[row + letter.charCodeAt(0)] = node;
+    follows[row + letter.toUpperCase().charCodeAt(0)] = node;
   }
   return node;
 }

@@ -51,7 +51,7 @@ describe("the text of HTML", () => {
     ["<p>Hello<p>World", "Hello\n\nWorld"],
     ["one<br>two&nbsp;&amp;&lt;3", "one\ntwo &<3"],
     ["<h1>Dear {{name}}</h1>", "Dear {{name}}"],
-    ["<ul><li>a<li>b</ul>", " * a\n * b"],
+    ["<ul><li>a<li>b</ul>", "- a\n- b"],
     ['<a href="https://example.com/a">here</a>', "here <https://example.com/a>"],
     ['<a href="https://example.com/">https://example.com/</a>', "https://example.com/"],
     ['<a href="{{unsubscribe_url}}">Unsubscribe</a>', "Unsubscribe <{{unsubscribe_url}}>"],
@@ -124,6 +124,95 @@ describe("the text of HTML", () => {
   });
 });
 
+describe("any HTML", () => {
+  const markup = fc.constantFrom(
+    ..."p div span b h1 ul ol li table tr td blockquote pre a hr br img style title template".split(" "),
+  );
+  const soup = fc
+    .array(
+      fc.oneof(
+        markup.map((name) => `<${name}>`),
+        markup.map((name) => `</${name}>`),
+        fc.constantFrom(
+          "<a href='https://x.org/'>",
+          '<img alt="a  b" src=x>',
+          "<p hidden>",
+          "<i style='display:none'>",
+        ),
+        fc.constantFrom(
+          "<",
+          ">",
+          "'",
+          '"',
+          "&",
+          "&nbsp;",
+          "&#8;",
+          "<!--",
+          "-->",
+          "</",
+          "<!",
+          "=",
+          "/",
+          " ",
+          "\n",
+          "\r",
+          "\0",
+        ),
+        fc.string({ unit: "binary", maxLength: 5 }),
+      ),
+      { maxLength: 40 },
+    )
+    .map((pieces) => pieces.join(""));
+
+  test("makes a text without control characters, blanks at line ends, or empty lines at its ends", () => {
+    fc.assert(
+      fc.property(soup, (html) => {
+        const text = textFromHtml(html);
+        expect(text).not.toMatch(/(?![\n\t])\p{Cc}/u);
+        expect(text).not.toMatch(/[ \t]$/m);
+        expect(text).not.toMatch(/^\n|\n$/);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test("makes the same text whatever was read before", () => {
+    fc.assert(
+      fc.property(soup, soup, (html, other) => {
+        const text = textFromHtml(html);
+        textFromHtml(`${other}<b title="`.repeat(20));
+        expect(textFromHtml(html)).toBe(text);
+      }),
+    );
+  });
+
+  test.each([
+    ..."<|<a|<a |</|</a|<!|<!--|<?|<a href=\"|<a href='|<a b=\"'>|<a =|<a /|<x y=z |<p style='display :".split(
+      "|",
+    ),
+    ..."&|&#|&#x|&a|&amp|&lt;|=|\0|\u200c |😀|<br>|<hr>|&nbsp;|&nbsp;x|<img alt=' a  b'>|<img src=\"data:x\">".split(
+      "|",
+    ),
+    ..."<style>|<title/>|<script></scrip>|</style>|<template>|<div hidden>|<p hidden>x|<div hidden></div>".split(
+      "|",
+    ),
+    ..."<ul>|<ol><li>x|</ul>|<blockquote>x|<pre>\n\nx|<table><tr><td>x|<td><p>x|<a href=x>y|<a href=x></a>".split(
+      "|",
+    ),
+  ])("takes time in proportion to its length: many %j", (piece) => {
+    const html = `<p>${piece.repeat(400_000 / piece.length)}`;
+    for (const hostile of [
+      html,
+      `<div hidden>${html}`,
+      `<pre><blockquote>${html}x`,
+      `<a href="https://x.org/">${html}`,
+    ]) {
+      expect(textFromHtml(hostile).length).toBeLessThan(600_000);
+      looksLikeHtml(hostile);
+    }
+  });
+});
+
 describe("the HTML of a text", () => {
   test.each([
     ["Hello", "<p>Hello</p>\n"],
@@ -132,6 +221,7 @@ describe("the HTML of a text", () => {
     ["1 < 2 & <b>", "<p>1 &lt; 2 &amp; &lt;b&gt;</p>\n"],
     ['{{first_name | default: "you"}}', '<p>{{first_name | default: "you"}}</p>\n'],
     ["  in\n\tdent", "<p>&nbsp; in<br>\n&nbsp; &nbsp; dent</p>\n"],
+    ["a   b \tc", "<p>a&nbsp; &nbsp;b&nbsp; &nbsp; &nbsp;c</p>\n"],
     ["", ""],
     [" \n \n", ""],
   ])("%j is %j", (text, html) => {
@@ -149,7 +239,9 @@ describe("the HTML of a text", () => {
   });
 
   test("links nothing but http and https", () => {
-    expect(htmlFromText("javascript://x data:text/html,x ftp://x")).not.toContain("<a");
+    expect(
+      htmlFromText("javascript://x data:text/html,x ftp://x xhttps://x https:// http://. :// //"),
+    ).not.toContain("<a");
   });
 
   test("is never markup of the writer, and reads back as the same words", () => {
@@ -169,7 +261,7 @@ describe("the HTML of a text", () => {
   });
 
   test("is made of a million repetitions in no time", () => {
-    for (const piece of [")", "\n", " ", "https://", "&", "(", "x\n\n"]) {
+    for (const piece of [")", "\n", " ", "https://", "://", "http://.", "&", "(", "x\n\n", "  x"]) {
       const text = `https://example.com/${piece.repeat(500_000)}x`;
       expect(htmlFromText(text).endsWith("</p>\n")).toBe(true);
     }

@@ -1,6 +1,6 @@
 /**
- * From HTML to plain text in one pass: what each tag and each piece of text between them does to the layout. Elements
- * are not matched with their ends, but for those that are not shown; broken HTML costs a mark, never a word.
+ * From HTML to plain text in one pass: what the tags, and the text between them, do to the layout. Only elements that
+ * are not shown are matched with their ends, so broken HTML may misplace an indentation or an empty line, but no word.
  */
 
 import { isVoid } from "./html-elements.ts";
@@ -116,5 +116,5 @@ function addressOf(href: string): string | null {
 }
 
 function cut(text: string): string {
-  return `${text.slice(0, maxTextLength)}\n\n${cutMark}`.trimStart();
+  return `${text.slice(0, maxTextLength).trimEnd()}\n\n${cutMark}`.trimStart();
 }

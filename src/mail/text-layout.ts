@@ -98,6 +98,7 @@ export class TextLayout {
     this.#part(2);
     this.#put(rule);
     this.#part(2);
+    this.#row = "long";
   }
 
   /** Whatever stands beside a table does not stand in a line with its last row. */
@@ -248,14 +249,14 @@ export class TextLayout {
   }
 
   /** White space, or a control character. */
-  #space(char: number): void {
-    if (char === noBreakBlank) {
+  #space(code: number): void {
+    if (code === noBreakBlank) {
       this.#gap += " ";
       this.#gapMerges = false;
     } else if (this.#preformatted > 0) {
-      if (char === lineFeed) this.breakLine();
-      else if (char === blank || char === tab) this.#gap += String.fromCharCode(char);
-    } else if (isBlank(char) && !this.#gapMerges && (this.#gap !== "" || !this.#isAtLineStart())) {
+      if (code === lineFeed) this.breakLine();
+      else if (code === blank || code === tab) this.#gap += String.fromCharCode(code);
+    } else if (isBlank(code) && !this.#gapMerges && (this.#gap !== "" || !this.#isAtLineStart())) {
       this.#gap += " ";
       this.#gapMerges = true;
     }

@@ -22,6 +22,13 @@ export class ConfigError extends Error {
 
 const text: Reader<string> = (value) => value;
 const optionalText: Reader<string | null> = (value) => (value === "" ? null : value);
+/** RFC 1123 section 2.1; a number at the end would be an address. */
+const HOST_NAME =
+  /^(?=.{1,253}$)(?!.*\.\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
+const optionalHostName: Reader<string | null> = (value) => {
+  if (value !== "" && !HOST_NAME.test(value)) throw new ConfigError("must be a host name such as mail.example.com");
+  return optionalText(value);
+};
 const list: Reader<string[]> = (value) =>
   value
     .split(",")
@@ -206,12 +213,12 @@ export const settings = {
   }),
   MAIL_HOSTNAME: setting({
     default: "",
-    read: optionalText,
+    read: optionalHostName,
     about: "EHLO name: a host name whose address points back to it. Empty: the machine's name.",
   }),
   BOUNCE_DOMAIN: setting({
     default: "",
-    read: optionalText,
+    read: optionalHostName,
     about: "Domain of return paths, whose MX is this service. Empty: bounce.MAIL_HOSTNAME.",
   }),
   PLATFORM_FROM: setting({
@@ -291,7 +298,7 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     faults.push("RELAY_URL must be set when MAIL_MODE is relay");
   }
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
-  const mailHostname = read.MAIL_HOSTNAME ?? hostname();
+  const mailHostname = read.MAIL_HOSTNAME ?? machineName();
   return {
     ...read,
     MAIL_HOSTNAME: mailHostname,
@@ -299,4 +306,9 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     PLATFORM_SPF_DOMAIN: read.PLATFORM_SPF_DOMAIN ?? `spf.${mailHostname}`,
     PLATFORM_SENDER: read.PLATFORM_FROM ?? `posthaste@${mailHostname}`,
   };
+}
+
+/** Machines may be called what no host is called; then nobody would believe the name anyway. */
+function machineName(): string {
+  return HOST_NAME.test(hostname()) ? hostname() : "localhost";
 }

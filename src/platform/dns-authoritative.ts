@@ -17,7 +17,7 @@ export interface AuthoritativeOptions {
 }
 
 const DNS_PORT = 53;
-/** Domains have two to eight name servers; the first few that may be asked are enough. */
+/** Domains have two to eight name servers; the first few are enough, and a zone could name a thousand. */
 const MOST_SERVERS = 4;
 const TRIES = 1;
 
@@ -44,7 +44,8 @@ export function askAuthoritative(
     const nameServers = await local.ns(name);
     if (nameServers.outcome === "failed") return null;
     if (nameServers.outcome === "absent") return parentOf(name).includes(".") ? zoneOf(parentOf(name)) : null;
-    const addresses = (await Promise.all(nameServers.records.map(addressesOf))).flat().filter(mayAsk);
+    const known = nameServers.records.slice(0, MOST_SERVERS);
+    const addresses = (await Promise.all(known.map(addressesOf))).flat().filter(mayAsk);
     if (addresses.length === 0) return null;
     const asked = addresses.slice(0, MOST_SERVERS).map((address) => serverAt(address, port));
     return createResolver({ servers: asked, timeoutMs, tries: TRIES });

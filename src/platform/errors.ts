@@ -37,12 +37,15 @@ interface ErrorOptions {
   readonly requiredScopes?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
   readonly cause?: unknown;
+  /** Where the table's is not the one. */
+  readonly status?: number;
 }
 
 /** The caller's fault, or a state of the service that the caller must know: becomes the failure envelope. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   readonly code: ErrorCode;
+  readonly status: number;
   readonly details: readonly FieldFault[] | undefined;
   readonly requiredScopes: readonly string[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
@@ -50,6 +53,7 @@ export class ApiError extends Error {
   constructor(code: ErrorCode, message?: string, options: ErrorOptions = {}) {
     super(message ?? errorTable[code].text, { cause: options.cause });
     this.code = code;
+    this.status = options.status ?? errorTable[code].status;
     this.details = options.details;
     this.requiredScopes = options.requiredScopes;
     this.headers = options.headers ?? {};
@@ -61,6 +65,11 @@ export function invalid(...faults: [FieldFault, ...FieldFault[]]): ApiError {
   return new ApiError("VALIDATION_ERROR", faults.map((fault) => fault.message).join("; "), {
     details: faults,
   });
+}
+
+/** More than we can take at this moment: 503, nothing was done, and the same call may be made again soon. */
+export function overloaded(message: string): ApiError {
+  return new ApiError("INTERNAL_ERROR", message, { status: 503, headers: { "Retry-After": "1" } });
 }
 
 /** A NOT_FOUND that names the kind of thing: the same for an unknown id and for another workspace's. */

@@ -3,7 +3,7 @@
  * delivery process under the service. The parent opens an IPC channel (`fork`, or "ipc" in `stdio`); the kernel closes
  * it when the parent is gone, even by SIGKILL.
  *
- * `main.ts` calls this first, after its handler for SIGTERM is in place; every forked process does the same.
+ * serve.ts and deliver.ts call this as soon as their handlers for SIGTERM are in place.
  */
 
 /** Sends ourselves SIGTERM when the parent is gone, so that there is one way to stop. No-op without a channel. */

@@ -1,18 +1,18 @@
 /**
  * Acceptance: the moment a message becomes ours. Whoever sends (the API, the platform itself, later campaigns and
- * submission) hands in drafts; log row, content, queue row and the answer to an Idempotency-Key are one statement,
- * and only after its commit does anybody get a 201.
+ * submission) hands in drafts; log row, content and queue row are one statement, one transaction with the answer to an
+ * Idempotency-Key, and only after its commit does anybody get a 201.
  *
  * Drafts that arrive while a commit is under way go into the next one: micro-batches without a timer, so that a
- * lone message waits for nothing and a flood shares its commits.
+ * lone message waits for nothing and a flood shares its commits. A row that the database refuses fails alone.
  */
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql from "sql-template-tag";
 import { enqueueSql, type Priority } from "../delivery/store.ts";
 import { maySendAsEach, type SenderQuestion } from "../identity/may-send-as.ts";
 import { insertMessagesSql, type NewMessage } from "../messages/store.ts";
 import type { Database, Queryable } from "../platform/database/pool.ts";
-import { ApiError, invalid } from "../platform/errors.ts";
-import { answersSql, type Reservation } from "../platform/http/idempotency.ts";
+import { ApiError, invalid, overloaded } from "../platform/errors.ts";
+import { type Reservation, updateAnswers } from "../platform/http/idempotency.ts";
 
 /** Retried for this long, then given up (mail-practice: 72 h). */
 const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1000;
@@ -21,8 +21,9 @@ const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1000;
 const BATCHES_IN_FLIGHT = 2;
 const BATCH_MESSAGES = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** Beyond this we say so at once instead of letting callers wait for their time-out. */
-const MOST_WAITING = 20_000;
+
+/** Beyond these we say so, instead of letting callers wait for their time-out or running out of memory. */
+const LIMITS = { messages: 20_000, bytes: 256 * 1024 * 1024, waitMs: 20_000 };
 
 export interface Draft {
   readonly message: NewMessage;
@@ -35,7 +36,8 @@ export interface Draft {
 export interface Acceptor {
   /**
    * Resolves once the message is on disk.
-   * @throws ApiError VALIDATION_ERROR when the workspace may not send as that address
+   * @throws ApiError VALIDATION_ERROR when the workspace may not send as that address, CONFLICT when another request
+   * took the Idempotency-Key over, RATE_LIMIT_EXCEEDED or 503 when there is more to accept than we can
    */
   accept(draft: Draft): Promise<void>;
 }
@@ -43,58 +45,99 @@ export interface Acceptor {
 interface Waiting {
   readonly draft: Draft;
   readonly bytes: number;
+  /** When it is too late to begin, on the clock of performance.now(). */
+  readonly deadline: number;
   resolve(): void;
   reject(reason: unknown): void;
 }
 
 /** @param onCommitted tells the delivery workers that there is something to do. */
-export function createAcceptor(db: Database, onCommitted: () => void): Acceptor {
+export function createAcceptor(
+  db: Database,
+  onCommitted: () => void,
+  limits: Readonly<typeof LIMITS> = LIMITS,
+): Acceptor {
   const waiting: Waiting[] = [];
   let inFlight = 0;
+  /** Content that waits or is being stored. */
+  let heldBytes = 0;
+  let isWatched = false;
 
   const start = () => {
     while (inFlight < BATCHES_IN_FLIGHT && waiting.length > 0) {
-      const batch = takeBatch(waiting);
       inFlight += 1;
-      void commit(batch).finally(() => {
+      void commit(db, takeBatch(waiting), onCommitted).finally(() => {
         inFlight -= 1;
         start();
       });
     }
+    const [first] = waiting;
+    if (first === undefined || isWatched) return;
+    isWatched = true;
+    setTimeout(refuseLate, first.deadline - performance.now()).unref();
   };
 
-  const commit = async (batch: Waiting[]) => {
-    try {
-      const accepted = await refuseForeignSenders(db, batch);
-      if (accepted.length > 0)
-        await insertDrafts(
-          db,
-          accepted.map((one) => one.draft),
-        );
-      for (const one of accepted) one.resolve();
-      if (accepted.length > 0) onCommitted();
-    } catch (fault) {
-      for (const one of batch) one.reject(fault);
+  /** Those who have waited longest stand in front. */
+  const refuseLate = () => {
+    isWatched = false;
+    const now = performance.now();
+    const inTime = waiting.findIndex(({ deadline }) => deadline > now);
+    for (const { reject } of waiting.splice(0, inTime === -1 ? waiting.length : inTime)) {
+      reject(overloaded("The message could not be stored in time: retry shortly"));
     }
+    start();
   };
 
   return {
-    accept(draft) {
-      if (waiting.length >= MOST_WAITING) {
+    async accept(draft) {
+      const bytes = sizeOf(draft.message);
+      if (waiting.length >= limits.messages || heldBytes + bytes > limits.bytes) {
         throw new ApiError(
           "RATE_LIMIT_EXCEEDED",
           "Too many messages are being accepted at this moment: retry shortly",
-          {
-            headers: { "Retry-After": "1" },
-          },
+          { headers: { "Retry-After": "1" } },
         );
       }
-      return new Promise((resolve, reject) => {
-        waiting.push({ draft, bytes: sizeOf(draft.message), resolve, reject });
-        start();
-      });
+      heldBytes += bytes;
+      try {
+        await new Promise<void>((resolve, reject) => {
+          waiting.push({ draft, bytes, deadline: performance.now() + limits.waitMs, resolve, reject });
+          start();
+        });
+      } finally {
+        heldBytes -= bytes;
+      }
     },
   };
+}
+
+/** Everybody in the batch learns what became of theirs; never throws. */
+async function commit(db: Database, batch: readonly Waiting[], onCommitted: () => void): Promise<void> {
+  let rest = batch;
+  try {
+    rest = await refuseForeignSenders(db, batch);
+    if (rest.length === 0) return;
+    const accepted = await insertHeld(
+      db,
+      rest.map(({ draft }) => draft),
+    );
+    for (const { draft, resolve, reject } of rest) {
+      if (accepted.has(draft)) resolve();
+      else reject(new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker"));
+    }
+    onCommitted();
+  } catch (fault) {
+    if (rest.length > 1 && isAboutContent(fault)) {
+      const middle = Math.ceil(rest.length / 2);
+      await commit(db, rest.slice(0, middle), onCommitted);
+      await commit(db, rest.slice(middle), onCommitted);
+    } else for (const { reject } of rest) reject(fault);
+  }
+}
+
+/** A value the database does not take (SQLSTATE classes 22 and 23): one row's fault, and not its neighbours'. */
+function isAboutContent(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && /^2[23]/.test(String(fault.code));
 }
 
 function takeBatch(waiting: Waiting[]): Waiting[] {
@@ -114,7 +157,7 @@ function sizeOf({ html, text, attachments }: NewMessage): number {
 }
 
 /** One question for the whole batch; those who may not send learn it now, the rest go on. */
-async function refuseForeignSenders(db: Queryable, batch: Waiting[]): Promise<Waiting[]> {
+async function refuseForeignSenders(db: Queryable, batch: readonly Waiting[]): Promise<Waiting[]> {
   const questions = batch.flatMap(({ draft }) => draft.sender ?? []);
   const answers = await maySendAsEach(db, questions);
   return batch.filter(({ draft, reject }) => {
@@ -129,8 +172,29 @@ async function refuseForeignSenders(db: Queryable, batch: Waiting[]): Promise<Wa
   });
 }
 
-/** Log, contents, queue and idempotency answers in one statement, which is one transaction and one round trip. */
+/**
+ * Inserts the drafts and stores their answers, together or not at all, and says which those were: a draft whose
+ * Idempotency-Key was taken over meanwhile is left out, for the other request sends it.
+ */
+async function insertHeld(db: Database, drafts: readonly Draft[]): Promise<ReadonlySet<Draft>> {
+  const answers = drafts.flatMap(({ idempotency }) =>
+    idempotency ? { held: idempotency.held, answer: idempotency.held.answerFor(idempotency.data) } : [],
+  );
+  if (answers.length === 0) {
+    await insertDrafts(db, drafts);
+    return new Set(drafts);
+  }
+  return db.transaction(async (tx) => {
+    const holding = await updateAnswers(tx, answers);
+    const ours = drafts.filter(({ idempotency }) => !idempotency || holding.has(idempotency.held.token));
+    await insertDrafts(tx, ours);
+    return new Set(ours);
+  });
+}
+
+/** Log, contents and queue in one statement, which is one round trip. */
 export async function insertDrafts(db: Queryable, drafts: readonly Draft[]): Promise<void> {
+  if (drafts.length === 0) return;
   const { log, contents } = insertMessagesSql(drafts.map((draft) => draft.message));
   const queue = enqueueSql(
     drafts.map(({ message, priority }) => ({
@@ -142,17 +206,8 @@ export async function insertDrafts(db: Queryable, drafts: readonly Draft[]): Pro
       expiresAt: new Date(message.createdAt.getTime() + EXPIRES_AFTER_MS),
     })),
   );
-  const answered = answersOf(drafts);
   await db.rows(
-    sql`with log as (${log}), contents as (${contents}), queue as (${queue})${answered} select`,
-    // The text is constant but for the idempotency answers, so that it is parsed once.
-    answered === empty ? "accept messages" : undefined,
+    sql`with log as (${log}), contents as (${contents}), queue as (${queue}) select`,
+    "accept messages",
   );
-}
-
-function answersOf(drafts: readonly Draft[]): Sql {
-  const answers = drafts.flatMap(({ idempotency }) =>
-    idempotency ? { held: idempotency.held, answer: idempotency.held.answerFor(idempotency.data) } : [],
-  );
-  return answers.length === 0 ? empty : sql`, answers as (${answersSql(answers)})`;
 }

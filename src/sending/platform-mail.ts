@@ -1,6 +1,5 @@
 /** The service's own mail (confirmation links and the like): source `platform`, free, never suppressed by a plan. */
-import sql from "sql-template-tag";
-import { DELIVERY_CHANNEL } from "../delivery/channel.ts";
+import { notifyWorkers } from "../delivery/channel.ts";
 import { parseAddress } from "../mail/address.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/database/pool.ts";
@@ -46,6 +45,6 @@ export function createPlatformMail(from: string, clock: Clock): SendPlatformMail
         },
       },
     ]);
-    await tx.run(sql`select pg_notify(${DELIVERY_CHANNEL}, '')`);
+    await notifyWorkers(tx);
   };
 }

@@ -64,8 +64,11 @@ interface Scene {
   readonly sender: Sender;
 }
 
+const startedAt = performance.now();
+const seconds = () => Math.round((performance.now() - startedAt) / 1000);
+
 function say(text: string): void {
-  process.stdout.write(`${text}\n`);
+  process.stdout.write(`${String(seconds()).padStart(4)} s  ${text}\n`);
 }
 
 const recipientDomain = (number: number) => `receiver-${number % DOMAINS}.test`;
@@ -106,15 +109,20 @@ async function killAgainAndAgain(
   random: Random,
   groups: Set<number>,
 ): Promise<Map<Victim, number>> {
-  const { program, sender } = scene;
+  const { program, sender, dataDir } = scene;
   const kills = new Map<Victim, number>();
   let starting: Promise<void> = Promise.resolve();
+  const start = () => {
+    // A start that is killed half-way is no fault; any other that fails is seen in the end, for nothing runs then.
+    starting = program.start().catch((fault: Error) => say(fault.message));
+    groups.add(program.pid);
+  };
   for (let done = 0; done < settings.kills || sender.accepted.size < settings.messages; ) {
     if (random.between(1, KILLED_IN_START) > 1) await starting;
     await delay(random.between(DELAY_MS.least, DELAY_MS.most));
     if (done >= settings.kills) continue;
     const victim = random.pick(victims);
-    const pids = await findVictims(victim, { pid: program.pid, dataDir: scene.dataDir }, random);
+    const pids = await findVictims(victim, { pid: program.pid, dataDir }, random);
     if (pids.length === 0) continue;
     killAll(pids);
     done += 1;
@@ -122,25 +130,10 @@ async function killAgainAndAgain(
     say(`${done} of ${settings.kills}: ${victim} (${pids.length}), ${sender.accepted.size} accepted`);
     if (!pids.includes(program.pid)) continue;
     await starting;
-    // A start that is killed half-way is no fault; the next one is then ours to make.
-    starting = program.start().catch((fault: Error) => say(fault.message));
-    groups.add(program.pid);
+    start();
   }
   await starting;
-  await startUntilReady(program, groups);
   return kills;
-}
-
-/** The last start may have been one that was killed. */
-async function startUntilReady(program: Program, groups: Set<number>): Promise<void> {
-  const isUp = await fetch(`${program.url}/healthz`).then(
-    () => true,
-    () => false,
-  );
-  if (isUp) return;
-  const starting = program.start();
-  groups.add(program.pid);
-  await starting;
 }
 
 /** Freezes one of two delivery processes beyond its leases; gives what it had in flight then. */
@@ -212,8 +205,6 @@ async function judge(scene: Scene, frozen: Pick<MailCount, "unread" | "underWay"
   ];
 }
 
-const startedAt = performance.now();
-const seconds = () => Math.round((performance.now() - startedAt) / 1000);
 say(`seed ${settings.seed}, ${settings.workers} delivery processes`);
 const random = randomFrom(settings.seed);
 const folder = await mkdtemp(join(tmpdir(), "posthaste-kill-"));
@@ -224,7 +215,7 @@ let frozen: Awaited<ReturnType<typeof freezeOne>> | null = null;
 if (values.freeze) frozen = await freezeOne(scene, random);
 else {
   const kills = await killAgainAndAgain(scene, random, groups);
-  say(`kills                ${JSON.stringify(Object.fromEntries(kills))} in ${seconds()} s`);
+  say(`kills                ${JSON.stringify(Object.fromEntries(kills))}`);
 }
 await scene.sender.finish();
 await eventually("the queue to be empty", () => isQueueEmpty(scene.program), REST_MS).catch((fault: Error) =>
@@ -233,7 +224,6 @@ await eventually("the queue to be empty", () => isQueueEmpty(scene.program), RES
 await scene.program.kill("SIGTERM");
 faults.push(...(await judge(scene, frozen)));
 faults.push(...(await survivors(groups)).map((process) => `it outlived the service: ${process}`));
-say(`wall time            ${seconds()} s`);
 say(faults.length === 0 ? "every promise was kept" : `BROKEN\n${faults.join("\n")}`);
 await scene.mx.stop();
 await scene.dns.close();

@@ -80,7 +80,9 @@ export function startSender(options: SenderOptions): Sender {
       text = await answer.text();
     } catch {
       unanswered += 1;
-      return retry(message, RETRY_MS);
+      retry(message, RETRY_MS);
+      await delay(RETRY_MS);
+      return;
     }
     if (status !== 201) {
       if (status !== 409 && status !== 503) refused.push(`${status}: ${text}`);

@@ -34,6 +34,14 @@ async function create(owner: Owner, path: string, body: object): Promise<string>
 
 const apiKey = () => ({ name: unique(), permissions: ["*:*"] });
 const sendingDomain = () => ({ domain: `${unique()}.example.com` });
+const mailingList = () => ({ name: unique() });
+const subscriber = () => ({ email: `${unique()}@example.net`, custom_fields: { city: "Rome" } });
+const customField = () => ({
+  field_name: unique(),
+  field_label: "Size",
+  field_type: "select",
+  field_options: ["S", "M"],
+});
 const verifiedSender = () => ({ email: `${unique()}@example.org`, from_name: "Ada" });
 
 /** By the path up to the id; `parents` are the ids to its left. */
@@ -47,6 +55,12 @@ export const things: Readonly<Record<string, (owner: Owner, parents: readonly st
       return id;
     },
     "/dkims/{id}": async (owner) => create(owner, "/dkims", await dkimKey(owner)),
+    "/mailing-lists/{id}": newList,
+    "/mailing-lists/{id}/subscribers/{subscriber_id}": newMember,
+    "/mailing-lists/{id}/custom-fields/{field_id}": (owner, [list]) =>
+      create(owner, `/mailing-lists/${list}/custom-fields`, customField()),
+    "/subscribers/{id}": async (owner) => newMember(owner, [await newList(owner)]),
+    "/custom-fields/global/{field_id}": (owner) => create(owner, "/custom-fields/global", customField()),
     "/messages/{id}": async (owner) => create(owner, "/emails/send", await email(owner)),
     "/jobs/{job_id}": async ({ database, workspaceId, dataDir }) => {
       const resource = { name: jobResource, label: "", group: "" };
@@ -59,6 +73,15 @@ export const things: Readonly<Record<string, (owner: Owner, parents: readonly st
       return job_id;
     },
   };
+
+function newList(owner: Owner): Promise<string> {
+  return create(owner, "/mailing-lists", mailingList());
+}
+
+async function newMember(owner: Owner, [list]: readonly string[]): Promise<string> {
+  const answer = await owner.call("POST", `/mailing-lists/${list}/subscribers`, subscriber());
+  return answer.body.data.subscriber_id;
+}
 
 /** The resource whose permissions cover the job above. */
 export const jobResource = "examples";
@@ -88,4 +111,13 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createVerifiedSender: verifiedSender,
   createDkimKey: dkimKey,
   sendEmail: email,
+  createMailingList: mailingList,
+  updateMailingList: () => ({ name: unique() }),
+  addMember: subscriber,
+  updateMember: () => ({ first_name: "Ada", status: "unsubscribed" }),
+  setMemberStatus: () => ({ status: "bounced" }),
+  createCustomField: customField,
+  updateCustomField: () => ({ field_label: "Waist" }),
+  createGlobalCustomField: customField,
+  updateGlobalCustomField: () => ({ field_label: "Waist" }),
 };

@@ -21,6 +21,9 @@ export interface LogLine {
   readonly address?: string;
 }
 
+/** The environment; the key makes the API ours to call. */
+export type ProgramSettings = Readonly<Record<string, string>> & { readonly BOOTSTRAP_API_KEY: string };
+
 /** How a process ended: its code, or the signal that ended it. */
 export type Ending = readonly [code: number | null, signal: NodeJS.Signals | null];
 
@@ -51,7 +54,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => 
  * @param words its command line
  */
 export async function startProgram(
-  settings: Readonly<Record<string, string>> & { readonly BOOTSTRAP_API_KEY: string },
+  settings: ProgramSettings,
   words: readonly string[] = ["serve"],
 ): Promise<Program> {
   const { PATH = "" } = process.env;

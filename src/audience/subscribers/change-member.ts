@@ -11,7 +11,13 @@ import { readObject, valueReader } from "./custom-values.ts";
 import { insertMembers, removeMembers, updateStatuses } from "./door.ts";
 import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./input.ts";
 import { holdingStatuses, type SubscriberStatus } from "./status.ts";
-import { findMember, findSubscriberByEmail, lockSubscriber, updateSubscriber } from "./store.ts";
+import {
+  findMember,
+  findMemberByEmail,
+  findSubscriberByEmail,
+  lockSubscriber,
+  updateSubscriber,
+} from "./store.ts";
 import type { Member, NewMember } from "./subscriber.ts";
 
 interface Dependencies {
@@ -58,8 +64,8 @@ export function addMember(
       resubscribe: false,
     });
     if (joined === 0) throw new ApiError("CONFLICT", `${email} is on this list already`);
-    const { id: subscriberId } = known ?? (await findSubscriberByEmail(tx, workspaceId, email)) ?? { id: "" };
-    const member = await requireMember(tx, { workspaceId, mailingListId, subscriberId });
+    const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
+    if (member === undefined) throw new Error(`${email} joined and is not on the list`);
     return { ...member, warnings: holdingStatuses.filter((status) => status === member.status) };
   });
 }
@@ -100,18 +106,15 @@ export function changeMember(
         message: "email cannot change; add the new address and remove this one",
       });
     }
-    const custom_fields =
-      given === undefined ? person.custom_fields : await merged(given, person.custom_fields);
-    await updateSubscriber(tx, workspaceId, { ...person, ...names, custom_fields }, clock.now());
+    if (given !== undefined || body.first_name !== undefined || body.last_name !== undefined) {
+      const fields = given === undefined ? [] : await listFieldsInForce(tx, workspaceId, mailingListId);
+      const custom_fields = valueReader(fields).change(given ?? {}, person.custom_fields);
+      await updateSubscriber(tx, workspaceId, { ...person, ...names, custom_fields }, clock.now());
+    }
     if (body.status !== undefined) {
       await updateStatuses(tx, workspaceId, moveOf(place, body.status), clock.now());
     }
     return requireMember(tx, place);
-
-    async function merged(changes: Parameters<typeof readObject>[0] & object, held: object) {
-      const fields = await listFieldsInForce(tx, workspaceId, mailingListId);
-      return valueReader(fields).change({ ...changes }, { ...held });
-    }
   });
 }
 

@@ -157,7 +157,8 @@ const badness = (status: Sql) =>
 
 /**
  * Sets statuses, in the caller's transaction. `moves` is a select of mailing_list_id, subscriber_id and status; who is
- * not on the list is passed over. Bounced and complained hold for the person and so reach all other lists as well.
+ * not on the list is passed over. Bounced and complained hold for the person and so reach every list: they may come
+ * without one (null).
  * @returns how many memberships have another status now
  */
 export async function updateStatuses(
@@ -184,7 +185,7 @@ function moveStatuses(tx: Queryable, workspaceId: WorkspaceId, moves: Sql, now: 
       from (${moves}) v join memberships m on m.workspace_id = ${workspaceId} and m.subscriber_id = v.subscriber_id
         and (m.mailing_list_id = v.mailing_list_id
           or v.status = any(${holdingStatuses}::text[]) and m.status <> 'complained')
-      order by m.mailing_list_id, m.subscriber_id, m.mailing_list_id = v.mailing_list_id desc,
+      order by m.mailing_list_id, m.subscriber_id, m.mailing_list_id is not distinct from v.mailing_list_id desc,
         ${badness(sql`v.status`)} desc
     ), moved as (
       update memberships m

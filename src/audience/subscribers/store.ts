@@ -23,6 +23,18 @@ export function findMember(
       and m.subscriber_id = ${subscriberId}`);
 }
 
+/** `email` is normalised. */
+export function findMemberByEmail(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  email: string,
+): Promise<Member | undefined> {
+  return db.row(sql`
+    select ${member}
+    where s.workspace_id = ${workspaceId} and s.email = ${email} and m.mailing_list_id = ${mailingListId}`);
+}
+
 /** Members by their ids, newest person first. */
 export function listMembers(
   db: Queryable,

@@ -1,6 +1,8 @@
 /**
- * The key that signs a domain's mail: the newest whose record has been seen in the DNS, and before there is one the
- * key that was made with the domain. Rotation follows from it: add a key, publish and verify it, delete the old one.
+ * The key that signs a domain's mail: the newest whose record has been seen in the DNS. Before there is one it is the
+ * key that was made with the domain, once the domain is verified: until then nobody may send from it but verified
+ * senders, for whom a signature that cannot be checked is worse than the platform's. Rotation follows from it: add a
+ * key, publish and verify it, delete the old one.
  *
  * Unsealing and parsing cost more than a signature, so callers keep what they get for a while.
  */
@@ -19,7 +21,7 @@ export interface SigningKey {
   readonly privateKey: KeyObject;
 }
 
-/** One query for many domains; the answers stand in the order of the questions, null where there is no key. */
+/** One query for many domains; the answers stand in the order of the questions, null where no key may sign. */
 export async function signingKeys(
   db: Queryable,
   secrets: Secrets,

@@ -41,7 +41,8 @@ const columns = sql`id, domain, selector, bits, public_key, is_automatic, verifi
  * Which key of a domain signs: the newest whose record has been seen; before there is one, the automatic key; without
  * that, the newest. (Ids grow with time.)
  */
-const signingOrder = sql`verified_at is not null desc, verified_at is null and is_automatic desc, id desc`;
+const signingOrder = sql`dkim_keys.verified_at is not null desc,
+  dkim_keys.verified_at is null and is_automatic desc, dkim_keys.id desc`;
 
 /** Newest first. */
 export function listDkimKeys(db: Queryable, workspaceId: WorkspaceId): Promise<DkimKey[]> {
@@ -112,7 +113,10 @@ export interface SealedSigningKey {
   readonly private_key: Buffer | null;
 }
 
-/** For each asked domain, in the order asked, the key that signs. */
+/**
+ * For each asked domain, in the order asked, the key that signs. A key that nobody has seen in the DNS signs only for a
+ * domain that the workspace has proved to be its own.
+ */
 export function listSigningKeys(
   db: Queryable,
   asked: readonly DomainOfWorkspace[],
@@ -123,8 +127,10 @@ export function listSigningKeys(
     from unnest(${asked.map((one) => one.workspaceId)}::uuid[], ${asked.map((one) => one.domain)}::text[])
       with ordinality as asked (workspace_id, domain, position)
     left join lateral (
-      select id, selector, private_key from dkim_keys
+      select dkim_keys.id, selector, private_key
+      from dkim_keys join sending_domains as own using (workspace_id, domain)
       where workspace_id = asked.workspace_id and domain = asked.domain
+        and (dkim_keys.verified_at is not null or own.is_verified)
       order by ${signingOrder}
       limit 1
     ) as key on true

@@ -22,8 +22,11 @@ export interface Launch {
 
 const NOBODY = 65_534;
 
-/** On Linux the kernel asks PostgreSQL to shut down (SIGINT: fast) when our process is gone, even by SIGKILL. */
-export const TIED = ["setpriv", "--pdeathsig", "INT"];
+/**
+ * On Linux the kernel ends PostgreSQL when our process is gone, even by SIGKILL. SIGQUIT ends it at once, and the next
+ * start recovers from the log; a shutdown (SIGINT) that meets a server which is just recovering can last for ever.
+ */
+export const TIED = ["setpriv", "--pdeathsig", "QUIT"];
 const NAMESPACE = ["unshare", "--user"];
 /** The secure bit lets access(2) see the capability too, with which PostgreSQL looks for its own programs. */
 const PASS_CLOSED_FOLDERS =

@@ -5,7 +5,7 @@
  * stays behind after a SIGKILL, and the number may by then belong to somebody else.
  */
 import { execFile, spawn } from "node:child_process";
-import { open, readFile, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
@@ -93,6 +93,23 @@ async function disown(lockFile: string): Promise<void> {
     if (isAlive(Number.parseInt(pid, 10))) await file.write([NO_PROCESS, ...rest].join("\n"), 0);
   } finally {
     await file.close();
+  }
+}
+
+/**
+ * Ends what is left of a server whose first process was killed. Its children notice and go, but for one that waits for
+ * another that was killed with it, for ever; and while one is there no new server starts. Only Linux says who they are.
+ */
+export async function endOrphans({ data }: Cluster): Promise<void> {
+  const pids =
+    process.platform === "linux" ? (await readdir("/proc")).map(Number).filter((pid) => pid > 0) : [];
+  for (const pid of pids) {
+    if ((await readlink(`/proc/${pid}/cwd`).catch(() => "")) !== data) continue;
+    const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
+    const isOurs = /^Name:\tpostgres$/m.test(status) && !(await serves(pid, data));
+    const parent = Number(/^PPid:\t(\d+)$/m.exec(status)?.[1]);
+    // The child of a living server is no orphan: another process may just have started one.
+    if (isOurs && !(await serves(parent, data))) process.kill(pid, "SIGKILL");
   }
 }
 

@@ -175,6 +175,28 @@ describe("with one cluster", () => {
     await vi.waitFor(async () => expect(await findPostmaster(cluster)).toBeUndefined(), { timeout: 5_000 });
   });
 
+  test.runIf(process.platform === "linux")(
+    "a child of a killed server that does not end is ended by the next start",
+    async () => {
+      const owner = await startElsewhere(dataDir);
+      const { connection, stop } = await start(dataDir);
+      const client = new pg.Client({ connectionString: connection.url });
+      client.on("error", () => {});
+      await client.connect();
+      const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+      // Whoever is stopped does not see that its server is gone, like one that waits for a killed one.
+      process.kill(rows[0]?.pid ?? 0, "SIGSTOP");
+      const lost = await postmasterPid(dataDir);
+      owner.kill("SIGKILL");
+      process.kill(lost, "SIGKILL");
+      await client.end().catch(() => {});
+      await stop();
+      const next = await start(dataDir);
+      expect(await query(next.connection, "select 1 as one")).toEqual([{ one: 1 }]);
+      expect(await postmasterPid(dataDir)).not.toBe(lost);
+    },
+  );
+
   test("an orphaned server is taken over as it runs, and stopped by its new owner", async () => {
     const cluster = await openCluster(dataDir, log);
     const prefix = cluster.launch.prefix.filter((word) => !TIED.includes(word));

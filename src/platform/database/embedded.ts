@@ -11,8 +11,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { Log } from "../log.ts";
+import { lockKey } from "./advisory-lock.ts";
 import { type Cluster, openCluster, PORT, USER } from "./embedded-cluster.ts";
-import { findPostmaster, POLL_MS, startPostmaster, stopPostmaster } from "./embedded-postmaster.ts";
+import {
+  endOrphans,
+  findPostmaster,
+  POLL_MS,
+  startPostmaster,
+  stopPostmaster,
+} from "./embedded-postmaster.ts";
 
 export interface Connection {
   /** The folder of the Unix socket. */
@@ -41,12 +48,12 @@ interface Session {
 
 const DATABASE = "posthaste";
 
-/** Any constant, other than the migrations' lock. */
-const OWNER_LOCK = 7_205_759_404;
+const OWNER_LOCK = lockKey("owner of the embedded server");
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** How long the remains of a killed server may keep a new one off the cluster. */
+/** How long the remains of a killed server may keep a new one off the cluster: by themselves, and in any case. */
+const REMAINS_MS = 1_000;
 const TAKEN_MS = 15_000;
 
 /** The pause before starting a lost server again: none at first, then growing to the most; steady running resets it. */
@@ -110,7 +117,7 @@ function connectionTo({ socketFolder }: Cluster, database = DATABASE): Connectio
 
 /** A session with the server of this cluster, which is started if there is none. */
 async function attach(cluster: Cluster, log: Log, signal: AbortSignal): Promise<Session> {
-  const deadline = performance.now() + TAKEN_MS;
+  const startedAt = performance.now();
   for (;;) {
     const session = await joinServer(cluster);
     if (session !== undefined) return session;
@@ -119,7 +126,9 @@ async function attach(cluster: Cluster, log: Log, signal: AbortSignal): Promise<
     if ((await findPostmaster(cluster)) === undefined) {
       const outcome = await startPostmaster(cluster, log);
       if (outcome === "ready") continue;
-      if (performance.now() > deadline) throw new Error("The remains of a killed PostgreSQL hold its data.");
+      const waited = performance.now() - startedAt;
+      if (waited > TAKEN_MS) throw new Error("The remains of a killed PostgreSQL hold its data.");
+      if (waited > REMAINS_MS) await endOrphans(cluster);
     }
     await delay(POLL_MS);
   }

@@ -36,8 +36,26 @@ export interface Database extends Queryable {
 // int8 comes as a number: no count of ours reaches 2^53. Money is numeric and stays a string.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 
-const CONNECT_TIMEOUT_MS = 5_000;
-const STATEMENT_TIMEOUT_MS = 30_000;
+/** How long we wait for whom. */
+export interface Deadlines {
+  readonly connectMs: number;
+  /** The server ends a statement that takes longer. */
+  readonly statementMs: number;
+  /** We give a statement up when the server says nothing at all, and with it the connection. */
+  readonly answerMs: number;
+  /** The server ends a transaction that waits for us so long: its locks are in everybody's way. */
+  readonly idleTransactionMs: number;
+}
+
+const DEADLINES: Deadlines = {
+  connectMs: 5_000,
+  statementMs: 30_000,
+  answerMs: 35_000,
+  idleTransactionMs: 60_000,
+};
+/** Both sides ask a silent connection after a minute whether anybody is there: a broken one is missed by nobody else. */
+const KEEPALIVE_MS = 60_000;
+const SERVER_KEEPALIVE = "-c tcp_keepalives_idle=60 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=6";
 const RECONNECT_MS = 1_000;
 
 function queryable(client: Pick<pg.PoolClient, "query">): Queryable {
@@ -50,18 +68,37 @@ function queryable(client: Pick<pg.PoolClient, "query">): Queryable {
   };
 }
 
+/** What the driver says when a statement got no answer in time. */
+function isUnanswered(fault: unknown): fault is Error {
+  return fault instanceof Error && fault.message === "Query read timeout";
+}
+
 /** Opens nothing until the first statement. `onError` hears of idle connections that broke; the pool replaces them. */
 export function createDatabase(
   url: string,
-  options: { readonly size: number; readonly name: string; readonly onError: (error: Error) => void },
+  options: {
+    readonly size: number;
+    readonly name: string;
+    readonly onError: (error: Error) => void;
+    readonly deadlines?: Partial<Deadlines>;
+  },
 ): Database {
+  const deadlines = { ...DEADLINES, ...options.deadlines };
   const connection = {
     connectionString: url,
     application_name: options.name,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: deadlines.connectMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_MS,
+    options: SERVER_KEEPALIVE,
   };
-  const pool = new pg.Pool({ ...connection, max: options.size, statement_timeout: STATEMENT_TIMEOUT_MS });
+  const pool = new pg.Pool({
+    ...connection,
+    max: options.size,
+    statement_timeout: deadlines.statementMs,
+    query_timeout: deadlines.answerMs,
+    idle_in_transaction_session_timeout: deadlines.idleTransactionMs,
+  });
   pool.on("error", options.onError);
   // A connection that breaks while it is lent out reports to the statement under way; without a listener of its own
   // a break between two statements would end the process.
@@ -86,10 +123,14 @@ export function createDatabase(
         await client.query("commit");
         return result;
       } catch (error) {
-        // A connection that cannot roll back is thrown away, never handed to the next caller.
-        await client.query("rollback").catch((fault: Error) => {
-          broken = fault;
-        });
+        // A connection that cannot roll back is thrown away, never handed to the next caller; one whose last statement
+        // is still unanswered is not even asked.
+        if (isUnanswered(error)) broken = error;
+        else {
+          await client.query("rollback").catch((fault: Error) => {
+            broken = fault;
+          });
+        }
         throw error;
       } finally {
         client.release(broken);
@@ -107,13 +148,26 @@ export async function listen(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const session = await database.openSession();
-      session.on("notification", (notice) => onNotice(notice.payload ?? ""));
-      await session.query(`listen ${pg.escapeIdentifier(channel)}`);
-      await Promise.race([once(session, "end"), once(signal, "abort")]);
-      await session.end();
+      await listenOnce(database, channel, signal, onNotice);
     } catch {
       await delay(RECONNECT_MS, undefined, { signal }).catch(() => {});
     }
+  }
+}
+
+/** Until the session ends; throws when it breaks or `signal` is aborted. */
+async function listenOnce(
+  database: Database,
+  channel: string,
+  signal: AbortSignal,
+  onNotice: (payload: string) => void,
+): Promise<void> {
+  const session = await database.openSession();
+  try {
+    session.on("notification", (notice) => onNotice(notice.payload ?? ""));
+    await session.query(`listen ${pg.escapeIdentifier(channel)}`);
+    await once(session, "end", { signal });
+  } finally {
+    await session.end();
   }
 }

@@ -2,18 +2,18 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Database } from "../database/pool.ts";
 import { ApiError } from "../errors.ts";
-import { isUuid } from "../ids.ts";
+import { isUuid, newId } from "../ids.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { asFailure, failure, type Success } from "./envelope.ts";
 import { dispositionOf, type FileAnswer, mediaTypeOf } from "./file-answer.ts";
 import {
   Answered,
-  answersSql,
   idempotencyKey,
   type Reservation,
   release,
   reserve,
   type StoredAnswer,
+  updateAnswers,
 } from "./idempotency.ts";
 import { readQuery } from "./query.ts";
 import { bodyReader } from "./validate.ts";
@@ -41,10 +41,10 @@ export function answerer(endpoint: Endpoint, database: Database) {
     // A trailing slash is tolerated, and must not make another path of it.
     const path = (request.url.split("?", 1)[0] ?? "").replace(/\/+$/, "");
     const reservation: Reservation | undefined = key
-      ? { workspaceId: caller.workspaceId, path, key, answerFor: success }
+      ? { workspaceId: caller.workspaceId, path, key, token: newId(), answerFor: success }
       : undefined;
     if (reservation) {
-      const replayed = await reserve(database, caller.workspaceId, path, reservation.key, body);
+      const replayed = await reserve(database, reservation, body);
       if (replayed) return send(reply.header("Idempotent-Replayed", "true"), replayed);
     }
     const input = {
@@ -63,7 +63,7 @@ export function answerer(endpoint: Endpoint, database: Database) {
       const result = await endpoint.handle(input as never);
       if (result instanceof Answered) return success(result.data);
       const answer = success(result);
-      if (reservation) await database.run(answersSql([{ held: reservation, answer }]));
+      if (reservation) await updateAnswers(database, [{ held: reservation, answer }]);
       return answer;
     };
     return send(reply, reservation ? await keepingFailures(run, reservation, database) : await run());
@@ -83,7 +83,7 @@ async function keepingFailures(
     if (status >= 500 || status === 429) await release(database, reservation);
     else {
       const answer = { status, body: JSON.stringify(failure(error)) };
-      await database.run(answersSql([{ held: reservation, answer }]));
+      await updateAnswers(database, [{ held: reservation, answer }]);
     }
     throw thrown;
   }

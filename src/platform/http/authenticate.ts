@@ -5,6 +5,7 @@
  */
 import { hash } from "node:crypto";
 import { ApiError } from "../errors.ts";
+import { Answers } from "../remember.ts";
 import { type Caller, type Endpoint, permissionOf } from "./endpoint.ts";
 
 /** A key as the database has it. */
@@ -35,19 +36,15 @@ export function createAuthenticator(options: {
   /** Told of every accepted call; must not wait (last_used_at is written outside the request). */
   onUse: (caller: Caller) => void;
 }): Authenticator {
-  const cache = new Map<string, { record: Promise<KeyRecord | undefined>; until: number }>();
+  const records = new Answers<KeyRecord | undefined>({
+    ms: CACHE_MS,
+    most: CACHE_ENTRIES,
+    now: () => options.now().getTime(),
+  });
 
   const find = (key: string): Promise<KeyRecord | undefined> => {
     const digest = hash("sha256", key, "base64");
-    const cached = cache.get(digest);
-    const now = options.now().getTime();
-    if (cached && cached.until > now) return cached.record;
-    if (cache.size >= CACHE_ENTRIES) cache.clear();
-    const record = options.findKey(Buffer.from(digest, "base64"));
-    cache.set(digest, { record, until: now + CACHE_MS });
-    // A failed look-up is not remembered.
-    record.catch(() => cache.delete(digest));
-    return record;
+    return records.get(digest, () => options.findKey(Buffer.from(digest, "base64")));
   };
 
   return {
@@ -64,7 +61,7 @@ export function createAuthenticator(options: {
       options.onUse(record);
       return record;
     },
-    forget: () => cache.clear(),
+    forget: () => records.clear(),
   };
 }
 

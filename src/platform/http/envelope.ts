@@ -1,6 +1,6 @@
 /** The two envelopes of the contract: every answer under /api/v1 has one of them. */
 import type { FastifyError } from "fastify";
-import { ApiError, errorTable, type FieldFault } from "../errors.ts";
+import { ApiError, type FieldFault } from "../errors.ts";
 
 export interface Success {
   readonly success: true;
@@ -26,10 +26,13 @@ export function failure(error: ApiError): Failure {
   };
 }
 
-/** PostgreSQL is away or overloaded: what the driver and the server say then (SQLSTATE classes 08, 53, 57). */
-const databaseAway = /^(08|53|57P)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE)$/;
+/**
+ * PostgreSQL is away or overloaded: what the driver and the server say then (SQLSTATE classes 08, 53, 57; 57014 is a
+ * statement that took too long).
+ */
+const databaseAway = /^(08|53|57P|57014)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE)$/;
 /** What the driver says without a code: no connection in time, or one that broke under a statement. */
-const driverLostIt = /timeout exceeded when trying to connect|Connection terminated/;
+const driverLostIt = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/;
 
 /**
  * Status and error of anything thrown. What is not an ApiError is ours: its text stays in the log, except for the
@@ -37,11 +40,7 @@ const driverLostIt = /timeout exceeded when trying to connect|Connection termina
  */
 export function asFailure(thrown: unknown): { status: number; error: ApiError; isOurFault: boolean } {
   if (thrown instanceof ApiError) {
-    return {
-      status: errorTable[thrown.code].status,
-      error: thrown,
-      isOurFault: thrown.code === "INTERNAL_ERROR",
-    };
+    return { status: thrown.status, error: thrown, isOurFault: thrown.status === 500 };
   }
   const { code = "", statusCode = 500, message = "" } = (thrown ?? {}) as Partial<FastifyError>;
   if (statusCode === 413) {

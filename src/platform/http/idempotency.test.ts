@@ -6,7 +6,7 @@ import { testDatabase } from "../../../test/support/database.ts";
 import { ApiError } from "../errors.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
-import { Answered, answersSql, removeOldKeys } from "./idempotency.ts";
+import { Answered, removeOldKeys, updateAnswers } from "./idempotency.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "G" };
 const Thing = Type.Object({ id: Type.String() });
@@ -44,11 +44,9 @@ beforeAll(async () => {
       path: "/stored",
       async handle({ idempotency }) {
         const data = await run();
-        await database.transaction(async (tx) => {
-          if (idempotency) {
-            await tx.run(answersSql([{ held: idempotency, answer: idempotency.answerFor(data) }]));
-          }
-        });
+        if (idempotency) {
+          await updateAnswers(database, [{ held: idempotency, answer: idempotency.answerFor(data) }]);
+        }
         return new Answered(data);
       },
     }),
@@ -169,6 +167,51 @@ describe("an Idempotency-Key", () => {
     expect(runs).toBe(2);
   });
 
+  describe("that was taken over from a call that is too slow", () => {
+    /** A call that hangs in its work until `wake`; meanwhile another one has taken its key over. */
+    const overtake = async (path: string) => {
+      const wake = Promise.withResolvers<void>();
+      const started = Promise.withResolvers<void>();
+      work = () => {
+        started.resolve();
+        return wake.promise;
+      };
+      const slow = post("k", { path });
+      await started.promise;
+      await database.run(sql`
+        update idempotency_keys set reserved_until = now() - interval '1 second'
+        where workspace_id = ${workspaceId}`);
+      return { slow, wake };
+    };
+
+    it.each(["/things", "/stored"])("keeps the answer of the one that took %s over", async (path) => {
+      const { slow, wake } = await overtake(path);
+      work = async () => {};
+      const fast = await post("k", { path });
+      wake.resolve();
+      await slow;
+      expect((await post("k", { path })).body).toEqual(fast.body);
+    });
+
+    it("is not given back by the late failure of the slow one", async () => {
+      const { slow, wake } = await overtake("/things");
+      const finish = Promise.withResolvers<void>();
+      const started = Promise.withResolvers<void>();
+      work = () => {
+        started.resolve();
+        return finish.promise;
+      };
+      const successor = post("k");
+      await started.promise;
+      wake.reject(new Error("broken"));
+      expect((await slow).status).toBe(500);
+      expect((await post("k")).status).toBe(409);
+      finish.resolve();
+      expect((await successor).status).toBe(201);
+      expect(runs).toBe(2);
+    });
+  });
+
   it("is forgotten after 24 hours", async () => {
     await post("old");
     await post("new");
@@ -182,7 +225,7 @@ describe("an Idempotency-Key", () => {
     expect((await post("old", { body: { name: "b" } })).status).toBe(201);
     expect(runs).toBe(3);
     await age("24 hours 1 second");
-    expect(await removeOldKeys(database)).toBe(1);
+    expect(await removeOldKeys(database, 100)).toBe(1);
     expect((await post("new")).headers.get("idempotent-replayed")).toBe("true");
   });
 

@@ -2,16 +2,19 @@
  * Idempotency-Key: the same key with the same body gets the same answer for 24 hours, per workspace and path.
  *
  * The key is reserved before the work (a unique row, committed), so that two concurrent calls cannot both run. A
- * handler that stores its answer in the transaction of its own work (answersSql) makes the pair atomic: a crash
+ * handler that stores its answer in the transaction of its own work (updateAnswers) makes the pair atomic: a crash
  * between commit and reply is then answered by replay, never by doing the work twice.
+ *
+ * A reservation has a token. Whoever takes a key over that was not answered in time puts in its own, and from then on
+ * the slower request can neither store an answer nor give the key back.
  */
 import { hash } from "node:crypto";
-import sql, { join, type Sql } from "sql-template-tag";
+import sql from "sql-template-tag";
 import type { Queryable } from "../database/pool.ts";
 import { ApiError, invalid } from "../errors.ts";
 import type { WorkspaceId } from "../ids.ts";
 
-/** How long a reservation whose process died blocks its key. Longer than any request may run. */
+/** How long a reservation whose process died blocks its key. */
 const RESERVED_SECONDS = 60;
 const KEPT_HOURS = 24;
 
@@ -21,14 +24,13 @@ export interface StoredAnswer {
   readonly body: string;
 }
 
-interface KeyedPath {
+/** A key that this request holds. */
+export interface Reservation {
   readonly workspaceId: WorkspaceId;
   readonly path: string;
   readonly key: string;
-}
-
-/** A key that this request holds. */
-export interface Reservation extends KeyedPath {
+  /** A UUID of this request's own. */
+  readonly token: string;
   /** The stored form of the answer the endpoint would give for this data. */
   answerFor(data: unknown): StoredAnswer;
 }
@@ -59,17 +61,15 @@ export function idempotencyKey(header: string | string[] | undefined): string | 
  */
 export async function reserve(
   db: Queryable,
-  workspaceId: WorkspaceId,
-  path: string,
-  key: string,
+  { workspaceId, path, key, token }: Reservation,
   body: unknown,
 ): Promise<StoredAnswer | undefined> {
   const requestHash = Buffer.from(hash("sha256", JSON.stringify(body) ?? "", "hex"), "hex");
   const taken = await db.run(sql`
-    insert into idempotency_keys as held (workspace_id, path, key, request_hash, reserved_until)
-    values (${workspaceId}, ${path}, ${key}, ${requestHash}, now() + make_interval(secs => ${RESERVED_SECONDS}))
+    insert into idempotency_keys as held (workspace_id, path, key, token, request_hash, reserved_until)
+    values (${workspaceId}, ${path}, ${key}, ${token}, ${requestHash}, now() + make_interval(secs => ${RESERVED_SECONDS}))
     on conflict (workspace_id, path, key) do update
-      set request_hash = excluded.request_hash, reserved_until = excluded.reserved_until,
+      set token = excluded.token, request_hash = excluded.request_hash, reserved_until = excluded.reserved_until,
           answer_status = null, answer_body = null, created_at = now()
       where held.created_at < now() - make_interval(hours => ${KEPT_HOURS})
          or (held.answer_status is null and held.reserved_until < now())`);
@@ -92,29 +92,44 @@ export async function reserve(
   return { status: first.answer_status, body: first.answer_body };
 }
 
-/** Stores answers: a statement of its own, or a part of the one that does the work. */
-export function answersSql(answers: readonly { held: KeyedPath; answer: StoredAnswer }[]): Sql {
-  const rows = answers.map(
-    ({ held, answer }) =>
-      sql`(${held.workspaceId}::uuid, ${held.path}, ${held.key}, ${answer.status}::smallint, ${answer.body})`,
-  );
-  return sql`
+/**
+ * Stores answers, alone or in the transaction of the work that they speak of, and says whose they were: the tokens of
+ * the reservations that still hold their keys. Work whose token is missing must not be committed.
+ */
+export async function updateAnswers(
+  db: Queryable,
+  answers: readonly { readonly held: Reservation; readonly answer: StoredAnswer }[],
+): Promise<Set<string>> {
+  const column = <Value>(read: (one: (typeof answers)[number]) => Value) => answers.map(read);
+  const stored = await db.rows<{ token: string }>(
+    sql`
     update idempotency_keys as held set answer_status = answer.status, answer_body = answer.body
-    from (values ${join(rows)}) as answer (workspace_id, path, key, status, body)
-    where held.workspace_id = answer.workspace_id and held.path = answer.path and held.key = answer.key`;
+    from unnest(
+      ${column(({ held }) => held.workspaceId)}::uuid[], ${column(({ held }) => held.path)}::text[],
+      ${column(({ held }) => held.key)}::text[], ${column(({ held }) => held.token)}::uuid[],
+      ${column(({ answer }) => answer.status)}::smallint[], ${column(({ answer }) => answer.body)}::text[])
+      as answer (workspace_id, path, key, token, status, body)
+    where held.workspace_id = answer.workspace_id and held.path = answer.path and held.key = answer.key
+      and held.token = answer.token
+    returning held.token`,
+    "store answers",
+  );
+  return new Set(stored.map(({ token }) => token));
 }
 
 /** Gives the key back after a failure that may be retried (5xx, 429). */
-export async function release(db: Queryable, held: KeyedPath): Promise<void> {
+export async function release(db: Queryable, held: Reservation): Promise<void> {
   await db.run(sql`
     delete from idempotency_keys
     where workspace_id = ${held.workspaceId} and path = ${held.path} and key = ${held.key}
-      and answer_status is null`);
+      and token = ${held.token} and answer_status is null`);
 }
 
-/** Drops what is older than a day; called by the daily clean-up. */
-export async function removeOldKeys(db: Queryable): Promise<number> {
-  return db.run(
-    sql`delete from idempotency_keys where created_at < now() - make_interval(hours => ${KEPT_HOURS})`,
-  );
+/** Drops up to `most` of the keys that are older than a day. */
+export function removeOldKeys(db: Queryable, most: number): Promise<number> {
+  return db.run(sql`
+    delete from idempotency_keys
+    where (workspace_id, path, key) in (
+      select workspace_id, path, key from idempotency_keys
+      where created_at < now() - make_interval(hours => ${KEPT_HOURS}) order by created_at limit ${most})`);
 }

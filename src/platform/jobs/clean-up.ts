@@ -6,6 +6,8 @@ import type { Recurring } from "./schedule.ts";
 import { removeExpiredJobs } from "./store.ts";
 
 const HOUR_SECONDS = 3_600;
+/** A statement has 30 seconds, and what it deletes stays locked until its end. */
+const BATCH = 5_000;
 
 /** Runs as recurring tasks. */
 export function cleanUp(database: Database, dataDir: string): Recurring[] {
@@ -13,18 +15,33 @@ export function cleanUp(database: Database, dataDir: string): Recurring[] {
     {
       name: "remove-idempotency-keys",
       seconds: HOUR_SECONDS,
-      async run({ log }) {
-        log.debug({ keys: await removeOldKeys(database) }, "old idempotency keys removed");
+      async run({ signal, log }) {
+        const keys = await inBatches(signal, () => removeOldKeys(database, BATCH));
+        log.debug({ keys }, "old idempotency keys removed");
       },
     },
     {
       name: "remove-expired-jobs",
       seconds: HOUR_SECONDS,
-      async run({ log }) {
-        const jobs = await removeExpiredJobs(database);
-        for (const { id } of jobs) await removeJobFolder(dataDir, id);
-        log.debug({ jobs: jobs.length }, "expired jobs removed");
+      async run({ signal, log }) {
+        const jobs = await inBatches(signal, async () => {
+          const expired = await removeExpiredJobs(database, BATCH);
+          for (const { id } of expired) await removeJobFolder(dataDir, id);
+          return expired.length;
+        });
+        log.debug({ jobs }, "expired jobs removed");
       },
     },
   ];
+}
+
+/** Removes until a batch was not full, or the process has to stop; says how many went. */
+async function inBatches(signal: AbortSignal, remove: () => Promise<number>): Promise<number> {
+  let total = 0;
+  while (!signal.aborted) {
+    const removed = await remove();
+    total += removed;
+    if (removed < BATCH) break;
+  }
+  return total;
 }

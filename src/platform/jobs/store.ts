@@ -197,9 +197,13 @@ export async function updateJobRequeued(db: Queryable, run: JobRun, progress: Pr
     select ${enqueueing(run.workspace_id, run)} from released`);
 }
 
-/** Drops ended jobs whose time is over and says which. */
-export async function removeExpiredJobs(db: Queryable): Promise<{ id: string }[]> {
-  return db.rows(sql`delete from jobs where expires_at <= now() returning id`);
+/** Drops up to `most` of the ended jobs whose time is over, and says which. */
+export function removeExpiredJobs(db: Queryable, most: number): Promise<{ id: string }[]> {
+  return db.rows(sql`
+    delete from jobs
+    where (workspace_id, id) in (
+      select workspace_id, id from jobs where expires_at <= now() order by expires_at limit ${most})
+    returning id`);
 }
 
 /** Puts a recurring task in the queue, once under its name; a waiting one keeps its time unless `replace`. */

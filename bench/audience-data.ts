@@ -1,0 +1,148 @@
+/**
+ * An audience to measure with: people with names, mail providers, custom fields and engagement as a shop has them, on a
+ * list of everybody and a list of every other. They come in as an import's do: COPY to staging, then the door.
+ */
+
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { PoolClient } from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import sql, { raw } from "sql-template-tag";
+import { insertMembers } from "../src/audience/subscribers/door.ts";
+import { copyToStaging, createStaging, foldStaging, staged } from "../src/audience/subscribers/staging.ts";
+import type { Database, Queryable } from "../src/platform/database/pool.ts";
+import { newId, type WorkspaceId } from "../src/platform/ids.ts";
+import { newList } from "../test/support/audience.ts";
+
+export interface BenchAudience {
+  /** Everybody is on it. */
+  readonly everybody: string;
+  /** Every other person is on it. */
+  readonly half: string;
+  /** Rows a second through COPY and the door, all indexes kept, for the first list. */
+  readonly rate: number;
+}
+
+const firstNames =
+  "Anna Bob Clara David Emma Felix Greta Hans Ida Jonas Karla Lukas Maria Noah Olga Paul Rosa".split(" ");
+const lastNames =
+  "Smith Jones Garcia Miller Davis Lopez Wilson Moore Lee White Harris Clark Lewis Young Hill".split(" ");
+const cities = ["Berlin", "Paris", "London", "Rome", "Madrid", "Vienna", "Oslo", "Prague"];
+const plans = ["free", "pro", "team"];
+const providers = ["gmail.com", "gmail.com", "gmail.com", "yahoo.com", "outlook.com", "web.de"];
+
+const CHUNK = 20_000;
+/** Chunks under way at a time: PostgreSQL works on one while the next is made. */
+const AT_ONCE = 2;
+
+/** The same people at every run: a number decides all of a person. */
+export function personLine(number: number, id: string): string {
+  const pick = <Value>(values: readonly Value[], salt: number): Value | "" =>
+    values[Math.floor(((number * 2_654_435_761 + salt * 40_503) % 4_294_967_296) / 65_536) % values.length] ??
+    "";
+  const [first, last] = [pick(firstNames, 1), pick(lastNames, 2)];
+  const domain = number % 3 === 0 ? `company${number % 20_000}.com` : pick(providers, 3);
+  const email = `${first}.${last}${number}@${domain}`.toLowerCase();
+  const status = number % 100 < 3 ? "unsubscribed" : number % 100 === 3 ? "bounced" : "active";
+  const fields = {
+    city: pick(cities, 4),
+    plan: pick(plans, 5),
+    score: number % 1_000,
+    vip: number % 50 === 0,
+  };
+  return [number, id, email, first, last, "bench", status, JSON.stringify(fields)].join("\t");
+}
+
+/** Fills a workspace with `people` people (a million takes half a minute) and tells the planner about them. */
+export async function loadAudience(
+  database: Database,
+  workspaceId: WorkspaceId,
+  people: number,
+): Promise<BenchAudience> {
+  const [everybody, half] = [
+    await newList(database, workspaceId, "Everybody"),
+    await newList(database, workspaceId, "Half"),
+  ];
+  const startedAt = performance.now();
+  await importPeople(database, workspaceId, everybody, people, 1);
+  const rate = people / ((performance.now() - startedAt) / 1_000);
+  await importPeople(database, workspaceId, half, people, 2);
+  await engage(database, workspaceId);
+  await database.run(raw("vacuum analyze subscribers, memberships"));
+  return { everybody, half, rate };
+}
+
+/** Every `step`-th of the people 1 to `people` onto a list. */
+async function importPeople(
+  database: Database,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  people: number,
+  step: number,
+): Promise<void> {
+  let next = 1;
+  const work = async () => {
+    while (next <= people) {
+      const first = next;
+      next += CHUNK * step;
+      const lines = Readable.from(chunkOf(first, Math.min(people, next - 1), step));
+      await inTransaction(database, async (tx, client) => {
+        await createStaging(tx);
+        await pipeline(lines, client.query(copyFrom(copyToStaging)));
+        await foldStaging(tx);
+        const options = { people: staged, now: new Date(), updateExisting: true, resubscribe: false };
+        await insertMembers(tx, workspaceId, { mailingListId, ...options });
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+}
+
+function* chunkOf(first: number, last: number, step: number): Generator<string> {
+  const LINES = 500;
+  for (let from = first; from <= last; from += LINES * step) {
+    let text = "";
+    for (let number = from; number <= Math.min(last, from + (LINES - 1) * step); number += step) {
+      text += `${personLine(number, newId())}\n`;
+    }
+    yield text;
+  }
+}
+
+/** As pool.ts does, but with the connection itself for COPY. */
+async function inTransaction(
+  database: Database,
+  work: (tx: Queryable, client: PoolClient) => Promise<void>,
+): Promise<void> {
+  const client = await database.connect();
+  const query = async (statement: { text: string; values: unknown[] }) =>
+    client.query({ text: statement.text, values: statement.values });
+  try {
+    await client.query("begin");
+    const tx: Queryable = {
+      rows: async <Row>(statement: Parameters<Queryable["rows"]>[0]) =>
+        (await query(statement)).rows as Row[],
+      row: async <Row>(statement: Parameters<Queryable["row"]>[0]) =>
+        (await query(statement)).rows[0] as Row | undefined,
+      run: async (statement) => (await query(statement)).rowCount ?? 0,
+    };
+    await work(tx, client);
+    await client.query("commit");
+  } finally {
+    client.release();
+  }
+}
+
+/** What campaigns would have told of them: most were sent to, a third opens, some click. */
+async function engage(database: Database, workspaceId: WorkspaceId): Promise<void> {
+  await database.run(sql`
+    update subscribers
+    set sent_count = 20, delivered_count = 20, first_sent_at = now() - interval '1 year',
+      last_sent_at = now() - make_interval(days => (hashtext(email) & 31)),
+      open_count = (hashtext(email) >> 3) & 15, unique_open_count = (hashtext(email) >> 3) & 7,
+      click_count = (hashtext(email) >> 7) & 3, unique_click_count = (hashtext(email) >> 7) & 1,
+      engagement_score = (hashtext(email) & 127) * 100 / 127,
+      last_opened_at = case when hashtext(email) % 3 = 0 then now() - make_interval(days => (hashtext(email) >> 5) & 255) end,
+      last_clicked_at = case when hashtext(email) % 7 = 0 then now() - make_interval(days => (hashtext(email) >> 5) & 255) end
+    where workspace_id = ${workspaceId}`);
+}

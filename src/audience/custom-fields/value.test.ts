@@ -1,0 +1,110 @@
+import { expect, test } from "vitest";
+import type { Definition } from "./reader.ts";
+import { fieldReader } from "./reader.ts";
+import { type FieldType, fieldTypes } from "./value.ts";
+
+const field = (field_type: FieldType, changes: Partial<Definition> = {}): Definition => ({
+  field_type,
+  field_options: field_type.endsWith("select") ? ["S", { label: "Medium", value: "M" }, "Extra large"] : null,
+  validation_rules: null,
+  ...changes,
+});
+
+const taken: readonly [FieldType, unknown, unknown][] = [
+  ["text", "Grüße, 世界", "Grüße, 世界"],
+  ["text", " kept as typed ", " kept as typed "],
+  ["textarea", "two\nlines", "two\nlines"],
+  ["number", 0, 0],
+  ["number", -1.5e-7, -1.5e-7],
+  ["number", " 42 ", 42],
+  ["number", "+3.50", 3.5],
+  ["number", "1e3", 1000],
+  ["date", "2028-02-29", "2028-02-29"],
+  ["date", " 2026-01-31 ", "2026-01-31"],
+  ["date", "2026-01-31T23:30:00-02:00", "2026-02-01T01:30:00.000Z"],
+  ["date", "2026-01-31 09:00Z", "2026-01-31T09:00:00.000Z"],
+  ["email", " Ann@EXAMPLE.com ", "Ann@example.com"],
+  ["email", "ann@bücher.example", "ann@xn--bcher-kva.example"],
+  ["url", "https://example.com/a?b=c#d", "https://example.com/a?b=c#d"],
+  ["url", " http://example.com ", "http://example.com"],
+  ["boolean", true, true],
+  ["boolean", 0, false],
+  ["boolean", " YES ", true],
+  ["boolean", "no", false],
+  ["boolean", "1", true],
+  ["select", "M", "M"],
+  ["select", " Extra large ", "Extra large"],
+  ["multiselect", ["M", "S", "M"], ["M", "S"]],
+  ["multiselect", "S; M;", ["S", "M"]],
+  ["multiselect", [], []],
+];
+
+test.each(taken)("%s takes %j as %j", (type, given, stored) => {
+  expect(fieldReader(field(type))(given)).toEqual({ ok: true, value: stored });
+});
+
+const nothingTakes = [
+  {},
+  { value: "S" },
+  [{}],
+  [["S"]],
+  [null],
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  () => "S",
+];
+const refused: readonly [FieldType, unknown][] = [
+  ["text", 7],
+  ["text", "x".repeat(1_001)],
+  ["textarea", "x".repeat(10_001)],
+  ["number", "ten"],
+  ["number", "0x10"],
+  ["number", "1e999"],
+  ["number", "1,5"],
+  ["number", ""],
+  ["number", true],
+  ["date", "2026-02-31"],
+  ["date", "2026-13-01"],
+  ["date", "31.01.2026"],
+  ["date", "yesterday"],
+  ["date", "2026-01-31T25:00:00Z"],
+  ["date", "2026-01-31T09:00:00"],
+  ["date", "9999-12-31T23:59:59-10:00"],
+  ["date", 20_260_131],
+  ["email", "ann@"],
+  ["email", "a@example.com,b@example.com"],
+  ["url", "javascript:alert(1)"],
+  ["url", "ftp://example.com"],
+  ["url", "example.com"],
+  ["url", `https://example.com/${"x".repeat(2_048)}`],
+  ["boolean", "maybe"],
+  ["boolean", 2],
+  ["select", "XL"],
+  ["select", "Medium"],
+  ["select", ["S"]],
+  ["select", "__proto__"],
+  ["multiselect", ["S", "XL"]],
+  ["multiselect", "S,M"],
+  ["multiselect", 7],
+  ...fieldTypes.flatMap((type) => nothingTakes.map((value): [FieldType, unknown] => [type, value])),
+];
+
+test.each(refused)("%s refuses %j with a sentence", (type, given) => {
+  const reading = fieldReader(field(type))(given);
+  expect(reading.ok).toBe(false);
+  expect(reading).toHaveProperty("message", expect.stringMatching(/^must /));
+});
+
+test("what a type has stored it takes again as it is", () => {
+  for (const [type, , stored] of taken)
+    expect(fieldReader(field(type))(stored)).toEqual({ ok: true, value: stored });
+});
+
+test.each([
+  ["number", { min: 2, max: 4 }, [2, "3", 4], [1.9, "4.1"]],
+  ["text", { min_length: 2, max_length: 3 }, ["ab", "abc", "👩‍🚀"], ["a", "abcd", "👍"]],
+] as const)("rules of %s: %j", (type, validation_rules, inside, outside) => {
+  const read = fieldReader(field(type, { validation_rules }));
+  expect(inside.map((value) => read(value).ok)).not.toContain(false);
+  expect(outside.map((value) => read(value).ok)).not.toContain(true);
+});

@@ -1,0 +1,161 @@
+import { getEventListeners, once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import sql from "sql-template-tag";
+import { afterAll, describe, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { createDatabase, type Database, type Deadlines, listen } from "./pool.ts";
+
+const db = await testDatabase();
+await db.run(sql`create table letters (word text primary key)`);
+const words = async () =>
+  (await db.rows<{ word: string }>(sql`select word from letters order by word`)).map(({ word }) => word);
+
+/** Closed when the file is done. */
+function open(deadlines: Partial<Deadlines> = {}, url = db.url, name = "pool test"): Database {
+  const database = createDatabase(url, { size: 1, name, onError: () => {}, deadlines });
+  afterAll(() => database.close());
+  return database;
+}
+
+/** A way to the test's database that can fall silent, as a network does: what goes in does not come out. */
+async function openWay() {
+  const { hostname, port, pathname, searchParams, username, password } = new URL(db.url);
+  const host = searchParams.get("host") ?? decodeURIComponent(hostname);
+  const sockets = new Set<Socket>();
+  const state = { isSilent: false };
+  const proxy = createServer((near) => {
+    const far = host.startsWith("/")
+      ? connect(`${host}/.s.PGSQL.${port || 5432}`)
+      : connect(Number(port || 5432), host);
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      const passes = !state.isSilent;
+      from.on("error", () => from.destroy()).on("close", () => to.destroy());
+      from.on("data", (chunk) => passes && !state.isSilent && to.write(chunk));
+    }
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  });
+  const user = password === "" ? username : `${username}:${password}`;
+  return {
+    state,
+    url: `postgresql://${user}@127.0.0.1:${(proxy.address() as AddressInfo).port}${pathname}`,
+  };
+}
+
+describe("a transaction", () => {
+  test("that throws leaves nothing behind, and its connection is used again", async () => {
+    const database = open();
+    const failing = database.transaction(async (tx) => {
+      await tx.run(sql`insert into letters values ('rolled back')`);
+      throw new Error("no");
+    });
+    await expect(failing).rejects.toThrow("no");
+    await database.transaction((tx) => tx.run(sql`insert into letters values ('committed')`));
+    expect(await words()).toEqual(["committed"]);
+  });
+
+  test("that forgets itself is ended by the server, with its locks", async () => {
+    const database = open({ idleTransactionMs: 100 }, db.url, "forgetful");
+    const isThere = () => db.row(sql`select from pg_stat_activity where application_name = 'forgetful'`);
+    const forgetful = database.transaction(async (tx) => {
+      await tx.run(sql`lock table letters`);
+      await eventually("the server to end it", async () => (await isThere()) === undefined);
+      await tx.run(sql`select 1`);
+    });
+    await expect(forgetful).rejects.toThrow();
+    expect(await database.run(sql`select 1`)).toBe(1);
+  });
+});
+
+describe("a server that says nothing any more", () => {
+  test("fails the statement in time, and the next one gets a connection of its own", async () => {
+    const { state, url } = await openWay();
+    const database = open({ answerMs: 300 }, url);
+    expect(await database.run(sql`select 1`)).toBe(1);
+    state.isSilent = true;
+    await expect(database.run(sql`select 1`)).rejects.toThrow("Query read timeout");
+    state.isSilent = false;
+    expect(await database.run(sql`select 1`)).toBe(1);
+  });
+
+  test("fails the transaction in time, without waiting for a rollback that nobody hears", async () => {
+    const { state, url } = await openWay();
+    const database = open({ answerMs: 1_000 }, url);
+    const begun = performance.now();
+    const silenced = database.transaction(async (tx) => {
+      await tx.run(sql`insert into letters values ('silenced')`);
+      state.isSilent = true;
+      await tx.run(sql`select 1`);
+    });
+    await expect(silenced).rejects.toThrow("Query read timeout");
+    expect(performance.now() - begun).toBeLessThan(1_900);
+    state.isSilent = false;
+    expect(await database.run(sql`select 1`)).toBe(1);
+    expect(await words()).not.toContain("silenced");
+  });
+});
+
+test("the server asks after a silent minute whether we are still there", async () => {
+  const row = await open().row(sql`
+    select reset_val from pg_settings where name = 'tcp_keepalives_idle'`);
+  expect(row).toEqual({ reset_val: "60" });
+});
+
+describe("listening", () => {
+  const notify = (payload: string) => db.run(sql`select pg_notify('news', ${payload})`);
+  const sessions = () =>
+    db.rows<{ pid: number }>(sql`
+      select pid from pg_stat_activity
+      where application_name = 'listener' and query = 'listen "news"' and state = 'idle'`);
+
+  test("goes on after every break, and leaves nothing at the signal that ends it", async () => {
+    const database = open({}, db.url, "listener");
+    const stopping = new AbortController();
+    const heard: string[] = [];
+    const listening = listen(database, "news", stopping.signal, (payload) => heard.push(payload));
+    for (const payload of ["one", "two", "three"]) {
+      const [session] = await eventually("a session that listens", async () => {
+        const found = await sessions();
+        return found.length > 0 && found;
+      });
+      await notify(payload);
+      await eventually(`${payload} to be heard`, async () => heard.includes(payload));
+      await db.run(sql`select pg_terminate_backend(${session?.pid})`);
+      await eventually("it to end", async () => (await sessions()).every(({ pid }) => pid !== session?.pid));
+    }
+    await eventually("it to listen again", async () => (await sessions()).length > 0);
+    expect(getEventListeners(stopping.signal, "abort")).toHaveLength(1);
+    stopping.abort();
+    await listening;
+    expect(getEventListeners(stopping.signal, "abort")).toEqual([]);
+    await eventually("the session to end", async () => (await sessions()).length === 0);
+  });
+
+  test("closes a session that cannot listen", async () => {
+    const stopping = new AbortController();
+    const closed = Promise.withResolvers<void>();
+    const deaf: Database = {
+      ...db,
+      async openSession() {
+        const session = await db.openSession();
+        session.once("end", closed.resolve);
+        await session.query("begin");
+        await session.query("select 1/0").catch(() => {});
+        return session;
+      },
+    };
+    const listening = listen(deaf, "news", stopping.signal, () => {});
+    await closed.promise;
+    stopping.abort();
+    await listening;
+  });
+});

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { afterAll, expect, test } from "vitest";
+import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
+import { testDatabase } from "../../../test/support/database.ts";
+import { createLog } from "../log.ts";
+import { cleanUp } from "./clean-up.ts";
+
+const database = await testDatabase();
+const workspaceId = await insertBareWorkspace(database);
+const dataDir = await mkdtemp(join(tmpdir(), "posthaste-clean-up-"));
+afterAll(() => rm(dataDir, { recursive: true }));
+const log = createLog("silent");
+
+/** More than two of the statements that it is done in. */
+const MANY = 10_001;
+
+test("idempotency keys of more than a day go, however many there are, and younger ones stay", async () => {
+  const insert = (name: string, amount: number, age: string) =>
+    database.run(sql`
+      insert into idempotency_keys (workspace_id, path, key, token, request_hash, reserved_until, created_at)
+      select ${workspaceId}, '/p', ${name} || n, gen_random_uuid(), ''::bytea, now(), now() - ${age}::interval
+      from generate_series(1, ${amount}::int) n`);
+  await insert("old", MANY, "24 hours 1 second");
+  await insert("young", 2, "23 hours 59 minutes");
+  const [keys] = cleanUp(database, dataDir);
+  await keys?.run({ signal: new AbortController().signal, log });
+  expect(await database.rows(sql`select key from idempotency_keys order by key`)).toEqual([
+    { key: "young1" },
+    { key: "young2" },
+  ]);
+});
+
+test("expired jobs go, however many there are, and others stay", async () => {
+  const insert = (type: string, amount: number, expires: string | null) =>
+    database.run(sql`
+      insert into jobs (workspace_id, id, type, permission, expires_at)
+      select ${workspaceId}, gen_random_uuid(), ${type}, 'things:read', now() + ${expires}::interval
+      from generate_series(1, ${amount}::int)`);
+  await insert("expired", MANY, "-1 second");
+  await insert("ended", 1, "1 hour");
+  await insert("running", 1, null);
+  const [, jobs] = cleanUp(database, dataDir);
+  await jobs?.run({ signal: new AbortController().signal, log });
+  expect(await database.rows(sql`select type from jobs order by type`)).toEqual([
+    { type: "ended" },
+    { type: "running" },
+  ]);
+});
+
+test("a process that has to stop begins no further batch", async () => {
+  for (const task of cleanUp(database, dataDir)) {
+    await database.run(sql`
+      insert into jobs (workspace_id, id, type, permission, expires_at)
+      values (${workspaceId}, gen_random_uuid(), 'late', 'things:read', now() - interval '1 second')`);
+    await task.run({ signal: AbortSignal.abort(), log });
+  }
+  expect(await database.rows(sql`select from jobs where type = 'late'`)).toHaveLength(2);
+});

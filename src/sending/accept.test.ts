@@ -1,0 +1,270 @@
+import sql from "sql-template-tag";
+import { beforeEach, describe, expect, test } from "vitest";
+import { insertBareWorkspace } from "../../test/support/bare-server.ts";
+import { testDatabase } from "../../test/support/database.ts";
+import { draft } from "../../test/support/drafts.ts";
+import { insertSendingDomain, updateDomainStanding } from "../identity/sending-domains/store.ts";
+import type { Database } from "../platform/database/pool.ts";
+import { type Reservation, release, reserve } from "../platform/http/idempotency.ts";
+import { newId, type WorkspaceId } from "../platform/ids.ts";
+import { createAcceptor, type Draft } from "./accept.ts";
+
+const db = await testDatabase();
+let workspaceId: WorkspaceId;
+
+beforeEach(async () => {
+  workspaceId = await insertBareWorkspace(db);
+});
+
+/** Recipients whose messages are in the log, in the queue and in the contents; fails where the three disagree. */
+async function stored(): Promise<string[]> {
+  const rows = await db.rows<{ localpart: string; parts: number }>(sql`
+    select localpart, (select count(*) from delivery_queue q where q.message_id = m.id)
+      + (select count(*) from message_contents c where c.message_id = m.id) as parts
+    from messages m where workspace_id = ${workspaceId} order by localpart`);
+  expect(rows.filter(({ parts }) => parts !== 2)).toEqual([]);
+  return rows.map(({ localpart }) => localpart);
+}
+
+/** A database that counts the transactions that insert, and can be held up or made to fail. */
+function observed(database: Database) {
+  const seen = { inserts: 0, before: async () => {} };
+  const rows: Database["rows"] = async (statement, name) => {
+    if (name === "accept messages") {
+      seen.inserts += 1;
+      await seen.before();
+    }
+    return database.rows(statement, name);
+  };
+  return { seen, database: { ...database, rows } };
+}
+
+const outcomes = async (calls: Promise<void>[]) =>
+  (await Promise.allSettled(calls)).map((call) => (call.status === "fulfilled" ? "accepted" : call.reason));
+
+describe("a flood of messages", () => {
+  test("shares its commits, and every message is in log, contents and queue", async () => {
+    const { seen, database } = observed(db);
+    let wakes = 0;
+    const acceptor = createAcceptor(database, () => (wakes += 1));
+    const people = Array.from({ length: 500 }, (_, at) => `r${String(at).padStart(3, "0")}`);
+    await Promise.all(people.map((name) => acceptor.accept(draft(workspaceId, `${name}@a.test`))));
+    expect(await stored()).toEqual(people);
+    // One and one while the queue is empty, then as many as there are places for in a batch.
+    expect(seen.inserts).toBeLessThanOrEqual(6);
+    expect(wakes).toBe(seen.inserts);
+  });
+
+  test("of large ones is cut into batches of some megabytes", async () => {
+    const { seen, database } = observed(db);
+    const acceptor = createAcceptor(database, () => {});
+    const html = "x".repeat(3 * 1024 * 1024);
+    const calls = ["a", "b", "c", "d"].map((name) =>
+      acceptor.accept(draft(workspaceId, `${name}@a.test`, { html })),
+    );
+    await Promise.all(calls);
+    expect(await stored()).toEqual(["a", "b", "c", "d"]);
+    expect(seen.inserts).toBe(4);
+  });
+});
+
+describe("what is refused", () => {
+  const from = (address: string, domain: string) => ({
+    ...draft(workspaceId, `to.${domain}@a.test`, { fromEmail: address }),
+    sender: { workspaceId, address, domain },
+  });
+
+  test("a foreign sender is, and its neighbours are not", async () => {
+    const now = new Date();
+    const row = await insertSendingDomain(db, workspaceId, "own.test", now);
+    const verified = { ownership: true, spf: false, dmarc: false, return_path: false };
+    await updateDomainStanding(db, workspaceId, row?.id ?? "", { verified, failedChecks: {}, now });
+    const acceptor = createAcceptor(db, () => {});
+    const [, own, foreign] = await outcomes([
+      acceptor.accept(draft(workspaceId, "first@a.test")),
+      acceptor.accept(from("me@own.test", "own.test")),
+      acceptor.accept(from("you@foreign.test", "foreign.test")),
+    ]);
+    expect(own).toBe("accepted");
+    expect(foreign).toMatchObject({ code: "VALIDATION_ERROR", details: [{ field: "from_email" }] });
+    expect(await stored()).toEqual(["first", "to.own.test"]);
+  });
+
+  test.each([
+    ["text that PostgreSQL cannot hold (class 22)", { subject: "a\0b" }],
+    ["a value that a constraint refuses (class 23)", { source: "carrier pigeon" as "api" }],
+  ])("one row with %s is, and the others of its batch are accepted", async (_what, change) => {
+    const acceptor = createAcceptor(db, () => {});
+    const names = Array.from({ length: 40 }, (_, at) => `r${at + 10}`);
+    const calls = names.map((name) =>
+      acceptor.accept(draft(workspaceId, `${name}@a.test`, name === "r33" ? change : {})),
+    );
+    const found = await outcomes(calls);
+    const refused = names.filter((_, at) => found[at] !== "accepted");
+    expect(refused).toEqual(["r33"]);
+    expect(found[names.indexOf("r33")]).toMatchObject({ code: expect.stringMatching(/^2[23]/) });
+    expect(await stored()).toEqual(names.filter((name) => name !== "r33"));
+  });
+
+  test("a database that is away refuses the batch at once, without trying row by row", async () => {
+    const { seen, database } = observed(db);
+    seen.before = async () => {
+      throw Object.assign(new Error("terminating"), { code: "57P01" });
+    };
+    const acceptor = createAcceptor(database, () => {});
+    const calls = Array.from({ length: 50 }, (_, at) => acceptor.accept(draft(workspaceId, `r${at}@a.test`)));
+    const found = await outcomes(calls);
+    expect(found.every((reason) => reason.code === "57P01")).toBe(true);
+    expect(seen.inserts).toBe(3);
+  });
+});
+
+describe("when the database does not keep up", () => {
+  /** An acceptor whose statements wait for `go`. */
+  const heldUp = (limits: { messages: number; bytes: number; waitMs: number }) => {
+    const { seen, database } = observed(db);
+    const go = Promise.withResolvers<void>();
+    seen.before = () => go.promise;
+    return { go, acceptor: createAcceptor(database, () => {}, limits) };
+  };
+  const many = { messages: 100, bytes: 1_000_000, waitMs: 60_000 };
+
+  test("a message that waits too long is 503, and one that is being stored is waited for", async () => {
+    const { go, acceptor } = heldUp({ ...many, waitMs: 50 });
+    const names = ["a", "b", "c", "d"];
+    const calls = names.map((name) => acceptor.accept(draft(workspaceId, `${name}@a.test`)));
+    const late = await outcomes(calls.slice(2));
+    expect(late).toMatchObject([
+      { status: 503, headers: { "Retry-After": "1" } },
+      { status: 503, headers: { "Retry-After": "1" } },
+    ]);
+    go.resolve();
+    expect(await outcomes(calls.slice(0, 2))).toEqual(["accepted", "accepted"]);
+    expect(await stored()).toEqual(["a", "b"]);
+  });
+
+  test("more messages than may wait are refused, until there is room again", async () => {
+    const { go, acceptor } = heldUp({ ...many, messages: 1 });
+    const calls = ["a", "b", "c"].map((name) => acceptor.accept(draft(workspaceId, `${name}@a.test`)));
+    const [refused] = await outcomes([acceptor.accept(draft(workspaceId, "d@a.test"))]);
+    expect(refused).toMatchObject({ code: "RATE_LIMIT_EXCEEDED", headers: { "Retry-After": "1" } });
+    go.resolve();
+    await Promise.all(calls);
+    await acceptor.accept(draft(workspaceId, "e@a.test"));
+    expect(await stored()).toEqual(["a", "b", "c", "e"]);
+  });
+
+  test("more bytes than there is memory for are refused, what is being stored included", async () => {
+    const { go, acceptor } = heldUp({ ...many, bytes: 2_500 });
+    const large = (name: string) => draft(workspaceId, `${name}@a.test`, { html: "x".repeat(1_000) });
+    const calls = ["a", "b"].map((name) => acceptor.accept(large(name)));
+    const [refused] = await outcomes([acceptor.accept(large("c"))]);
+    expect(refused).toMatchObject({ code: "RATE_LIMIT_EXCEEDED" });
+    const small = acceptor.accept(draft(workspaceId, "d@a.test"));
+    go.resolve();
+    await Promise.all([...calls, small]);
+    await acceptor.accept(large("e"));
+    expect(await stored()).toEqual(["a", "b", "d", "e"]);
+  });
+
+  test("attachments count", async () => {
+    const { go, acceptor } = heldUp({ ...many, bytes: 1_500 });
+    const content = "x".repeat(1_000);
+    const attachments = [
+      { filename: "a", content, content_type: "text/plain", disposition: "attachment", content_id: null },
+    ] as const;
+    const calls = [acceptor.accept(draft(workspaceId, "a@a.test", { attachments }))];
+    const [refused] = await outcomes([acceptor.accept(draft(workspaceId, "b@a.test", { attachments }))]);
+    expect(refused).toMatchObject({ code: "RATE_LIMIT_EXCEEDED" });
+    go.resolve();
+    await Promise.all(calls);
+  });
+});
+
+describe("an Idempotency-Key", () => {
+  const reservation = (key: string): Reservation => ({
+    workspaceId,
+    path: "/api/v1/emails/send",
+    key,
+    token: newId(),
+    answerFor: (data) => ({ status: 201, body: JSON.stringify(data) }),
+  });
+  const keyed = (held: Reservation, to: string): Draft => ({
+    ...draft(workspaceId, to),
+    idempotency: { held, data: { sentTo: to } },
+  });
+  const lapse = () =>
+    db.run(sql`
+      update idempotency_keys set reserved_until = now() - interval '1 second'
+      where workspace_id = ${workspaceId}`);
+
+  test("is answered in the transaction of its message", async () => {
+    const held = reservation("k");
+    expect(await reserve(db, held, {})).toBeUndefined();
+    const acceptor = createAcceptor(db, () => {});
+    await Promise.all([
+      acceptor.accept(keyed(held, "a@a.test")),
+      acceptor.accept(draft(workspaceId, "b@a.test")),
+    ]);
+    expect(await reserve(db, reservation("k"), {})).toEqual({ status: 201, body: '{"sentTo":"a@a.test"}' });
+    expect(await stored()).toEqual(["a", "b"]);
+  });
+
+  test("sends one message when a retry took it over from a call that was too slow", async () => {
+    const [slow, fast] = [reservation("k"), reservation("k")];
+    await reserve(db, slow, {});
+    await lapse();
+    expect(await reserve(db, fast, {})).toBeUndefined();
+    const acceptor = createAcceptor(db, () => {});
+    await acceptor.accept(keyed(fast, "fast@a.test"));
+    const [late, neighbour] = await outcomes([
+      acceptor.accept(keyed(slow, "slow@a.test")),
+      acceptor.accept(draft(workspaceId, "neighbour@a.test")),
+    ]);
+    expect([late.code, neighbour]).toEqual(["CONFLICT", "accepted"]);
+    expect(await stored()).toEqual(["fast", "neighbour"]);
+    expect(await reserve(db, reservation("k"), {})).toMatchObject({ body: '{"sentTo":"fast@a.test"}' });
+  });
+
+  test("of slow call and retry that are accepted at the same moment one wins", async () => {
+    const acceptors = [createAcceptor(db, () => {}), createAcceptor(db, () => {})];
+    for (let round = 0; round < 20; round += 1) {
+      const [slow, fast] = [reservation(`k${round}`), reservation(`k${round}`)];
+      await reserve(db, slow, {});
+      await lapse();
+      const found = await outcomes([
+        (async () => acceptors[0]?.accept(keyed(slow, `slow${round}@a.test`)))(),
+        (async () => {
+          if ((await reserve(db, fast, {})) === undefined)
+            await acceptors[1]?.accept(keyed(fast, `fast${round}@a.test`));
+          else throw new Error("replayed");
+        })(),
+      ]);
+      expect(found.filter((one) => one === "accepted")).toHaveLength(1);
+    }
+    expect(await stored()).toHaveLength(20);
+  });
+
+  test("is not given back by the one that lost it", async () => {
+    const [slow, fast] = [reservation("k"), reservation("k")];
+    await reserve(db, slow, {});
+    await lapse();
+    await reserve(db, fast, {});
+    await release(db, slow);
+    await expect(reserve(db, reservation("k"), {})).rejects.toMatchObject({ code: "CONFLICT" });
+  });
+
+  test("is free again, and nothing is stored, when the message was refused", async () => {
+    const held = reservation("k");
+    await reserve(db, held, {});
+    const acceptor = createAcceptor(db, () => {});
+    const bad = keyed(held, "a@a.test");
+    const [fault] = await outcomes([
+      acceptor.accept({ ...bad, message: { ...bad.message, subject: "a\0b" } }),
+    ]);
+    expect(fault.code).toMatch(/^22/);
+    await release(db, held);
+    expect(await reserve(db, reservation("k"), {})).toBeUndefined();
+    expect(await stored()).toEqual([]);
+  });
+});
