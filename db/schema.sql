@@ -27,11 +27,46 @@ create table captured_messages (
 );
 CREATE INDEX captured_messages_by_age ON captured_messages USING btree (message_id);
 
+create table confirmation_mails (
+  workspace_id uuid not null,
+  id uuid not null,
+  mailbox text not null,
+  sent_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX confirmation_mails_by_mailbox ON confirmation_mails USING btree (mailbox, sent_at);
+
+create table custom_fields (
+  workspace_id uuid not null,
+  id uuid not null,
+  mailing_list_id uuid,
+  field_name text not null,
+  field_label text not null,
+  field_type text not null,
+  field_options jsonb,
+  placeholder text,
+  default_value jsonb,
+  help_text text,
+  validation_rules jsonb,
+  is_required boolean default false not null,
+  is_active boolean default true not null,
+  display_order integer not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  UNIQUE NULLS NOT DISTINCT (workspace_id, mailing_list_id, field_name),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE,
+  CHECK ((field_type = ANY (ARRAY['text'::text, 'textarea'::text, 'number'::text, 'date'::text, 'email'::text, 'url'::text, 'boolean'::text, 'select'::text, 'multiselect'::text])))
+);
+
 create table delivery_queue (
   workspace_id uuid not null,
   message_id uuid not null,
   priority smallint not null,
   domain text not null,
+  bytes integer not null,
   due_at timestamp with time zone not null,
   expires_at timestamp with time zone not null,
   attempts smallint default 0 not null,
@@ -72,6 +107,7 @@ create table idempotency_keys (
   workspace_id uuid not null,
   path text not null,
   key text not null,
+  token uuid not null,
   request_hash bytea not null,
   answer_status smallint,
   answer_body text,
@@ -116,6 +152,72 @@ create table jobs (
   CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX jobs_by_expiry ON jobs USING btree (expires_at);
+
+create table list_counters (
+  workspace_id uuid not null,
+  mailing_list_id uuid not null,
+  active integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  bounced integer default 0 not null,
+  complained integer default 0 not null,
+  revision bigint default 1 not null,
+  PRIMARY KEY (workspace_id, mailing_list_id),
+  FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
+);
+
+create table list_days (
+  workspace_id uuid not null,
+  mailing_list_id uuid not null,
+  day date not null,
+  subscribed integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  bounced integer default 0 not null,
+  complained integer default 0 not null,
+  sent_count integer default 0 not null,
+  delivered_count integer default 0 not null,
+  bounce_count integer default 0 not null,
+  complaint_count integer default 0 not null,
+  open_count integer default 0 not null,
+  click_count integer default 0 not null,
+  engaged_count integer default 0 not null,
+  PRIMARY KEY (workspace_id, mailing_list_id, day),
+  FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
+);
+
+create table mailing_lists (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text default ''::text not null,
+  from_name text,
+  from_email text,
+  reply_to_email text,
+  opt_in_type text default 'single'::text not null,
+  enable_open_tracking boolean default true not null,
+  enable_click_tracking boolean default true not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((opt_in_type = ANY (ARRAY['single'::text, 'double'::text, 'api'::text, 'import'::text])))
+);
+
+create table memberships (
+  workspace_id uuid not null,
+  mailing_list_id uuid not null,
+  subscriber_id uuid not null,
+  id uuid default gen_random_uuid() not null,
+  status text not null,
+  source text,
+  subscribed_at timestamp with time zone not null,
+  unsubscribed_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, mailing_list_id, subscriber_id),
+  CHECK ((status = ANY (ARRAY['active'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
+);
+CREATE INDEX memberships_by_status ON memberships USING btree (workspace_id, mailing_list_id, status, subscriber_id);
+CREATE INDEX memberships_by_subscriber ON memberships USING btree (workspace_id, subscriber_id);
 
 create table message_contents (
   workspace_id uuid not null,
@@ -194,6 +296,52 @@ create table sending_domains (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX sending_domains_by_check ON sending_domains USING btree (COALESCE(checked_at, created_at));
+
+create table subscriber_counters (
+  workspace_id uuid not null,
+  active integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  bounced integer default 0 not null,
+  complained integer default 0 not null,
+  revision bigint default 1 not null,
+  PRIMARY KEY (workspace_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table subscribers (
+  workspace_id uuid not null,
+  id uuid not null,
+  email text not null,
+  email_domain text generated always as (split_part(email, '@'::text, 2)) stored not null,
+  first_name text,
+  last_name text,
+  source text,
+  custom_fields jsonb default '{}'::jsonb not null,
+  status text not null,
+  active_lists uuid[] not null,
+  sent_count integer default 0 not null,
+  delivered_count integer default 0 not null,
+  bounce_count integer default 0 not null,
+  complaint_count integer default 0 not null,
+  open_count integer default 0 not null,
+  unique_open_count integer default 0 not null,
+  click_count integer default 0 not null,
+  unique_click_count integer default 0 not null,
+  engagement_score smallint default 0 not null,
+  first_sent_at timestamp with time zone,
+  last_sent_at timestamp with time zone,
+  last_opened_at timestamp with time zone,
+  last_clicked_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  UNIQUE (workspace_id, email),
+  PRIMARY KEY (workspace_id, id),
+  CHECK ((status = ANY (ARRAY['active'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
+);
+CREATE INDEX subscribers_by_custom_fields ON subscribers USING gin (custom_fields jsonb_path_ops) WITH (gin_pending_list_limit='1024');
+CREATE INDEX subscribers_by_domain ON subscribers USING btree (workspace_id, email_domain);
+CREATE INDEX subscribers_by_status ON subscribers USING btree (workspace_id, status, id);
+CREATE INDEX subscribers_by_words ON subscribers USING gin (subscriber_words(email, first_name, last_name)) WITH (gin_pending_list_limit='1024');
 
 create table verified_senders (
   workspace_id uuid not null,

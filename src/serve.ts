@@ -23,17 +23,21 @@ import { createFirstWorkspace } from "./workspace/first-workspace.ts";
 
 /** What is still running after this is ended by force; in-flight work is safe either way. */
 const STOP_MS = 30_000;
+/** How long whoever was killed may take to be gone, and each part of the database to close. */
+const KILL_MS = 1_000;
+const CLOSE_MS = 10_000;
 const RESTART_MS = 1_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Runs until SIGTERM or SIGINT, then finishes what is in flight. */
-export async function serve(environment: Environment, roles: readonly Role[]): Promise<void> {
+/** Runs until SIGTERM or SIGINT, then finishes what is in flight and ends the process. */
+export async function serve(environment: Environment, roles: readonly Role[]): Promise<never> {
   const config = readConfig(environment);
   mergeLanes(config.LANES_FILE);
   const log = createLog(config.LOG_LEVEL);
   const stopping = new AbortController();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => stopping.abort());
+  // They come more than once: supervisors tell every process, and people are impatient.
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
   endWithParent();
 
   const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log });
@@ -54,17 +58,41 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
 
   if (!stopping.signal.aborted) await once(stopping.signal, "abort");
   log.info("stopping: finishing what is in flight");
-  const finished = Promise.all([api?.stop(), jobs?.stop(), workers.stop()]);
-  await Promise.race([finished, delay(STOP_MS, undefined, { ref: false })]);
-  workers.end();
-  await services.database.close();
-  await embedded?.stop();
+  const parts = [api?.stop(), jobs?.stop(), workers.stop(STOP_MS)];
+  const isOver = await settlesWithin(STOP_MS + KILL_MS, parts, log);
+  const isClosed = await settlesWithin(CLOSE_MS, [services.database.close()], log);
+  const isDown = await settlesWithin(CLOSE_MS, [embedded?.stop()], log);
+  if (isOver && isClosed && isDown) process.exit();
+  log.error("ended by force: not everything stopped in time");
+  process.exit(1);
+}
+
+/** Waits for all of it, at most so long, and says whether all is over; what fails is logged, and is over as well. */
+export async function settlesWithin(
+  milliseconds: number,
+  parts: readonly (Promise<unknown> | undefined)[],
+  log: Log,
+): Promise<boolean> {
+  const over = Promise.all(
+    parts.map((part) =>
+      part?.catch((err: unknown) => log.error({ err }, "a part of the service stopped badly")),
+    ),
+  );
+  const late = new AbortController();
+  const isOver = await Promise.race([over.then(() => true), delay(milliseconds, false, { signal: late.signal })]);
+  late.abort();
+  return isOver;
 }
 
 /** Schema, partitions and, on an empty database, the first workspace with its key. */
 async function prepareDatabase({ database, config, clock, log }: Services): Promise<void> {
   await prepareSchema(database, log);
-  await ensurePartitions(database, clock.now());
+  await ensurePartitions(database, clock.now()).catch((err: unknown) => {
+    log.error(
+      { err },
+      "message partitions could not be made: mail is accepted without, and it is tried again",
+    );
+  });
   const bootstrap = { secret: config.BOOTSTRAP_API_KEY, plan: config.BOOTSTRAP_PLAN };
   const first = await createFirstWorkspace(database, bootstrap, clock);
   if (first?.generatedSecret) {
@@ -98,22 +126,25 @@ export class DeliveryWorkers {
     return [...this.#processes.values()].every((worker) => worker.isReady);
   }
 
-  /** SIGTERM to each, and waits until they are gone. */
-  async stop(): Promise<void> {
+  /**
+   * SIGTERM to each, and waits until they are gone. Who is still there after `patienceMs` is killed: its journal, which
+   * the next start reads, says what it had learned.
+   */
+  async stop(patienceMs: number): Promise<void> {
     this.#isStopping = true;
     await Promise.all(
       [...this.#processes.values()].map(async ({ process: child }) => {
-        if (child.exitCode !== null || child.signalCode !== null) return;
+        if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
         const gone = once(child, "exit");
         child.kill("SIGTERM");
+        const force = setTimeout(() => {
+          this.#log.error({ child: child.pid }, "a delivery process does not stop and is ended by force");
+          child.kill("SIGKILL");
+        }, patienceMs);
         await gone;
+        clearTimeout(force);
       }),
     );
-  }
-
-  /** Ends at once what did not stop. Its journal, which the next start reads, says what it had learned. */
-  end(): void {
-    for (const { process: child } of this.#processes.values()) child.kill("SIGKILL");
   }
 
   #spawn(slot: number): void {
@@ -124,12 +155,20 @@ export class DeliveryWorkers {
       if (report.kind === "ready") worker.isReady = true;
       else for (const [status, amount] of Object.entries(report.counts)) this.onOutcome(status, amount);
     });
-    child.on("exit", async (code, signal) => {
+    child.on("error", (err) => {
+      this.#log.error({ err }, "a delivery process could not be started, told or ended");
+      if (child.pid === undefined) void this.#spawnAgain(slot);
+    });
+    child.on("exit", (code, signal) => {
       worker.isReady = false;
       if (this.#isStopping) return;
       this.#log.error({ code, signal }, "a delivery process ended and is started again");
-      await delay(RESTART_MS);
-      if (!this.#isStopping) this.#spawn(slot);
+      void this.#spawnAgain(slot);
     });
+  }
+
+  async #spawnAgain(slot: number): Promise<void> {
+    await delay(RESTART_MS);
+    if (!this.#isStopping) this.#spawn(slot);
   }
 }

@@ -100,6 +100,40 @@ test("a table is written by one folder only", () => {
   expect(shared).toEqual([]);
 });
 
+/** Statements that stand elsewhere, each for a reason. */
+const outsideStores: Readonly<Record<string, string>> = {
+  "audience/subscribers/change-member.ts": "a part of the door below",
+  "audience/subscribers/counters.ts": "a part of the door below",
+  "audience/subscribers/staging.ts": "a part of the door below",
+  "audience/subscribers/door.ts":
+    "the one way by which a subscriber's status moves, with its history and counters",
+  "delivery/channel.ts": "NOTIFY, which no table is behind",
+  "delivery/dispatcher.ts": "asks whether the database is back",
+  "delivery/recovery.ts": "the session locks by which workers know each other alive",
+  "messages/door.ts": "the one way by which an outcome reaches the log",
+  "messages/partitions.ts": "makes tables",
+  "platform/database/embedded.ts": "makes the database",
+  "platform/database/migrate.ts": "makes the schema",
+  "platform/database/pool.ts": "begins and ends transactions, listens",
+  "platform/http/health.ts": "asks whether anybody answers",
+  "platform/http/idempotency.ts": "is itself the store of the one table that the HTTP edge has",
+  "sending/accept.ts": "joins the parts of several stores into one statement",
+};
+
+test("SQL stands in stores, but for what is named here", () => {
+  const statement =
+    /\b(?:sql|raw\()\s*`\s*(?:select|insert|update|delete|with|merge|lock|create|alter|drop|truncate|set|copy)\b|\.query(?:<[^>]*>)?\(/;
+  const found = files
+    .filter(({ path, text }) => !/(^|[/-])store\.ts$/.test(path) && statement.test(text))
+    .map(({ path }) => path);
+  expect(found.filter((path) => !(path in outsideStores))).toEqual([]);
+});
+
+test("one file notifies", () => {
+  const notifiers = files.filter(({ text }) => /pg_notify|`\s*notify\b/.test(text)).map(({ path }) => path);
+  expect(notifiers).toEqual(["delivery/channel.ts"]);
+});
+
 test("no file outgrows its duty", () => {
   const large = files.filter(({ text }) => text.split("\n").length > MOST_LINES).map(({ path }) => path);
   expect(large).toEqual([]);

@@ -73,3 +73,15 @@ create table verified_senders (
   primary key (workspace_id, id),
   unique (workspace_id, email)
 );
+
+-- Confirmation mails of the last day: what limits them, and outlives a sender that was deleted.
+create table confirmation_mails (
+  workspace_id uuid not null references workspaces (id),
+  id uuid not null,
+  -- The recipient, lower-case and without the tag behind a plus sign.
+  mailbox text not null,
+  sent_at timestamptz not null,
+  primary key (workspace_id, id)
+);
+
+create index confirmation_mails_by_mailbox on confirmation_mails (mailbox, sent_at);

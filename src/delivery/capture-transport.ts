@@ -4,11 +4,13 @@
  */
 import type { Database } from "../platform/database/pool.ts";
 import { insertCaptured, type NewCaptured } from "./capture-store.ts";
-import { type ComposeOptions, compose } from "./compose.ts";
+import { type ComposeOptions, prepare } from "./compose.ts";
 import type { LeasedMessage } from "./store.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 const BATCH = 100;
+/** When a batch comes back that the inbox could not take. */
+const TRY_AGAIN_SECONDS = 5;
 
 export function createCaptureTransport(
   db: Database,
@@ -21,10 +23,15 @@ export function createCaptureTransport(
   const captureBatch = async (batch: LeasedMessage[]) => {
     const composed = await Promise.all(batch.map((message) => captured(message)));
     const kept = composed.filter((one) => one !== undefined);
-    await insertCaptured(
-      db,
-      kept.map((one) => one.row),
-    );
+    try {
+      await insertCaptured(
+        db,
+        kept.map((one) => one.row),
+      );
+    } catch (cause) {
+      for (const { message } of kept) events.onPostponed(message, TRY_AGAIN_SECONDS, cause);
+      return;
+    }
     for (const { message } of kept) {
       const result = {
         outcome: "accepted",
@@ -39,14 +46,11 @@ export function createCaptureTransport(
   const captured = async (
     message: LeasedMessage,
   ): Promise<{ message: LeasedMessage; row: NewCaptured } | undefined> => {
-    try {
-      const { mailFrom, rcptTo, message: raw } = await compose(message, composing);
-      const { workspace_id: workspaceId, message_id: messageId, from_email: fromEmail, subject } = message;
-      return { message, row: { workspaceId, messageId, fromEmail, mailFrom, rcptTo, subject, raw } };
-    } catch (error) {
-      events.onFault(message, error);
-      return undefined;
-    }
+    const transaction = await prepare(message, composing, events);
+    if (transaction === null) return undefined;
+    const { mailFrom, rcptTo, message: raw } = transaction;
+    const { workspace_id: workspaceId, message_id: messageId, from_email: fromEmail, subject } = message;
+    return { message, row: { workspaceId, messageId, fromEmail, mailFrom, rcptTo, subject, raw } };
   };
 
   const work = async () => {
@@ -54,12 +58,7 @@ export function createCaptureTransport(
     for (let batch = waiting.splice(0, BATCH); batch.length > 0; batch = waiting.splice(0, BATCH)) {
       const startable = batch.filter((message) => events.mayStart(message));
       for (const message of batch) if (!startable.includes(message)) events.onDropped(message);
-      try {
-        await captureBatch(startable);
-      } catch {
-        // The database is away: the leases lapse, and the messages come again.
-        for (const message of startable) events.onDropped(message);
-      }
+      await captureBatch(startable);
     }
     isWorking = false;
   };

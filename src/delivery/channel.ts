@@ -1,8 +1,11 @@
 /** How acceptance wakes the delivery workers: LISTEN/NOTIFY over the database, whatever machines they run on. */
+import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import type { Database, Queryable } from "../platform/database/pool.ts";
 
 export const DELIVERY_CHANNEL = "posthaste_delivery";
+
+const GAP_MS = 50;
 
 /** Wakes the workers; within a transaction, when that commits. */
 export async function notifyWorkers(db: Queryable): Promise<void> {
@@ -10,8 +13,9 @@ export async function notifyWorkers(db: Queryable): Promise<void> {
 }
 
 /**
- * A function that wakes the workers, at most once at a time: NOTIFY takes a lock that all commits share, so a
- * flood of acceptances must not become a flood of notices. A notice that fails is covered by the workers' polling.
+ * A function that wakes the workers: at once, and then not before a moment has passed. A notice is a durable commit of
+ * its own under a lock that all commits share, so a flood of acceptances must not become a flood of notices. One that
+ * fails is covered by the workers' polling.
  */
 export function createWaker(db: Database): () => void {
   let isWaking = false;
@@ -21,6 +25,7 @@ export function createWaker(db: Database): () => void {
     do {
       again = false;
       await notifyWorkers(db).catch(() => {});
+      await delay(GAP_MS, undefined, { ref: false });
     } while (again);
     isWaking = false;
   };

@@ -3,8 +3,7 @@
  * between attempts is absent, so that a retry sends the same Message-ID from the same return path (greylisting knows
  * the triple of client, sender and recipient).
  */
-import type { KeyObject } from "node:crypto";
-import { messageTokenHeader, signDkim } from "../mail/dkim.ts";
+import { type DkimSigning, messageTokenHeader, signDkim } from "../mail/dkim.ts";
 import { renderMessage } from "../mail/header.ts";
 import { htmlFromText, textFromHtml } from "../mail/html-text.ts";
 import { composeMessage } from "../mail/mime.ts";
@@ -12,17 +11,11 @@ import { encodeReturnPath } from "../mail/verp.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import type { Transaction } from "./smtp-envelope.ts";
 import type { LeasedMessage } from "./store.ts";
-
-/** The key that signs for a domain. */
-export interface SigningKey {
-  readonly domain: string;
-  readonly selector: string;
-  readonly privateKey: KeyObject;
-}
+import type { TransportEvents } from "./transport.ts";
 
 /** What the engine has to be told about a sender, by nouns it does not know. */
 export interface SenderIdentity {
-  readonly signingKey: SigningKey | null;
+  readonly signingKey: Pick<DkimSigning, "domain" | "selector" | "privateKey"> | null;
   /** Host of the envelope sender. */
   readonly returnPathHost: string;
 }
@@ -38,14 +31,43 @@ export interface ComposeOptions {
 /** Gmail's SenderId (Feedback-ID): 5 to 15 characters, the same for the whole stream. */
 const SENDER_ID = "posthaste";
 
+/** When a message whose sender could not be looked up comes back. */
+const LOOK_UP_AGAIN_SECONDS = 5;
+
+/**
+ * Composes a message, or gives it back and answers null. A look-up that throws (the database is away) says nothing
+ * about the message, which comes back soon; content that cannot be composed fails it.
+ */
+export async function prepare(
+  message: LeasedMessage,
+  { findIdentity, returnPathKey }: ComposeOptions,
+  events: TransportEvents,
+): Promise<Transaction | null> {
+  let identity: SenderIdentity;
+  try {
+    identity = await findIdentity(message.workspace_id, domainOf(message.from_email));
+  } catch (cause) {
+    events.onPostponed(message, LOOK_UP_AGAIN_SECONDS, cause);
+    return null;
+  }
+  try {
+    return await compose(message, identity, returnPathKey);
+  } catch (error) {
+    events.onFault(message, error);
+    return null;
+  }
+}
+
 /** @throws a programmer's error on content that acceptance should have refused */
-export async function compose(message: LeasedMessage, options: ComposeOptions): Promise<Transaction> {
-  const fromDomain = message.from_email.slice(message.from_email.lastIndexOf("@") + 1);
-  const { signingKey, returnPathHost } = await options.findIdentity(message.workspace_id, fromDomain);
-  const token = encodeReturnPath(message.message_id, options.returnPathKey);
+async function compose(
+  message: LeasedMessage,
+  { signingKey, returnPathHost }: SenderIdentity,
+  returnPathKey: Buffer,
+): Promise<Transaction> {
+  const token = encodeReturnPath(message.message_id, returnPathKey);
   const recipient = `${message.localpart}@${message.domain}`;
   const { headers, body, needsSmtpUtf8 } = composeMessage({
-    messageId: `${message.message_id}@${fromDomain}`,
+    messageId: `${message.message_id}@${domainOf(message.from_email)}`,
     date: message.created_at,
     from: { name: message.from_name, address: message.from_email },
     to: { name: message.to_name, address: recipient },
@@ -79,4 +101,8 @@ export async function compose(message: LeasedMessage, options: ComposeOptions): 
 function feedbackId({ source, workspace_id }: LeasedMessage): string {
   const stream = source === "platform" ? "platform" : "transactional";
   return `tx:${workspace_id.slice(-8)}:${stream}:${SENDER_ID}`;
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf("@") + 1);
 }

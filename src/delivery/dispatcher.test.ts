@@ -181,19 +181,14 @@ test("two workers share a queue without sending anything twice", async () => {
   expect([...mx.copies.values()]).toEqual(ids.map(() => 1));
 });
 
-test("a busy lane makes those who wait wait, without an attempt of theirs", async () => {
+test("a paused lane is leased nothing: who comes meanwhile waits in the queue, without an attempt", async () => {
   await startWorker();
-  const first = await accept("busy@example.test");
-  await reaches(first, "deferred");
-  const second = await accept("ada@example.test");
-  const row = await eventually("the second message to be postponed", async () => {
-    const found = await db.row<{ lease_number: number; attempts: number; leased_by: string | null }>(
-      sql`select lease_number, attempts, leased_by from delivery_queue where message_id = ${second} and due_at > now()`,
-    );
-    return found?.leased_by === null && found.lease_number > 0 && found;
-  });
-  expect(row.attempts).toBe(0);
-  expect(await findMessage(db, workspaceId, second)).toMatchObject({ status: "queued", attempts: 0 });
+  await reaches(await accept("busy@example.test"), "deferred");
+  const waiting = await accept("ada@example.test");
+  // Accepted later, leased earlier.
+  await reaches(await accept("ada@nomail.test"), "bounced");
+  expect(await queued(waiting)).toMatchObject({ lease_number: 0, attempts: 0 });
+  expect(await findMessage(db, workspaceId, waiting)).toMatchObject({ status: "queued", attempts: 0 });
 });
 
 test("a late worker cannot overwrite what its successor settled", async () => {

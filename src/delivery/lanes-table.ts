@@ -13,8 +13,9 @@ export interface Lane {
   readonly mx_suffixes: readonly string[];
   /** True: the limits hold for each site (group of MX hosts) by itself. False: for the whole lane together. */
   readonly per_site: boolean;
-  /** Open at the same time. */
+  /** Open at the same time, idle ones included. */
   readonly connections: number | null;
+  /** Opened anew. */
   readonly connections_per_minute: number | null;
   /** After so many messages a connection is closed and a new one opened. */
   readonly messages_per_connection: number | null;
@@ -23,7 +24,7 @@ export interface Lane {
   readonly tls_required: boolean;
   /** Connections that fail one after the other before the lane rests. */
   readonly failures_before_rest: number | null;
-  /** Words in a reply that close the lane for a while. */
+  /** Words in a 4xx reply that close the lane, and for how long where the reply does not say. */
   readonly suspensions: readonly { readonly words: string; readonly seconds: number }[];
 }
 

@@ -88,7 +88,9 @@ async function locate(look: Look, domain: string, options: MailHostOptions): Pro
   if (exchanges.length === 0)
     return unroutable("bounced", "5.1.10", `the domain ${domain} takes no mail (null MX)`);
 
-  const candidates = await Promise.all(exchanges.map(({ exchange }) => lookUp(look, exchange, options.allowPrivate)));
+  const candidates = await Promise.all(
+    exchanges.map(({ exchange }) => lookUp(look, exchange, options.allowPrivate)),
+  );
   const reachable = candidates.filter(({ usable }) => usable.length > 0);
   const hosts = reachable.map(({ name, usable }) => ({ name, addresses: usable }));
   return hosts.length > 0

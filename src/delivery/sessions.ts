@@ -1,11 +1,12 @@
 /**
- * Open SMTP sessions of one lane, by site, and the way to a new one: the hosts of a site in their order, each address
- * in turn, TLS when it is offered and in clear text where only TLS fails (opportunistic, RFC 7435).
+ * The SMTP sessions of one lane, and the way to a new one: the hosts of a site in their order, each address in turn,
+ * TLS when it is offered and in clear text where only TLS fails (opportunistic, RFC 7435).
  */
-
 import { isLoopback } from "../platform/public-address.ts";
+import { ExpiringMap } from "../platform/remember.ts";
 import type { Attempt } from "./conclusion.ts";
 import type { Destination } from "./destination.ts";
+import type { Lane } from "./lanes.ts";
 import type { Credentials } from "./smtp-auth.ts";
 import { type OpenResult, openSession, type SessionOptions, type SmtpSession } from "./smtp-session.ts";
 
@@ -17,11 +18,12 @@ const BROKEN_TLS_MS = 3 * 24 * 60 * 60_000;
 const OPENING_MS = 2 * 60_000;
 /** How long a host that did not answer is left alone: a refusal is quick news, silence is slow (mail-practice §11). */
 const COOL_MS = { unreachable: 2 * 60_000, timeout: 15 * 60_000, unauthorized: 2 * 60_000 };
+/** Hosts and sites of one lane about which something is remembered. */
+const MOST_REMEMBERED = 10_000;
 
 export interface SessionSettings {
   readonly port: number;
   readonly ehloName: string;
-  readonly requireTls: boolean;
   /** What a smart host wants. */
   readonly implicitTls?: boolean;
   readonly credentials?: Credentials | undefined;
@@ -30,6 +32,7 @@ export interface SessionSettings {
 
 /** A session and how many messages it has been given. */
 export interface UsedSession {
+  readonly site: string;
   readonly session: SmtpSession;
   carried: number;
 }
@@ -37,41 +40,58 @@ export interface UsedSession {
 /** What a failed opening says about every message that wants to go there. */
 export type OpenFailed = { readonly failure: Pick<Attempt, "result" | "mxHost"> };
 
+/** A site that is left alone until a moment of performance.now(). */
+export type Cooling = OpenFailed & { readonly until: number };
+
 export class SessionPool {
+  readonly #lane: Lane;
   readonly #settings: SessionSettings;
-  readonly #idle = new Map<string, { used: UsedSession; timer: NodeJS.Timeout }[]>();
-  readonly #brokenTls = new Map<string, number>();
-  readonly #cooling = new Map<string, OpenFailed & { until: number }>();
+  readonly #sessions = new Set<UsedSession>();
+  /** Those nobody uses, the longest idle first. */
+  readonly #idle: { readonly used: UsedSession; readonly timer: NodeJS.Timeout }[] = [];
+  readonly #brokenTls = new ExpiringMap<true>(MOST_REMEMBERED);
+  readonly #cooling = new ExpiringMap<Cooling>(MOST_REMEMBERED);
   #isClosed = false;
 
-  constructor(settings: SessionSettings) {
+  constructor(lane: Lane, settings: SessionSettings) {
+    this.#lane = lane;
     this.#settings = settings;
   }
 
-  /** A session that is open already, if there is one. */
+  get isCooling(): boolean {
+    return this.#cooling.size > 0;
+  }
+
+  /** Is there a session to take? */
+  has(site: string): boolean {
+    return this.#placeOf(site) >= 0;
+  }
+
+  /** A session that is open already, if there is one; the one used last, so that others may run out. */
   take(site: string): UsedSession | undefined {
-    const sessions = this.#idle.get(site);
-    for (let parked = sessions?.pop(); parked !== undefined; parked = sessions?.pop()) {
-      clearTimeout(parked.timer);
-      if (parked.used.session.isOpen) return parked.used;
-    }
-    return undefined;
+    const at = this.#placeOf(site);
+    return at < 0 ? undefined : this.#unpark(at);
   }
 
   /** Keeps a session for the next message, or ends it where there will be none. */
-  park(site: string, used: UsedSession): void {
-    if (!used.session.isOpen) return;
-    if (this.#isClosed) return void used.session.quit();
-    const sessions = this.#idle.get(site) ?? [];
-    this.#idle.set(site, sessions);
+  async putAway(used: UsedSession): Promise<void> {
+    const isWornOut = used.carried >= (this.#lane.messages_per_connection ?? Number.POSITIVE_INFINITY);
+    if (this.#isClosed || isWornOut || !used.session.isOpen) return this.#end(used);
     const timer = setTimeout(() => {
-      sessions.splice(
-        sessions.findIndex((parked) => parked.used === used),
-        1,
-      );
-      void used.session.quit();
+      this.#unpark(this.#idle.findIndex((parked) => parked.used === used));
+      void this.#end(used);
     }, IDLE_MS).unref();
-    sessions.push({ used, timer });
+    this.#idle.push({ used, timer });
+  }
+
+  /** Ends the longest idle sessions until no more than `most` are left: they count as connections, too. */
+  async keepIdle(most: number): Promise<void> {
+    const surplus = this.#idle.slice(0, Math.max(0, this.#idle.length - most));
+    const ending = surplus.map(({ used }) => {
+      this.#unpark(0);
+      return this.#end(used);
+    });
+    await Promise.all(ending);
   }
 
   /** Opens a new one. When every host fails, the last failure speaks for the site and cools it down. */
@@ -90,7 +110,7 @@ export class SessionPool {
       for (const address of host.addresses) {
         if (performance.now() > deadline) break;
         const opened = await this.#openHost(host.name, address);
-        if (opened.outcome === "open") return { session: opened.session, carried: 0 };
+        if (opened.outcome === "open") return this.#welcome({ site, session: opened.session, carried: 0 });
         failure = { result: opened, mxHost: host.name };
       }
     }
@@ -99,41 +119,54 @@ export class SessionPool {
   }
 
   /** Why nobody should try this site now; undefined when it may be tried. */
-  coolingDown(site: string): OpenFailed | undefined {
-    const cooling = this.#cooling.get(site);
-    if (cooling && cooling.until > performance.now()) return cooling;
-    this.#cooling.delete(site);
-    return undefined;
+  coolingDown(site: string): Cooling | undefined {
+    return this.#cooling.get(site);
   }
 
   /** Ends what is idle now and, when its conversation is over, what is not. */
   close(): void {
     this.#isClosed = true;
-    for (const sessions of this.#idle.values()) {
-      for (const { used, timer } of sessions) {
-        clearTimeout(timer);
-        void used.session.quit();
-      }
-    }
-    this.#idle.clear();
+    void this.keepIdle(0);
   }
 
   async #openHost(host: string, address: string): Promise<OpenResult> {
-    const { port, ehloName, requireTls, implicitTls, credentials, options } = this.#settings;
+    const { port, ehloName, implicitTls, credentials, options } = this.#settings;
     const target = { host, address, port, ehloName, credentials, ...options };
     if (implicitTls) return openSession({ ...target, tls: "implicit" });
-    const mustEncrypt = requireTls || (credentials !== undefined && !isLoopback(address));
-    const knownBroken = (this.#brokenTls.get(host) ?? 0) > performance.now();
-    if (knownBroken && !mustEncrypt) return openSession({ ...target, tls: "none" });
+    const mustEncrypt = this.#lane.tls_required || (credentials !== undefined && !isLoopback(address));
+    if (this.#brokenTls.get(host) && !mustEncrypt) return openSession({ ...target, tls: "none" });
     const opened = await openSession({ ...target, tls: mustEncrypt ? "required" : "opportunistic" });
     if (opened.outcome === "open" || !opened.tlsFailed || mustEncrypt) return opened;
-    this.#brokenTls.set(host, performance.now() + BROKEN_TLS_MS);
+    this.#brokenTls.set(host, true, BROKEN_TLS_MS);
     return openSession({ ...target, tls: "none" });
+  }
+
+  #welcome(used: UsedSession): UsedSession {
+    this.#sessions.add(used);
+    this.#cooling.delete(used.site);
+    return used;
   }
 
   #cool(site: string, failure: OpenFailed["failure"]): void {
     const rest = restAfter(failure.result);
-    if (rest > 0) this.#cooling.set(site, { until: performance.now() + rest, failure });
+    // Where others are being served this connection was one too many, and the site is well.
+    const isServed = [...this.#sessions].some((used) => used.site === site && used.session.isOpen);
+    if (rest > 0 && !isServed) this.#cooling.set(site, { failure, until: performance.now() + rest }, rest);
+  }
+
+  #placeOf(site: string): number {
+    return this.#idle.findLastIndex(({ used }) => used.site === site && used.session.isOpen);
+  }
+
+  #unpark(at: number): UsedSession | undefined {
+    const [parked] = this.#idle.splice(at, 1);
+    clearTimeout(parked?.timer);
+    return parked?.used;
+  }
+
+  async #end(used: UsedSession): Promise<void> {
+    await used.session.quit();
+    this.#sessions.delete(used);
   }
 }
 

@@ -50,3 +50,8 @@ export interface Broken extends Fault {
 }
 
 export type TransactionResult = Accepted | Refused | Broken;
+
+/** Taken back before the final dot, so that the receiver has nothing; the session is over. */
+export interface Withdrawn {
+  readonly outcome: "withdrawn";
+}

@@ -13,7 +13,7 @@ import { type SmtpDeadlines, standardDeadlines } from "./smtp-deadlines.ts";
 import { composeEnvelope, type Transaction } from "./smtp-envelope.ts";
 import type { Extensions } from "./smtp-extensions.ts";
 import { type Greeted, type Greeting, greet, type OpenFailure } from "./smtp-greeting.ts";
-import type { TransactionResult } from "./smtp-outcome.ts";
+import type { TransactionResult, Withdrawn } from "./smtp-outcome.ts";
 import type { TlsOutcome } from "./smtp-tls.ts";
 import { transact } from "./smtp-transaction.ts";
 import { broken } from "./smtp-verdict.ts";
@@ -73,16 +73,17 @@ export class SmtpSession {
   }
 
   /**
-   * Sends one message to one recipient. Refusals leave the session usable, but for 421; a broken transaction ends it.
+   * Sends one message to one recipient. Refusals leave the session usable, but for 421; a broken transaction ends it,
+   * and so does one that is no longer wanted right before its final dot.
    *
    * @throws a programmer's error on an address or a message that cannot go over SMTP (see composeEnvelope, dotStuff)
    */
-  async send(transaction: Transaction): Promise<TransactionResult> {
+  async send(transaction: Transaction, isWanted = () => true): Promise<TransactionResult | Withdrawn> {
     const envelope = composeEnvelope(transaction, this.offers);
     if ("outcome" in envelope) return envelope;
     const body = dotStuff(transaction.message);
     return this.#inTurn((release) =>
-      transact(this.#connection, envelope, body, this.offers.pipelining, release),
+      transact(this.#connection, envelope, body, { pipelining: this.offers.pipelining, release, isWanted }),
     );
   }
 

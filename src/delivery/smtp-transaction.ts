@@ -2,28 +2,34 @@
 import { endOfData } from "./dot-stuffing.ts";
 import type { SmtpConnection } from "./smtp-connection.ts";
 import type { EnvelopeCommands } from "./smtp-envelope.ts";
-import type { Broken, Fault, Refused, TransactionResult } from "./smtp-outcome.ts";
+import type { Broken, Fault, Refused, TransactionResult, Withdrawn } from "./smtp-outcome.ts";
 import { answerOf, quoteReply, type Reply } from "./smtp-reply-reader.ts";
 import { broken, obstacleIn } from "./smtp-verdict.ts";
 
 /** Larger bodies are written block by block, each with a deadline of its own. */
 const BLOCK = 262_144;
 
-/**
- * Runs a transaction to its result.
- *
- * @param body the dot-stuffed message
- * @param pipelining whether the server offers it: the envelope then goes out in one write
- * @param release called as soon as the next transaction may write. With pipelining that is right behind the body:
- *   RFC 2920 section 3.1 lets the next envelope share a segment with it, which saves a round trip for each message
- */
+const withdrawal: Fault = { fault: "closed", reason: "withdrawn before the final dot" };
+
+export interface TransactOptions {
+  /** Whether the server offers it: the envelope then goes out in one write. */
+  readonly pipelining: boolean;
+  /**
+   * Called as soon as the next transaction may write. With pipelining that is right behind the body: RFC 2920 section
+   * 3.1 lets the next envelope share a segment with it, which saves a round trip for each message.
+   */
+  readonly release: () => void;
+  /** Asked right before the final dot, without which nothing was sent. */
+  readonly isWanted: () => boolean;
+}
+
+/** Runs a transaction to its result; `body` is the dot-stuffed message. */
 export async function transact(
   connection: SmtpConnection,
   envelope: EnvelopeCommands,
   body: Buffer,
-  pipelining: boolean,
-  release: () => void,
-): Promise<TransactionResult> {
+  { pipelining, release, isWanted }: TransactOptions,
+): Promise<TransactionResult | Withdrawn> {
   const announced = pipelining
     ? await announceAtOnce(connection, envelope)
     : await announceStepwise(connection, envelope);
@@ -33,9 +39,10 @@ export async function transact(
   }
 
   const answer = connection.expect("dot");
-  const complete = await sendBody(connection, body, answer);
+  const complete = await sendBody(connection, body, answer, isWanted);
   if (pipelining && complete) release();
   const reply = await answer;
+  if (reply === withdrawal) return { outcome: "withdrawn" };
   if ("fault" in reply) return broken("dot", reply, complete);
   const obstacle = obstacleIn("dot", reply, complete);
   if (!complete) {
@@ -100,11 +107,12 @@ async function clear(connection: SmtpConnection, announced: Announced, pipelinin
   if (!pipelining) await reset;
 }
 
-/** Writes the message and its final dot; false when the server answered, or went away, before the end. */
+/** Writes the message and its final dot; false when the server answered, or the connection ended, before the end. */
 async function sendBody(
   connection: SmtpConnection,
   body: Buffer,
   answer: Promise<Reply | Fault>,
+  isWanted: () => boolean,
 ): Promise<boolean> {
   let sent = 0;
   for (; body.length - sent > BLOCK; sent += BLOCK) {
@@ -112,6 +120,7 @@ async function sendBody(
     await Promise.race([connection.writeBlock(body.subarray(sent, sent + BLOCK)), answer]);
     if (!connection.isOwedReply) return false;
   }
+  if (!isWanted()) connection.end(withdrawal);
   if (sent > 0) connection.allow("dot");
   connection.write(body.subarray(sent));
   connection.write(endOfData);

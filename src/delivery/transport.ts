@@ -3,25 +3,31 @@
  * hears of each exactly one thing.
  */
 import type { Attempt } from "./conclusion.ts";
-import type { LeasedMessage } from "./store.ts";
+import type { LeasedMessage, Priority } from "./store.ts";
 
 export interface TransportEvents {
-  /** May this message still be sent: is its lease alive, is the worker not stopping? Asked right before it starts. */
+  /** May this message still be sent: is its lease alive, is the worker not stopping? Asked right before MAIL and the final dot. */
   mayStart(message: LeasedMessage): boolean;
   /** An attempt has ended. */
   onAttempt(attempt: Attempt): void;
-  /** Back to the queue for some seconds, without an attempt: its lane is slowing down. */
-  onPostponed(message: LeasedMessage, seconds: number): void;
-  /** No longer held here, and nothing is known of it: its lease lapses or is released. */
+  /**
+   * Back to the queue for some seconds, without an attempt: its lane is slowing down, or something of ours was away,
+   * and then `cause` is what was thrown.
+   */
+  onPostponed(message: LeasedMessage, seconds: number, cause?: unknown): void;
+  /** Given back at once, without an attempt: it may not be sent from here any more. */
   onDropped(message: LeasedMessage): void;
-  /** Our own fault: content that cannot be composed, a look-up that threw. */
+  /** Our own fault: content that cannot be composed. The message fails. */
   onFault(message: LeasedMessage, error: unknown): void;
 }
 
 export interface Transport {
   send(message: LeasedMessage): void;
-  /** Recipient domains for which enough is waiting here already. */
-  saturatedDomains(): string[];
+  /**
+   * Recipient domains for which enough is waiting here already, or which are not spoken to now. Mail of priority 0 is
+   * kept out by its like only.
+   */
+  saturatedDomains(priority?: Priority): string[];
   /** Drops what waits; conversations under way go on to their end. */
   close(): void;
 }

@@ -17,7 +17,7 @@ const MONTHS_AHEAD = 3;
 /** Two machines must not make the same partition at once. */
 const LOCK = lockKey("message partitions");
 /** Whoever waits for a lock makes everybody behind it wait: better the next time than accepted mail that hangs. */
-const LOCK_TIMEOUT = "3s";
+const LOCK_TIMEOUT = "1s";
 
 interface Partition {
   readonly name: string;
@@ -50,10 +50,11 @@ function partitionsAt(now: Date): Partition[] {
 }
 
 async function missing(db: Queryable, partitions: readonly Partition[]): Promise<Partition[]> {
-  const names = partitions.map(({ name }) => name);
   const found = await db.rows<{ name: string }>(sql`
-    select name from unnest(${names}::text[]) as name where to_regclass(name) is null`);
-  return partitions.filter(({ name }) => found.some((row) => row.name === name));
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = any (${Object.keys(tables)}::regclass[])`);
+  const existing = new Set(found.map(({ name }) => name));
+  return partitions.filter(({ name }) => !existing.has(name));
 }
 
 /** Made apart, filled, then attached: readers and writers of the log are locked out of the default partition only. */

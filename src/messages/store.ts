@@ -102,8 +102,17 @@ const logWithQueue = sql`messages m left join delivery_queue q on q.workspace_id
 function matching(workspaceId: WorkspaceId, filter: MessageFilter): Sql {
   return sql`m.workspace_id = ${workspaceId}
     ${filter.source ? sql`and m.source = ${filter.source}` : empty}
-    ${filter.status ? sql`and ${shownStatus} = ${filter.status}` : empty}
+    ${filter.status ? sql`and ${isShownAs(workspaceId, filter.status)}` : empty}
     ${filter.email ? sql`and position(lower(${filter.email}) in lower(m.localpart || '@' || m.domain)) > 0` : empty}`;
+}
+
+/** What is being sent is looked up from the queue: the workers hold few, the log has millions. */
+function isShownAs(workspaceId: WorkspaceId, status: MessageStatus): Sql {
+  const held = sql`array(
+    select message_id from delivery_queue where workspace_id = ${workspaceId} and leased_by is not null)`;
+  if (status === "sending") return sql`m.status in ('queued', 'deferred') and m.id = any (${held})`;
+  const canBeHeld = status === "queued" || status === "deferred";
+  return sql`m.status = ${status} ${canBeHeld ? sql`and m.id <> all (${held})` : empty}`;
 }
 
 /** Newest first. */
@@ -124,7 +133,7 @@ export async function countMessages(
   filter: MessageFilter,
 ): Promise<number> {
   const counted = await db.row<{ total: number }>(sql`
-    select count(*) as total from ${logWithQueue} where ${matching(workspaceId, filter)}`);
+    select count(*) as total from messages m where ${matching(workspaceId, filter)}`);
   return counted?.total ?? 0;
 }
 

@@ -26,7 +26,8 @@ const optionalText: Reader<string | null> = (value) => (value === "" ? null : va
 const HOST_NAME =
   /^(?=.{1,253}$)(?!.*\.\d+$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i;
 const optionalHostName: Reader<string | null> = (value) => {
-  if (value !== "" && !HOST_NAME.test(value)) throw new ConfigError("must be a host name such as mail.example.com");
+  if (value !== "" && !HOST_NAME.test(value))
+    throw new ConfigError("must be a host name such as mail.example.com");
   return optionalText(value);
 };
 const list: Reader<string[]> = (value) =>

@@ -67,6 +67,14 @@ describe("the domain's own name servers", () => {
   });
 });
 
+test("of a zone that names a hundred servers only a few are looked up", async () => {
+  own.zone = { "example.test": { TXT: ["fresh"] } };
+  local.zone["example.test"] = { NS: Array.from({ length: 100 }, (_, n) => `ns${n}.example.test`) };
+  local.zone["*.example.test"] = { A: ["127.0.0.1"] };
+  expect(await resolver().txt("example.test")).toEqual(found("fresh"));
+  expect(local.questions.filter(({ type }) => type === "A")).toHaveLength(4);
+});
+
 describe("the local resolver", () => {
   test("is asked about other domains", async () => {
     local.zone["spf.platform.test"] = { TXT: ["v=spf1 -all"] };

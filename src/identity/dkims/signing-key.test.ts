@@ -5,7 +5,7 @@ import { testDatabase } from "../../../test/support/database.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { createSecrets } from "../../platform/secrets.ts";
 import { createWorkspace } from "../../workspace/create-workspace.ts";
-import { insertDomainClaim, insertSendingDomain } from "../sending-domains/store.ts";
+import { insertDomainClaim, insertSendingDomain, updateDomainStanding } from "../sending-domains/store.ts";
 import { newDkimKey } from "./new-key.ts";
 import { platformSigningKey, signingKey, signingKeys } from "./signing-key.ts";
 import { insertDkimKey, removeDkimKey, updateDkimKeyStanding } from "./store.ts";
@@ -18,6 +18,18 @@ const now = clock.now();
 const newWorkspace = async () =>
   (await createWorkspace(db, { name: "Test", timezone: "UTC", plan: "free" }, clock)).workspace.id;
 
+async function addDomain(workspaceId: WorkspaceId, domain: string, isOwned = true): Promise<string> {
+  const row = await insertSendingDomain(db, workspaceId, domain, now);
+  if (row === undefined) throw new Error("it has the domain");
+  await setOwned(workspaceId, row.id, isOwned);
+  return row.id;
+}
+
+function setOwned(workspaceId: WorkspaceId, id: string, ownership: boolean): Promise<void> {
+  const verified = { ownership, spf: false, dmarc: false, return_path: false };
+  return updateDomainStanding(db, workspaceId, id, { verified, failedChecks: {}, now });
+}
+
 async function addKey(workspaceId: WorkspaceId, domain: string, selector: string, isAutomatic = false) {
   const key = await newDkimKey(secrets, { domain, selector, bits: 1024, isAutomatic, createdAt: now });
   await insertDkimKey(db, workspaceId, key);
@@ -27,10 +39,10 @@ async function addKey(workspaceId: WorkspaceId, domain: string, selector: string
 const setVerified = (workspaceId: WorkspaceId, id: string, verified: boolean) =>
   updateDkimKeyStanding(db, workspaceId, id, { verified, failures: null, now });
 
-test("the newest key that is published signs; before there is one, the automatic key", async () => {
+test("of a verified domain the newest published key signs; before there is one, the automatic key", async () => {
   const workspaceId = await newWorkspace();
   const selector = async () => (await signingKey(db, secrets, workspaceId, "a.test"))?.selector;
-  await insertSendingDomain(db, workspaceId, "a.test", now);
+  await addDomain(workspaceId, "a.test");
   expect(await selector()).toBeUndefined();
   const first = await addKey(workspaceId, "a.test", "ph1", true);
   const second = await addKey(workspaceId, "a.test", "second");
@@ -49,9 +61,25 @@ test("the newest key that is published signs; before there is one, the automatic
   expect(await selector()).toBe("third");
 });
 
+test("of a domain that is not verified only a key that has been seen in the DNS signs", async () => {
+  const workspaceId = await newWorkspace();
+  const selector = async () => (await signingKey(db, secrets, workspaceId, "f.test"))?.selector;
+  const domainId = await addDomain(workspaceId, "f.test", false);
+  const automatic = await addKey(workspaceId, "f.test", "ph1", true);
+  await addKey(workspaceId, "f.test", "newest");
+  expect(await selector()).toBeUndefined();
+  await setVerified(workspaceId, automatic.id, true);
+  expect(await selector()).toBe("ph1");
+  await setVerified(workspaceId, automatic.id, false);
+  await setOwned(workspaceId, domainId, true);
+  expect(await selector()).toBe("ph1");
+  await setOwned(workspaceId, domainId, false);
+  expect(await selector()).toBeUndefined();
+});
+
 test("the key that comes out is the one that went in", async () => {
   const workspaceId = await newWorkspace();
-  await insertSendingDomain(db, workspaceId, "b.test", now);
+  await addDomain(workspaceId, "b.test");
   const made = await addKey(workspaceId, "b.test", "ph1", true);
   const key = await signingKey(db, secrets, workspaceId, "b.test");
   if (key === null) throw new Error("no key");
@@ -61,8 +89,8 @@ test("the key that comes out is the one that went in", async () => {
 
 test("many questions are answered in their order, each workspace with its own key", async () => {
   const [one, other] = [await newWorkspace(), await newWorkspace()];
-  await insertSendingDomain(db, one, "c.test", now);
-  await insertSendingDomain(db, other, "c.test", now);
+  await addDomain(one, "c.test");
+  await addDomain(other, "c.test");
   await addKey(one, "c.test", "one");
   await addKey(other, "c.test", "other");
   const asked = [
@@ -78,7 +106,7 @@ test("many questions are answered in their order, each workspace with its own ke
 
 test("a key that was moved to another row, or sealed with another secret, is not opened", async () => {
   const workspaceId = await newWorkspace();
-  await insertSendingDomain(db, workspaceId, "d.test", now);
+  await addDomain(workspaceId, "d.test");
   const [first, second] = [
     await addKey(workspaceId, "d.test", "a"),
     await addKey(workspaceId, "d.test", "b"),
@@ -91,7 +119,7 @@ test("a key that was moved to another row, or sealed with another secret, is not
 
 test("the platform signs with the key of the workspace that holds its domain", async () => {
   const [holder, other] = [await newWorkspace(), await newWorkspace()];
-  for (const workspaceId of [other, holder]) await insertSendingDomain(db, workspaceId, "e.test", now);
+  for (const workspaceId of [other, holder]) await addDomain(workspaceId, "e.test");
   await addKey(other, "e.test", "other");
   await addKey(holder, "e.test", "holder");
   expect(await platformSigningKey(db, secrets, "e.test")).toBeNull();

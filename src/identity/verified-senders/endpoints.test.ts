@@ -243,6 +243,54 @@ describe("sending the link again", () => {
   });
 });
 
+describe("a stranger's mailbox", () => {
+  const remove = (id: string) => service.call("DELETE", `/verified-senders/${id}`);
+  const refusalOf = ({ status, body, headers }: Awaited<ReturnType<typeof create>>) => [
+    status,
+    body.code,
+    headers.get("retry-after"),
+  ];
+
+  test("gets no second mail at once because its sender was deleted and added again", async () => {
+    await remove((await create()).body.data.id);
+    service.clock.advance(MINUTE - 1);
+    expect(refusalOf(await create())).toEqual([429, "RATE_LIMIT_EXCEEDED", "1"]);
+    expect(await list()).not.toContainEqual(expect.objectContaining({ email }));
+    service.clock.advance(1);
+    expect((await create()).status).toBe(201);
+    expect(await mailsTo(email)).toHaveLength(2);
+  });
+
+  test("gets five mails a day, from however many workspaces and under whatever tag", async () => {
+    const [name, host] = email.split("@");
+    const tagged = (tag: string) => `${name}+${tag}@${host}`;
+    for (const tag of ["a", "b", "c"]) {
+      expect((await create({ email: tagged(tag) })).status).toBe(201);
+      service.clock.advance(MINUTE);
+    }
+    const { id } = (await create()).body.data;
+    const other = await service.newWorkspace();
+    expect((await create({ email }, other.key)).status).toBe(201);
+    const third = await service.newWorkspace();
+    expect(refusalOf(await create({ email }, third.key))).toEqual([429, "RATE_LIMIT_EXCEEDED", "3600"]);
+    expect(refusalOf(await resend(id))).toEqual([429, "RATE_LIMIT_EXCEEDED", "3600"]);
+    service.clock.advance(24 * HOUR);
+    expect((await create({ email }, third.key)).status).toBe(201);
+    expect((await resend(id)).status).toBe(200);
+  });
+
+  test("is one of a hundred that a workspace may write to in a day, even all at once", async () => {
+    const { key } = await service.newWorkspace();
+    const calls = Array.from({ length: 110 }, (_, at) => create({ email: `n${at}@many${count}.test` }, key));
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(100);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(10);
+    expect(await list(key)).toHaveLength(100);
+    service.clock.advance(24 * HOUR);
+    expect((await create({ email: `late@many${count}.test` }, key)).status).toBe(201);
+  });
+});
+
 test("another workspace sees, resends and deletes nothing", async () => {
   const { id } = (await create()).body.data;
   const other = await service.newWorkspace();

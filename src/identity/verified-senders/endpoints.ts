@@ -10,6 +10,7 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { findWorkspace } from "../../workspace/workspaces/store.ts";
 import { isFreeMail } from "../free-mail.ts";
+import { countConfirmationMail } from "./confirmation-limit.ts";
 import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
 import { confirmationPath } from "./confirmation-page.ts";
 import { senderLinkKey, signSenderLink } from "./confirmation-token.ts";
@@ -101,7 +102,7 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       body: SenderInput,
       answer: NewVerifiedSender,
       status: 201,
-      errors: ["CONFLICT"],
+      errors: ["CONFLICT", "RATE_LIMIT_EXCEEDED"],
       message: (data) => `A confirmation link was sent to ${data.email}`,
       handle: ({ caller, body }) => createSender(deps, caller.workspaceId, readInput(body)),
     }),
@@ -144,6 +145,7 @@ async function createSender(
       throw new ApiError("CONFLICT", `${input.email} is a verified sender of this workspace already`);
     }
     const { token_number, ...sender } = inserted;
+    await countConfirmationMail(tx, workspaceId, sender.email, now, RESEND_PAUSE_MS);
     await sendLink(deps, tx, workspaceId, sender, token_number);
     return { ...sender, warnings: warningsFor(sender.email) };
   });
@@ -157,6 +159,8 @@ async function resendLink(deps: VerifiedSenderDeps, workspaceId: WorkspaceId, id
     const renewed = await updateSenderLink(tx, workspaceId, id, link);
     if (renewed === undefined) throw await refusal(tx, workspaceId, id, now);
     const { token_number, ...sender } = renewed;
+    // The pause is the statement's own, and lets the first resend through at once.
+    await countConfirmationMail(tx, workspaceId, sender.email, now, 0);
     await sendLink(deps, tx, workspaceId, sender, token_number);
     return sender;
   });

@@ -1,5 +1,6 @@
-/** The table of verified senders. */
+/** The tables of verified senders and of the mails that ask them. */
 import sql from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { SenderLink } from "./confirmation-token.ts";
@@ -101,4 +102,49 @@ export async function removeVerifiedSender(
   const removed = await db.run(sql`
     delete from verified_senders where workspace_id = ${workspaceId} and id = ${id}`);
   return removed > 0;
+}
+
+const MAIL_LOCK = lockKey("confirmation mails");
+
+/** So that of many calls at once only as many pass as may; they are few. */
+export async function lockConfirmationMails(tx: Queryable): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${MAIL_LOCK})`);
+}
+
+/** What was sent after `since`, by the workspace and to the mailbox; and the last from the one to the other. */
+export async function findConfirmationMails(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailbox: string,
+  since: Date,
+): Promise<{ of_workspace: number; to_mailbox: number; last_sent_at: Date | null }> {
+  const found = await tx.row<{ of_workspace: number; to_mailbox: number; last_sent_at: Date | null }>(sql`
+    select count(*) filter (where workspace_id = ${workspaceId}) as of_workspace,
+      count(*) filter (where mailbox = ${mailbox}) as to_mailbox,
+      max(sent_at) filter (where workspace_id = ${workspaceId} and mailbox = ${mailbox}) as last_sent_at
+    from confirmation_mails
+    where (workspace_id = ${workspaceId} or mailbox = ${mailbox}) and sent_at > ${since}`);
+  return found ?? { of_workspace: 0, to_mailbox: 0, last_sent_at: null };
+}
+
+export async function insertConfirmationMail(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailbox: string,
+  now: Date,
+): Promise<void> {
+  await tx.run(sql`
+    insert into confirmation_mails (workspace_id, id, mailbox, sent_at)
+    values (${workspaceId}, ${newId()}, ${mailbox}, ${now})`);
+}
+
+/** Forgets the workspace's mails that were sent before `before`. */
+export async function removeOldConfirmationMails(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  before: Date,
+): Promise<void> {
+  await tx.run(
+    sql`delete from confirmation_mails where workspace_id = ${workspaceId} and sent_at <= ${before}`,
+  );
 }

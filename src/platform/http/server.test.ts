@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { pino } from "pino";
 import { Type } from "typebox";
-import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type BareServer, insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { ApiError } from "../errors.ts";
@@ -306,11 +306,22 @@ describe("a fault", () => {
     expect((await post()).status).toBe(500);
   });
 
-  it.each(["ECONNREFUSED", "57P01", "53300", "08006"])("of an absent database (%s) is 503", async (code) => {
-    fault = Object.assign(new Error("connection lost"), { code });
-    const { status, body, headers } = await post();
-    expect([status, body.code, headers.get("retry-after")]).toEqual([503, "INTERNAL_ERROR", "5"]);
-  });
+  it.each(["ECONNREFUSED", "57P01", "53300", "08006", "57014"])(
+    "of an absent database (%s) is 503",
+    async (code) => {
+      fault = Object.assign(new Error("connection lost"), { code });
+      const { status, body, headers } = await post();
+      expect([status, body.code, headers.get("retry-after")]).toEqual([503, "INTERNAL_ERROR", "5"]);
+    },
+  );
+
+  it.each(["Query read timeout", "Connection terminated unexpectedly"])(
+    "of a database that fell silent (%s) is 503",
+    async (message) => {
+      fault = new Error(message);
+      expect((await post()).status).toBe(503);
+    },
+  );
 
   it("of the caller carries its details and headers, and is not logged", async () => {
     fault = new ApiError("CONFLICT", "Taken", {
@@ -326,5 +337,48 @@ describe("a fault", () => {
     });
     expect(headers.get("retry-after")).toBe("1");
     expect(logged).toEqual([]);
+  });
+});
+
+describe("the audit log", () => {
+  const lines: Record<string, unknown>[] = [];
+  const audit = pino({ level: "debug" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  let server: BareServer;
+  let secret: string;
+
+  beforeAll(async () => {
+    server = await startBareServer(database, endpoints, { log: audit });
+    secret = server.newKey(workspaceId);
+  });
+  beforeEach(() => {
+    lines.length = 0;
+  });
+
+  /** The line of a request, which is written after its answer. */
+  const lineOf = ({ headers }: { headers: Headers }) =>
+    vi.waitFor(() => {
+      const id = headers.get("x-request-id");
+      const [line, ...more] = lines.filter(({ msg, request_id }) => msg === "answered" && request_id === id);
+      expect([line === undefined, more]).toEqual([false, []]);
+      return line;
+    });
+
+  it("has one line for each request: who, what, how it ended and how long it took, and never the key", async () => {
+    const line = await lineOf(await server.call("GET", `/things/${newId()}?a=b`, secret));
+    expect(line).toMatchObject({ level: 20, operation: "getThing", status: 200, workspace_id: workspaceId });
+    expect(line?.ms).toEqual(expect.any(Number));
+    expect(JSON.stringify(lines)).not.toContain(secret.slice(4));
+  });
+
+  it("has no workspace for a request that had no valid key", async () => {
+    const line = await lineOf(await server.call("GET", "/things/export", `${secret}x`));
+    expect(line).toMatchObject({ level: 20, operation: "exportThings", status: 401 });
+    expect(line).not.toHaveProperty("workspace_id");
+  });
+
+  it("warns of what failed on our side", async () => {
+    fault = new Error("broken");
+    const line = await lineOf(await server.call("POST", "/things", secret, { name: "x" }));
+    expect(line).toMatchObject({ level: 40, operation: "createThing", status: 500 });
   });
 });

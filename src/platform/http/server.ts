@@ -18,6 +18,7 @@ import { ApiError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { answerer } from "./answer.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";
+import { createBodyBudget, LARGE_BODIES_BYTES } from "./body-budget.ts";
 import { allowOrigins } from "./cors.ts";
 import type { Caller, Endpoint } from "./endpoint.ts";
 import { asFailure, failure } from "./envelope.ts";
@@ -67,6 +68,8 @@ export interface ServerOptions {
   /** Everything outside /api/v1: health, metrics, inbox, public pages. */
   readonly pages: (server: FastifyInstance) => void;
   readonly patience?: Patience;
+  /** Memory for all large bodies together. */
+  readonly largeBodiesBytes?: number;
 }
 
 /** Builds the server without listening. */
@@ -100,7 +103,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.addHook("onResponse", async (request, reply) => {
     const operation = request.routeOptions.config.operation ?? "other";
-    options.onAnswer(operation, reply.statusCode, reply.elapsedTime / 1000);
+    const { statusCode: status, elapsedTime: ms } = reply;
+    options.onAnswer(operation, status, ms / 1000);
+    // The audit trail. A request that was refused before its key was known has no caller.
+    const workspace_id = (request.caller as Caller | undefined)?.workspaceId;
+    request.log[status >= 500 ? "warn" : "debug"](
+      { operation, status, ms: Math.round(ms), workspace_id },
+      "answered",
+    );
   });
   server.setErrorHandler((error, request, reply) => sendFailure(reply, error, request.log));
   server.setNotFoundHandler((_request, reply) => sendFailure(reply, new ApiError("NOT_FOUND"), options.log));
@@ -114,6 +124,7 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   api.addHook("onRequest", async (request) => {
     request.caller = await options.authenticator.authenticate(request.headers["x-api-key"]);
   });
+  const takeMemory = createBodyBudget(options.largeBodiesBytes ?? LARGE_BODIES_BYTES, BODY_LIMIT);
   const taken = new Map<string, Set<string>>();
   for (const endpoint of options.endpoints) {
     const url = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
@@ -124,7 +135,10 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
       url,
       bodyLimit: endpoint.bodyLimit ?? BODY_LIMIT,
       config: { operation: endpoint.id },
-      onRequest: async (request) => authorize(endpoint, request.caller),
+      onRequest: async (request, reply) => {
+        authorize(endpoint, request.caller);
+        takeMemory(request, reply);
+      },
       handler: answer,
     });
   }
@@ -162,7 +176,7 @@ function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["er
     .code(status)
     .type("application/json; charset=utf-8");
   const send = () => void reply.send(JSON.stringify(failure(error)));
-  if (status === 413) void drain(reply.request.raw).then(send);
+  if (status === 413 || status === 503) void drain(reply.request.raw).then(send);
   else send();
 }
 

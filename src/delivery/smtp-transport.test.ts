@@ -1,0 +1,100 @@
+import { expect, onTestFinished, test } from "vitest";
+import { startFakeMx } from "../../test/support/fake-mx.ts";
+import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
+import type { FindRoute } from "./destination.ts";
+import { LANE_SHARE } from "./lane-pace.ts";
+import { defaultLane, type Lane } from "./lanes-table.ts";
+import { createSmtpTransport } from "./smtp-transport.ts";
+
+async function startTransport(findRoute: FindRoute) {
+  const mx = await startFakeMx();
+  const recorder = recordTransport();
+  const transport = createSmtpTransport(
+    {
+      findRoute,
+      session: { port: mx.port, ehloName: "out.sender.test" },
+      composing: {
+        findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.sender.test" }),
+        returnPathKey: Buffer.alloc(32, 7),
+      },
+    },
+    recorder,
+  );
+  onTestFinished(async () => {
+    recorder.answer = () => false;
+    transport.close();
+    await mx.close();
+  });
+  return { mx, recorder, transport };
+}
+
+const routeTo = (lane: Partial<Lane>): FindRoute => {
+  const whole = { ...defaultLane, ...lane };
+  return async () => ({
+    site: "mx.example.test",
+    lane: whole,
+    hosts: [{ name: "mx.example.test", addresses: ["127.0.0.1"] }],
+  });
+};
+
+test("domains of one site share its connection", async () => {
+  const { mx, recorder, transport } = await startTransport(routeTo({ connections: 1 }));
+  for (const domain of ["a.test", "b.test", "c.test"]) transport.send(leased("ann", { domain }));
+  await recorder.waitFor(3);
+  expect(mx.messages.map(({ rcptTo }) => rcptTo)).toEqual(["ann@a.test", "ann@b.test", "ann@c.test"]);
+  expect(mx.connections).toBe(1);
+});
+
+test("a domain without a mail host is an attempt; a look-up that throws is none", async () => {
+  const { recorder, transport } = await startTransport(async (domain) => {
+    if (domain === "strange.test") throw new Error("strange");
+    return { outcome: "unroutable", status: "bounced", enhanced: "5.1.2", reason: "no such domain" };
+  });
+  transport.send(leased("ann"));
+  transport.send(leased("bob", { domain: "strange.test" }));
+  expect(await recorder.waitFor(2)).toMatchObject([
+    { kind: "attempt", who: "ann", result: { outcome: "unroutable" } },
+    { kind: "postponed", who: "bob", seconds: 5 },
+  ]);
+});
+
+test("while the DNS is silent one domain takes no more than its share, and is leased no further", async () => {
+  const { recorder, transport } = await startTransport(() => new Promise(() => {}));
+  for (let n = 0; n < LANE_SHARE / 2; n++) transport.send(leased(`user${n}`));
+  expect(transport.saturatedDomains()).toEqual(["example.test"]);
+  for (let n = 0; n <= LANE_SHARE / 2; n++) transport.send(leased(`more${n}`));
+  expect(recorder.heard).toMatchObject([{ kind: "postponed", who: "more250" }]);
+});
+
+test("a provider's lane fills once, however many domains it serves", async () => {
+  const lane = { name: "provider", per_site: false, messages_per_second: 1 };
+  const { recorder, transport } = await startTransport(routeTo(lane));
+  for (let n = 0; n < 20; n++) transport.send(leased(`user${n}`, { domain: `customer${n}.test` }));
+  await recorder.waitFor(15);
+  expect(recorder.heard.filter(({ kind }) => kind === "postponed")).toHaveLength(14);
+  expect(transport.saturatedDomains()).toHaveLength(20);
+  expect(transport.saturatedDomains(0)).toEqual([]);
+});
+
+test("a paused lane is leased nothing, with nothing waiting in it", async () => {
+  const { recorder, transport } = await startTransport(routeTo({}));
+  transport.send(leased("busy"));
+  await recorder.waitFor(1);
+  expect(transport.saturatedDomains(0)).toEqual(["example.test"]);
+});
+
+test("a lane without traffic is no longer asked about", async () => {
+  const { recorder, transport } = await startTransport(routeTo({}));
+  transport.send(leased("ann"));
+  await recorder.waitFor(1);
+  expect(transport.saturatedDomains()).toEqual([]);
+});
+
+test("a transport that closes gives back what waits for its route", async () => {
+  const answer = Promise.withResolvers<Awaited<ReturnType<FindRoute>>>();
+  const { recorder, transport } = await startTransport(() => answer.promise);
+  transport.send(leased("ann"));
+  transport.close();
+  answer.resolve(await routeTo({})("example.test"));
+  expect(await recorder.waitFor(1)).toEqual([{ kind: "dropped", who: "ann" }]);
+});

@@ -1,0 +1,80 @@
+/** The dispatcher's side of a transport, for tests: it hands out messages and writes down what becomes of each. */
+import type { Attempt, AttemptResult } from "../../src/delivery/conclusion.ts";
+import type { LeasedMessage } from "../../src/delivery/store.ts";
+import type { TransportEvents } from "../../src/delivery/transport.ts";
+import { asWorkspaceId, newId } from "../../src/platform/ids.ts";
+
+/** One thing that was said about one message, named by its local part. */
+export type Heard =
+  | { readonly kind: "attempt"; readonly who: string; readonly result: AttemptResult }
+  | { readonly kind: "postponed"; readonly who: string; readonly seconds: number }
+  | { readonly kind: "dropped"; readonly who: string }
+  | { readonly kind: "fault"; readonly who: string; readonly error: unknown };
+
+export interface TransportRecorder extends TransportEvents {
+  readonly heard: readonly Heard[];
+  /** Answers mayStart; a test may replace it. */
+  answer: (message: LeasedMessage) => boolean;
+  /** Who was delivered, in order. */
+  readonly delivered: readonly string[];
+  /** Resolves, with everything heard so far, once that much has been heard. */
+  waitFor(count: number): Promise<readonly Heard[]>;
+}
+
+export function recordTransport(): TransportRecorder {
+  const heard: Heard[] = [];
+  let waiting: { readonly count: number; readonly resolve: () => void }[] = [];
+  const hear = (said: Heard) => {
+    heard.push(said);
+    for (const { count, resolve } of waiting) if (count <= heard.length) resolve();
+    waiting = waiting.filter(({ count }) => count > heard.length);
+  };
+  const recorder: TransportRecorder = {
+    heard,
+    answer: () => true,
+    get delivered() {
+      return heard.flatMap((one) =>
+        one.kind === "attempt" && one.result.outcome === "accepted" ? one.who : [],
+      );
+    },
+    async waitFor(count) {
+      if (heard.length < count) await new Promise<void>((resolve) => waiting.push({ count, resolve }));
+      return heard;
+    },
+    mayStart: (message) => recorder.answer(message),
+    onAttempt: ({ message, result }: Attempt) => hear({ kind: "attempt", who: message.localpart, result }),
+    onPostponed: (message, seconds) => hear({ kind: "postponed", who: message.localpart, seconds }),
+    onDropped: (message) => hear({ kind: "dropped", who: message.localpart }),
+    onFault: (message, error) => hear({ kind: "fault", who: message.localpart, error }),
+  };
+  return recorder;
+}
+
+const workspaceId = asWorkspaceId(newId());
+
+/** A message as it is leased; every field may be replaced. */
+export function leased(localpart: string, change: Partial<LeasedMessage> = {}): LeasedMessage {
+  const created = new Date();
+  return {
+    workspace_id: workspaceId,
+    message_id: newId(),
+    lease_number: 1,
+    priority: 1,
+    attempts: 0,
+    bytes: 100,
+    expires_at: new Date(created.getTime() + 72 * 3_600_000),
+    created_at: created,
+    source: "api",
+    origin_id: null,
+    from_email: "shop@sender.test",
+    from_name: null,
+    to_name: null,
+    localpart,
+    domain: "example.test",
+    subject: "Hello",
+    html: null,
+    text: "Hello",
+    attachments: null,
+    ...change,
+  };
+}
