@@ -95,13 +95,6 @@ function judge(result: AttemptResult): Verdict {
   }
 }
 
-/** Does this result say something about the whole lane (rate, reputation) rather than about one message? */
-export function laneWait(result: AttemptResult): { seconds: number | null } | null {
-  if (result.outcome !== "refused") return null;
-  const { scope, retry, waitSeconds } = classifyReply(result);
-  return scope === "lane" && retry ? { seconds: waitSeconds } : null;
-}
-
 function replyOf(result: AttemptResult): { code: number | null; enhanced: string | null; text: string } {
   switch (result.outcome) {
     case "accepted":

@@ -38,6 +38,7 @@ const MOST_HELD: Readonly<Record<Priority, number>> = { 0: 2_000, 1: 1_500 };
 const MOST_BYTES_HELD = 128 * 1024 * 1024;
 /** How often the queue is looked at without a notice: retries fall due silently. */
 const POLL_MS = 500;
+const BUSY_POLL_MS = 100;
 /**
  * After the database was away leases may have lapsed although their holders live: every process settles what it has
  * learned before any of them leases again.
@@ -80,6 +81,8 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   let bell = Promise.withResolvers<void>();
   /** Whether the last look at the queue left something there for want of room. */
   let leftSome = false;
+  /** Whether it brought something although a lane was full: that lane will soon have room for more. */
+  let isBusy = false;
 
   const settle = (message: LeasedMessage, conclusion: Conclusion) => {
     held.remove(message);
@@ -93,8 +96,15 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       !stopping.signal.aborted && settler.isSafe && held.timeLeft(message) > LEASE_MARGIN_MS,
     onAttempt: (attempt: Attempt) => settle(attempt.message, conclude(attempt, clock.now(), random())),
     // Spread over half as long again: what waited together must not come back together.
-    onPostponed: (message, seconds) =>
-      settle(message, postpone(message, clock.now(), seconds * (1 + random() / 2))),
+    onPostponed(message, seconds, cause) {
+      if (cause !== undefined) {
+        log.warn(
+          { err: cause, message_id: message.message_id },
+          "a message waits: something of ours was away",
+        );
+      }
+      settle(message, postpone(message, clock.now(), seconds * (1 + random() / 2)));
+    },
     onDropped: (message) => settle(message, postpone(message, clock.now(), 0)),
     onFault(message, error) {
       log.error({ err: error, message_id: message.message_id }, "a message could not be attempted");
@@ -107,6 +117,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   /** Leases what there is room for, transactional mail first. */
   const lease = async (): Promise<void> => {
     leftSome = false;
+    isBusy = false;
     for (const priority of [0, 1] as const) {
       const limit = Math.min(LEASE_BATCH, roomFor(priority));
       const bytes = MOST_BYTES_HELD - held.bytes;
@@ -115,13 +126,14 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
         continue;
       }
       const until = performance.now() + LEASE_SECONDS * 1000;
-      const saturated = transport.saturatedDomains();
+      const saturated = transport.saturatedDomains(priority);
       const order = { workerId, priority, limit, bytes, seconds: LEASE_SECONDS, saturated };
       const messages = await leaseMessages(db, order);
       for (const message of messages) {
         held.add(message, until);
         transport.send(message);
       }
+      isBusy ||= saturated.length > 0 && messages.length > 0;
       leftSome ||= messages.length === limit || held.bytes >= MOST_BYTES_HELD;
     }
   };
@@ -136,7 +148,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
         await databaseIsBack(db, stopping.signal);
       }
       if (leftSome && roomFor(1) >= LEASE_BATCH && held.bytes < MOST_BYTES_HELD) continue;
-      await Promise.race([bell.promise, delay(POLL_MS, undefined, { ref: false })]);
+      await Promise.race([bell.promise, delay(isBusy ? BUSY_POLL_MS : POLL_MS, undefined, { ref: false })]);
     }
   };
 

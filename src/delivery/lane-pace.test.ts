@@ -61,7 +61,7 @@ test("after a deferral about our reputation the lane is wary for 90 minutes", ()
   pace.takeMessage();
   expect(pace.untilMessage()).toBeGreaterThan(50_000);
   vi.advanceTimersByTime(90 * 60_000);
-  expect(pace).toMatchObject({ connections: 10, share: LANE_SHARE, isUsual: true });
+  expect(pace).toMatchObject({ connections: 10, share: 500, isUsual: true });
   expect(pace.untilMessage()).toBe(0);
 });
 

@@ -7,7 +7,7 @@ import type { AttemptResult } from "./conclusion.ts";
 import type { Lane } from "./lanes.ts";
 
 /** Messages that one lane may hold in a worker: a sick one must not fill it. */
-export const LANE_SHARE = 500;
+export const LANE_SHARE = 1_000;
 /** A slow lane holds what it carries in this time. */
 const SHARE_MS = 5_000;
 /** What comes back to a slow lane is spread over this time at most, for it may be fast again by then. */

@@ -84,7 +84,7 @@ function readRules(type: CustomField["field_type"], given: unknown): Rules | nul
     throw fault("min_length", "must not be above max_length");
   }
   const compiled = pattern === undefined ? undefined : compilePattern(pattern);
-  if (compiled?.ok === false) throw fault("pattern", `cannot be used: ${compiled.message}`);
+  if (compiled?.ok === false) throw fault("pattern", compiled.message);
   return rules;
 }
 

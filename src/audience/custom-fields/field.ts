@@ -19,7 +19,7 @@ export const Rules = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 500,
-        description: "Regular expression for the whole text (RE2).",
+        description: "Regular expression (RE2) to be found in the text.",
       }),
     ),
   },

@@ -23,7 +23,7 @@ export const subscribers: Resource = { name: "subscribers", label: "Subscribers"
 
 const search = textField(
   200,
-  "Words that begin a word of the name, of the address before its @, or the domain; or the beginning of an address. Finds 10,000 people at most.",
+  "Words of the name or of the address before its @, the last one perhaps only begun; or the beginning of an address or a domain. Finds 2,000 people at most.",
 );
 
 interface Dependencies {

@@ -2,11 +2,11 @@
  * The ids of a page, newest person first: by position in the members of a list or in all people, or by search. The
  * rows themselves are read by id (store.ts), so that what a page skips costs an index entry each.
  */
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { type Position, STRIDE } from "./positions.ts";
-import { MOST_FOUND, searchCondition } from "./search.ts";
+import { MOST_FOUND, searchConditions } from "./search.ts";
 import type { SubscriberStatus } from "./status.ts";
 
 /** Whom to page through. */
@@ -64,13 +64,15 @@ export async function searchIds(
   const onList = sql`join memberships m on m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
     and m.subscriber_id = s.id`;
   const statusOf = mailingListId === null ? sql`s.status` : sql`m.status`;
-  const found = await db.row<{ ids: string[]; total: number }>(sql`
-    with found as materialized (
+  const branches = searchConditions(text).map(
+    (condition) => sql`(
       select s.id from subscribers s ${mailingListId === null ? empty : onList}
-      where s.workspace_id = ${workspaceId} and ${searchCondition(text)}
+      where s.workspace_id = ${workspaceId} and ${condition}
         ${status === undefined ? empty : sql`and ${statusOf} = ${status}`}
-      limit ${MOST_FOUND}
-    )
+      limit ${MOST_FOUND})`,
+  );
+  const found = await db.row<{ ids: string[]; total: number }>(sql`
+    with found as materialized (select id from (${join(branches, " union ")}) f limit ${MOST_FOUND})
     select (select count(*)::int from found) as total,
       array(select id from found order by id desc limit ${page.limit} offset ${page.offset}) as ids`);
   return found ?? { ids: [], total: 0 };

@@ -100,7 +100,8 @@ describe("search", async () => {
 
   test.each([
     ["smith", ["john", "smithers"]],
-    ["SMITH john", ["john"]],
+    ["John SMIT", ["john"]],
+    ["smit john", []],
     ["john.smith", ["john"]],
     ["john.smith+news@exam", ["john"]],
     ["news", ["john"]],
