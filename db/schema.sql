@@ -161,8 +161,7 @@ create table list_counters (
   bounced integer default 0 not null,
   complained integer default 0 not null,
   revision bigint default 1 not null,
-  PRIMARY KEY (workspace_id, mailing_list_id),
-  FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
+  PRIMARY KEY (workspace_id, mailing_list_id)
 );
 
 create table list_days (
@@ -180,8 +179,7 @@ create table list_days (
   open_count integer default 0 not null,
   click_count integer default 0 not null,
   engaged_count integer default 0 not null,
-  PRIMARY KEY (workspace_id, mailing_list_id, day),
-  FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
+  PRIMARY KEY (workspace_id, mailing_list_id, day)
 );
 
 create table mailing_lists (

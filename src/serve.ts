@@ -41,11 +41,38 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   endWithParent();
 
   const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log });
-  const databaseUrl = config.DATABASE_URL?.href ?? embedded?.connection.url ?? "";
-  const services = createServices(config, databaseUrl, "posthaste");
-  await prepareDatabase(services);
+  const services = createServices(
+    config,
+    config.DATABASE_URL?.href ?? embedded?.connection.url ?? "",
+    "posthaste",
+  );
+  let isOver = false;
+  let fault: unknown;
+  try {
+    isOver = await run(services, environment, roles, stopping.signal);
+  } catch (error) {
+    // A start that failed (the port is taken, say) leaves nothing running.
+    fault = error;
+    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+  const isClosed = await settlesWithin(CLOSE_MS, [services.database.close()], log);
+  const isDown = await settlesWithin(CLOSE_MS, [embedded?.stop()], log);
+  if (fault !== undefined) process.exit(1);
+  if (isOver && isClosed && isDown) process.exit();
+  log.error("ended by force: not everything stopped in time");
+  process.exit(1);
+}
 
-  const workers = new DeliveryWorkers(environment, config, databaseUrl, log);
+/** From the schema to the stop; says whether everything that ran is over. Throws when it cannot start. */
+async function run(
+  services: Services,
+  environment: Environment,
+  roles: readonly Role[],
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { config, log } = services;
+  await prepareDatabase(services);
+  const workers = new DeliveryWorkers(environment, config, services.database.url, log);
   const delivery = async () => (workers.areReady ? null : "a delivery process is starting");
   const api = roles.includes("api") ? createApi(services, { delivery }) : null;
   if (api) {
@@ -56,15 +83,9 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   if (roles.includes("delivery")) workers.start(config.DELIVERY_WORKERS);
   const jobs = roles.includes("jobs") ? await startJobs(services) : null;
 
-  if (!stopping.signal.aborted) await once(stopping.signal, "abort");
+  if (!signal.aborted) await once(signal, "abort");
   log.info("stopping: finishing what is in flight");
-  const parts = [api?.stop(), jobs?.stop(), workers.stop(STOP_MS)];
-  const isOver = await settlesWithin(STOP_MS + KILL_MS, parts, log);
-  const isClosed = await settlesWithin(CLOSE_MS, [services.database.close()], log);
-  const isDown = await settlesWithin(CLOSE_MS, [embedded?.stop()], log);
-  if (isOver && isClosed && isDown) process.exit();
-  log.error("ended by force: not everything stopped in time");
-  process.exit(1);
+  return settlesWithin(STOP_MS + KILL_MS, [api?.stop(), jobs?.stop(), workers.stop(STOP_MS)], log);
 }
 
 /** Waits for all of it, at most so long, and says whether all is over; what fails is logged, and is over as well. */
@@ -79,7 +100,10 @@ export async function settlesWithin(
     ),
   );
   const late = new AbortController();
-  const isOver = await Promise.race([over.then(() => true), delay(milliseconds, false, { signal: late.signal })]);
+  const isOver = await Promise.race([
+    over.then(() => true),
+    delay(milliseconds, false, { signal: late.signal }),
+  ]);
   late.abort();
   return isOver;
 }
@@ -97,7 +121,7 @@ async function prepareDatabase({ database, config, clock, log }: Services): Prom
   const first = await createFirstWorkspace(database, bootstrap, clock);
   if (first?.generatedSecret) {
     process.stdout.write(
-      `\n  Your first API key, shown this once:\n\n      ${first.generatedSecret}\n\n  Send it in the header X-API-Key. Another: npm run -s posthaste -- key create\n\n`,
+      `\n  Your first API key, shown this once:\n\n      ${first.generatedSecret}\n\n  Send it in the header X-API-Key. More keys: npm run -s posthaste -- key create --help\n\n`,
     );
   }
 }

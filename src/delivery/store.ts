@@ -24,15 +24,16 @@ export interface QueueEntry {
   readonly expiresAt: Date;
 }
 
-/** A part of the statement that accepts a batch (sending/accept.ts). */
-export function enqueueSql(entries: readonly QueueEntry[]): Sql {
+/** A part of the statement that accepts a batch (sending/accept.ts); it inserts nothing unless the condition holds. */
+export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql {
   const column = <Value>(read: (entry: QueueEntry) => Value) => entries.map(read);
   return sql`
     insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, expires_at, due_at)
     select *, now() from unnest(
       ${column((entry) => entry.workspaceId)}::uuid[], ${column((entry) => entry.messageId)}::uuid[],
       ${column((entry) => entry.priority)}::smallint[], ${column((entry) => entry.domain)}::text[],
-      ${column((entry) => entry.bytes)}::integer[], ${column((entry) => entry.expiresAt)}::timestamptz[])`;
+      ${column((entry) => entry.bytes)}::integer[], ${column((entry) => entry.expiresAt)}::timestamptz[])
+    where ${condition}`;
 }
 
 /** A message with everything an attempt needs, held by one worker until its lease lapses. */

@@ -3,10 +3,11 @@
  * proved, or an address whose owner confirmed it. The domain must be the very one: subdomains inherit nothing. A
  * domain that an administrator switched off stops its verified senders, too.
  */
+import type { Sql } from "sql-template-tag";
 import { parseAddress } from "../mail/address.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
-import { listSenderStandings, type SenderStanding } from "./store.ts";
+import { allMaySendSql, listSenderStandings, type SenderOfWorkspace, type SenderStanding } from "./store.ts";
 
 /** An address as mail/address.ts parsed it: any case in the local part, the domain in lower-case A-labels. */
 export interface SenderQuestion {
@@ -24,10 +25,15 @@ export async function maySendAsEach(
   db: Queryable,
   questions: readonly SenderQuestion[],
 ): Promise<(question: SenderQuestion) => boolean> {
-  const rights = await senderRights(db, questions);
-  const keyOf = ({ workspaceId, address }: SenderQuestion) => `${workspaceId} ${address}`;
-  const allowed = new Set(questions.filter((_, position) => rights[position]?.allowed).map(keyOf));
+  const asked = different(questions);
+  const rights = await senderRights(db, asked);
+  const allowed = new Set(asked.filter((_, position) => rights[position]?.allowed).map(keyOf));
   return (question) => allowed.has(keyOf(question));
+}
+
+/** The same as a part of a larger statement: one row, whose `may_send` is true when every one of them is allowed. */
+export function maySendAsAllSql(questions: readonly SenderQuestion[]): Sql {
+  return allMaySendSql(different(questions).map(senderOf));
 }
 
 /** For one address as somebody typed it. */
@@ -44,16 +50,23 @@ export async function maySendAs(
 
 async function senderRights(db: Queryable, questions: readonly SenderQuestion[]): Promise<SenderRight[]> {
   if (questions.length === 0) return [];
-  const asked = questions.map(({ workspaceId, address, domain }) => ({
-    workspaceId,
-    email: address.toLowerCase().normalize("NFC"),
-    domain,
-  }));
-  const standings = await listSenderStandings(db, asked);
+  const standings = await listSenderStandings(db, questions.map(senderOf));
   return standings.map((standing, position) => rightOf(standing, questions[position]?.domain ?? ""));
 }
 
-function rightOf({ by_domain, by_sender, is_switched_off }: SenderStanding, domain: string): SenderRight {
-  if (is_switched_off || !(by_domain || by_sender)) return { allowed: false };
-  return { allowed: true, domain, via: by_domain ? "domain" : "sender" };
+function rightOf({ may_send, by_domain }: SenderStanding, domain: string): SenderRight {
+  return may_send ? { allowed: true, domain, via: by_domain ? "domain" : "sender" } : { allowed: false };
+}
+
+function keyOf({ workspaceId, address }: SenderQuestion): string {
+  return `${workspaceId} ${address}`;
+}
+
+/** A flood of messages comes from few senders, and each of them is looked up once. */
+function different(questions: readonly SenderQuestion[]): SenderQuestion[] {
+  return [...new Map(questions.map((question) => [keyOf(question), question])).values()];
+}
+
+function senderOf({ workspaceId, address, domain }: SenderQuestion): SenderOfWorkspace {
+  return { workspaceId, email: address.toLowerCase().normalize("NFC"), domain };
 }

@@ -1,5 +1,5 @@
 /** What the hot path asks of sending domains and verified senders together. */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 
@@ -11,29 +11,35 @@ export interface SenderOfWorkspace {
 }
 
 export interface SenderStanding {
-  /** Ownership of the domain is proved. */
+  /** Ownership of the domain is proved, or the owner of the address confirmed; and nobody switched the domain off. */
+  readonly may_send: boolean;
   readonly by_domain: boolean;
-  /** The owner of the address confirmed. */
-  readonly by_sender: boolean;
-  /** An administrator switched the domain off. */
-  readonly is_switched_off: boolean;
 }
 
-/** For each asked sender, in the order asked. Two look-ups by unique index for each. */
+/** A row for each asked sender. Two look-ups by unique index for each. */
+function standings(asked: readonly SenderOfWorkspace[]): Sql {
+  return sql`
+    select (coalesce(own.is_verified, false) or coalesce(sender.is_verified, false)) and own.is_active is not false
+        as may_send,
+      coalesce(own.is_verified, false) as by_domain, asked.position
+    from unnest(${asked.map((one) => one.workspaceId)}::uuid[], ${asked.map((one) => one.email)}::text[],
+      ${asked.map((one) => one.domain)}::text[]) with ordinality as asked (workspace_id, email, domain, position)
+    left join sending_domains as own using (workspace_id, domain)
+    left join verified_senders as sender on sender.workspace_id = asked.workspace_id and sender.email = asked.email`;
+}
+
+/** For each asked sender, in the order asked. */
 export function listSenderStandings(
   db: Queryable,
   asked: readonly SenderOfWorkspace[],
 ): Promise<SenderStanding[]> {
   return db.rows(
-    sql`
-    select coalesce(own.is_verified, false) as by_domain,
-      coalesce(sender.is_verified, false) as by_sender,
-      own.is_active is false as is_switched_off
-    from unnest(${asked.map((one) => one.workspaceId)}::uuid[], ${asked.map((one) => one.email)}::text[],
-      ${asked.map((one) => one.domain)}::text[]) with ordinality as asked (workspace_id, email, domain, position)
-    left join sending_domains as own using (workspace_id, domain)
-    left join verified_senders as sender on sender.workspace_id = asked.workspace_id and sender.email = asked.email
-    order by asked.position`,
+    sql`select may_send, by_domain from (${standings(asked)}) as standing order by position`,
     "sender standings",
   );
+}
+
+/** A part of the statement that accepts a batch: one row, whose `may_send` is true when that holds for all. */
+export function allMaySendSql(asked: readonly SenderOfWorkspace[]): Sql {
+  return sql`select coalesce(bool_and(may_send), true) as may_send from (${standings(asked)}) as standing`;
 }

@@ -37,9 +37,12 @@ export interface NewMessage {
 
 /**
  * Two parts of the one statement that accepts a batch (sending/accept.ts): the log's rows and the contents. They
- * are `insert`s without `returning`, to stand in a `with`.
+ * are `insert`s without `returning`, to stand in a `with`, and insert nothing unless the condition holds.
  */
-export function insertMessagesSql(messages: readonly NewMessage[]): { log: Sql; contents: Sql } {
+export function insertMessagesSql(
+  messages: readonly NewMessage[],
+  condition: Sql,
+): { log: Sql; contents: Sql } {
   const column = <Value>(read: (message: NewMessage) => Value) => messages.map(read);
   const workspaces = column((message) => message.workspaceId);
   const ids = column((message) => message.id);
@@ -53,14 +56,16 @@ export function insertMessagesSql(messages: readonly NewMessage[]): { log: Sql; 
         ${column((message) => message.fromEmail)}::text[], ${column((message) => message.localpart)}::text[],
         ${column((message) => message.domain)}::text[], ${column((message) => message.subject)}::text[],
         ${column((message) => message.requestId)}::text[], ${column((message) => message.createdAt)}::timestamptz[])
-        as m (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id, created_at)`,
+        as m (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id, created_at)
+      where ${condition}`,
     contents: sql`
       insert into message_contents (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email)
       select * from unnest(
         ${workspaces}::uuid[], ${ids}::uuid[], ${column((message) => message.fromName)}::text[],
         ${column((message) => message.toName)}::text[], ${column((message) => message.html)}::text[],
         ${column((message) => message.text)}::text[], ${column(attachmentsJson)}::jsonb[],
-        ${column((message) => message.bounceEmail)}::text[])`,
+        ${column((message) => message.bounceEmail)}::text[])
+      where ${condition}`,
   };
 }
 

@@ -102,6 +102,13 @@ const bootstrapKey: Reader<string | null> = (value) => {
   return optionalText(value);
 };
 
+const bareAddress: Reader<string | null> = (value) => {
+  if (value !== "" && !/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/.test(value)) {
+    throw new ConfigError("must be a bare address such as hello@example.com");
+  }
+  return optionalText(value);
+};
+
 const secretKey: Reader<string | null> = (value) => {
   if (value !== "" && value.length < 32) throw new ConfigError("must be at least 32 characters");
   return optionalText(value);
@@ -224,7 +231,7 @@ export const settings = {
   }),
   PLATFORM_FROM: setting({
     default: "",
-    read: optionalText,
+    read: bareAddress,
     about:
       "Sender of the service's own mail and of messages without from_email. Empty: posthaste@MAIL_HOSTNAME for the first, an error for the second.",
   }),

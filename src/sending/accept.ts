@@ -6,9 +6,9 @@
  * Drafts that arrive while a commit is under way go into the next one: micro-batches without a timer, so that a
  * lone message waits for nothing and a flood shares its commits. A row that the database refuses fails alone.
  */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { enqueueSql, type Priority } from "../delivery/store.ts";
-import { maySendAsEach, type SenderQuestion } from "../identity/may-send-as.ts";
+import { maySendAsAllSql, maySendAsEach, type SenderQuestion } from "../identity/may-send-as.ts";
 import { insertMessagesSql, type NewMessage } from "../messages/store.ts";
 import type { Database, Queryable } from "../platform/database/pool.ts";
 import { ApiError, invalid, overloaded } from "../platform/errors.ts";
@@ -40,6 +40,8 @@ export interface Acceptor {
    * took the Idempotency-Key over, RATE_LIMIT_EXCEEDED or 503 when there is more to accept than we can
    */
   accept(draft: Draft): Promise<void>;
+  /** Would it be accepted? @throws ApiError VALIDATION_ERROR as `accept` does */
+  check(draft: Draft): Promise<void>;
 }
 
 interface Waiting {
@@ -47,8 +49,8 @@ interface Waiting {
   readonly bytes: number;
   /** When it is too late to begin, on the clock of performance.now(). */
   readonly deadline: number;
-  resolve(): void;
-  reject(reason: unknown): void;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
 }
 
 /** @param onCommitted tells the delivery workers that there is something to do. */
@@ -89,6 +91,9 @@ export function createAcceptor(
   };
 
   return {
+    async check({ sender, message }) {
+      if (sender && !(await maySendAsEach(db, [sender]))(sender)) throw foreignSender(message);
+    },
     async accept(draft) {
       const bytes = sizeOf(draft.message);
       if (waiting.length >= limits.messages || heldBytes + bytes > limits.bytes) {
@@ -115,6 +120,16 @@ export function createAcceptor(
 async function commit(db: Database, batch: readonly Waiting[], onCommitted: () => void): Promise<void> {
   let rest = batch;
   try {
+    if (
+      await insertAtOnce(
+        db,
+        batch.map(({ draft }) => draft),
+      )
+    ) {
+      for (const { resolve } of batch) resolve();
+      onCommitted();
+      return;
+    }
     rest = await refuseForeignSenders(db, batch);
     if (rest.length === 0) return;
     const accepted = await insertHeld(
@@ -162,14 +177,14 @@ async function refuseForeignSenders(db: Queryable, batch: readonly Waiting[]): P
   const answers = await maySendAsEach(db, questions);
   return batch.filter(({ draft, reject }) => {
     if (draft.sender === null || answers(draft.sender)) return true;
-    reject(
-      invalid({
-        field: "from_email",
-        message: `from_email ${draft.message.fromEmail} is not on a verified sending domain and is no verified sender of this workspace`,
-      }),
-    );
+    reject(foreignSender(draft.message));
     return false;
   });
+}
+
+function foreignSender({ fromEmail }: NewMessage): ApiError {
+  const message = `from_email ${fromEmail} is not on a verified sending domain and is no verified sender of this workspace`;
+  return invalid({ field: "from_email", message });
 }
 
 /**
@@ -192,10 +207,32 @@ async function insertHeld(db: Database, drafts: readonly Draft[]): Promise<Reado
   });
 }
 
-/** Log, contents and queue in one statement, which is one round trip. */
+/**
+ * What nearly every batch is: nobody has an Idempotency-Key, and everybody may send. Then the right to send is asked and
+ * all of it inserted in one round trip; otherwise nothing is done, and the answer is false.
+ */
+async function insertAtOnce(db: Queryable, drafts: readonly Draft[]): Promise<boolean> {
+  if (drafts.some(({ idempotency }) => idempotency !== undefined)) return false;
+  const senders = maySendAsAllSql(drafts.flatMap(({ sender }) => sender ?? []));
+  const inserts = insertsOf(drafts, sql`(select may_send from senders)`);
+  const [answer] = await db.rows<{ may_send: boolean }>(
+    sql`with senders as materialized (${senders}), ${inserts} select may_send from senders`,
+    "accept messages",
+  );
+  return answer?.may_send === true;
+}
+
+/** Log, contents and queue in one statement, whoever sends. */
 export async function insertDrafts(db: Queryable, drafts: readonly Draft[]): Promise<void> {
   if (drafts.length === 0) return;
-  const { log, contents } = insertMessagesSql(drafts.map((draft) => draft.message));
+  await db.rows(sql`with ${insertsOf(drafts, sql`true`)} select`, "insert messages");
+}
+
+function insertsOf(drafts: readonly Draft[], condition: Sql): Sql {
+  const { log, contents } = insertMessagesSql(
+    drafts.map(({ message }) => message),
+    condition,
+  );
   const queue = enqueueSql(
     drafts.map(({ message, priority }) => ({
       workspaceId: message.workspaceId,
@@ -205,9 +242,7 @@ export async function insertDrafts(db: Queryable, drafts: readonly Draft[]): Pro
       bytes: sizeOf(message),
       expiresAt: new Date(message.createdAt.getTime() + EXPIRES_AFTER_MS),
     })),
+    condition,
   );
-  await db.rows(
-    sql`with log as (${log}), contents as (${contents}), queue as (${queue}) select`,
-    "accept messages",
-  );
+  return sql`log as (${log}), contents as (${contents}), queue as (${queue})`;
 }

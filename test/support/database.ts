@@ -5,19 +5,15 @@ import { afterAll, inject } from "vitest";
 import { createDatabase, type Database } from "../../src/platform/database/pool.ts";
 import { withDatabase } from "./global-setup.ts";
 
-export interface TestDatabase extends Database {
-  readonly url: string;
-}
-
 /** Call at the top of a test file or in beforeAll. */
-export async function testDatabase(): Promise<TestDatabase> {
+export async function testDatabase(): Promise<Database> {
   const database = await newDatabase(inject("template"));
   afterAll(() => database[Symbol.asyncDispose]());
   return database;
 }
 
 /** A database for a part of a test file; without a template it is empty, as an operator makes it. */
-export async function newDatabase(template = "template1"): Promise<TestDatabase & AsyncDisposable> {
+export async function newDatabase(template = "template1"): Promise<Database & AsyncDisposable> {
   const serverUrl = inject("serverUrl");
   const name = `test_${process.pid}_${randomBytes(4).toString("hex")}`;
   await administer(serverUrl, `create database ${name} template ${template}`);

@@ -5,8 +5,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Database } from "../../src/platform/database/pool.ts";
 import type { ApiAnswer } from "./api-caller.ts";
-import { newDatabase, type TestDatabase } from "./database.ts";
+import { newDatabase } from "./database.ts";
 import { eventually } from "./eventually.ts";
 import { type DnsZone, type FakeDns, startFakeDns } from "./fake-dns.ts";
 import { type Program, startProgram } from "./program.ts";
@@ -14,7 +15,7 @@ import { type Program, startProgram } from "./program.ts";
 export interface Scene extends AsyncDisposable {
   readonly program: Program;
   /** To look at, and to make due now what is due in minutes. */
-  readonly database: TestDatabase;
+  readonly database: Database;
   readonly dns: FakeDns;
   /** Sends a small message from the platform's address; every field may be replaced. Gives the message's id. */
   send(to: string, email?: Readonly<Record<string, unknown>>): Promise<string>;

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 import { type Api, createApi } from "../../src/app.ts";
 import { readConfig } from "../../src/platform/config.ts";
+import type { Database } from "../../src/platform/database/pool.ts";
 import type { WorkspaceId } from "../../src/platform/ids.ts";
 import { createLog } from "../../src/platform/log.ts";
 import { createSecrets } from "../../src/platform/secrets.ts";
@@ -15,7 +16,7 @@ import { issueKey } from "../../src/workspace/api-keys/issue.ts";
 import { createWorkspace } from "../../src/workspace/create-workspace.ts";
 import { apiCaller, type CallApi } from "./api-caller.ts";
 import { type StubClock, stubClock } from "./clock.ts";
-import { type TestDatabase, testDatabase } from "./database.ts";
+import { testDatabase } from "./database.ts";
 import { type DnsZone, type FakeDns, startFakeDns } from "./fake-dns.ts";
 
 export interface TestService {
@@ -24,7 +25,7 @@ export interface TestService {
   readonly key: string;
   readonly workspaceId: WorkspaceId;
   readonly api: Api;
-  readonly database: TestDatabase;
+  readonly database: Database;
   readonly dns: FakeDns;
   readonly clock: StubClock;
   /** With `key`. */

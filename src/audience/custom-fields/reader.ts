@@ -23,7 +23,7 @@ export function fieldReader(definition: Definition): (value: unknown) => Reading
   };
 }
 
-/** Says which rule a value breaks, or undefined. Lengths count characters as people see them in code points. */
+/** Says which rule a value breaks, or undefined. Lengths are counted in code points. */
 function ruleChecker(rules: Rules): (value: FieldValue) => string | undefined {
   const { min, max, min_length, max_length } = rules;
   const pattern = rules.pattern === undefined ? undefined : compilePattern(rules.pattern);
@@ -33,7 +33,7 @@ function ruleChecker(rules: Rules): (value: FieldValue) => string | undefined {
       if (max !== undefined && value > max) return `must be at most ${max}`;
     }
     if (typeof value === "string") {
-      const length = [...value].length;
+      const length = Array.from(value).length;
       if (min_length !== undefined && length < min_length)
         return `must have at least ${min_length} characters`;
       if (max_length !== undefined && length > max_length)

@@ -107,6 +107,26 @@ test("whoever joins while a list is deleted is either on it no more or told that
   expect(await findMiscounts(database)).toEqual([]);
 });
 
+test("bounces that reach a list while it is deleted fail neither", async () => {
+  for (let round = 0; round < 15; round++) {
+    const [list, other] = [await newList(database, workspaceId), await newList(database, workspaceId)];
+    const people = Array.from({ length: 4 }, (_, at) => ({ email: `r${round}p${at}@example.com` }));
+    await addPeople(database, workspaceId, list, people, { now: new Date("2026-01-01") });
+    await addPeople(database, workspaceId, other, people, { now: new Date("2026-01-01") });
+    const { body } = await service.call("GET", `/mailing-lists/${other}/subscribers`);
+    const answers = await Promise.all([
+      service.call("DELETE", `/mailing-lists/${list}`),
+      ...body.data.subscribers.map(({ subscriber_id }: { subscriber_id: string }) =>
+        service.call("PUT", `/mailing-lists/${other}/subscribers/${subscriber_id}/status`, {
+          status: "bounced",
+        }),
+      ),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  }
+  expect(await findMiscounts(database)).toEqual([]);
+});
+
 test("stats tell what the days of the window saw, list by list", async () => {
   const [list, empty] = [await newList(database, workspaceId), await newList(database, workspaceId)];
   const now = clock.now();

@@ -7,6 +7,7 @@ import { type Endpoint, endpoint, need, type Resource } from "../../platform/htt
 import type { QueryField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { removeCounters } from "../subscribers/counters.ts";
 import { removeAllMembers, removeLatecomers } from "../subscribers/remove-all.ts";
 import { type LastCampaign, ListStats, lastDays, listStats } from "./list-stats.ts";
 import {
@@ -188,6 +189,7 @@ async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: W
     await lockMailingListAlone(tx, workspaceId, id);
     await requireUnused(tx);
     await removeLatecomers(tx, workspaceId, id, clock.now());
+    await removeCounters(tx, workspaceId, id);
     await removeMailingList(tx, workspaceId, id);
   });
   return { id, deleted: true } as const;

@@ -90,7 +90,7 @@ export async function updateMailingList(
     where workspace_id = ${workspaceId} and id = ${list.id}`);
 }
 
-/** Its fields, counters and days go with it; its members must be gone. */
+/** Its fields go with it; its members and counters must be gone. */
 export async function removeMailingList(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.run(sql`delete from mailing_lists where workspace_id = ${workspaceId} and id = ${id}`);
 }

@@ -14,8 +14,8 @@ import { holdingStatuses, type SubscriberStatus } from "./status.ts";
 import {
   findMember,
   findMemberByEmail,
-  findSubscriberByEmail,
   lockSubscriber,
+  lockSubscriberByEmail,
   updateSubscriber,
 } from "./store.ts";
 import type { Member, NewMember } from "./subscriber.ts";
@@ -53,7 +53,7 @@ export function addMember(
   const given = readObject(body.custom_fields ?? {});
   return db.transaction(async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
-    const known = await findSubscriberByEmail(tx, workspaceId, email);
+    const known = await lockSubscriberByEmail(tx, workspaceId, email);
     const reader = valueReader(await listFieldsInForce(tx, workspaceId, mailingListId));
     const custom_fields = reader.join(given, known?.custom_fields ?? {});
     const { joined } = await insertMembers(tx, workspaceId, {

@@ -104,6 +104,17 @@ function sumOf<Key extends string>(tallies: readonly Readonly<Record<Key, number
   return tallies.reduce((sum, tally) => sum + tally[key], 0);
 }
 
+/** Forgets a list that has no members any more. */
+export async function removeCounters(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<void> {
+  await tx.run(sql`
+    with days as (delete from list_days where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId})
+    delete from list_counters where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
+}
+
 /** People in each status, and the revision that rises with every change of them. */
 export type Counted = StatusCounts & { readonly revision: number };
 

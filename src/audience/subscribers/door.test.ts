@@ -6,7 +6,8 @@ import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { countMembers } from "./counters.ts";
-import { removeMembers, updateStatuses } from "./door.ts";
+import { insertMembers, removeMembers, updateStatuses } from "./door.ts";
+import { createStaging, foldStaging, staged } from "./staging.ts";
 import { type SubscriberStatus, subscriberStatuses } from "./status.ts";
 
 const db = await testDatabase();
@@ -259,4 +260,25 @@ test("imports, status changes and removals of the same people at once neither de
   });
   await Promise.all(work.map((run) => run()));
   expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("an import's rows are folded, the last of each address staying, and go through the door", async () => {
+  const workspaceId = await insertBareWorkspace(db);
+  const listId = await newList(db, workspaceId);
+  const arrived = await db.transaction(async (tx) => {
+    await createStaging(tx);
+    await tx.run(sql`
+      insert into staged_subscribers (line, id, email, first_name, custom_fields)
+      select line, gen_random_uuid(), email, name, '{}' from (values
+        (2, 'ann@example.com', 'First'), (3, 'bob@example.com', 'Bob'), (9, 'ann@example.com', 'Last'),
+        (4, 'ann@example.com', 'Middle')) v (line, email, name)`);
+    expect(await foldStaging(tx)).toBe(2);
+    const options = { people: staged, now: new Date(), updateExisting: true, resubscribe: false };
+    return insertMembers(tx, workspaceId, { mailingListId: listId, ...options });
+  });
+  expect(arrived).toEqual({ given: 2, created: 2, updated: 0, joined: 2 });
+  const names = await db.rows(
+    sql`select first_name from subscribers where workspace_id = ${workspaceId} order by email`,
+  );
+  expect(names).toEqual([{ first_name: "Last" }, { first_name: "Bob" }]);
 });

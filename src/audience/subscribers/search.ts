@@ -38,5 +38,5 @@ function queryOf(words: readonly string[]): string {
 }
 
 function isLong(text: string): boolean {
-  return [...text].length >= PREFIX_LENGTH;
+  return Array.from(text).length >= PREFIX_LENGTH;
 }

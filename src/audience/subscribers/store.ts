@@ -123,13 +123,13 @@ export function findSubscriber(
   return db.row(sql`${person} where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** `email` is normalised. */
-export function findSubscriberByEmail(
-  db: Queryable,
+/** The person of a normalised address, whom nobody else changes before this transaction ends. */
+export function lockSubscriberByEmail(
+  tx: Queryable,
   workspaceId: WorkspaceId,
   email: string,
 ): Promise<SubscriberRow | undefined> {
-  return db.row(sql`${person} where workspace_id = ${workspaceId} and email = ${email}`);
+  return tx.row(sql`${person} where workspace_id = ${workspaceId} and email = ${email} for update`);
 }
 
 /** The person, whom nobody else changes before this transaction ends. */

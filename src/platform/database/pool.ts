@@ -28,6 +28,8 @@ export interface Database extends Queryable {
    * there. It may break at any time, which ends it; the caller ends it otherwise.
    */
   openSession(): Promise<pg.Client>;
+  /** Where it is, for a process that connects by itself. */
+  readonly url: string;
   /** For libraries that want the pool itself. */
   readonly pool: pg.Pool;
   close(): Promise<void>;
@@ -106,6 +108,7 @@ export function createDatabase(
   return {
     ...queryable(pool),
     pool,
+    url,
     connect: () => pool.connect(),
     async openSession() {
       const client = new pg.Client(connection);

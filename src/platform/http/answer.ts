@@ -18,12 +18,21 @@ import {
 import { readQuery } from "./query.ts";
 import { bodyReader } from "./validate.ts";
 
+/** What a handler returns that only looked whether it could do what was asked: answered 200, with its own sentence. */
+export class Rehearsed {
+  readonly data: unknown;
+  readonly message: string;
+  constructor(data: unknown, message: string) {
+    this.data = data;
+    this.message = message;
+  }
+}
+
 export function answerer(endpoint: Endpoint, database: Database) {
   const readBody = endpoint.body && bodyReader(endpoint.body);
   const mediaType = mediaTypeOf(endpoint.answer);
 
-  const success = (data: unknown): StoredAnswer => {
-    const { message = "" } = endpoint;
+  const success = (data: unknown, message = endpoint.message ?? ""): StoredAnswer => {
     const envelope: Success = {
       success: true,
       data,
@@ -62,6 +71,11 @@ export function answerer(endpoint: Endpoint, database: Database) {
     const run = async (): Promise<StoredAnswer> => {
       const result = await endpoint.handle(input as never);
       if (result instanceof Answered) return success(result.data);
+      if (result instanceof Rehearsed) {
+        // Nothing was done, so there is nothing to replay.
+        if (reservation) await release(database, reservation);
+        return { ...success(result.data, result.message), status: 200 };
+      }
       const answer = success(result);
       if (reservation) await updateAnswers(database, [{ held: reservation, answer }]);
       return answer;

@@ -42,7 +42,8 @@ export function flagField(fallback: boolean, description: string): QueryField<bo
     schema: Type.Boolean({ default: fallback, description }),
     read(text, name) {
       if (text === undefined) return fallback;
-      if (text === "true" || text === "1") return true;
+      // `?flag` alone is said by somebody who wants it.
+      if (text === "" || text === "true" || text === "1") return true;
       if (text === "false" || text === "0") return false;
       throw invalid({ field: name, message: `${name} must be true or false` });
     },

@@ -116,6 +116,29 @@ describe("a message that is accepted", () => {
   });
 });
 
+describe("a dry run", () => {
+  const rehearse = (body: object, headers = {}) =>
+    service.call("POST", "/emails/send?dry_run", { ...email, ...body }, { headers });
+
+  test("says that the message would be accepted, and leaves nothing behind", async () => {
+    const before = await countMessages();
+    const { status, body } = await rehearse({ from_email: "a@shop.test" });
+    expect([status, body.data]).toEqual([200, { status: "valid", id: null }]);
+    expect(await countMessages()).toBe(before);
+  });
+
+  test("refuses what the real one refuses", async () => {
+    expect((await rehearse({ from_email: "ceo@bank.test" })).status).toBe(400);
+    expect((await rehearse({ subject: "two\nlines" })).status).toBe(400);
+  });
+
+  test("does not use an Idempotency-Key up", async () => {
+    const headers = { "Idempotency-Key": "rehearsed" };
+    await rehearse({}, headers);
+    expect((await send(email, headers)).status).toBe(201);
+  });
+});
+
 describe("a message that is refused", () => {
   const refused: [string, Record<string, unknown>, string][] = [
     ["a from_email on a foreign domain", { from_email: "ceo@bank.test" }, "from_email"],

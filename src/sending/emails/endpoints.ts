@@ -4,6 +4,7 @@ import { headerTextFault, parseAddress, parseMailbox } from "../../mail/address.
 import { looksLikeHtml, textFromHtml } from "../../mail/html-text.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { invalid } from "../../platform/errors.ts";
+import { Rehearsed } from "../../platform/http/answer.ts";
 import {
   type Caller,
   type Endpoint,
@@ -13,7 +14,8 @@ import {
   type Resource,
 } from "../../platform/http/endpoint.ts";
 import { Answered } from "../../platform/http/idempotency.ts";
-import { Id, omittable } from "../../platform/http/shapes.ts";
+import { flagField } from "../../platform/http/query.ts";
+import { nullable, omittable } from "../../platform/http/shapes.ts";
 import { newId } from "../../platform/ids.ts";
 import type { Acceptor, Draft } from "../accept.ts";
 import { Attachment, readAttachments } from "./attachments.ts";
@@ -53,7 +55,13 @@ const Email = Type.Object(
   { $id: "Email" },
 );
 
-const Queued = Type.Object({ status: Type.Literal("queued"), id: Id }, { $id: "QueuedEmail" });
+const Queued = Type.Object(
+  {
+    status: Type.Enum(["queued", "valid"], { description: "`valid` is the answer to a dry run." }),
+    id: nullable(Type.String({ format: "uuid", description: "The message; null after a dry run." })),
+  },
+  { $id: "QueuedEmail" },
+);
 
 export function emailEndpoints(deps: {
   acceptor: Acceptor;
@@ -68,6 +76,7 @@ export function emailEndpoints(deps: {
       path: "/emails/send",
       summary: "Send one transactional email to one recipient",
       needs: need(emails, "send"),
+      query: { dry_run: flagField(false, "Check everything, send nothing; answered 200.") },
       body: Email,
       answer: Queued,
       status: 201,
@@ -76,6 +85,13 @@ export function emailEndpoints(deps: {
       bodyLimit: BODY_LIMIT,
       async handle(request) {
         const draft = readDraft(request, deps.platformFrom, deps.clock.now());
+        if (request.query.dry_run) {
+          await deps.acceptor.check(draft);
+          return new Rehearsed(
+            { status: "valid", id: null },
+            "The email would be accepted; nothing was sent",
+          );
+        }
         const data = { status: "queued", id: draft.message.id } as const;
         const { idempotency } = request;
         await deps.acceptor.accept({
