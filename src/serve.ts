@@ -95,9 +95,9 @@ export async function settlesWithin(
   log: Log,
 ): Promise<boolean> {
   const over = Promise.all(
-    parts.map((part) =>
-      part?.catch((err: unknown) => log.error({ err }, "a part of the service stopped badly")),
-    ),
+    parts.map(async (part) => {
+      await part?.catch((err: unknown) => log.error({ err }, "a part of the service stopped badly"));
+    }),
   );
   const late = new AbortController();
   const isOver = await Promise.race([
