@@ -66,12 +66,15 @@ describe("a transaction", () => {
   test("that forgets itself is ended by the server, with its locks", async () => {
     const database = open({ idleTransactionMs: 100 }, db.url, "forgetful");
     const isThere = () => db.row(sql`select from pg_stat_activity where application_name = 'forgetful'`);
+    let isEnded = false;
     const forgetful = database.transaction(async (tx) => {
       await tx.run(sql`lock table letters`);
       await eventually("the server to end it", async () => (await isThere()) === undefined);
+      isEnded = true;
       await tx.run(sql`select 1`);
     });
     await expect(forgetful).rejects.toThrow();
+    expect(isEnded).toBe(true);
     expect(await database.run(sql`select 1`)).toBe(1);
   });
 });
