@@ -2,7 +2,7 @@
  * The delivery process: a child of `posthaste serve`, in a process of its own so that it never disturbs the API's
  * latency. Tells its parent when it is ready, and how many messages came to which end.
  */
-
+import { createSecretKey } from "node:crypto";
 import type { FindIdentity } from "./delivery/compose.ts";
 import { startDeliveryWorker } from "./delivery/worker.ts";
 import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";
@@ -41,7 +41,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     log,
     resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
     findIdentity: createIdentityFinder(services),
-    returnPathKey: secrets.derive("return paths"),
+    returnPathKey: createSecretKey(secrets.derive("return paths")),
     onConclusion({ outcome }) {
       if (outcome) counts[outcome.status] = (counts[outcome.status] ?? 0) + 1;
     },

@@ -3,6 +3,7 @@
  * between attempts is absent, so that a retry sends the same Message-ID from the same return path (greylisting knows
  * the triple of client, sender and recipient).
  */
+import type { KeyObject } from "node:crypto";
 import { type DkimSigning, messageTokenHeader, signDkim } from "../mail/dkim.ts";
 import { renderMessage } from "../mail/header.ts";
 import { htmlFromText, textFromHtml } from "../mail/html-text.ts";
@@ -25,7 +26,7 @@ export type FindIdentity = (workspaceId: WorkspaceId, fromDomain: string) => Pro
 export interface ComposeOptions {
   readonly findIdentity: FindIdentity;
   /** Keys the token in return paths and in our own header. */
-  readonly returnPathKey: Buffer;
+  readonly returnPathKey: KeyObject;
 }
 
 /** Gmail's SenderId (Feedback-ID): 5 to 15 characters, the same for the whole stream. */
@@ -62,7 +63,7 @@ export async function prepare(
 async function compose(
   message: LeasedMessage,
   { signingKey, returnPathHost }: SenderIdentity,
-  returnPathKey: Buffer,
+  returnPathKey: KeyObject,
 ): Promise<Transaction> {
   const token = encodeReturnPath(message.message_id, returnPathKey);
   const recipient = `${message.localpart}@${message.domain}`;

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
+import { createSecretKey, generateKeyPairSync } from "node:crypto";
 import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -74,7 +74,7 @@ async function startWorker(): Promise<Dispatcher> {
       signingKey: { domain: "sender.test", selector: "ph1", privateKey },
       returnPathHost: "bounce.posthaste.test",
     }),
-    returnPathKey: Buffer.alloc(32, 7),
+    returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
   });
   workers.push(worker);
   return worker;

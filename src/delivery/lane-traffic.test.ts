@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type FakeMxOptions, startFakeMx } from "../../test/support/fake-mx.ts";
 import { type Peer, startScriptedPeer } from "../../test/support/scripted-peer.ts";
@@ -17,7 +18,7 @@ function startLane(
 ) {
   const lane = { ...defaultLane, messages_per_second: null, ...change };
   const recorder = recordTransport();
-  const composing = { findIdentity, returnPathKey: Buffer.alloc(32, 7) };
+  const composing = { findIdentity, returnPathKey: createSecretKey(Buffer.alloc(32, 7)) };
   const traffic = new LaneTraffic(lane, { port, ehloName: "out.sender.test" }, composing, recorder);
   onTestFinished(() => {
     recorder.answer = () => false;

@@ -1,3 +1,4 @@
+import { createSecretKey } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { startFakeMx } from "../../test/support/fake-mx.ts";
 import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
@@ -15,7 +16,7 @@ async function startTransport(findRoute: FindRoute) {
       session: { port: mx.port, ehloName: "out.sender.test" },
       composing: {
         findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.sender.test" }),
-        returnPathKey: Buffer.alloc(32, 7),
+        returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
       },
     },
     recorder,

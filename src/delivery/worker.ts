@@ -2,6 +2,7 @@
  * A delivery worker: the process (role `delivery`) that turns queue rows into SMTP conversations. It keeps nothing
  * that another process needs, and may be killed at any moment.
  */
+import type { KeyObject } from "node:crypto";
 import { join } from "node:path";
 import type { Resolver } from "../mail/resolver.ts";
 import type { Clock } from "../platform/clock.ts";
@@ -30,7 +31,7 @@ export interface WorkerOptions {
   readonly resolver: Resolver;
   readonly findIdentity: FindIdentity;
   /** Keys the tokens of return paths. */
-  readonly returnPathKey: Buffer;
+  readonly returnPathKey: KeyObject;
   readonly onConclusion?: (conclusion: Conclusion) => void;
 }
 

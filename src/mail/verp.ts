@@ -7,7 +7,7 @@
  * Lower case when written, any case when read, because some servers change it on the way. The same message always has
  * the same return path: greylists recognise the retry.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 
 const PREFIX = "b.";
 const ID_HEX_DIGITS = 32;
@@ -17,8 +17,11 @@ const TOKEN_LENGTH = 42;
 const LOCAL_PART = new RegExp(`^b\\.[0-9a-v]{${TOKEN_LENGTH}}$`, "i");
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The local part of a message's return path. Throws when the id is not a UUID. */
-export function encodeReturnPath(messageId: string, key: Buffer): string {
+/**
+ * The local part of a message's return path. Throws when the id is not a UUID. (The key is a KeyObject because Node.js
+ * takes five times as long with the octets.)
+ */
+export function encodeReturnPath(messageId: string, key: KeyObject): string {
   if (!UUID.test(messageId)) throw new TypeError(`not a UUID: ${messageId}`);
   const id = messageId.toLowerCase().replaceAll("-", "");
   return (
@@ -30,7 +33,7 @@ export function encodeReturnPath(messageId: string, key: Buffer): string {
 }
 
 /** The message id, or null when the local part is not one that `encodeReturnPath` made with this key. */
-export function decodeReturnPath(localPart: string, key: Buffer): string | null {
+export function decodeReturnPath(localPart: string, key: KeyObject): string | null {
   if (!LOCAL_PART.test(localPart)) return null;
   const claimed = localPart.toLowerCase();
   const id = hexOf(claimed.slice(PREFIX.length)).slice(0, ID_HEX_DIGITS);
@@ -41,7 +44,7 @@ export function decodeReturnPath(localPart: string, key: Buffer): string | null 
 }
 
 /** HMAC-SHA256 cut to 80 bits, in hexadecimal; the label keeps it apart from other uses of the key. */
-function mac(id: string, key: Buffer): string {
+function mac(id: string, key: KeyObject): string {
   return createHmac("sha256", key)
     .update(`return-path:${id}`)
     .digest()

@@ -15,9 +15,6 @@ import { fileURLToPath } from "node:url";
 export interface MailCount {
   /** Messages, every copy counted. */
   readonly received: number;
-  /** When the first and the last came, in milliseconds since the epoch; 0 before there is one. */
-  readonly firstAt: number;
-  readonly lastAt: number;
   /** Copies by Message-ID. */
   readonly copies: ReadonlyMap<string, number>;
   /** How often a connection ended that left this Message-ID in doubt. */
@@ -160,8 +157,6 @@ class Counter {
   readonly answerMs: number;
   readonly #conversations = new Set<Conversation>();
   #received = 0;
-  #firstAt = 0;
-  #lastAt = 0;
   #copies = new Map<string, number>();
   #inDoubt = new Map<string, number>();
 
@@ -185,8 +180,6 @@ class Counter {
 
   /** Counts a message and gives its Message-ID. */
   note(message: string): string {
-    this.#lastAt = Date.now();
-    this.#firstAt ||= this.#lastAt;
     this.#received += 1;
     const id = /^message-id: *<([^>]*)>/im.exec(message)?.[1] ?? "";
     this.#copies.set(id, (this.#copies.get(id) ?? 0) + 1);
@@ -197,15 +190,13 @@ class Counter {
     const open = [...this.#conversations];
     const count = {
       received: this.#received,
-      firstAt: this.#firstAt,
-      lastAt: this.#lastAt,
       copies: this.#copies,
       inDoubt: this.#inDoubt,
       unread: new Set(open.flatMap(({ unread }) => unread ?? [])),
       underWay: open.filter(({ isUnderWay }) => isUnderWay).length,
     };
     if (reset) {
-      this.#received = this.#firstAt = this.#lastAt = 0;
+      this.#received = 0;
       this.#copies = new Map();
       this.#inDoubt = new Map();
     }
