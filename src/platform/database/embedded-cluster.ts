@@ -101,6 +101,9 @@ async function initialise(folder: string, { binaries, launch, data }: Cluster): 
     "--locale=C",
     "--locale-provider=builtin",
     "--builtin-locale=C.UTF-8",
+    // A new log file is filled with zeros and synced while every commit waits: short files, short waits. Of 16 MB each
+    // they took a third of the p99 of accepting (41 ms against 29 with messages of 10 KB).
+    "--wal-segsize=4",
     "--no-instructions",
   );
   await appendFile(join(making, "postgresql.conf"), `\ninclude_if_exists '${SETTINGS}'\n`);
