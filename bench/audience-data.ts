@@ -3,14 +3,10 @@
  * list of everybody and a list of every other. They come in as an import's do: COPY to staging, then the door.
  */
 
-import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import type { PoolClient } from "pg";
-import { from as copyFrom } from "pg-copy-streams";
 import sql from "sql-template-tag";
 import { insertMembers } from "../src/audience/subscribers/door.ts";
-import { copyToStaging, createStaging, foldStaging, staged } from "../src/audience/subscribers/staging.ts";
-import type { Database, Queryable } from "../src/platform/database/pool.ts";
+import { stage, staged } from "../src/audience/subscribers/staging.ts";
+import type { Database } from "../src/platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../src/platform/ids.ts";
 import { newList } from "../test/support/audience.ts";
 
@@ -85,11 +81,9 @@ async function importPeople(
     while (next <= people) {
       const first = next;
       next += CHUNK * step;
-      const lines = Readable.from(chunkOf(first, Math.min(people, next - 1), step));
-      await inTransaction(database, async (tx, client) => {
-        await createStaging(tx);
-        await pipeline(lines, client.query(copyFrom(copyToStaging)));
-        await foldStaging(tx);
+      const lines = chunkOf(first, Math.min(people, next - 1), step);
+      await database.transaction(async (tx) => {
+        await stage(tx, lines);
         const options = { people: staged, now: new Date(), updateExisting: true, resubscribe: false };
         await insertMembers(tx, workspaceId, { mailingListId, ...options });
       });
@@ -106,30 +100,6 @@ function* chunkOf(first: number, last: number, step: number): Generator<string> 
       text += `${personLine(number, newId())}\n`;
     }
     yield text;
-  }
-}
-
-/** As pool.ts does, but with the connection itself for COPY. */
-async function inTransaction(
-  database: Database,
-  work: (tx: Queryable, client: PoolClient) => Promise<void>,
-): Promise<void> {
-  const client = await database.connect();
-  const query = async (statement: { text: string; values: unknown[] }) =>
-    client.query({ text: statement.text, values: statement.values });
-  try {
-    await client.query("begin");
-    const tx: Queryable = {
-      rows: async <Row>(statement: Parameters<Queryable["rows"]>[0]) =>
-        (await query(statement)).rows as Row[],
-      row: async <Row>(statement: Parameters<Queryable["row"]>[0]) =>
-        (await query(statement)).rows[0] as Row | undefined,
-      run: async (statement) => (await query(statement)).rowCount ?? 0,
-    };
-    await work(tx, client);
-    await client.query("commit");
-  } finally {
-    client.release();
   }
 }
 

@@ -8,15 +8,23 @@
  */
 import { benchAccept } from "./accept.ts";
 import { benchDeliver } from "./deliver.ts";
+import { benchImport } from "./import.ts";
 import { type Lab, openLab } from "./lab.ts";
 import { describeMachine } from "./machine.ts";
+import { benchRender } from "./render.ts";
+import { benchSegments } from "./segments.ts";
 import { benchStart } from "./start.ts";
+import { benchSuppression } from "./suppression.ts";
 import { type Figure, table } from "./table.ts";
 
 const benchmarks = new Map<string, (lab: Lab) => Promise<Figure[]>>([
   ["accept", benchAccept],
   ["deliver", benchDeliver],
+  ["import", benchImport],
+  ["render", benchRender],
+  ["segments", benchSegments],
   ["start", benchStart],
+  ["suppression", benchSuppression],
 ]);
 
 const asked = process.argv.slice(2);

@@ -14,6 +14,151 @@ create table api_keys (
 );
 CREATE INDEX api_keys_by_hash ON api_keys USING btree (key_hash);
 
+create table campaign_counters (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  sent integer default 0 not null,
+  hard_bounced integer default 0 not null,
+  failures_in_a_row integer default 0 not null,
+  opens integer default 0 not null,
+  unique_opens integer default 0 not null,
+  clicks integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  activities integer default 0 not null,
+  PRIMARY KEY (workspace_id, campaign_id)
+);
+
+create table campaign_domains (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  domain text not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  PRIMARY KEY (workspace_id, campaign_id, domain)
+);
+
+create table campaign_hours (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  hour timestamp with time zone not null,
+  sent integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  unsubscribes integer default 0 not null,
+  complaints integer default 0 not null,
+  PRIMARY KEY (workspace_id, campaign_id, hour)
+);
+
+create table campaign_link_clicks (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  index smallint not null,
+  message_id uuid not null,
+  PRIMARY KEY (workspace_id, campaign_id, index, message_id)
+);
+
+create table campaign_links (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  index smallint not null,
+  url text not null,
+  is_personal boolean not null,
+  click_count integer default 0 not null,
+  unique_click_count integer default 0 not null,
+  PRIMARY KEY (workspace_id, campaign_id, index)
+);
+
+create table campaign_recipients (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  subscriber_id uuid not null,
+  message_id uuid not null,
+  first_opened_at timestamp with time zone,
+  first_clicked_at timestamp with time zone,
+  unsubscribed_at timestamp with time zone,
+  PRIMARY KEY (workspace_id, campaign_id, subscriber_id)
+);
+CREATE UNIQUE INDEX campaign_recipients_by_message ON campaign_recipients USING btree (workspace_id, message_id);
+CREATE INDEX campaign_recipients_by_subscriber ON campaign_recipients USING btree (workspace_id, subscriber_id);
+
+create table campaigns (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  subject text not null,
+  from_email text not null,
+  from_name text,
+  reply_to text,
+  message_type text not null,
+  phone_field_name text,
+  recipient_type text not null,
+  mailing_list_id uuid,
+  segment_id uuid,
+  segment_conditions jsonb,
+  html_content text,
+  text_content text,
+  enable_open_tracking boolean,
+  enable_click_tracking boolean,
+  url_domain_id uuid,
+  use_custom_headers boolean not null,
+  custom_headers text,
+  virtual_mta_ip text,
+  routing_rule_id uuid,
+  bounce_email text,
+  sender_email text,
+  scheduled_at timestamp with time zone,
+  attachments jsonb,
+  warnings jsonb default '[]'::jsonb not null,
+  status text default 'draft'::text not null,
+  revision integer default 1 not null,
+  audience_list_id uuid,
+  mailing_list_name text,
+  segment_name text,
+  tracks_opens boolean,
+  tracks_clicks boolean,
+  total_recipients integer default 0 not null,
+  expanded_to uuid,
+  expanded_at timestamp with time zone,
+  excluded_suppressed integer default 0 not null,
+  excluded_unsubscribed integer default 0 not null,
+  excluded_invalid integer default 0 not null,
+  sent_at timestamp with time zone,
+  completed_at timestamp with time zone,
+  paused_at timestamp with time zone,
+  pause_reason text,
+  brake_sent integer default 0 not null,
+  brake_bounced integer default 0 not null,
+  brake_complained integer default 0 not null,
+  brake_failures integer default 0 not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((message_type = ANY (ARRAY['email'::text, 'sms'::text]))),
+  CHECK ((recipient_type = ANY (ARRAY['mailing_list'::text, 'segment'::text, 'custom'::text]))),
+  CHECK ((status = ANY (ARRAY['draft'::text, 'scheduled'::text, 'sending'::text, 'sent'::text, 'paused'::text, 'cancelled'::text])))
+);
+CREATE INDEX campaigns_at_work ON campaigns USING btree (status) WHERE (status = ANY (ARRAY['scheduled'::text, 'sending'::text, 'paused'::text]));
+CREATE INDEX campaigns_by_list ON campaigns USING btree (workspace_id, audience_list_id, sent_at);
+CREATE INDEX campaigns_cancelled ON campaigns USING btree (completed_at) WHERE (status = 'cancelled'::text);
+
 create table captured_messages (
   workspace_id uuid not null,
   message_id uuid not null,
@@ -72,9 +217,10 @@ create table delivery_queue (
   attempts smallint default 0 not null,
   lease_number integer default 0 not null,
   leased_by uuid,
+  campaign_id uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   PRIMARY KEY (workspace_id, message_id)
 );
-CREATE INDEX delivery_queue_due ON delivery_queue USING btree (priority, due_at);
+CREATE INDEX delivery_queue_due ON delivery_queue USING btree (priority, campaign_id, due_at);
 CREATE INDEX delivery_queue_leases ON delivery_queue USING btree (leased_by) WHERE (leased_by IS NOT NULL);
 
 create table dkim_keys (
@@ -117,6 +263,17 @@ create table idempotency_keys (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (created_at);
+
+create table import_batches (
+  workspace_id uuid not null,
+  job_id uuid not null,
+  batch integer not null,
+  created integer default 0 not null,
+  updated integer default 0 not null,
+  unchanged integer default 0 not null,
+  PRIMARY KEY (workspace_id, job_id, batch),
+  FOREIGN KEY (workspace_id, job_id) REFERENCES jobs(workspace_id, id) ON DELETE CASCADE
+);
 
 create table job_runners (
   id text not null,
@@ -211,10 +368,10 @@ create table memberships (
   unsubscribed_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
-  PRIMARY KEY (workspace_id, mailing_list_id, subscriber_id),
+  PRIMARY KEY (workspace_id, mailing_list_id, subscriber_id) INCLUDE (status),
   CHECK ((status = ANY (ARRAY['active'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 );
-CREATE INDEX memberships_by_status ON memberships USING btree (workspace_id, mailing_list_id, status, subscriber_id);
+CREATE INDEX memberships_by_status ON memberships USING btree (workspace_id, mailing_list_id, status, subscriber_id) WHERE (status <> 'active'::text);
 CREATE INDEX memberships_by_subscriber ON memberships USING btree (workspace_id, subscriber_id);
 
 create table message_contents (
@@ -240,8 +397,14 @@ create table message_events (
   mx_host text,
   code smallint,
   enhanced_code text,
+  campaign_id uuid,
+  link_index smallint,
+  times integer,
+  user_agent text,
+  machine_sign text,
   PRIMARY KEY (workspace_id, message_id, id)
 ) partition by range (message_id);
+CREATE INDEX message_events_by_campaign ON ONLY message_events USING btree (workspace_id, campaign_id, type, id) WHERE (campaign_id IS NOT NULL);
 
 create table messages (
   workspace_id uuid not null,
@@ -260,6 +423,7 @@ create table messages (
   request_id text,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  previous_status text,
   PRIMARY KEY (workspace_id, id),
   CHECK ((source = ANY (ARRAY['campaign'::text, 'autoresponder'::text, 'api'::text, 'smtp'::text, 'platform'::text]))),
   CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'delivered'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'suppressed'::text, 'cancelled'::text, 'complained'::text])))
@@ -270,6 +434,26 @@ create table schema_migrations (
   applied_at timestamp with time zone default now() not null,
   PRIMARY KEY (name)
 );
+
+create table segments (
+  workspace_id uuid not null,
+  id uuid not null,
+  mailing_list_id uuid not null,
+  name text not null,
+  description text default ''::text not null,
+  conditions jsonb not null,
+  referenced_segments uuid[] not null,
+  rule_count smallint not null,
+  is_active boolean not null,
+  subscriber_count integer,
+  counted_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX segments_by_list ON segments USING btree (workspace_id, mailing_list_id, id);
 
 create table sending_domains (
   workspace_id uuid not null,
@@ -308,15 +492,20 @@ create table subscriber_counters (
 
 create table subscribers (
   workspace_id uuid not null,
-  id uuid not null,
-  email text not null,
+  active_lists bytea not null,
+  status text not null,
   email_domain text generated always as (split_part(email, '@'::text, 2)) stored not null,
+  engagement_score smallint default 0 not null,
+  last_sent_at timestamp with time zone,
+  last_opened_at timestamp with time zone,
+  last_clicked_at timestamp with time zone,
+  custom_fields jsonb default '{}'::jsonb not null,
+  created_at timestamp with time zone not null,
+  email text not null,
   first_name text,
   last_name text,
   source text,
-  custom_fields jsonb default '{}'::jsonb not null,
-  status text not null,
-  active_lists uuid[] not null,
+  id uuid not null,
   sent_count integer default 0 not null,
   delivered_count integer default 0 not null,
   bounce_count integer default 0 not null,
@@ -325,21 +514,74 @@ create table subscribers (
   unique_open_count integer default 0 not null,
   click_count integer default 0 not null,
   unique_click_count integer default 0 not null,
-  engagement_score smallint default 0 not null,
   first_sent_at timestamp with time zone,
-  last_sent_at timestamp with time zone,
-  last_opened_at timestamp with time zone,
-  last_clicked_at timestamp with time zone,
-  created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   UNIQUE (workspace_id, email),
-  PRIMARY KEY (workspace_id, id),
+  PRIMARY KEY (workspace_id, id) INCLUDE (status),
   CHECK ((status = ANY (ARRAY['active'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 );
 CREATE INDEX subscribers_by_custom_fields ON subscribers USING gin (custom_fields jsonb_path_ops) WITH (gin_pending_list_limit='1024');
 CREATE INDEX subscribers_by_domain ON subscribers USING btree (workspace_id, email_domain);
-CREATE INDEX subscribers_by_status ON subscribers USING btree (workspace_id, status, id);
+CREATE INDEX subscribers_by_status ON subscribers USING btree (workspace_id, status, id) WHERE (status <> 'active'::text);
 CREATE INDEX subscribers_by_words ON subscribers USING gin (subscriber_words(email, first_name, last_name)) WITH (gin_pending_list_limit='1024');
+
+create table suppression_entries (
+  workspace_id uuid not null,
+  suppression_list_id uuid not null,
+  id uuid not null,
+  entry_value text not null,
+  normalized_value text not null,
+  entry_type text not null,
+  reason text not null,
+  source_message_id uuid,
+  created_by text not null,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, suppression_list_id, id),
+  CHECK ((entry_type = ANY (ARRAY['email'::text, 'domain'::text]))),
+  CHECK ((reason = ANY (ARRAY['manual'::text, 'hard_bounce'::text, 'complaint'::text])))
+);
+CREATE INDEX suppression_entries_bounced ON suppression_entries USING btree (created_at) WHERE (reason = 'hard_bounce'::text);
+CREATE UNIQUE INDEX suppression_entries_by_value ON suppression_entries USING btree (workspace_id, normalized_value, suppression_list_id);
+
+create table suppression_lists (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  description text default ''::text not null,
+  suppression_scope text not null,
+  mailing_list_id uuid,
+  segment_id uuid,
+  is_system boolean default false not null,
+  is_active boolean default true not null,
+  entry_count integer default 0 not null,
+  revision bigint default 1 not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id),
+  FOREIGN KEY (workspace_id, segment_id) REFERENCES segments(workspace_id, id),
+  CHECK (((mailing_list_id IS NOT NULL) = (suppression_scope = 'mailing_list'::text))),
+  CHECK (((segment_id IS NOT NULL) = (suppression_scope = 'segment'::text))),
+  CHECK (((NOT is_system) OR ((suppression_scope = 'global'::text) AND is_active))),
+  CHECK ((suppression_scope = ANY (ARRAY['global'::text, 'mailing_list'::text, 'segment'::text])))
+);
+CREATE UNIQUE INDEX suppression_lists_system ON suppression_lists USING btree (workspace_id) WHERE is_system;
+
+create table tracking_domains (
+  workspace_id uuid not null,
+  id uuid not null,
+  domain text not null,
+  is_verified boolean default false not null,
+  verified_at timestamp with time zone,
+  checked_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  UNIQUE (workspace_id, domain),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX tracking_domains_by_check ON tracking_domains USING btree (COALESCE(checked_at, created_at));
+CREATE INDEX tracking_domains_by_name ON tracking_domains USING btree (domain) WHERE is_verified;
 
 create table verified_senders (
   workspace_id uuid not null,

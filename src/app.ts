@@ -4,18 +4,28 @@
  */
 import type { FastifyInstance } from "fastify";
 import { customFieldEndpoints } from "./audience/custom-fields/endpoints.ts";
+import { exportEndpoints } from "./audience/exports/endpoints.ts";
+import { importEndpoints } from "./audience/imports/endpoints.ts";
 import { type ListCampaigns, mailingListEndpoints } from "./audience/mailing-lists/endpoints.ts";
+import { segmentEndpoints } from "./audience/segments/endpoints.ts";
+import type { SegmentUse } from "./audience/segments/save-segment.ts";
 import { subscriberEndpoints } from "./audience/subscribers/endpoints.ts";
 import type { HistoryOf } from "./audience/subscribers/subscriber-detail.ts";
-import { createWaker } from "./delivery/channel.ts";
+import { suppressionListEndpoints } from "./audience/suppression-lists/endpoints.ts";
+import { listSuppressionsOf } from "./audience/suppression-lists/entry-store.ts";
+import { isSegmentUsedBySuppression } from "./audience/suppression-lists/store.ts";
+import { createWaker, notifyWorkers } from "./delivery/channel.ts";
 import { registerInbox } from "./delivery/inbox.ts";
 import { countQueue } from "./delivery/store.ts";
 import { dkimEndpoints } from "./identity/dkims/endpoints.ts";
 import { sendingDomainEndpoints } from "./identity/sending-domains/endpoints.ts";
+import { trackingDomainEndpoints } from "./identity/tracking-domains/endpoints.ts";
+import { findTrackingDomain, isTrackingDomain } from "./identity/tracking-domains/store.ts";
 import { registerConfirmationPage } from "./identity/verified-senders/confirmation-page.ts";
 import { verifiedSenderEndpoints } from "./identity/verified-senders/endpoints.ts";
 import { createZoneResolver } from "./identity/zone-resolver.ts";
 import { messageEndpoints } from "./messages/endpoints.ts";
+import { recordEngagements } from "./messages/engagement.ts";
 import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
 import { createDatabase } from "./platform/database/pool.ts";
@@ -30,9 +40,25 @@ import { createLog } from "./platform/log.ts";
 import { createMetrics } from "./platform/metrics.ts";
 import { createSecrets } from "./platform/secrets.ts";
 import { createAcceptor } from "./sending/accept.ts";
+import { campaignAnalyticsEndpoints } from "./sending/campaigns/analytics/endpoints.ts";
+import { mailHistoryOf } from "./sending/campaigns/analytics/person-history.ts";
+import { campaignEndpoints } from "./sending/campaigns/endpoints.ts";
+import { countEngaged } from "./sending/campaigns/engagement.ts";
+import { countUnsubscribed } from "./sending/campaigns/engagement-store.ts";
+import { createMailAgain } from "./sending/campaigns/mail-again.ts";
+import {
+  isListInUse,
+  isSegmentInUse,
+  isTrackingDomainInUse,
+  listLastCampaigns,
+} from "./sending/campaigns/store.ts";
 import { emailEndpoints } from "./sending/emails/endpoints.ts";
 import { createPlatformMail } from "./sending/platform-mail.ts";
 import type { Services } from "./services.ts";
+import { isolateTrackingHosts } from "./tracking/host-isolation.ts";
+import { registerTrackingPages } from "./tracking/pages.ts";
+import { createRecorder } from "./tracking/recorder.ts";
+import { mailLinkKey } from "./tracking/tokens.ts";
 import { apiKeyEndpoints } from "./workspace/api-keys/endpoints.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "./workspace/api-keys/store.ts";
@@ -70,6 +96,15 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   });
   const resolverFor = createZoneResolver(config.DNS_SERVERS);
   const publicUrl = () => config.PUBLIC_URL?.href.replace(/\/$/, "") ?? listeningUrl(server);
+  const ownHosts = [config.TRACKING_HOST, config.MAIL_HOSTNAME, config.PUBLIC_URL?.hostname ?? ""];
+  const recorder = createRecorder({
+    log,
+    commit: (engagements) =>
+      database.transaction((tx) =>
+        recordEngagements(tx, engagements, (_tx, engaged) => countEngaged(tx, engaged, clock.now())),
+      ),
+  });
+  const acceptor = createAcceptor(database, createWaker(database));
   const endpoints: Endpoint[] = [
     ...apiKeyEndpoints({
       db: database,
@@ -77,9 +112,13 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       endpoints: () => endpoints,
       forgetKeys: () => authenticator.forget(),
     }),
-    ...mailingListEndpoints({ db: database, clock, campaigns: noCampaigns }),
-    ...subscriberEndpoints({ db: database, clock, historyOf: noHistory }),
+    ...mailingListEndpoints({ db: database, clock, campaigns: listCampaigns }),
+    ...subscriberEndpoints({ db: database, clock, historyOf }),
+    ...importEndpoints({ db: database, dataDir: config.DATA_DIR }),
+    ...exportEndpoints({ db: database }),
     ...customFieldEndpoints({ db: database, clock }),
+    ...segmentEndpoints({ db: database, clock, uses: [usedBySuppression, usedByCampaign] }),
+    ...suppressionListEndpoints({ db: database, clock }),
     ...sendingDomainEndpoints({ db: database, clock, secrets, config, resolverFor }),
     ...verifiedSenderEndpoints({
       db: database,
@@ -89,8 +128,28 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
     }),
     ...dkimEndpoints({ db: database, clock, secrets, resolverFor }),
+    ...trackingDomainEndpoints({
+      db: database,
+      clock,
+      resolverFor,
+      target: config.TRACKING_HOST,
+      ownHosts,
+      isInUse: isTrackingDomainInUse,
+    }),
+    ...campaignEndpoints({
+      db: database,
+      clock,
+      acceptor,
+      publicUrl,
+      notifyWorkers,
+      hasTrackingDomain: async (db, workspaceId, id) =>
+        (await findTrackingDomain(db, workspaceId, id)) !== undefined,
+      // Nothing is charged yet.
+      requireAllowance: null,
+    }),
+    ...campaignAnalyticsEndpoints({ db: database }),
     ...emailEndpoints({
-      acceptor: createAcceptor(database, createWaker(database)),
+      acceptor,
       clock,
       platformFrom: config.PLATFORM_FROM,
     }),
@@ -100,6 +159,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   const server = createServer({
     endpoints,
     database,
+    dataDir: config.DATA_DIR,
     authenticator,
     rateLimiter,
     trustedProxies: config.TRUSTED_PROXIES,
@@ -107,6 +167,15 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     log,
     onAnswer: (...answer) => metrics.observe(...answer),
     pages: (pages) => {
+      isolateTrackingHosts(pages, ownHosts, (host) => isTrackingDomain(database, host));
+      registerTrackingPages(pages, {
+        db: database,
+        clock,
+        key: mailLinkKey(secrets),
+        recorder,
+        onUnsubscribed: (tx, mail, now) => countUnsubscribed(tx, mail.workspaceId, mail.messageId, now),
+        renderMail: createMailAgain(database),
+      });
       registerHealth(pages, { database, dataDir: config.DATA_DIR, metrics, checks });
       registerDocs(pages);
       registerConfirmationPage(pages, { db: database, clock, secrets });
@@ -119,14 +188,22 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     countOutcome: metrics.counter("posthaste_message_outcomes_total", "What became of messages.", "status"),
     async stop() {
       await server.close();
+      await recorder.flush();
       await Promise.all([lastUsed.flush(), rateLimiter.close()]);
     },
   };
 }
 
-/** Lists and people are asked about before there are campaigns: nothing was sent yet. */
-const noCampaigns: ListCampaigns = { latest: async () => new Map(), areUsing: async () => false };
-const noHistory: HistoryOf = async () => ({ recent_activity: [], bounces: [], suppressions: [] });
+/** What stands further up the house asks about campaigns by these. */
+const usedBySuppression: SegmentUse = async (db, workspaceId, segmentId) =>
+  (await isSegmentUsedBySuppression(db, workspaceId, segmentId)) ? "A suppression list" : undefined;
+const usedByCampaign: SegmentUse = async (db, workspaceId, segmentId) =>
+  (await isSegmentInUse(db, workspaceId, segmentId)) ? "A campaign that is scheduled or sending" : undefined;
+const listCampaigns: ListCampaigns = { latest: listLastCampaigns, areUsing: isListInUse };
+const historyOf: HistoryOf = async (db, workspaceId, { id, email }) => ({
+  ...(await mailHistoryOf(db, workspaceId, id)),
+  suppressions: await listSuppressionsOf(db, workspaceId, email),
+});
 
 /** Every endpoint, for whoever only reads what they are: no file is made and no database is asked. */
 export function endpointsForDocs(): readonly Endpoint[] {

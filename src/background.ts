@@ -1,17 +1,27 @@
 /** The role `jobs`: handlers of background jobs, and everything that recurs without an outside cron. */
+
+import { EXPORT_JOB, exportHandler } from "./audience/exports/export-job.ts";
+import { IMPORT_JOB, importHandler } from "./audience/imports/import-job.ts";
+import { renewCounts } from "./audience/segments/counts.ts";
+import { expireHardBounces } from "./audience/suppression-lists/expire.ts";
 import { removeOldCaptured } from "./delivery/capture-store.ts";
 import { recheckDomains, type VerificationLoss } from "./identity/sending-domains/recheck.ts";
+import { recheckTrackingDomains, type TrackingDomainLoss } from "./identity/tracking-domains/recheck.ts";
 import { createZoneResolver } from "./identity/zone-resolver.ts";
 import { ensurePartitions } from "./messages/partitions.ts";
 import { cleanUp } from "./platform/jobs/clean-up.ts";
 import { type JobRunner, startRunner } from "./platform/jobs/runner.ts";
 import type { Recurring } from "./platform/jobs/schedule.ts";
+import { advanceCampaigns } from "./sending/campaigns/advance.ts";
+import { refreshScores } from "./sending/campaigns/refresh-scores.ts";
 import type { Services } from "./services.ts";
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
 /** How often it is looked whether a domain's daily check is due. */
 const RECHECK_SECONDS = 600;
+/** How often it is looked whether the count of an active segment has grown old. */
+const COUNT_SECONDS = 300;
 /** The local inbox of capture mode keeps the newest. */
 const CAPTURED_KEPT = 10_000;
 
@@ -21,7 +31,10 @@ export function startJobs(services: Services): Promise<JobRunner> {
     database,
     dataDir: config.DATA_DIR,
     log,
-    handlers: {},
+    handlers: {
+      [IMPORT_JOB]: importHandler({ db: database, clock: services.clock }),
+      [EXPORT_JOB]: exportHandler({ db: database, clock: services.clock }),
+    },
     recurring: [...cleanUp(database, config.DATA_DIR), ...recurringWork(services)],
   });
 }
@@ -32,6 +45,7 @@ function recurringWork({ database, config, clock, log }: Services): Recurring[] 
     log.warn({ ...loss }, "a sending domain lost its verification: its DNS records stayed away");
   };
   return [
+    advanceCampaigns({ db: database, clock }),
     {
       name: "make-message-partitions",
       seconds: DAY_SECONDS,
@@ -42,6 +56,37 @@ function recurringWork({ database, config, clock, log }: Services): Recurring[] 
       seconds: RECHECK_SECONDS,
       async run({ signal }) {
         await recheckDomains({ db: database, clock, config, resolverFor, onLoss }, signal);
+      },
+    },
+    {
+      name: "recheck-tracking-domains",
+      seconds: RECHECK_SECONDS,
+      async run({ signal }) {
+        const onLoss = (loss: TrackingDomainLoss) =>
+          log.warn({ ...loss }, "a tracking domain is no alias any more: links use PUBLIC_URL instead");
+        const target = config.TRACKING_HOST;
+        await recheckTrackingDomains({ db: database, clock, target, resolverFor, onLoss }, signal);
+      },
+    },
+    {
+      name: "renew-segment-counts",
+      seconds: COUNT_SECONDS,
+      run: ({ signal }) => renewCounts(database, clock.now(), signal),
+    },
+    {
+      name: "refresh-engagement-scores",
+      seconds: DAY_SECONDS,
+      async run({ signal }) {
+        await refreshScores({ db: database, clock }, signal);
+      },
+    },
+    {
+      name: "expire-hard-bounces",
+      seconds: HOUR_SECONDS,
+      async run() {
+        const { HARD_BOUNCE_DAYS: days } = config;
+        if (days === null) return;
+        await expireHardBounces(database, new Date(clock.now().getTime() - days * DAY_SECONDS * 1_000));
       },
     },
     {

@@ -3,14 +3,24 @@
  * latency. Tells its parent when it is ready, and how many messages came to which end.
  */
 import { createSecretKey } from "node:crypto";
+import { addressOf, judgeRecipients } from "./audience/suppression-lists/judge.ts";
 import type { FindIdentity } from "./delivery/compose.ts";
+import type { Examine, Finding } from "./delivery/examination.ts";
+import type { LeasedMessage } from "./delivery/store.ts";
 import { startDeliveryWorker } from "./delivery/worker.ts";
 import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";
 import { returnPathHost } from "./identity/return-path.ts";
+import { trackingBase } from "./identity/tracking-domains/tracking-base.ts";
 import { readConfig } from "./platform/config.ts";
+import type { Queryable } from "./platform/database/pool.ts";
 import { createResolver } from "./platform/dns.ts";
 import { endWithParent } from "./platform/parent.ts";
+import { lowerThreadPoolPriority } from "./platform/thread-pool.ts";
+import { createReactions } from "./reactions.ts";
+import { createCampaignMail } from "./sending/campaigns/leased-mail.ts";
+import { listHaltedIds } from "./sending/campaigns/store.ts";
 import { createServices, type Services } from "./services.ts";
+import { mailLinkKey, mailLinks } from "./tracking/tokens.ts";
 
 /** How often the counts go to the parent. */
 const REPORT_MS = 1_000;
@@ -32,6 +42,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
   // A terminal sends Ctrl-C to the whole group; the parent decides when this process stops.
   process.on("SIGINT", () => {});
   endWithParent();
+  await lowerThreadPoolPriority();
 
   let counts: Record<string, number> = {};
   const dispatcher = await startDeliveryWorker({
@@ -42,6 +53,9 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
     findIdentity: createIdentityFinder(services),
     returnPathKey: createSecretKey(secrets.derive("return paths")),
+    examine: createExaminer(services),
+    findHalted: () => listHaltedIds(database),
+    onMoved: createReactions(clock),
     onConclusion({ outcome }) {
       if (outcome) counts[outcome.status] = (counts[outcome.status] ?? 0) + 1;
     },
@@ -78,4 +92,50 @@ function createIdentityFinder({ database, secrets, config }: Services): FindIden
       returnPathHost: host,
     };
   };
+}
+
+/** Whether leased messages may still be sent, and what those of campaigns say. */
+function createExaminer({ database, config, clock, log, secrets }: Services): Examine {
+  const linkKey = mailLinkKey(secrets);
+  const publicUrl = config.PUBLIC_URL?.href.replace(/\/$/, "") ?? `http://${config.HOST}:${config.PORT}`;
+  const examineCampaigns = createCampaignMail({
+    db: database,
+    clock,
+    log,
+    linkBase: (workspaceId, urlDomainId) => trackingBase(database, workspaceId, urlDomainId, publicUrl),
+    linksOf: (mail, base) => mailLinks(mail, base, linkKey),
+  });
+  return async (messages) => {
+    const [ofCampaigns, others] = [
+      messages.filter(({ source }) => source === "campaign"),
+      messages.filter(({ source }) => source !== "campaign"),
+    ];
+    const [findings, suppressed] = await Promise.all([
+      ofCampaigns.length === 0 ? new Map<string, Finding>() : examineCampaigns(ofCampaigns),
+      others.length === 0 ? new Map<string, Finding>() : findSuppressed(database, others),
+    ]);
+    return new Map([...findings, ...suppressed]);
+  };
+}
+
+/** Those whose recipients were suppressed while they waited. */
+async function findSuppressed(
+  db: Queryable,
+  messages: readonly LeasedMessage[],
+): Promise<Map<string, Finding>> {
+  const verdicts = await judgeRecipients(
+    db,
+    messages.map((message) => ({
+      workspaceId: message.workspace_id,
+      address: addressOf(message),
+      domain: message.domain,
+      isPlatform: message.source === "platform",
+    })),
+  );
+  return new Map(
+    messages.flatMap(({ message_id }, index) => {
+      const detail = verdicts[index]?.detail;
+      return detail === undefined ? [] : [[message_id, { kind: "over", status: "suppressed", detail }]];
+    }),
+  );
 }

@@ -13,6 +13,7 @@ import { endpointsForDocs } from "../src/app.ts";
 import { type Endpoint, permissionOf } from "../src/platform/http/endpoint.ts";
 import { errorCodesOf } from "../src/platform/http/error-codes.ts";
 import { mediaTypeOf } from "../src/platform/http/file-answer.ts";
+import { fileFieldOf } from "../src/platform/http/uploads.ts";
 import { isUuid, newId } from "../src/platform/ids.ts";
 import { catalogueOf } from "../src/workspace/api-keys/catalogue.ts";
 import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
@@ -23,8 +24,10 @@ const MEGABYTE = 1024 ** 2;
 const endpoints = endpointsForDocs();
 const every = endpoints.map((endpoint) => [`${endpoint.method} ${endpoint.path}`, endpoint] as const);
 const withBody = every.filter(([, { body }]) => body !== undefined);
+const withJson = withBody.filter(([, { body }]) => fileFieldOf(body) === undefined);
+const withForm = withBody.filter(([, { body }]) => fileFieldOf(body) !== undefined);
 const withIds = every.filter(([, { path }]) => path.includes("{"));
-const paged = every.filter(([, { query = {} }]) => "page" in query);
+const paged = every.filter(([, { query = {} }]) => "page" in query && "limit" in query);
 
 let service: TestService;
 let owner: Owner;
@@ -49,7 +52,7 @@ const kindsOf = (path: string) =>
 async function idsFor(path: string, whose: Owner): Promise<string[]> {
   const ids: string[] = [];
   for (const kind of kindsOf(path)) {
-    const make = things[kind];
+    const make = (path.endsWith("}") ? undefined : things[path]) ?? things[kind];
     if (make === undefined) throw new Error(`support/contract-examples.ts has no thing for ${kind}`);
     ids.push(await make(whose, ids));
   }
@@ -171,6 +174,7 @@ describe("bodies", () => {
       '{"\\u0000":1}',
       "[".repeat(100_000),
     ]) {
+      if (body === "" && endpoint.bodyMayBeAbsent) continue;
       expectRefusal(endpoint, await send(endpoint, ids, body), 400, "VALIDATION_ERROR");
     }
     const form = { "Content-Type": "application/x-www-form-urlencoded" };
@@ -178,7 +182,7 @@ describe("bodies", () => {
     expectRefusal(endpoint, answer, 400, "VALIDATION_ERROR");
   });
 
-  it.each(withBody)(
+  it.each(withJson)(
     "%s: a field of the wrong type or with a NUL is 400 and named",
     async (_name, endpoint) => {
       const ids = await idsFor(endpoint.path, owner);
@@ -199,10 +203,32 @@ describe("bodies", () => {
     },
   );
 
-  it.each(withBody)("%s: more than it may hold is 413", async (_name, endpoint) => {
+  it.each(withJson)("%s: more than it may hold is 413", async (_name, endpoint) => {
     const ids = await idsFor(endpoint.path, owner);
     const answer = await send(endpoint, ids, " ".repeat((endpoint.bodyLimit ?? MEGABYTE) + 1));
     expectRefusal(endpoint, answer, 413, "PAYLOAD_TOO_LARGE");
+  });
+
+  it.each(withForm)("%s: without its file, or with two, is 400 and named", async (_name, endpoint) => {
+    const ids = await idsFor(endpoint.path, owner);
+    const form = (await bodyFor(endpoint, owner)) as FormData;
+    const field = fileFieldOf(endpoint.body) ?? "";
+    form.append(field, form.get(field) ?? "");
+    expectRefusal(endpoint, await send(endpoint, ids, form), 400, "VALIDATION_ERROR");
+    form.delete(field);
+    const answer = await send(endpoint, ids, form);
+    expectRefusal(endpoint, answer, 400, "VALIDATION_ERROR");
+    expect(answer.body.details[0].field).toBe(field);
+  });
+
+  it.each(withForm)("%s: a larger file than it may hold is 413", async (_name, endpoint) => {
+    const ids = await idsFor(endpoint.path, owner);
+    const form = (await bodyFor(endpoint, owner)) as FormData;
+    form.set(
+      fileFieldOf(endpoint.body) ?? "",
+      new Blob([new Uint8Array((endpoint.bodyLimit ?? MEGABYTE) + 1)]),
+    );
+    expectRefusal(endpoint, await send(endpoint, ids, form), 413, "PAYLOAD_TOO_LARGE");
   });
 });
 

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
 import { startService } from "../../test/support/service.ts";
 import { startEmbedded } from "../platform/database/embedded.ts";
@@ -183,4 +184,17 @@ test("without a service a command runs the embedded database for itself, and joi
   } finally {
     await running.stop();
   }
+});
+
+test("the doctor says where counters differ from the log, and fails then", async () => {
+  expect(await answer("doctor --counters")).toEqual([]);
+  const [workspace, campaign] = [newId(), newId()];
+  await service.database.run(sql`
+    insert into campaign_counters (workspace_id, campaign_id, delivered) values (${workspace}, ${campaign}, 3)`);
+  const { code, stdout } = await run("doctor --counters --json");
+  expect([code, JSON.parse(stdout)]).toEqual([
+    1,
+    [{ campaign_id: campaign, domain: null, counter: "delivered", kept: 3, counted: 0 }],
+  ]);
+  await service.database.run(sql`delete from campaign_counters where campaign_id = ${campaign}`);
 });

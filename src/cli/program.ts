@@ -5,6 +5,7 @@
 import { Command, CommanderError } from "commander";
 import type { Endpoint } from "../platform/http/endpoint.ts";
 import { addConfigCommand } from "./config.ts";
+import { addDoctorCommand } from "./doctor.ts";
 import { addKeyCommands } from "./key.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import type { Output } from "./output.ts";
@@ -37,6 +38,7 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   addWorkspaceCommands(program, options);
   addKeyCommands(program, options);
   addConfigCommand(program, options);
+  addDoctorCommand(program, options);
   try {
     await program.parseAsync(argv, { from: "user" });
     return 0;

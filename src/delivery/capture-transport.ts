@@ -48,8 +48,8 @@ export function createCaptureTransport(
   ): Promise<{ message: LeasedMessage; row: NewCaptured } | undefined> => {
     const transaction = await prepare(message, composing, events);
     if (transaction === null) return undefined;
-    const { mailFrom, rcptTo, message: raw } = transaction;
-    const { workspace_id: workspaceId, message_id: messageId, from_email: fromEmail, subject } = message;
+    const { mailFrom, rcptTo, subject, message: raw } = transaction;
+    const { workspace_id: workspaceId, message_id: messageId, from_email: fromEmail } = message;
     return { message, row: { workspaceId, messageId, fromEmail, mailFrom, rcptTo, subject, raw } };
   };
 

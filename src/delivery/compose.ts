@@ -7,9 +7,11 @@ import type { KeyObject } from "node:crypto";
 import { type DkimSigning, messageTokenHeader, signDkim } from "../mail/dkim.ts";
 import { renderMessage } from "../mail/header.ts";
 import { htmlFromText, textFromHtml } from "../mail/html-text.ts";
-import { composeMessage } from "../mail/mime.ts";
+import { type Attachment, composeMessage } from "../mail/mime.ts";
 import { encodeReturnPath } from "../mail/verp.ts";
+import type { StoredAttachment } from "../messages/store.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
+import type { MessageContent } from "./examination.ts";
 import type { Transaction } from "./smtp-envelope.ts";
 import type { LeasedMessage } from "./store.ts";
 import type { TransportEvents } from "./transport.ts";
@@ -19,6 +21,11 @@ export interface SenderIdentity {
   readonly signingKey: Pick<DkimSigning, "domain" | "selector" | "privateKey"> | null;
   /** Host of the envelope sender. */
   readonly returnPathHost: string;
+}
+
+/** A message ready to be sent, with the subject that its reader sees. */
+export interface Composed extends Transaction {
+  readonly subject: string;
 }
 
 export type FindIdentity = (workspaceId: WorkspaceId, fromDomain: string) => Promise<SenderIdentity>;
@@ -43,7 +50,7 @@ export async function prepare(
   message: LeasedMessage,
   { findIdentity, returnPathKey }: ComposeOptions,
   events: TransportEvents,
-): Promise<Transaction | null> {
+): Promise<Composed | null> {
   let identity: SenderIdentity;
   try {
     identity = await findIdentity(message.workspace_id, domainOf(message.from_email));
@@ -64,25 +71,22 @@ async function compose(
   message: LeasedMessage,
   { signingKey, returnPathHost }: SenderIdentity,
   returnPathKey: KeyObject,
-): Promise<Transaction> {
+): Promise<Composed> {
   const token = encodeReturnPath(message.message_id, returnPathKey);
   const recipient = `${message.localpart}@${message.domain}`;
+  const content = message.content?.() ?? storedContent(message);
+  const { subject } = content;
   const { headers, body, needsSmtpUtf8 } = composeMessage({
     messageId: `${message.message_id}@${domainOf(message.from_email)}`,
     date: message.created_at,
-    from: { name: message.from_name, address: message.from_email },
-    to: { name: message.to_name, address: recipient },
-    subject: message.subject,
-    html: message.html ?? htmlFromText(message.text ?? ""),
-    text: message.text ?? textFromHtml(message.html ?? ""),
-    attachments: (message.attachments ?? []).map((attachment) => ({
-      filename: attachment.filename,
-      content: Buffer.from(attachment.content, "base64"),
-      contentType: attachment.content_type,
-      disposition: attachment.disposition,
-      contentId: attachment.content_id,
-    })),
+    from: { name: content.fromName, address: message.from_email },
+    to: { name: content.toName, address: recipient },
+    subject,
+    html: content.html ?? htmlFromText(content.text ?? ""),
+    text: content.text ?? textFromHtml(content.html ?? ""),
+    attachments: content.attachments,
     headers: [
+      ...content.headers,
       ["Feedback-ID", feedbackId(message)],
       [messageTokenHeader, token],
       // Platform mail is made by a program: nothing should answer it (RFC 3834 section 5).
@@ -91,15 +95,43 @@ async function compose(
   });
   const signature = signingKey && (await signDkim({ ...signingKey, headers, body, timestamp: new Date() }));
   return {
-    mailFrom: `${token}@${returnPathHost}`,
+    subject,
+    mailFrom: `${token}@${content.returnPathHost ?? returnPathHost}`,
     rcptTo: recipient,
     message: renderMessage(signature === null ? headers : [["DKIM-Signature", signature], ...headers], body),
     smtpUtf8: needsSmtpUtf8,
   };
 }
 
+function storedContent(message: LeasedMessage): MessageContent {
+  if (!message.has_content)
+    throw new Error("a message has no content: it was kept too short, or nobody gives it");
+  return {
+    fromName: message.from_name,
+    toName: message.to_name,
+    subject: message.subject,
+    html: message.html,
+    text: message.text,
+    attachments: (message.attachments ?? []).map(decodedAttachment),
+    headers: [],
+    returnPathHost: null,
+  };
+}
+
+/** An attachment as composing takes it. */
+export function decodedAttachment(attachment: StoredAttachment): Attachment {
+  return {
+    filename: attachment.filename,
+    content: Buffer.from(attachment.content, "base64"),
+    contentType: attachment.content_type,
+    disposition: attachment.disposition,
+    contentId: attachment.content_id,
+  };
+}
+
 /** Names the stream and the customer, never one recipient (mail-practice, section 3). */
-function feedbackId({ source, workspace_id }: LeasedMessage): string {
+function feedbackId({ source, workspace_id, origin_id }: LeasedMessage): string {
+  if (source === "campaign") return `${origin_id?.slice(-8)}:${workspace_id.slice(-8)}:campaign:${SENDER_ID}`;
   const stream = source === "platform" ? "platform" : "transactional";
   return `tx:${workspace_id.slice(-8)}:${stream}:${SENDER_ID}`;
 }

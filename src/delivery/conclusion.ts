@@ -29,7 +29,15 @@ export function conclude({ message, result, mxHost }: Attempt, now: Date, random
   const verdict = judge(result);
   const attempts = message.attempts + 1;
   const reply = replyOf(result);
-  const news = { attempts, mxHost, time: now, code: reply.code, enhancedCode: reply.enhanced };
+  const { isAddressFault } = verdict;
+  const news = {
+    attempts,
+    mxHost,
+    time: now,
+    code: reply.code,
+    enhancedCode: reply.enhanced,
+    isAddressFault,
+  };
   const finish = (status: "delivered" | "bounced" | "failed", detail: string): Conclusion => ({
     settlement: settlementOf(message, attempts, null, status === "delivered"),
     outcome: { ...identify(message), ...news, status, detail, nextAttemptAt: null },
@@ -50,6 +58,16 @@ export function conclude({ message, result, mxHost }: Attempt, now: Date, random
   };
 }
 
+/** Ends a message without an attempt: its recipient was suppressed after it had been accepted, or nobody wants it sent. */
+export function drop(
+  message: LeasedMessage,
+  now: Date,
+  { status, detail }: { readonly status: "suppressed" | "cancelled"; readonly detail: string },
+): Conclusion {
+  const outcome = { ...unattempted(message, now), status, detail, enhancedCode: null };
+  return { settlement: settlementOf(message, message.attempts, null), outcome };
+}
+
 /** Puts a message back without an attempt and without news, to be leased again; one that is past its time fails. */
 export function postpone(message: LeasedMessage, now: Date, seconds: number): Conclusion {
   const { attempts, expires_at } = message;
@@ -57,40 +75,39 @@ export function postpone(message: LeasedMessage, now: Date, seconds: number): Co
     const reason = `Gave up after ${attempts} attempts: the receiver's lane stayed closed`;
     return {
       settlement: settlementOf(message, attempts, null),
-      outcome: {
-        ...identify(message),
-        status: "failed",
-        time: now,
-        attempts,
-        nextAttemptAt: null,
-        detail: reason,
-        mxHost: null,
-        code: null,
-        enhancedCode: "4.4.7",
-      },
+      outcome: { ...unattempted(message, now), status: "failed", detail: reason, enhancedCode: "4.4.7" },
     };
   }
   const dueAt = Math.min(now.getTime() + seconds * 1000, expires_at.getTime());
   return { settlement: settlementOf(message, attempts, new Date(dueAt)), outcome: null };
 }
 
+/** What is said of a message without anybody having been asked. */
+function unattempted(message: LeasedMessage, now: Date) {
+  const { attempts } = message;
+  const nothing = { nextAttemptAt: null, mxHost: null, code: null, isAddressFault: false };
+  return { ...identify(message), time: now, attempts, ...nothing };
+}
+
 interface Verdict {
   readonly status: "delivered" | "bounced" | "failed" | "deferred";
   readonly waitSeconds: number | null;
+  readonly isAddressFault: boolean;
 }
 
 function judge(result: AttemptResult): Verdict {
   switch (result.outcome) {
     case "accepted":
-      return { status: "delivered", waitSeconds: null };
+      return { status: "delivered", waitSeconds: null, isAddressFault: false };
     case "broken":
-      return { status: "deferred", waitSeconds: null };
+      return { status: "deferred", waitSeconds: null, isAddressFault: false };
     case "unroutable":
-      return { status: result.status, waitSeconds: null };
+      // A domain that does not exist or takes no mail (mx.ts).
+      return { status: result.status, waitSeconds: null, isAddressFault: result.status === "bounced" };
     case "refused": {
-      const { retry, bounceClass, waitSeconds } = classifyReply(result);
-      if (retry) return { status: "deferred", waitSeconds };
-      return { status: bounceClass === "ours" ? "failed" : "bounced", waitSeconds: null };
+      const { retry, bounceClass, waitSeconds, suppress: isAddressFault } = classifyReply(result);
+      if (retry) return { status: "deferred", waitSeconds, isAddressFault: false };
+      return { status: bounceClass === "ours" ? "failed" : "bounced", waitSeconds: null, isAddressFault };
     }
   }
 }

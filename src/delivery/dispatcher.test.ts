@@ -6,7 +6,7 @@ import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
-import { draft } from "../../test/support/drafts.ts";
+import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { type FakeDns, startFakeDns } from "../../test/support/fake-dns.ts";
 import { type FakeMx, startFakeMx } from "../../test/support/fake-mx.ts";
@@ -18,7 +18,7 @@ import { asWorkspaceId, newId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
 import { insertDrafts } from "../sending/accept.ts";
 import { conclude } from "./conclusion.ts";
-import type { Dispatcher } from "./dispatcher.ts";
+import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 import { openJournal } from "./journal.ts";
 import { Settler, settle } from "./settler.ts";
 import { extendLeases, type LeasedMessage, leaseKey, leaseMessages } from "./store.ts";
@@ -33,6 +33,7 @@ let mx: FakeMx;
 let dns: FakeDns;
 let dataDir: string;
 let workers: Dispatcher[] = [];
+let halted: string[] = [];
 
 beforeEach(async () => {
   mx = await startFakeMx();
@@ -52,11 +53,14 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
   workers = [];
+  halted = [];
   await mx.close();
   await dns.close();
 });
 
-async function startWorker(): Promise<Dispatcher> {
+async function startWorker(
+  examine: DispatcherOptions["examine"] = async () => new Map(),
+): Promise<Dispatcher> {
   const config = readConfig({
     MAIL_MODE: "direct",
     SMTP_PORT: String(mx.port),
@@ -75,6 +79,9 @@ async function startWorker(): Promise<Dispatcher> {
       returnPathHost: "bounce.posthaste.test",
     }),
     returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
+    examine,
+    findHalted: async () => ({ paused: halted, cancelled: [] }),
+    onMoved: nobodyElse,
   });
   workers.push(worker);
   return worker;
@@ -208,8 +215,12 @@ test("a late worker cannot overwrite what its successor settled", async () => {
   const reply = (code: number, text: string) => ({ code, enhanced: null, text });
   const accepted = { outcome: "accepted", ...reply(250, "ok") } as const;
   const refused = { outcome: "refused", stage: "rcpt", ...reply(550, "5.1.1 unknown") } as const;
-  await settle(db, [conclude({ message: current, result: accepted, mxHost: "mx" }, new Date(), 0)]);
-  await settle(db, [conclude({ message: late, result: refused, mxHost: "mx" }, new Date(), 0)]);
+  await settle(
+    db,
+    [conclude({ message: current, result: accepted, mxHost: "mx" }, new Date(), 0)],
+    nobodyElse,
+  );
+  await settle(db, [conclude({ message: late, result: refused, mxHost: "mx" }, new Date(), 0)], nobodyElse);
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
   expect(await listEvents(db, workspaceId, id)).toHaveLength(1);
 });
@@ -324,9 +335,49 @@ test("a delivery that becomes known too late still ends the message", async () =
   await leaseMessages(db, { ...lease, workerId: newId() });
   if (!late) throw new Error("the lease is wanted");
   const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
-  await settle(db, [conclude({ message: late, result: accepted, mxHost: "mx" }, new Date(), 0)]);
+  await settle(db, [conclude({ message: late, result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
   expect(await queued(id)).toBeUndefined();
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
+});
+
+test("a message that has waited is judged again: who was suppressed meanwhile gets nothing, and nobody is talked to", async () => {
+  const earlier = new Date(Date.now() - 60_000);
+  const [suppressed, waited] = [
+    await accept("ada@example.test", { createdAt: earlier }),
+    await accept("bob@example.test", { createdAt: earlier }),
+  ];
+  const fresh = await accept("carl@example.test");
+  const asked: string[] = [];
+  await startWorker(async (messages) => {
+    asked.push(...messages.map(({ message_id }) => message_id));
+    const detail = "Suppressed (manual): on the list Ours";
+    return new Map([[suppressed, { kind: "over", status: "suppressed", detail }]]);
+  });
+  expect(await reaches(suppressed, "suppressed")).toMatchObject({
+    attempts: 0,
+    error_message: "Suppressed (manual): on the list Ours",
+  });
+  await Promise.all([waited, fresh].map((id) => reaches(id, "delivered")));
+  expect(asked.sort()).toEqual([suppressed, waited].sort());
+  expect(mx.commands.filter((line) => line.includes("ada@"))).toEqual([]);
+  expect(await listEvents(db, workspaceId, suppressed)).toMatchObject([{ type: "suppressed" }]);
+  expect(await queued(suppressed)).toBeUndefined();
+});
+
+test("so is one that was put off, before its next attempt", async () => {
+  const id = await accept("greylist@example.test");
+  let isSuppressed = false;
+  const suppressed = {
+    kind: "over",
+    status: "suppressed",
+    detail: "Suppressed (complaint): on a list",
+  } as const;
+  await startWorker(async () => new Map(isSuppressed ? [[id, suppressed]] : []));
+  await reaches(id, "deferred");
+  isSuppressed = true;
+  await makeDue(id);
+  expect(await reaches(id, "suppressed")).toMatchObject({ attempts: 1 });
+  expect(mx.messages).toEqual([]);
 });
 
 test("a conclusion that PostgreSQL refuses holds up nobody else", async () => {
@@ -340,7 +391,12 @@ test("a conclusion that PostgreSQL refuses holds up nobody else", async () => {
     saturated: [],
   } as const;
   const messages = await leaseMessages(db, lease);
-  const settler = new Settler(db, openJournal(join(dataDir, "journals"), { workerId: newId(), pid: 1 }), log);
+  const settler = new Settler(
+    db,
+    openJournal(join(dataDir, "journals"), { workerId: newId(), pid: 1 }),
+    log,
+    nobodyElse,
+  );
   for (const message of messages) {
     const text = message.message_id === strange ? "a NUL: \0" : "ok";
     const result = { outcome: "accepted", code: 250, enhanced: null, text } as const;
@@ -364,4 +420,52 @@ test("domains whose lane is full are left in the queue", async () => {
     saturated: ["full.test"],
   } as const;
   expect((await leaseMessages(db, lease)).map((one) => one.domain)).toEqual(["example.test"]);
+});
+
+test("a halted campaign's messages stay in the queue, and go out when it goes on", async () => {
+  const campaign = newId();
+  const id = await accept("ada@example.test", { originId: campaign });
+  await db.run(sql`update delivery_queue set campaign_id = ${campaign} where message_id = ${id}`);
+  halted = [campaign];
+  await startWorker();
+  await reaches(await accept("bob@example.test"), "delivered");
+  expect(await queued(id)).toMatchObject({ lease_number: 0, leased_by: null });
+  halted = [];
+  await reaches(id, "delivered");
+});
+
+test("a message that is leased when its campaign is halted goes back without an attempt", async () => {
+  const campaign = newId();
+  const id = await accept("ada@example.test", {
+    originId: campaign,
+    createdAt: new Date(Date.now() - 60_000),
+  });
+  await db.run(sql`update delivery_queue set campaign_id = ${campaign} where message_id = ${id}`);
+  await startWorker(async () => {
+    halted = [campaign];
+    return new Map([[id, { kind: "wait", seconds: 0 }]]);
+  });
+  await eventually("the lease to be given back", async () => {
+    const row = await db.row<{ lease_number: number; leased_by: string | null; attempts: number }>(
+      sql`select lease_number, leased_by, attempts from delivery_queue where message_id = ${id}`,
+    );
+    return row?.lease_number === 1 && row.leased_by === null && row.attempts === 0;
+  });
+  expect(mx.messages).toEqual([]);
+});
+
+test("messages that could not be examined go back at once, and come again", async () => {
+  const id = await accept("ada@example.test", { createdAt: new Date(Date.now() - 60_000) });
+  let isAsked = false;
+  await startWorker(async () => {
+    isAsked = true;
+    throw new Error("the examiner is away");
+  });
+  await eventually("the lease to be given back", async () => {
+    const row = await db.row<{ leased_by: string | null; attempts: number; is_later: boolean }>(
+      sql`select leased_by, attempts, due_at > now() as is_later from delivery_queue where message_id = ${id}`,
+    );
+    return isAsked && row?.leased_by === null && row.attempts === 0 && row.is_later;
+  });
+  expect(mx.messages).toEqual([]);
 });

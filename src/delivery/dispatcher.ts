@@ -3,7 +3,8 @@
  *
  * 1. replay the journals of workers that died on this machine, and release what they held (recovery.ts), at the start
  *    and then with every heartbeat;
- * 2. lease a batch, transactional mail first, as long as there is room;
+ * 2. lease a batch, transactional mail first, as long as there is room and no campaign of theirs is paused, and leave
+ *    out recipients who were suppressed while their message waited;
  * 3. the transport finds each message's way and carries it (smtp-transport.ts, lane-traffic.ts);
  * 4. results are judged (conclusion.ts), journaled and settled in bulk (settler.ts).
  *
@@ -11,12 +12,14 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
+import type { OnMoved } from "../messages/outcome.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Database, listen } from "../platform/database/pool.ts";
 import { newId } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
 import { DELIVERY_CHANNEL } from "./channel.ts";
-import { type Attempt, type Conclusion, conclude, postpone } from "./conclusion.ts";
+import { type Attempt, type Conclusion, conclude, drop, postpone } from "./conclusion.ts";
+import type { Examine, Finding } from "./examination.ts";
 import { Holdings } from "./holdings.ts";
 import { openJournal } from "./journal.ts";
 import { createRecovery, markAlive } from "./recovery.ts";
@@ -45,8 +48,20 @@ const BUSY_POLL_MS = 100;
  */
 const AFTER_OUTAGE_MS = 3_000;
 const STOP_MS = 25_000;
+/** When messages come back that could not be examined. */
+const EXAMINE_AGAIN_SECONDS = 5;
+/** For so long what was found at acceptance about a recipient holds; later the message is judged once more. */
+const JUDGED_FOR_MS = 5_000;
 /** Results that the database does not have yet; beyond this nothing new is started. */
 const MOST_UNSETTLED = 5_000;
+
+/** Campaigns of which nothing is begun. */
+export interface Halted {
+  /** Nor leased: they may go on. */
+  readonly paused: readonly string[];
+  /** What waits is leased, so that examination ends it. */
+  readonly cancelled: readonly string[];
+}
 
 export interface DispatcherOptions {
   readonly db: Database;
@@ -56,6 +71,14 @@ export interface DispatcherOptions {
   readonly journalFolder: string;
   readonly createTransport: (events: TransportEvents) => Transport;
   readonly random?: () => number;
+  /**
+   * Asked about what has waited (what was accepted a moment ago was judged then), and about what has no content of its
+   * own.
+   */
+  readonly examine: Examine;
+  readonly findHalted: () => Promise<Halted>;
+  /** What the rest of the house does about every move of a message (messages/door.ts). */
+  readonly onMoved: OnMoved;
   /** Told of every conclusion, for the metrics. */
   readonly onConclusion?: (conclusion: Conclusion) => void;
 }
@@ -74,7 +97,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   const workerId = newId();
   const markDead = await markAlive(db, workerId);
   const journal = openJournal(journalFolder, { workerId, pid: process.pid });
-  const settler = new Settler(db, journal, log);
+  const settler = new Settler(db, journal, log, options.onMoved);
   const stopping = new AbortController();
   const held = new Holdings();
   /** Rung when there may be something to lease. */
@@ -83,6 +106,10 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   let leftSome = false;
   /** Whether it brought something although a lane was full: that lane will soon have room for more. */
   let isBusy = false;
+
+  /** As of the last look. */
+  let halted: Halted = { paused: [], cancelled: [] };
+  let stopped: ReadonlySet<string> = new Set();
 
   const settle = (message: LeasedMessage, conclusion: Conclusion) => {
     held.remove(message);
@@ -93,7 +120,10 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
 
   const transport = options.createTransport({
     mayStart: (message) =>
-      !stopping.signal.aborted && settler.isSafe && held.timeLeft(message) > LEASE_MARGIN_MS,
+      !stopping.signal.aborted &&
+      settler.isSafe &&
+      held.timeLeft(message) > LEASE_MARGIN_MS &&
+      (message.origin_id === null || !stopped.has(message.origin_id)),
     onAttempt: (attempt: Attempt) => settle(attempt.message, conclude(attempt, clock.now(), random())),
     // Spread over half as long again: what waited together must not come back together.
     onPostponed(message, seconds, cause) {
@@ -112,6 +142,9 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     },
   });
 
+  const isExamined = ({ attempts, created_at, has_content }: LeasedMessage) =>
+    attempts > 0 || !has_content || clock.now().getTime() - created_at.getTime() > JUDGED_FOR_MS;
+
   const roomFor = (priority: Priority) => MOST_HELD[priority] - held.size;
 
   /** Leases what there is room for, transactional mail first. */
@@ -127,21 +160,50 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       }
       const until = performance.now() + LEASE_SECONDS * 1000;
       const saturated = transport.saturatedDomains(priority);
-      const order = { workerId, priority, limit, bytes, seconds: LEASE_SECONDS, saturated };
+      const order = {
+        workerId,
+        priority,
+        limit,
+        bytes,
+        seconds: LEASE_SECONDS,
+        saturated,
+        halted: halted.paused,
+      };
       const messages = await leaseMessages(db, order);
-      for (const message of messages) {
-        held.add(message, until);
-        transport.send(message);
-      }
+      const findings = await examineAll(messages.filter(isExamined));
+      for (const message of messages) begin(message, findings.get(message.message_id), until);
       isBusy ||= saturated.length > 0 && messages.length > 0;
       leftSome ||= messages.length === limit || held.bytes >= MOST_BYTES_HELD;
     }
+  };
+
+  /** What cannot be examined now goes back, so that its lease need not lapse. */
+  const examineAll = async (messages: readonly LeasedMessage[]): Promise<ReadonlyMap<string, Finding>> => {
+    if (messages.length === 0) return new Map();
+    try {
+      return await options.examine(messages);
+    } catch (error) {
+      log.error({ err: error }, "leased messages could not be examined and go back");
+      return new Map(
+        messages.map(({ message_id }) => [message_id, { kind: "wait", seconds: EXAMINE_AGAIN_SECONDS }]),
+      );
+    }
+  };
+
+  const begin = (leased: LeasedMessage, finding: Finding | undefined, until: number) => {
+    const message = finding?.kind === "write" ? { ...leased, content: finding.content } : leased;
+    held.add(message, until);
+    if (finding?.kind === "over") settle(message, drop(message, clock.now(), finding));
+    else if (finding?.kind === "wait") settle(message, postpone(message, clock.now(), finding.seconds));
+    else transport.send(message);
   };
 
   const work = async () => {
     while (!stopping.signal.aborted) {
       bell = Promise.withResolvers();
       try {
+        halted = await options.findHalted();
+        stopped = new Set([...halted.paused, ...halted.cancelled]);
         if (settler.isSafe && settler.unsettled.length <= MOST_UNSETTLED) await lease();
       } catch (error) {
         log.error({ err: error }, "leasing failed, trying again");
@@ -152,7 +214,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     }
   };
 
-  const recover = createRecovery(db, { journalFolder, workerId }, log);
+  const recover = createRecovery(db, { journalFolder, workerId }, log, options.onMoved);
   const beat = async () => {
     const until = performance.now() + LEASE_SECONDS * 1000;
     const asked = [...held.leases, ...settler.unsettled];

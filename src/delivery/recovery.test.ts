@@ -5,7 +5,7 @@ import { join } from "node:path";
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
-import { draft } from "../../test/support/drafts.ts";
+import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
 import { insertDrafts } from "../sending/accept.ts";
@@ -22,7 +22,7 @@ let recover: () => Promise<void>;
 
 beforeEach(async () => {
   journalFolder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
-  recover = createRecovery(db, { journalFolder, workerId: newId() }, createLog("silent"));
+  recover = createRecovery(db, { journalFolder, workerId: newId() }, createLog("silent"), nobodyElse);
   await db.run(sql`truncate delivery_queue, messages, message_contents, message_events`);
 });
 
@@ -67,7 +67,7 @@ test("a living process without a mark is taken for dead only when it is missing 
 
 test("a worker does not recover itself", async () => {
   const workerId = await holdMessage(spent);
-  const own = createRecovery(db, { journalFolder, workerId }, createLog("silent"));
+  const own = createRecovery(db, { journalFolder, workerId }, createLog("silent"), nobodyElse);
   await own();
   expect(await holders()).toEqual([{ leased_by: workerId }]);
 });

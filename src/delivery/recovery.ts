@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
+import type { OnMoved } from "../messages/outcome.ts";
 import { isAlive } from "../platform/alive.ts";
 import { lockKey } from "../platform/database/advisory-lock.ts";
 import type { Database } from "../platform/database/pool.ts";
@@ -63,6 +64,7 @@ export function createRecovery(
   db: Database,
   own: { readonly journalFolder: string; readonly workerId: string },
   log: Log,
+  onMoved: OnMoved,
 ): () => Promise<void> {
   const { journalFolder } = own;
   let unmarked = new Set<string>();
@@ -71,7 +73,7 @@ export function createRecovery(
     let replayed = 0;
     let batch: Conclusion[] = [];
     const settleBatch = async () => {
-      await settle(db, batch);
+      await settle(db, batch, onMoved);
       replayed += batch.length;
       batch = [];
     };

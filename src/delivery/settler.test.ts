@@ -2,6 +2,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { nobodyElse } from "../../test/support/drafts.ts";
 import { createDatabase } from "../platform/database/pool.ts";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
@@ -12,7 +13,7 @@ test("without the database a result waits in memory and in the journal, and nobo
   const db = createDatabase("postgresql://127.0.0.1:1/nowhere", { size: 1, name: "test", onError: () => {} });
   const folder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
   const owner = { workerId: newId(), pid: process.pid };
-  const settler = new Settler(db, openJournal(folder, owner), createLog("silent"));
+  const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
   const settlement = {
     workspaceId: asWorkspaceId(newId()),
     messageId: newId(),

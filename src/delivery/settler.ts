@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { recordOutcomes } from "../messages/door.ts";
+import type { OnMoved } from "../messages/outcome.ts";
 import type { Database } from "../platform/database/pool.ts";
 import type { Log } from "../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
@@ -16,7 +17,11 @@ const RETRY_MS = 1_000;
 const JOURNAL_BYTES = 8 * 1024 * 1024;
 
 /** Settles leases and passes their news through the message door, in one transaction. */
-export async function settle(db: Database, conclusions: readonly Conclusion[]): Promise<void> {
+export async function settle(
+  db: Database,
+  conclusions: readonly Conclusion[],
+  onMoved: OnMoved,
+): Promise<void> {
   await db.transaction(async (tx) => {
     const settled = await settleLeases(
       tx,
@@ -25,7 +30,7 @@ export async function settle(db: Database, conclusions: readonly Conclusion[]): 
     const news = conclusions.flatMap(({ outcome, settlement }) =>
       outcome && settled.has(leaseKey(settlement)) ? outcome : [],
     );
-    await recordOutcomes(tx, news);
+    await recordOutcomes(tx, news, onMoved);
   });
 }
 
@@ -33,15 +38,17 @@ export class Settler {
   readonly #db: Database;
   readonly #journal: Journal;
   readonly #log: Log;
+  readonly #onMoved: OnMoved;
   #waiting: Conclusion[] = [];
   #flushing: Promise<void> | null = null;
   #isJournaling = true;
   #isFailing = false;
 
-  constructor(db: Database, journal: Journal, log: Log) {
+  constructor(db: Database, journal: Journal, log: Log, onMoved: OnMoved) {
     this.#db = db;
     this.#journal = journal;
     this.#log = log;
+    this.#onMoved = onMoved;
   }
 
   /** Leases whose end the database does not know yet; they must not lapse meanwhile. */
@@ -94,7 +101,7 @@ export class Settler {
   /** All together; where PostgreSQL refuses a value of one of them, one by one, so that it holds up nobody else. */
   async #settleAll(batch: readonly Conclusion[]): Promise<void> {
     try {
-      await settle(this.#db, batch);
+      await settle(this.#db, batch, this.#onMoved);
     } catch (error) {
       if (!isDataFault(error)) throw error;
       for (const conclusion of batch) await this.#settleOne(conclusion);
@@ -103,7 +110,7 @@ export class Settler {
 
   async #settleOne(conclusion: Conclusion): Promise<void> {
     try {
-      await settle(this.#db, [conclusion]);
+      await settle(this.#db, [conclusion], this.#onMoved);
     } catch (error) {
       if (!isDataFault(error)) throw error;
       this.#log.error(
@@ -112,7 +119,7 @@ export class Settler {
       );
       const { outcome } = conclusion;
       const bare = outcome && { ...outcome, detail: "", mxHost: null, code: null, enhancedCode: null };
-      await settle(this.#db, [{ ...conclusion, outcome: bare }]);
+      await settle(this.#db, [{ ...conclusion, outcome: bare }], this.#onMoved);
     }
   }
 }

@@ -9,10 +9,14 @@ import sql, { type Sql } from "sql-template-tag";
 import type { StoredAttachment } from "../messages/store.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
+import type { MessageContent } from "./examination.ts";
 
 /** Transactional and platform mail goes before campaigns. */
 export type Priority = 0 | 1;
 export const priorities: readonly Priority[] = [0, 1];
+
+/** A campaign's message is retried for so long. */
+const CAMPAIGN_RETRY_HOURS = 72;
 
 export interface QueueEntry {
   readonly workspaceId: WorkspaceId;
@@ -24,7 +28,7 @@ export interface QueueEntry {
   readonly expiresAt: Date;
 }
 
-/** A part of the statement that accepts a batch (sending/accept.ts); it inserts nothing unless the condition holds. */
+/** A part of the statement that accepts a batch (sending/accept.ts): those of which the condition, on message_id, holds. */
 export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql {
   const column = <Value>(read: (entry: QueueEntry) => Value) => entries.map(read);
   return sql`
@@ -33,7 +37,22 @@ export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql 
       ${column((entry) => entry.workspaceId)}::uuid[], ${column((entry) => entry.messageId)}::uuid[],
       ${column((entry) => entry.priority)}::smallint[], ${column((entry) => entry.domain)}::text[],
       ${column((entry) => entry.bytes)}::integer[], ${column((entry) => entry.expiresAt)}::timestamptz[])
+      as q (workspace_id, message_id, priority, domain, bytes, expires_at)
     where ${condition}`;
+}
+
+/** The same for the messages of a campaign, which are a relation with the columns id and domain. */
+export function enqueueAllSql(
+  mail: Sql,
+  entry: Pick<QueueEntry, "workspaceId" | "priority" | "bytes" | "expiresAt"> & {
+    readonly campaignId: string;
+  },
+): Sql {
+  return sql`
+    insert into delivery_queue (workspace_id, message_id, campaign_id, priority, domain, bytes, expires_at, due_at)
+    select ${entry.workspaceId}, id, ${entry.campaignId}, ${entry.priority}, domain, ${entry.bytes},
+      ${entry.expiresAt}, now()
+    from ${mail} order by id`;
 }
 
 /** A message with everything an attempt needs, held by one worker until its lease lapses. */
@@ -58,11 +77,15 @@ export interface LeasedMessage {
   readonly html: string | null;
   readonly text: string | null;
   readonly attachments: StoredAttachment[] | null;
+  /** Whether its content is stored with it; otherwise examination (examination.ts) gives it. */
+  readonly has_content: boolean;
+  readonly content?: () => MessageContent;
 }
 
 /**
- * Leases due messages of one priority, the longest waiting first: up to `limit`, and no more content than `bytes` (but
- * always one message). A suspended workspace's mail stays in the queue.
+ * Leases due messages of one priority: up to `limit`, and no more content than `bytes` (but always one message). Every
+ * campaign is a line of its own, and what is of none is one; which comes first is left to chance, and in each the longest
+ * waiting goes first. A suspended workspace's mail stays in the queue, and so do halted campaigns'.
  */
 export function leaseMessages(
   db: Queryable,
@@ -74,15 +97,28 @@ export function leaseMessages(
     seconds: number;
     /** Recipient domains whose lanes are full. */
     saturated: readonly string[];
+    /** Campaigns that are paused. */
+    halted?: readonly string[];
   },
 ): Promise<LeasedMessage[]> {
   return db.rows(
     sql`
-    with waiting as materialized (
-      select workspace_id, message_id, bytes, due_at from delivery_queue
-      where priority = ${lease.priority} and due_at <= now() and domain <> all (${lease.saturated}::text[])
-        and workspace_id <> all (array(select id from workspaces where is_suspended))
-      order by due_at limit ${lease.limit} for update skip locked
+    with recursive line as (
+      -- From each line's id to the next one's along the index: as many steps as there are lines.
+      (select campaign_id as id from delivery_queue where priority = ${lease.priority} order by campaign_id limit 1)
+      union all
+      select (select campaign_id from delivery_queue where priority = ${lease.priority} and campaign_id > line.id
+        order by campaign_id limit 1)
+      from line where line.id is not null
+    ), waiting as materialized (
+      select waiting.* from (select id from line where id <> all (${lease.halted ?? []}::uuid[]) order by random()) line
+      cross join lateral (
+        select workspace_id, message_id, bytes, due_at from delivery_queue
+        where priority = ${lease.priority} and campaign_id = line.id and due_at <= now()
+          and domain <> all (${lease.saturated}::text[])
+          and workspace_id <> all (array(select id from workspaces where is_suspended))
+        order by due_at limit ${lease.limit} for update skip locked) waiting
+      limit ${lease.limit}
     ), due as (
       select workspace_id, message_id from (
         select *, sum(bytes) over (order by due_at, message_id) - bytes as bytes_before from waiting) as counted
@@ -90,15 +126,18 @@ export function leaseMessages(
     ), leased as (
       update delivery_queue q
       set lease_number = q.lease_number + 1, leased_by = ${lease.workerId},
-          due_at = now() + make_interval(secs => ${lease.seconds})
+          due_at = now() + make_interval(secs => ${lease.seconds}),
+          -- A campaign may have been paused for days: the time for retries begins with the first attempt.
+          expires_at = case when q.campaign_id <> '00000000-0000-0000-0000-000000000000' and q.attempts = 0
+            then greatest(q.expires_at, now() + make_interval(hours => ${CAMPAIGN_RETRY_HOURS})) else q.expires_at end
       from due where q.workspace_id = due.workspace_id and q.message_id = due.message_id
       returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at
     )
     select leased.*, m.created_at, m.source, m.origin_id, m.from_email, m.localpart, m.domain, m.subject,
-      c.from_name, c.to_name, c.html, c.text, c.attachments
+      c.from_name, c.to_name, c.html, c.text, c.attachments, c.message_id is not null as has_content
     from leased
     join messages m on m.workspace_id = leased.workspace_id and m.id = leased.message_id
-    join message_contents c on c.workspace_id = leased.workspace_id and c.message_id = leased.message_id`,
+    left join message_contents c on c.workspace_id = leased.workspace_id and c.message_id = leased.message_id`,
     "lease messages",
   );
 }

@@ -11,9 +11,8 @@ import type { Database } from "../platform/database/pool.ts";
 import type { Log } from "../platform/log.ts";
 import { createCaptureTransport } from "./capture-transport.ts";
 import type { ComposeOptions, FindIdentity } from "./compose.ts";
-import type { Conclusion } from "./conclusion.ts";
 import { type FindRoute, routeByMx, routeToRelay } from "./destination.ts";
-import { type Dispatcher, startDispatcher } from "./dispatcher.ts";
+import { type Dispatcher, type DispatcherOptions, startDispatcher } from "./dispatcher.ts";
 import { rememberIdentities } from "./identity-cache.ts";
 import { laneFor, mergeLanes } from "./lanes.ts";
 import { readRelay } from "./relay.ts";
@@ -23,7 +22,8 @@ import type { Transport, TransportEvents } from "./transport.ts";
 /** Where a worker's journal lies, on each machine its own. */
 const JOURNALS = "journals";
 
-export interface WorkerOptions {
+export interface WorkerOptions
+  extends Pick<DispatcherOptions, "examine" | "findHalted" | "onMoved" | "onConclusion"> {
   readonly config: Config;
   readonly db: Database;
   readonly clock: Clock;
@@ -32,11 +32,10 @@ export interface WorkerOptions {
   readonly findIdentity: FindIdentity;
   /** Keys the tokens of return paths. */
   readonly returnPathKey: KeyObject;
-  readonly onConclusion?: (conclusion: Conclusion) => void;
 }
 
 export function startDeliveryWorker(options: WorkerOptions): Promise<Dispatcher> {
-  const { config, db, clock, log, onConclusion } = options;
+  const { config, db, clock, log, examine, findHalted, onMoved, onConclusion } = options;
   const composing: ComposeOptions = {
     findIdentity: rememberIdentities(options.findIdentity),
     returnPathKey: options.returnPathKey,
@@ -47,6 +46,9 @@ export function startDeliveryWorker(options: WorkerOptions): Promise<Dispatcher>
     log,
     journalFolder: join(config.DATA_DIR, JOURNALS),
     createTransport: (events) => chooseTransport(options, composing, events),
+    examine,
+    findHalted,
+    onMoved,
     ...(onConclusion && { onConclusion }),
   });
 }

@@ -36,13 +36,23 @@ const MessageLogRow = Type.Object(
 
 const TimelineEntry = Type.Object(
   {
-    type: Type.String({ description: "`queued`, or the status that the message moved to." }),
+    type: Type.String({
+      description:
+        "`queued`, the status that the message moved to, or what the recipient did: `opened`, `clicked`, `unsubscribed`; `machine_opened` and `machine_clicked` are programs.",
+    }),
     time: Timestamp,
-    detail: nullable(Type.String({ description: "What the other side said." })),
+    detail: nullable(Type.String({ description: "What the other side said; where a clicked link led." })),
     attempt: nullable(Type.Integer()),
     mx_host: nullable(Type.String()),
     code: nullable(Type.Integer({ description: "SMTP reply code." })),
     enhanced_code: nullable(Type.String({ description: "Enhanced status code (RFC 3463)." })),
+    times: Type.Integer({ description: "How often, where it came more than once at the same moment." }),
+    user_agent: nullable(Type.String({ description: "Of an open or a click." })),
+    machine_sign: nullable(
+      Type.String({
+        description: "Why a program is taken to have done it: `agent`, `head`, `prefetch`, `early`, `sweep`.",
+      }),
+    ),
   },
   { $id: "TimelineEntry" },
 );
@@ -107,10 +117,11 @@ function logRow(message: MessageRow): Static<typeof MessageLogRow> {
 }
 
 function describe(message: MessageRow, events: EventRow[]): Static<typeof Message> {
-  const accepted = { attempt: null, detail: null, mx_host: null, code: null, enhanced_code: null };
+  const reply = { attempt: null, detail: null, mx_host: null, code: null, enhanced_code: null };
+  const engagement = { times: 1, user_agent: null, machine_sign: null };
   return {
     ...message,
     to: `${message.localpart}@${message.domain}`,
-    timeline: [{ type: "queued", time: message.time, ...accepted }, ...events],
+    timeline: [{ type: "queued", time: message.time, ...reply, ...engagement }, ...events],
   };
 }

@@ -2,7 +2,7 @@ import sql, { raw } from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { insertBareWorkspace } from "../../test/support/bare-server.ts";
 import { testDatabase } from "../../test/support/database.ts";
-import { draft } from "../../test/support/drafts.ts";
+import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { firstIdAt, newId, type WorkspaceId } from "../platform/ids.ts";
 import { insertDrafts } from "../sending/accept.ts";
 import { recordOutcomes } from "./door.ts";
@@ -30,9 +30,9 @@ async function places(table: keyof typeof tables): Promise<string[]> {
 async function message(time: Date): Promise<{ id: string; workspaceId: WorkspaceId }> {
   const id = `${firstIdAt(time).slice(0, 14)}7${newId().slice(15)}`;
   await insertDrafts(db, [draft(workspaceId, "ada@a.test", { id, createdAt: time })]);
-  const none = { nextAttemptAt: null, mxHost: null, code: null, enhancedCode: null };
+  const none = { nextAttemptAt: null, mxHost: null, code: null, enhancedCode: null, isAddressFault: false };
   const outcome = { workspaceId, messageId: id, time, attempts: 1, detail: "", ...none };
-  await recordOutcomes(db, [{ ...outcome, status: "delivered" }]);
+  await recordOutcomes(db, [{ ...outcome, status: "delivered" }], nobodyElse);
   return { id, workspaceId };
 }
 

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from "vitest";
 import { insertBareWorkspace } from "../../test/support/bare-server.ts";
 import { testDatabase } from "../../test/support/database.ts";
-import { draft } from "../../test/support/drafts.ts";
+import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { leaseMessages } from "../delivery/store.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
 import { insertDrafts } from "../sending/accept.ts";
@@ -35,9 +35,9 @@ const lease = () =>
 async function move(status: "deferred" | "delivered", name: string): Promise<void> {
   const page = { limit: 1, offset: 0 };
   const [message] = await listMessages(db, workspaceId, { email: `${name}@` }, page);
-  const none = { nextAttemptAt: null, mxHost: null, code: null, enhancedCode: null };
+  const none = { nextAttemptAt: null, mxHost: null, code: null, enhancedCode: null, isAddressFault: false };
   const news = { workspaceId, messageId: message?.id ?? "", time: new Date(), attempts: 1, detail: "" };
-  await recordOutcomes(db, [{ ...news, ...none, status }]);
+  await recordOutcomes(db, [{ ...news, ...none, status }], nobodyElse);
 }
 
 /** Names by the status under which the log finds and shows them; count and list must agree. */

@@ -35,38 +35,84 @@ export interface NewMessage {
   readonly createdAt: Date;
 }
 
+/** Which messages come into the log, and which of them will be sent. */
+export interface Admission {
+  /** Whether any is inserted. */
+  readonly condition: Sql;
+  /**
+   * Who is suppressed: a lateral relation with one row, the `detail`, for a message `m` that will not be sent, and none for
+   * others. It knows the columns of the log, and with them the `address` given here for each message.
+   */
+  readonly judging: { readonly addresses: readonly string[]; readonly verdict: Sql };
+}
+
+/** Accepted by the same statement, and to be sent: the condition that a message_id fulfils. Content is kept for these. */
+export const isKept = sql`message_id not in (select id from log where status <> 'queued')`;
+
 /**
- * Two parts of the one statement that accepts a batch (sending/accept.ts): the log's rows and the contents. They
- * are `insert`s without `returning`, to stand in a `with`, and insert nothing unless the condition holds.
+ * Three parts of the one statement that accepts a batch (sending/accept.ts), to stand in its `with`: the log's rows, the
+ * contents, and the events of messages that are over at once. They insert nothing unless the condition holds.
  */
-export function insertMessagesSql(
-  messages: readonly NewMessage[],
-  condition: Sql,
-): { log: Sql; contents: Sql } {
+export function insertMessagesSql(messages: readonly NewMessage[], { condition, judging }: Admission): Sql {
   const column = <Value>(read: (message: NewMessage) => Value) => messages.map(read);
   const workspaces = column((message) => message.workspaceId);
   const ids = column((message) => message.id);
-  return {
-    log: sql`
+  return sql`
+    log as (
       insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
-        request_id, created_at, updated_at)
-      select *, created_at from unnest(
+        request_id, created_at, updated_at, status, error_message)
+      select workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id,
+        created_at, created_at, case when s.detail is null then 'queued' else 'suppressed' end, s.detail
+      from unnest(
         ${workspaces}::uuid[], ${ids}::uuid[], ${column((message) => message.source)}::text[],
         ${column((message) => message.originId)}::uuid[], ${column((message) => message.originName)}::text[],
         ${column((message) => message.fromEmail)}::text[], ${column((message) => message.localpart)}::text[],
         ${column((message) => message.domain)}::text[], ${column((message) => message.subject)}::text[],
-        ${column((message) => message.requestId)}::text[], ${column((message) => message.createdAt)}::timestamptz[])
-        as m (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id, created_at)
-      where ${condition}`,
-    contents: sql`
+        ${column((message) => message.requestId)}::text[], ${column((message) => message.createdAt)}::timestamptz[],
+        ${judging.addresses}::text[])
+        as m (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id,
+          created_at, address)
+      left join ${judging.verdict} as s on true
+      where ${condition}
+      returning workspace_id, id, status, created_at, error_message
+    ), contents as (
       insert into message_contents (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email)
       select * from unnest(
         ${workspaces}::uuid[], ${ids}::uuid[], ${column((message) => message.fromName)}::text[],
         ${column((message) => message.toName)}::text[], ${column((message) => message.html)}::text[],
         ${column((message) => message.text)}::text[], ${column(attachmentsJson)}::jsonb[],
         ${column((message) => message.bounceEmail)}::text[])
-      where ${condition}`,
-  };
+        as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email)
+      where ${condition} and ${isKept}
+    ), events as (
+      insert into message_events (workspace_id, message_id, id, type, time, detail)
+      select workspace_id, id, gen_random_uuid(), status, created_at, error_message from log
+      where status <> 'queued'
+    )`;
+}
+
+/** What the messages of one origin have in common. */
+export interface MessageOrigin {
+  readonly workspaceId: WorkspaceId;
+  readonly source: MessageSource;
+  readonly originId: string;
+  readonly originName: string;
+  readonly fromEmail: string;
+  readonly subject: string;
+  readonly createdAt: Date;
+}
+
+/**
+ * A part of the statement by which a campaign reaches its audience: log rows of the messages in a relation with the
+ * columns id, localpart and domain. Their content is not stored with them.
+ */
+export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
+  return sql`
+    insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
+      created_at, updated_at)
+    select ${origin.workspaceId}, id, ${origin.source}, ${origin.originId}, ${origin.originName}, ${origin.fromEmail},
+      localpart, domain, ${origin.subject}, ${origin.createdAt}, ${origin.createdAt}
+    from ${mail} order by id`;
 }
 
 function attachmentsJson(message: NewMessage): string | null {
@@ -159,11 +205,16 @@ export interface EventRow {
   readonly mx_host: string | null;
   readonly code: number | null;
   readonly enhanced_code: string | null;
+  readonly times: number;
+  readonly user_agent: string | null;
+  readonly machine_sign: string | null;
 }
 
 /** What happened to one message, oldest first. */
 export function listEvents(db: Queryable, workspaceId: WorkspaceId, messageId: string): Promise<EventRow[]> {
   return db.rows(sql`
-    select type, time, attempt, detail, mx_host, code, enhanced_code from message_events
+    select type, time, attempt, detail, mx_host, code, enhanced_code, coalesce(times, 1) as times, user_agent,
+      machine_sign
+    from message_events
     where workspace_id = ${workspaceId} and message_id = ${messageId} order by time, id limit 1000`);
 }

@@ -47,6 +47,8 @@ const integer =
   };
 
 const port = integer(0, 65_535);
+const days = integer(1, 3_650);
+const optionalDays: Reader<number | null> = (value) => (value === "" ? null : days(value));
 const optionalPort: Reader<number | null> = (value) => (value === "" ? null : port(value));
 
 const flag: Reader<boolean> = (value) => {
@@ -229,6 +231,12 @@ export const settings = {
     read: optionalHostName,
     about: "Domain of return paths, whose MX is this service. Empty: bounce.MAIL_HOSTNAME.",
   }),
+  TRACKING_HOST: setting({
+    default: "",
+    read: optionalHostName,
+    about:
+      "Host that customers' tracking domains are aliases of. Empty: the host of PUBLIC_URL, or MAIL_HOSTNAME when that is no host name.",
+  }),
   PLATFORM_FROM: setting({
     default: "",
     read: bareAddress,
@@ -240,6 +248,12 @@ export const settings = {
     read: optionalText,
     about:
       "Domain whose SPF record lists this service's addresses; customers include it. Empty: spf.MAIL_HOSTNAME.",
+  }),
+  HARD_BOUNCE_DAYS: setting({
+    default: "",
+    read: optionalDays,
+    about:
+      "Days after which an address that was suppressed because it does not exist may be written to again. Empty: never.",
   }),
   INBOUND_PORT: setting({
     default: "",
@@ -285,6 +299,7 @@ export interface Config extends SettingValues {
   readonly MAIL_HOSTNAME: string;
   readonly BOUNCE_DOMAIN: string;
   readonly PLATFORM_SPF_DOMAIN: string;
+  readonly TRACKING_HOST: string;
   /** Sender of the service's own mail. */
   readonly PLATFORM_SENDER: string;
 }
@@ -312,8 +327,15 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     MAIL_HOSTNAME: mailHostname,
     BOUNCE_DOMAIN: read.BOUNCE_DOMAIN ?? `bounce.${mailHostname}`,
     PLATFORM_SPF_DOMAIN: read.PLATFORM_SPF_DOMAIN ?? `spf.${mailHostname}`,
+    TRACKING_HOST: (read.TRACKING_HOST ?? hostNameOf(read.PUBLIC_URL) ?? mailHostname).toLowerCase(),
     PLATFORM_SENDER: read.PLATFORM_FROM ?? `posthaste@${mailHostname}`,
   };
+}
+
+/** Null for an address, and for localhost: nothing elsewhere can be an alias of them. */
+function hostNameOf(url: URL | null): string | null {
+  const host = url?.hostname ?? "";
+  return host.includes(".") && HOST_NAME.test(host) ? host : null;
 }
 
 /** Machines may be called what no host is called; then nobody would believe the name anyway. */

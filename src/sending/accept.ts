@@ -1,15 +1,17 @@
 /**
  * Acceptance: the moment a message becomes ours. Whoever sends (the API, the platform itself, later campaigns and
  * submission) hands in drafts; log row, content and queue row are one statement, one transaction with the answer to an
- * Idempotency-Key, and only after its commit does anybody get a 201.
+ * Idempotency-Key, and only after its commit does anybody get a 201. A message whose recipient is suppressed is accepted
+ * too, and is over: it stands in the log and never in the queue.
  *
  * Drafts that arrive while a commit is under way go into the next one: micro-batches without a timer, so that a
  * lone message waits for nothing and a flood shares its commits. A row that the database refuses fails alone.
  */
 import sql, { type Sql } from "sql-template-tag";
+import { addressOf, entriesFor, type Recipient, verdictOn } from "../audience/suppression-lists/judge.ts";
 import { enqueueSql, type Priority } from "../delivery/store.ts";
 import { maySendAsAllSql, maySendAsEach, type SenderQuestion } from "../identity/may-send-as.ts";
-import { insertMessagesSql, type NewMessage } from "../messages/store.ts";
+import { insertMessagesSql, isKept, type NewMessage } from "../messages/store.ts";
 import type { Database, Queryable } from "../platform/database/pool.ts";
 import { ApiError, invalid, overloaded } from "../platform/errors.ts";
 import { type Reservation, updateAnswers } from "../platform/http/idempotency.ts";
@@ -229,10 +231,16 @@ export async function insertDrafts(db: Queryable, drafts: readonly Draft[]): Pro
 }
 
 function insertsOf(drafts: readonly Draft[], condition: Sql): Sql {
-  const { log, contents } = insertMessagesSql(
-    drafts.map(({ message }) => message),
-    condition,
-  );
+  const messages = drafts.map(({ message }) => message);
+  const recipients = messages.map(recipientOf);
+  const judging = {
+    addresses: recipients.map(({ address }) => address),
+    verdict: sql`lateral (
+      select detail from (
+        select m.workspace_id, m.address, m.domain, m.source = 'platform' as is_platform,
+          null::uuid as mailing_list_id, null::uuid as segment_id) asked
+      cross join ${verdictOn(sql`asked`, { found: sql`suppressions` })} as verdict)`,
+  };
   const queue = enqueueSql(
     drafts.map(({ message, priority }) => ({
       workspaceId: message.workspaceId,
@@ -242,7 +250,14 @@ function insertsOf(drafts: readonly Draft[], condition: Sql): Sql {
       bytes: sizeOf(message),
       expiresAt: new Date(message.createdAt.getTime() + EXPIRES_AFTER_MS),
     })),
-    condition,
+    sql`${condition} and ${isKept}`,
   );
-  return sql`log as (${log}), contents as (${contents}), queue as (${queue})`;
+  return sql`
+    suppressions as materialized (${entriesFor(recipients)}),
+    ${insertMessagesSql(messages, { condition, judging })}, queue as (${queue})`;
+}
+
+function recipientOf(message: NewMessage): Recipient {
+  const { workspaceId, domain } = message;
+  return { workspaceId, address: addressOf(message), domain };
 }

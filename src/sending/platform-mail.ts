@@ -1,4 +1,7 @@
-/** The service's own mail (confirmation links and the like): source `platform`, free, never suppressed by a plan. */
+/**
+ * The service's own mail (confirmation links and the like): source `platform`, free, never suppressed by a plan. Of the
+ * suppression lists it heeds what bounced or complained, and nothing that was put there by hand.
+ */
 import { notifyWorkers } from "../delivery/channel.ts";
 import { parseAddress } from "../mail/address.ts";
 import type { Clock } from "../platform/clock.ts";

@@ -13,7 +13,7 @@ export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Calls `/api/v1<path>` with a JSON body (a string is sent as it is). */
+/** Calls `/api/v1<path>` with a JSON body (a string and a form are sent as they are). */
 export type CallApi = (
   method: string,
   path: string,
@@ -28,13 +28,17 @@ export function apiCaller(url: () => string, ownKey: string): CallApi {
       method,
       headers: {
         ...(key !== null && { "X-API-Key": key }),
-        ...(body !== undefined && { "Content-Type": "application/json" }),
+        ...(body !== undefined && !(body instanceof FormData) && { "Content-Type": "application/json" }),
         ...headers,
       },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: asSent(body) }),
     });
     const text = await response.text();
     const isJson = response.headers.get("content-type")?.startsWith("application/json");
     return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
   };
+}
+
+function asSent(body: unknown): string | FormData {
+  return typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body);
 }

@@ -1,7 +1,8 @@
 /** Lists and people without HTTP, and a recount of everything that the membership door keeps. */
 import sql, { type Sql } from "sql-template-tag";
 import { insertMailingList, lockMailingList } from "../../src/audience/mailing-lists/store.ts";
-import { type Arrivals, type Arrived, insertMembers } from "../../src/audience/subscribers/door.ts";
+import { type Arrived, insertMembers } from "../../src/audience/subscribers/door.ts";
+import type { Arrivals } from "../../src/audience/subscribers/newcomers.ts";
 import type { SubscriberStatus } from "../../src/audience/subscribers/status.ts";
 import type { Database, Queryable } from "../../src/platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
@@ -55,7 +56,7 @@ export function addPeople(
   workspaceId: WorkspaceId,
   mailingListId: string,
   people: readonly Newcomer[],
-  options: Partial<Pick<Arrivals, "now" | "updateExisting" | "resubscribe">> = {},
+  options: Partial<Pick<Arrivals, "now" | "updateExisting" | "resubscribe" | "defaults" | "likelyNew">> = {},
 ): Promise<Arrived> {
   return db.transaction(async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
@@ -93,7 +94,8 @@ export async function findMiscounts(db: Queryable): Promise<unknown[]> {
       select workspace_id, subscriber_id as id,
         case when bool_or(status = 'complained') then 'complained' when bool_or(status = 'bounced') then 'bounced'
           when bool_or(status = 'active') then 'active' else 'unsubscribed' end as worst,
-        coalesce(array_agg(mailing_list_id order by mailing_list_id) filter (where status = 'active'), '{}') as lists
+        coalesce(string_agg(uuid_send(mailing_list_id), '' order by mailing_list_id) filter (where status = 'active'), '')
+          as lists
       from memberships group by 1, 2) m using (workspace_id, id)
     where (s.status, s.active_lists) is distinct from (m.worst, m.lists)`);
   return (await Promise.all([lists, people, persons])).flat();

@@ -1,5 +1,6 @@
 /** The HTTP edge alone, around endpoints that a test makes up, with keys that are looked up in a plain table. */
 import { hash, randomBytes } from "node:crypto";
+import { tmpdir } from "node:os";
 import type { FastifyInstance } from "fastify";
 import sql from "sql-template-tag";
 import { afterAll } from "vitest";
@@ -43,6 +44,7 @@ export async function startBareServer(
   const server = createServer({
     endpoints,
     database,
+    dataDir: tmpdir(),
     authenticator,
     rateLimiter: unlimited,
     trustedProxies: [],

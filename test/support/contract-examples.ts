@@ -34,6 +34,7 @@ async function create(owner: Owner, path: string, body: object): Promise<string>
 
 const apiKey = () => ({ name: unique(), permissions: ["*:*"] });
 const sendingDomain = () => ({ domain: `${unique()}.example.com` });
+const trackingDomain = () => ({ domain: `${unique()}.example.com` });
 const mailingList = () => ({ name: unique() });
 const subscriber = () => ({ email: `${unique()}@example.net`, custom_fields: { city: "Rome" } });
 const customField = () => ({
@@ -42,9 +43,16 @@ const customField = () => ({
   field_type: "select",
   field_options: ["S", "M"],
 });
+const conditions = {
+  logic: "and",
+  rules: [{ field: "email_domain", operator: "equals", value: "example.net" }],
+};
+const segment = () => ({ name: unique(), conditions });
+const suppressionList = () => ({ name: unique() });
+const entries = () => ({ entries: `${unique()}@example.net` });
 const verifiedSender = () => ({ email: `${unique()}@example.org`, from_name: "Ada" });
 
-/** By the path up to the id; `parents` are the ids to its left. */
+/** By the path up to the id, or by the whole path of an act; `parents` are the ids to the left. */
 export const things: Readonly<Record<string, (owner: Owner, parents: readonly string[]) => Promise<string>>> =
   {
     "/api-keys/{id}": (owner) => create(owner, "/api-keys", apiKey()),
@@ -54,6 +62,7 @@ export const things: Readonly<Record<string, (owner: Owner, parents: readonly st
       owner.clock.advance(61_000); // a link is sent again after a minute
       return id;
     },
+    "/tracking-domains/{id}": (owner) => create(owner, "/tracking-domains", trackingDomain()),
     "/dkims/{id}": async (owner) => create(owner, "/dkims", await dkimKey(owner)),
     "/mailing-lists/{id}": newList,
     "/mailing-lists/{id}/subscribers/{subscriber_id}": newMember,
@@ -61,6 +70,19 @@ export const things: Readonly<Record<string, (owner: Owner, parents: readonly st
       create(owner, `/mailing-lists/${list}/custom-fields`, customField()),
     "/subscribers/{id}": async (owner) => newMember(owner, [await newList(owner)]),
     "/custom-fields/global/{field_id}": (owner) => create(owner, "/custom-fields/global", customField()),
+    "/mailing-lists/{id}/segments/{segment_id}": (owner, [list]) =>
+      create(owner, `/mailing-lists/${list}/segments`, segment()),
+    "/campaigns/{id}": (owner) => campaignIn()(owner),
+    "/campaigns/{id}/pause": (owner) => campaignIn("sending")(owner),
+    "/campaigns/{id}/resume": (owner) => campaignIn("paused")(owner),
+    "/campaigns/{id}/cancel": (owner) => campaignIn("sending")(owner),
+    "/campaigns/{id}/unschedule": (owner) => campaignIn("scheduled")(owner),
+    "/suppression-lists/{id}": (owner) => create(owner, "/suppression-lists", suppressionList()),
+    "/suppression-lists/{id}/entries/{entry_id}": async (owner, [list]) => {
+      await owner.call("POST", `/suppression-lists/${list}/entries`, entries());
+      const { body } = await owner.call("GET", `/suppression-lists/${list}/entries`);
+      return body.data[0].id;
+    },
     "/messages/{id}": async (owner) => create(owner, "/emails/send", await email(owner)),
     "/jobs/{job_id}": async ({ database, workspaceId, dataDir }) => {
       const resource = { name: jobResource, label: "", group: "" };
@@ -101,6 +123,35 @@ async function email(owner: Owner) {
   return { to: "ada@example.net", subject: "Hello", body: "A line.", from_email: `news@${domain}` };
 }
 
+async function campaign(owner: Owner) {
+  const { from_email } = await email(owner);
+  const list = await newList(owner);
+  await newMember(owner, [list]);
+  return {
+    name: unique(),
+    subject: "Hello",
+    from_email,
+    mailing_list_id: list,
+    html_content: "<p>Hello</p>",
+  };
+}
+
+/** Ready to be sent, or in the state that an act starts from. */
+const campaignIn =
+  (state = "draft") =>
+  async (owner: Owner): Promise<string> => {
+    const id = await create(owner, "/campaigns", await campaign(owner));
+    await owner.database.run(sql`update campaigns set status = ${state} where id = ${id}`);
+    return id;
+  };
+
+/** A form with one CSV file. */
+function fileForm(field: string, content: string): FormData {
+  const form = new FormData();
+  form.set(field, new Blob([content], { type: "text/csv" }), "example.csv");
+  return form;
+}
+
 /** Bodies that work, by operation id. */
 export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<object>>> = {
   createApiKey: apiKey,
@@ -110,12 +161,28 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   setDmarcIngestion: () => ({ enabled: true }),
   createVerifiedSender: verifiedSender,
   createDkimKey: dkimKey,
+  createTrackingDomain: trackingDomain,
+  updateTrackingDomain: trackingDomain,
   sendEmail: email,
+  createCampaign: campaign,
+  replaceCampaign: campaign,
+  sendCampaign: () => ({ send_now: true }),
+  testCampaign: () => ({ emails: ["ada@example.net"] }),
   createMailingList: mailingList,
   updateMailingList: () => ({ name: unique() }),
   addMember: subscriber,
+  exportSubscribers: () => ({ status: "active", fields: [] }),
+  importSubscribers: () => fileForm("csvFile", `Email\n${unique()}@example.net\n`),
   updateMember: () => ({ first_name: "Ada", status: "unsubscribed" }),
   setMemberStatus: () => ({ status: "bounced" }),
+  createSegment: segment,
+  updateSegment: () => ({ is_active: true }),
+  previewSegment: () => ({ conditions }),
+  createSuppressionList: suppressionList,
+  updateSuppressionList: () => ({ name: unique() }),
+  addSuppressionEntries: entries,
+  importSuppressionEntries: () => fileForm("csvFile", `Email\n${unique()}@example.net\n`),
+  testSuppression: () => ({ test_value: "ada@example.net" }),
   createCustomField: customField,
   updateCustomField: () => ({ field_label: "Waist" }),
   createGlobalCustomField: customField,

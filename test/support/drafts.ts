@@ -1,7 +1,11 @@
 /** Messages to accept without going through HTTP. */
+import type { OnMoved } from "../../src/messages/outcome.ts";
 import type { NewMessage } from "../../src/messages/store.ts";
 import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
 import type { Draft } from "../../src/sending/accept.ts";
+
+/** For outcomes of which nobody else has to hear. */
+export const nobodyElse: OnMoved = async () => {};
 
 /** A small message to `to`; every field may be replaced. */
 export function draft(workspaceId: WorkspaceId, to: string, change: Partial<NewMessage> = {}): Draft {

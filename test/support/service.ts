@@ -19,6 +19,8 @@ import { type StubClock, stubClock } from "./clock.ts";
 import { testDatabase } from "./database.ts";
 import { type DnsZone, type FakeDns, startFakeDns } from "./fake-dns.ts";
 
+export const SECRET_KEY = "a secret key that only tests use, ever";
+
 export interface TestService {
   readonly url: string;
   /** A key of `workspaceId` with every permission. */
@@ -57,7 +59,7 @@ export async function startService(
     DATABASE_URL: database.url,
     ...options.env,
   });
-  const secrets = createSecrets("a secret key that only tests use, ever");
+  const secrets = createSecrets(SECRET_KEY);
   const api = createApi({ config, log: createLog("silent"), clock, database, secrets });
   const url = await api.server.listen({ host: "127.0.0.1", port: 0 });
   afterAll(async () => {

@@ -75,6 +75,7 @@ export function leased(localpart: string, change: Partial<LeasedMessage> = {}): 
     html: null,
     text: "Hello",
     attachments: null,
+    has_content: true,
     ...change,
   };
 }

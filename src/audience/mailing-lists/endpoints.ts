@@ -9,6 +9,7 @@ import { Deleted } from "../../platform/http/shapes.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { removeCounters } from "../subscribers/counters.ts";
 import { removeAllMembers, removeLatecomers } from "../subscribers/remove-all.ts";
+import { removeLateListsScopedTo, removeListsScopedTo } from "../suppression-lists/remove-list.ts";
 import { type LastCampaign, ListStats, lastDays, listStats } from "./list-stats.ts";
 import {
   type ListSettings,
@@ -175,7 +176,10 @@ async function statsOfLists(
   return lists.map(({ id }) => listStats(id, dates, byList.get(id) ?? [], latest.get(id) ?? null));
 }
 
-/** Empties the list in bounded steps; only the last one keeps others off it. One that is cut short can be repeated. */
+/**
+ * Empties the list in bounded steps, and deletes the suppression lists that are its own; only the last step keeps
+ * others off it. One that is cut short can be repeated.
+ */
 async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: WorkspaceId, id: string) {
   const requireUnused = async (tx: Queryable) => {
     if (await campaigns.areUsing(tx, workspaceId, id)) {
@@ -185,10 +189,12 @@ async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: W
   await requireMailingList(db, workspaceId, id);
   await requireUnused(db);
   await removeAllMembers(db, workspaceId, id, clock.now());
+  await removeListsScopedTo(db, workspaceId, id);
   await db.transaction(async (tx) => {
     await lockMailingListAlone(tx, workspaceId, id);
     await requireUnused(tx);
     await removeLatecomers(tx, workspaceId, id, clock.now());
+    await removeLateListsScopedTo(tx, workspaceId, id);
     await removeCounters(tx, workspaceId, id);
     await removeMailingList(tx, workspaceId, id);
   });

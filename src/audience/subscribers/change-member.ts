@@ -7,6 +7,7 @@ import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { listFieldsInForce } from "../custom-fields/store.ts";
 import { lockMailingList } from "../mailing-lists/store.ts";
+import { domainOf, judgeRecipients } from "../suppression-lists/judge.ts";
 import { readObject, valueReader } from "./custom-values.ts";
 import { insertMembers, removeMembers, updateStatuses } from "./door.ts";
 import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./input.ts";
@@ -66,7 +67,10 @@ export function addMember(
     if (joined === 0) throw new ApiError("CONFLICT", `${email} is on this list already`);
     const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
     if (member === undefined) throw new Error(`${email} joined and is not on the list`);
-    return { ...member, warnings: holdingStatuses.filter((status) => status === member.status) };
+    const warnings: string[] = holdingStatuses.filter((status) => status === member.status);
+    const recipient = { workspaceId, address: email, domain: domainOf(email), mailingListId };
+    const [suppression] = await judgeRecipients(tx, [recipient]);
+    return { ...member, warnings: suppression === undefined ? warnings : [...warnings, "suppressed"] };
   });
 }
 

@@ -47,6 +47,13 @@ const statusChanges = sql`
   (count(*) filter (where new_status = 'bounced') - count(*) filter (where old_status = 'bounced'))::int as bounced,
   (count(*) filter (where new_status = 'complained') - count(*) filter (where old_status = 'complained'))::int as complained`;
 
+/** Runs a statement that ends in a peopleTally, which always has its one row. */
+export async function tallyPeople<Tally extends PeopleTally>(tx: Queryable, statement: Sql): Promise<Tally> {
+  const [tally] = await tx.rows<Tally>(statement);
+  if (tally === undefined) throw new Error("a tally without a row");
+  return tally;
+}
+
 /** Adds the tallies of several statements to the counters; the day is that of `now` in the workspace's time zone. */
 export async function moveCounters(
   tx: Queryable,

@@ -13,7 +13,7 @@ export type CustomValues = Readonly<Record<string, unknown>>;
 /** Bounds of what one person can hold. */
 const MOST_KEYS = 500;
 const LONGEST_KEY = 100;
-const MOST_OCTETS = 65_536;
+export const MOST_OCTETS = 65_536;
 
 /** An object, also as JSON text. @throws ApiError VALIDATION_ERROR */
 export function readObject(given: unknown): CustomValues {

@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 import { addPeople, findMiscounts, type Newcomer, newList } from "../../../test/support/audience.ts";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { countMembers } from "./counters.ts";
 import { insertMembers, removeMembers, updateStatuses } from "./door.ts";
-import { createStaging, foldStaging, staged } from "./staging.ts";
+import { stage, staged, stagedLine, unstage } from "./staging.ts";
 import { type SubscriberStatus, subscriberStatuses } from "./status.ts";
 
 const db = await testDatabase();
@@ -190,6 +190,7 @@ test("names and custom fields of known people: what is given replaces, what is n
     created: 1,
     updated: 0,
     joined: 1,
+    changed: 0,
   });
   const change = { email: ann.email, first_name: "Anna", custom_fields: { city: "Oslo" } };
   expect(await addPeople(db, workspaceId, one, [change], { updateExisting: false })).toEqual({
@@ -197,6 +198,7 @@ test("names and custom fields of known people: what is given replaces, what is n
     created: 0,
     updated: 0,
     joined: 0,
+    changed: 0,
   });
   expect(await read()).toEqual({
     first_name: "Ann",
@@ -208,13 +210,16 @@ test("names and custom fields of known people: what is given replaces, what is n
     created: 0,
     updated: 1,
     joined: 1,
+    changed: 0,
   });
   expect(await read()).toEqual({
     first_name: "Anna",
     last_name: "Lee",
     custom_fields: { city: "Oslo", age: 7 },
   });
-  expect((await addPeople(db, workspaceId, two, [change])).updated).toBe(0);
+  expect(await addPeople(db, workspaceId, two, [change])).toMatchObject({ updated: 0, changed: 0 });
+  const back = { ...change, first_name: "Ann" };
+  expect(await addPeople(db, workspaceId, two, [back])).toMatchObject({ updated: 1, joined: 0, changed: 1 });
 });
 
 test("another workspace's list and people are out of reach", async () => {
@@ -262,23 +267,58 @@ test("imports, status changes and removals of the same people at once neither de
   expect(await findMiscounts(db)).toEqual([]);
 });
 
-test("an import's rows are folded, the last of each address staying, and go through the door", async () => {
+test("staged people come as they were written, but for those taken out again", async () => {
   const workspaceId = await insertBareWorkspace(db);
   const listId = await newList(db, workspaceId);
+  const said = { last_name: null, source: null, status: null };
+  const odd = "tab\t, break\r\n, back\\slash, \\N";
+  const lines = [
+    { email: "ann@example.com", first_name: "First", ...said, custom_fields: "{}" },
+    { email: "bob@example.com", first_name: odd, ...said, custom_fields: JSON.stringify({ note: odd }) },
+    { email: "ann@example.com", first_name: "Last", ...said, custom_fields: "{}" },
+  ].map((person, line) => stagedLine(line, newId(), person));
   const arrived = await db.transaction(async (tx) => {
-    await createStaging(tx);
-    await tx.run(sql`
-      insert into staged_subscribers (line, id, email, first_name, custom_fields)
-      select line, gen_random_uuid(), email, name, '{}' from (values
-        (2, 'ann@example.com', 'First'), (3, 'bob@example.com', 'Bob'), (9, 'ann@example.com', 'Last'),
-        (4, 'ann@example.com', 'Middle')) v (line, email, name)`);
-    expect(await foldStaging(tx)).toBe(2);
+    await stage(tx, lines);
+    await unstage(tx, [0]);
     const options = { people: staged, now: new Date(), updateExisting: true, resubscribe: false };
     return insertMembers(tx, workspaceId, { mailingListId: listId, ...options });
   });
-  expect(arrived).toEqual({ given: 2, created: 2, updated: 0, joined: 2 });
-  const names = await db.rows(
-    sql`select first_name from subscribers where workspace_id = ${workspaceId} order by email`,
+  expect(arrived).toEqual({ given: 2, created: 2, updated: 0, joined: 2, changed: 0 });
+  const people = await db.rows(
+    sql`select first_name, custom_fields from subscribers where workspace_id = ${workspaceId} order by email`,
   );
-  expect(names).toEqual([{ first_name: "Last" }, { first_name: "Bob" }]);
+  expect(people).toEqual([
+    { first_name: "Last", custom_fields: {} },
+    { first_name: odd, custom_fields: { note: odd } },
+  ]);
+});
+
+test("people thought to be new are written as well when one of them is known, each once", async () => {
+  const workspaceId = await insertBareWorkspace(db);
+  const [one, other] = [await newList(db, workspaceId), await newList(db, workspaceId)];
+  const options = { likelyNew: true, defaults: { plan: "free", city: "Rome" } };
+  const people = ["a", "b", "c"].map((name) => ({
+    email: `${name}@example.com`,
+    custom_fields: { city: "Oslo" },
+  }));
+  expect(await addPeople(db, workspaceId, one, people.slice(1, 2), options)).toMatchObject({ created: 1 });
+  await db.run(
+    sql`update subscribers set custom_fields = '{"city": "Bonn"}' where workspace_id = ${workspaceId}`,
+  );
+  expect(await addPeople(db, workspaceId, other, people, options)).toEqual({
+    given: 3,
+    created: 2,
+    updated: 1,
+    joined: 3,
+    changed: 0,
+  });
+  const held = await db.rows(sql`
+    select email, custom_fields from subscribers where workspace_id = ${workspaceId} order by email`);
+  // Defaults are for those who are new.
+  expect(held).toEqual([
+    { email: "a@example.com", custom_fields: { plan: "free", city: "Oslo" } },
+    { email: "b@example.com", custom_fields: { city: "Oslo" } },
+    { email: "c@example.com", custom_fields: { plan: "free", city: "Oslo" } },
+  ]);
+  expect(await findMiscounts(db)).toEqual([]);
 });

@@ -4,29 +4,23 @@
  * person's own status and active lists, the counters of lists and workspace.
  *
  * Everybody locks in one order, so that no two wait for each other: the list (store of mailing lists, lockMailingList),
- * then the people in the order of their addresses, then memberships, then counters, once, at the end. Who holds a
+ * then the people in the order of their addresses (of arrivals first those who are new, then those who are known), then
+ * memberships, then counters, once, at the end. Who holds a
  * person may change all memberships of that person.
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { type ListTally, listTallies, moveCounters, type PeopleTally, peopleTally } from "./counters.ts";
+import {
+  type ListTally,
+  listTallies,
+  moveCounters,
+  type PeopleTally,
+  peopleTally,
+  tallyPeople,
+} from "./counters.ts";
+import { type Arrivals, insertNew } from "./newcomers.ts";
 import { holdingStatuses } from "./status.ts";
-
-export interface Arrivals {
-  readonly mailingListId: string;
-  /**
-   * A relation (a table, or a select in brackets) with one row a person: id uuid (for whoever turns out to be new),
-   * email text (normalised, no two the same), first_name, last_name, source text, status text, custom_fields jsonb.
-   * Null is "not said": a name stays as it was, a status is active.
-   */
-  readonly people: Sql;
-  readonly now: Date;
-  /** Whether names and custom fields of people who are known already are written: those given replace, others stay. */
-  readonly updateExisting: boolean;
-  /** Whether members who unsubscribed become active again where that is their status here. Off: nobody is woken. */
-  readonly resubscribe: boolean;
-}
 
 export interface Arrived {
   readonly given: number;
@@ -36,6 +30,8 @@ export interface Arrived {
   readonly updated: number;
   /** Who was not on the list before, those created included. */
   readonly joined: number;
+  /** Members from before whose names, custom fields or status changed. */
+  readonly changed: number;
 }
 
 /**
@@ -49,63 +45,46 @@ export async function insertMembers(
   arrivals: Arrivals,
 ): Promise<Arrived> {
   const { now, mailingListId } = arrivals;
-  const { given, updated, ...people } = await upsertPeople(tx, workspaceId, arrivals);
+  const given = await countPeopleOf(tx, arrivals.people);
+  const people = await insertNew(tx, workspaceId, arrivals, given);
   const { changed: created } = people;
   const lists: ListTally[] = created === 0 ? [] : [tallyOfNew(mailingListId, people)];
   const tallies: PeopleTally[] = [people];
   let joined = created;
+  let updated = 0;
+  let changed = 0;
   if (created < given) {
+    if (arrivals.updateExisting) updated = await updateKnown(tx, workspaceId, arrivals);
     const known = sql`(
       select s.id, s.status as held, p.source, coalesce(p.status, 'active') as wanted
       from ${arrivals.people} p join subscribers s on s.workspace_id = ${workspaceId} and s.email = p.email
       where s.id <> p.id)`;
-    const added = await insertKnown(tx, workspaceId, mailingListId, known, now);
     const moved = await moveStatuses(tx, workspaceId, statusesOf(workspaceId, arrivals, known), now);
+    // Between the changes of members and the arrival of others, who then cannot be told from them.
+    changed = await countChanged(tx, workspaceId, mailingListId, known);
+    const added = await insertKnown(tx, workspaceId, mailingListId, known, now);
     joined += changedOf(added);
-    lists.push(...added, ...moved);
+    lists.push(...moved, ...added);
     tallies.push(await refreshPeople(tx, workspaceId, sql`select id from ${known} k`));
   }
   await moveCounters(tx, workspaceId, { lists, people: tallies }, now);
-  return { given, created, updated, joined };
+  return { given, created, updated, joined, changed };
 }
 
-type UpsertTally = PeopleTally & Pick<Arrived, "given" | "updated">;
+async function countPeopleOf(tx: Queryable, people: Sql): Promise<number> {
+  const row = await tx.row<{ count: number }>(sql`select count(*)::int as count from ${people} p`);
+  return row?.count ?? 0;
+}
 
-/** Writes the people and the memberships of those who are new. Locks the known ones, changed or not. */
-async function upsertPeople(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  { mailingListId, people, now, updateExisting }: Arrivals,
-): Promise<UpsertTally> {
-  const changes = sql`(coalesce(excluded.first_name, s.first_name), coalesce(excluded.last_name, s.last_name),
-    s.custom_fields || excluded.custom_fields)`;
-  return tallyPeople(
-    tx,
-    sql`
-    with written as (
-      insert into subscribers as s (workspace_id, id, email, first_name, last_name, source, custom_fields, status,
-        active_lists, created_at, updated_at)
-      select ${workspaceId}, id, email, first_name, last_name, source, custom_fields, coalesce(status, 'active'),
-        case when coalesce(status, 'active') = 'active' then array[${mailingListId}::uuid] else '{}' end, ${now}, ${now}
-      from ${people} p order by email
-      on conflict (workspace_id, email) do update
-      set (first_name, last_name, custom_fields) = ${changes}, updated_at = excluded.updated_at
-      where ${updateExisting}::boolean
-        and ${changes} is distinct from (s.first_name, s.last_name, s.custom_fields)
-      -- Zero in the row that an insert made, our own transaction in one that it found.
-      returning s.id, s.status, s.source, s.xmax = 0 as is_new
-    ), joined as (
-      -- Nobody can have made these already: no other transaction knows the person yet.
-      insert into memberships (workspace_id, mailing_list_id, subscriber_id, status, source, subscribed_at,
-        unsubscribed_at, created_at, updated_at)
-      select ${workspaceId}, ${mailingListId}, id, status, source, ${now}::timestamptz,
-        case when status = 'unsubscribed' then ${now}::timestamptz end, ${now}, ${now}
-      from written where is_new
-    )
-    select t.*, (select count(*)::int from ${people} p) as given,
-      (select count(*)::int from written where not is_new) as updated
-    from (${peopleTally(sql`(select null as old_status, status as new_status from written where is_new) w`)}) t`,
-  );
+/** Names and custom fields of the known people, who are locked. @returns how many changed */
+function updateKnown(tx: Queryable, workspaceId: WorkspaceId, { people, now }: Arrivals): Promise<number> {
+  const changes = sql`(coalesce(p.first_name, s.first_name), coalesce(p.last_name, s.last_name),
+    s.custom_fields || p.custom_fields)`;
+  return tx.run(sql`
+    update subscribers s set (first_name, last_name, custom_fields) = row${changes}, updated_at = ${now}
+    from ${people} p
+    where s.workspace_id = ${workspaceId} and s.email = p.email and s.id <> p.id
+      and ${changes} is distinct from (s.first_name, s.last_name, s.custom_fields)`);
 }
 
 /** New people joined one list, each with the status of the person. */
@@ -141,11 +120,30 @@ function insertKnown(
     ) ${listTallies(sql`(select mailing_list_id, null as old_status, status as new_status from joined) j`)}`);
 }
 
-/** The moves that arrivals bring to members: for the worse, or back where that is asked for. */
+/** Members of the list, known people all, whom this transaction has changed so far, or their membership. */
+async function countChanged(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  known: Sql,
+): Promise<number> {
+  const row = await tx.row<{ count: number }>(sql`
+    select count(*)::int as count
+    from ${known} k join subscribers s on s.workspace_id = ${workspaceId} and s.id = k.id
+      join memberships m on m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
+        and m.subscriber_id = k.id
+    where pg_current_xact_id()::xid in (s.xmin, m.xmin)`);
+  return row?.count ?? 0;
+}
+
+/**
+ * The moves that arrivals bring to people who are there: of members for the worse, or back where that is asked for; of
+ * anybody who is said to have bounced or complained, on all lists.
+ */
 function statusesOf(workspaceId: WorkspaceId, { mailingListId, resubscribe }: Arrivals, known: Sql): Sql {
   return sql`
-    select m.mailing_list_id, m.subscriber_id, k.wanted as status
-    from ${known} k join memberships m on m.workspace_id = ${workspaceId}
+    select m.mailing_list_id, k.id as subscriber_id, k.wanted as status
+    from ${known} k left join memberships m on m.workspace_id = ${workspaceId}
       and m.mailing_list_id = ${mailingListId} and m.subscriber_id = k.id
     where ${badness(sql`k.wanted`)} > ${badness(sql`m.status`)}
       or k.wanted = any(${holdingStatuses}::text[]) and ${badness(sql`k.wanted`)} > ${badness(sql`k.held`)}
@@ -250,8 +248,8 @@ function refreshPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Pr
       from subscribers s cross join lateral (
         select case when bool_or(m.status = 'complained') then 'complained' when bool_or(m.status = 'bounced')
             then 'bounced' when bool_or(m.status = 'active') then 'active' else 'unsubscribed' end as status,
-          coalesce(array_agg(m.mailing_list_id order by m.mailing_list_id) filter (where m.status = 'active'), '{}')
-            as active_lists
+          coalesce(string_agg(uuid_send(m.mailing_list_id), '' order by m.mailing_list_id)
+            filter (where m.status = 'active'), '') as active_lists
         from memberships m where m.workspace_id = ${workspaceId} and m.subscriber_id = s.id) m
       where s.workspace_id = ${workspaceId} and s.id in (${people})
         and (s.status, s.active_lists) is distinct from (m.status, m.active_lists)
@@ -261,13 +259,6 @@ function refreshPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Pr
       returning stale.old_status, stale.new_status
     ) ${peopleTally(sql`(select * from refreshed where old_status <> new_status) r`)}`,
   );
-}
-
-/** Runs a statement that ends in a peopleTally, which always has its one row. */
-async function tallyPeople<Tally extends PeopleTally>(tx: Queryable, statement: Sql): Promise<Tally> {
-  const [tally] = await tx.rows<Tally>(statement);
-  if (tally === undefined) throw new Error("a tally without a row");
-  return tally;
 }
 
 function changedOf(lists: readonly ListTally[]): number {

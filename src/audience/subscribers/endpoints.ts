@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { invalid } from "../../platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { pageOf, pagination } from "../../platform/http/paging.ts";
 import { choiceField, pageFields, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
@@ -14,12 +14,11 @@ import { MemberChanges, NewMemberInput, StatusInput } from "./input.ts";
 import { findPage } from "./pages.ts";
 import { createPositions } from "./positions.ts";
 import { removeAllMembers } from "./remove-all.ts";
+import { subscribers } from "./resource.ts";
 import { subscriberStatuses } from "./status.ts";
 import { listMembers, listSummaries } from "./store.ts";
 import { Member, NewMember, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
 import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";
-
-export const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
 
 const search = textField(
   200,

@@ -6,7 +6,7 @@ import { nullable } from "../../platform/http/shapes.ts";
 import { subscriberStatuses } from "./status.ts";
 
 export const LONGEST_NAME = 200;
-const LONGEST_SOURCE = 100;
+export const LONGEST_SOURCE = 100;
 
 const custom_fields = Type.Unknown({ description: "An object of values by field_name, also as JSON text." });
 const name = nullable(Type.String({ maxLength: LONGEST_NAME }));

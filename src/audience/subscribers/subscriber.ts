@@ -33,7 +33,7 @@ export const NewMember = Type.Object(
   {
     ...Member.properties,
     warnings: Type.Array(Type.String(), {
-      description: "Why mail will not reach this person: `bounced`, `complained`.",
+      description: "Why mail will not reach this person: `bounced`, `complained`, `suppressed`.",
     }),
   },
   { $id: "NewMember" },
@@ -114,6 +114,9 @@ const Suppression = Type.Object(
   {
     suppression_list_id: Id,
     suppression_list_name: Type.String(),
+    suppression_scope: Type.String({
+      description: "`global`, or what mail the list keeps away: `mailing_list`, `segment`.",
+    }),
     reason: Type.String(),
     created_at: Timestamp,
   },

@@ -63,6 +63,32 @@ describe("a transaction", () => {
     expect(await words()).toEqual(["committed"]);
   });
 
+  test("takes rows in bulk, in chunks as they come", async () => {
+    const rows = ["b\nc\n", Buffer.from("a "), "b\n"];
+    await db.run(sql`create table bulk (word text)`);
+    await db.transaction((tx) => tx.copy("copy bulk from stdin", rows));
+    expect(await db.rows(sql`select word from bulk`)).toEqual([
+      { word: "b" },
+      { word: "c" },
+      { word: "a b" },
+    ]);
+  });
+
+  test("whose bulk breaks, at either end, leaves nothing behind, and its connection is used again", async () => {
+    const database = open();
+    async function* broken() {
+      yield "copied\n";
+      throw new Error("source broke");
+    }
+    const copy = (rows: AsyncIterable<string> | string[]) =>
+      database.transaction((tx) => tx.copy("copy letters from stdin", rows));
+    await expect(copy(broken())).rejects.toThrow("source broke");
+    await expect(copy(["twice\n", "twice\n"])).rejects.toMatchObject({ code: "23505" });
+    await expect(copy(["too\tmany\n"])).rejects.toMatchObject({ code: "22P04" });
+    await copy([]);
+    expect(await words()).toEqual(["committed"]);
+  });
+
   test("that forgets itself is ended by the server, with its locks", async () => {
     const database = open({ idleTransactionMs: 100 }, db.url, "forgetful");
     const isThere = () => db.row(sql`select from pg_stat_activity where application_name = 'forgetful'`);

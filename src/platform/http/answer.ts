@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Database } from "../database/pool.ts";
 import { ApiError } from "../errors.ts";
 import { isUuid, newId } from "../ids.ts";
-import type { Endpoint } from "./endpoint.ts";
+import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
 import { asFailure, failure, type Success } from "./envelope.ts";
 import { dispositionOf, type FileAnswer, mediaTypeOf } from "./file-answer.ts";
 import {
@@ -16,6 +16,7 @@ import {
   updateAnswers,
 } from "./idempotency.ts";
 import { readQuery } from "./query.ts";
+import { fileFieldOf, formReader } from "./uploads.ts";
 import { bodyReader } from "./validate.ts";
 
 /** What a handler returns that only looked whether it could do what was asked: answered 200, with its own sentence. */
@@ -28,8 +29,12 @@ export class Rehearsed {
   }
 }
 
-export function answerer(endpoint: Endpoint, database: Database) {
-  const readBody = endpoint.body && bodyReader(endpoint.body);
+export function answerer(endpoint: Endpoint, database: Database, dataDir: string) {
+  const { body: shape, bodyLimit = BODY_LIMIT } = endpoint;
+  const isForm = fileFieldOf(shape) !== undefined;
+  const readForm = shape && isForm ? formReader(shape, bodyLimit, dataDir) : undefined;
+  const readBody = shape && !isForm ? bodyReader(shape) : undefined;
+  const absentBody = endpoint.bodyMayBeAbsent ? {} : undefined;
   const mediaType = mediaTypeOf(endpoint.answer);
 
   const success = (data: unknown, message = endpoint.message ?? ""): StoredAnswer => {
@@ -45,7 +50,8 @@ export function answerer(endpoint: Endpoint, database: Database) {
     const { caller } = request;
     const params = readIds(request.params as Record<string, string>);
     const query = readQuery(endpoint.query ?? {}, request.query as Record<string, unknown>);
-    const body = readBody?.(request.body);
+    await using form = await readForm?.(request);
+    const body = form ? form.body : readBody?.(request.body === undefined ? absentBody : request.body);
     const key = endpoint.idempotent && idempotencyKey(request.headers["idempotency-key"]);
     // A trailing slash is tolerated, and must not make another path of it.
     const path = (request.url.split("?", 1)[0] ?? "").replace(/\/+$/, "");

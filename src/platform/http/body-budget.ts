@@ -1,6 +1,7 @@
 /**
- * Memory for large bodies. Requests over the usual size come to 30 MB each, and a hundred at once must not take the
- * process down: together they may hold so much, and whoever comes on top is sent away before its body is read.
+ * Room for large bodies: memory for JSON, disk for uploads. Requests over the usual size come to 30 MB each, and a
+ * hundred at once must not take the process down: together they may hold so much, and whoever comes on top is sent away
+ * before its body is read.
  */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { overloaded } from "../errors.ts";
@@ -8,14 +9,14 @@ import { overloaded } from "../errors.ts";
 /** Together, from the headers of each to the end of its answer. */
 export const LARGE_BODIES_BYTES = 256 * 1024 * 1024;
 
-/** Takes memory for a request, given back when its connection or its answer ends. @throws ApiError with status 503 */
-export type TakeMemory = (request: FastifyRequest, reply: FastifyReply) => void;
+/** Takes room for a request, given back when its connection or its answer ends. @throws ApiError with status 503 */
+export type TakeRoom = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
  * @param most bytes of all large bodies together
  * @param small what costs nothing: the limit of usual bodies
  */
-export function createBodyBudget(most: number, small: number): TakeMemory {
+export function createBodyBudget(most: number, small: number): TakeRoom {
   let taken = 0;
   return (request, reply) => {
     const size = announcedSize(request);

@@ -10,6 +10,9 @@ import type { FileAnswer } from "./file-answer.ts";
 import type { Answered, Reservation } from "./idempotency.ts";
 import type { QueryFields, QueryValues } from "./query.ts";
 
+/** Most bytes of a body whose endpoint says nothing else. */
+export const BODY_LIMIT = 1024 * 1024;
+
 export type Action = "read" | "write" | "send";
 
 /** A governed resource of the permission catalogue. Its actions and paths follow from the endpoints that need it. */
@@ -90,12 +93,15 @@ interface Operation<
   /** There is no default: an endpoint that forgot to say who may call it does not compile. */
   readonly needs: Need | "authenticated";
   readonly query?: Query;
+  /** JSON; a form where one of its fields is a file (uploads.ts). */
   readonly body?: Body;
+  /** A call without any body means the same as `{}`. */
+  readonly bodyMayBeAbsent?: true;
   /** Shape of `data`, or a file (file-answer.ts). */
   readonly answer: Answer;
   /** 201 when a resource is made, 202 when a background job starts. */
   readonly status?: 200 | 201 | 202;
-  /** Most bytes of a body; 1 MB unless said. */
+  /** Most bytes of a body, or of the file in a form; BODY_LIMIT unless said. */
   readonly bodyLimit?: number;
   /** Refusals of its handler, beside those that follow from what is declared here (error-codes.ts). */
   readonly errors?: readonly ErrorCode[];

@@ -8,6 +8,7 @@ import { type Endpoint, permissionOf } from "./endpoint.ts";
 import { errorCodesOf } from "./error-codes.ts";
 import { mediaTypeOf } from "./file-answer.ts";
 import { API_PREFIX } from "./server.ts";
+import { fileFieldOf } from "./uploads.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -147,12 +148,16 @@ function operation(endpoint: Endpoint, tag: string, components: Components): Jso
     parameters: parametersOf(endpoint, components),
     ...(endpoint.body && {
       requestBody: {
-        required: true,
-        content: { "application/json": { schema: components.schema(endpoint.body) } },
+        required: !endpoint.bodyMayBeAbsent,
+        content: { [mediaTypeOfBody(endpoint.body)]: { schema: components.schema(endpoint.body) } },
       },
     }),
     responses: responsesOf(endpoint, components),
   };
+}
+
+function mediaTypeOfBody(body: TSchema): string {
+  return fileFieldOf(body) === undefined ? "application/json" : "multipart/form-data";
 }
 
 function parametersOf(endpoint: Endpoint, components: Components): unknown[] {

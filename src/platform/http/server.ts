@@ -5,6 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
 import { maxHeaderSize } from "node:http";
+import multipart from "@fastify/multipart";
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -18,20 +19,21 @@ import { ApiError } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { answerer } from "./answer.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";
-import { createBodyBudget, LARGE_BODIES_BYTES } from "./body-budget.ts";
+import { createBodyBudget, LARGE_BODIES_BYTES, type TakeRoom } from "./body-budget.ts";
 import { allowOrigins } from "./cors.ts";
-import type { Caller, Endpoint } from "./endpoint.ts";
+import { BODY_LIMIT, type Caller, type Endpoint } from "./endpoint.ts";
 import { asFailure, failure } from "./envelope.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { drain, refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./malformed.ts";
 import type { RateLimiter } from "./rate-limit.ts";
+import { fileFieldOf, formLimit } from "./uploads.ts";
 
 /** What machines of the operator's own ask, often and from one address; everything else has a rate limit. */
 const unlimitedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export const API_PREFIX = "/api/v1";
 
-const BODY_LIMIT = 1024 * 1024;
+const UPLOADS_BYTES = 1024 * 1024 * 1024;
 const MOST_CONNECTIONS = 10_000;
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const satisfies HTTPMethods[];
 
@@ -58,6 +60,8 @@ declare module "fastify" {
 export interface ServerOptions {
   readonly endpoints: readonly Endpoint[];
   readonly database: Database;
+  /** Where uploads lie until they are answered. */
+  readonly dataDir: string;
   readonly authenticator: Authenticator;
   readonly rateLimiter: RateLimiter;
   readonly trustedProxies: readonly string[];
@@ -70,6 +74,8 @@ export interface ServerOptions {
   readonly patience?: Patience;
   /** Memory for all large bodies together. */
   readonly largeBodiesBytes?: number;
+  /** Disk for all uploads together that are being read. */
+  readonly uploadsBytes?: number;
 }
 
 /** Builds the server without listening. */
@@ -125,22 +131,36 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
     request.caller = await options.authenticator.authenticate(request.headers["x-api-key"]);
   });
   const takeMemory = createBodyBudget(options.largeBodiesBytes ?? LARGE_BODIES_BYTES, BODY_LIMIT);
-  const taken = new Map<string, Set<string>>();
-  for (const endpoint of options.endpoints) {
-    const url = endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    taken.set(url, (taken.get(url) ?? new Set()).add(endpoint.method));
-    const answer = answerer(endpoint, options.database);
-    api.route({
+  const takeDisk = createBodyBudget(options.uploadsBytes ?? UPLOADS_BYTES, BODY_LIMIT);
+  const add = (scope: FastifyInstance, endpoint: Endpoint, bodyLimit: number, takeRoom: TakeRoom) =>
+    scope.route({
       method: endpoint.method,
-      url,
-      bodyLimit: endpoint.bodyLimit ?? BODY_LIMIT,
+      url: urlOf(endpoint),
+      bodyLimit,
       config: { operation: endpoint.id },
       onRequest: async (request, reply) => {
         authorize(endpoint, request.caller);
-        takeMemory(request, reply);
+        takeRoom(request, reply);
       },
-      handler: answer,
+      handler: answerer(endpoint, options.database, options.dataDir),
     });
+  const isForm = ({ body }: Endpoint) => fileFieldOf(body) !== undefined;
+  for (const endpoint of options.endpoints.filter((endpoint) => !isForm(endpoint))) {
+    add(api, endpoint, endpoint.bodyLimit ?? BODY_LIMIT, takeMemory);
+  }
+  // In a scope of their own, where no parser touches a body: the endpoint reads the form, and refuses all else.
+  api.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    await scope.register(multipart);
+    scope.addContentTypeParser("*", async () => undefined);
+    for (const endpoint of options.endpoints.filter(isForm)) {
+      add(scope, endpoint, formLimit(endpoint.bodyLimit ?? BODY_LIMIT), takeDisk);
+    }
+  });
+  const taken = new Map<string, Set<string>>();
+  for (const endpoint of options.endpoints) {
+    const url = urlOf(endpoint);
+    taken.set(url, (taken.get(url) ?? new Set()).add(endpoint.method));
   }
   for (const [url, used] of taken) {
     // Where there is a GET, Fastify answers HEAD too.
@@ -160,6 +180,10 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   api.setNotFoundHandler(() => {
     throw new ApiError("NOT_FOUND", "There is no such path: see /docs for all of them");
   });
+}
+
+function urlOf(endpoint: Endpoint): string {
+  return endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
 /** A path that cannot be decoded is no path of ours; who has no key is told that first, as everywhere. */

@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
+import { newId } from "../ids.ts";
 import { createLog } from "../log.ts";
 import { cleanUp } from "./clean-up.ts";
 
@@ -50,6 +51,28 @@ test("expired jobs go, however many there are, and others stay", async () => {
   ]);
 });
 
+test("files that a killed process left behind go after a day; a job's stay", async () => {
+  const aged = async (hours: number, ...names: string[]) => {
+    const path = join(dataDir, ...names);
+    await mkdir(path, { recursive: true });
+    await utimes(path, 0, Date.now() / 1_000 - hours * 3_600);
+  };
+  const known = newId();
+  await database.run(sql`
+    insert into jobs (workspace_id, id, type, permission) values (${workspaceId}, ${known}, 'held', 'things:read')`);
+  const [orphan, fresh] = [newId(), newId()];
+  await aged(25, "jobs", known);
+  await aged(25, "jobs", orphan);
+  await aged(25, "jobs", "no id");
+  await aged(23, "jobs", fresh);
+  await aged(25, "uploads", orphan);
+  await aged(23, "uploads", fresh);
+  const task = cleanUp(database, dataDir).find(({ name }) => name === "remove-orphaned-files");
+  await task?.run({ signal: new AbortController().signal, log });
+  expect((await readdir(join(dataDir, "jobs"))).sort()).toEqual([known, fresh].sort());
+  expect(await readdir(join(dataDir, "uploads"))).toEqual([fresh]);
+});
+
 test("a process that has to stop begins no further batch", async () => {
   for (const task of cleanUp(database, dataDir)) {
     await database.run(sql`
@@ -57,5 +80,5 @@ test("a process that has to stop begins no further batch", async () => {
       values (${workspaceId}, gen_random_uuid(), 'late', 'things:read', now() - interval '1 second')`);
     await task.run({ signal: AbortSignal.abort(), log });
   }
-  expect(await database.rows(sql`select from jobs where type = 'late'`)).toHaveLength(2);
+  expect(await database.rows(sql`select from jobs where type = 'late'`)).toHaveLength(3);
 });

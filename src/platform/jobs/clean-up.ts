@@ -1,13 +1,21 @@
-/** The hourly sweep of what the platform keeps for a while: idempotency keys, ended jobs and their files. */
+/**
+ * The hourly sweep of what the platform keeps for a while: idempotency keys, ended jobs and their files, and files that
+ * a killed process left behind.
+ */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import type { Database } from "../database/pool.ts";
 import { removeOldKeys } from "../http/idempotency.ts";
-import { removeJobFolder } from "./files.ts";
+import { uploadsFolder } from "../http/uploads.ts";
+import { jobsFolder, listUntouched, removeJobFolder } from "./files.ts";
 import type { Recurring } from "./schedule.ts";
-import { removeExpiredJobs } from "./store.ts";
+import { listUnknownJobs, removeExpiredJobs } from "./store.ts";
 
 const HOUR_SECONDS = 3_600;
 /** A statement has 30 seconds, and what it deletes stays locked until its end. */
 const BATCH = 5_000;
+/** Far longer than a request takes from the first byte of its file to the record of its job. */
+const UNTOUCHED_MS = 24 * HOUR_SECONDS * 1_000;
 
 /** Runs as recurring tasks. */
 export function cleanUp(database: Database, dataDir: string): Recurring[] {
@@ -30,6 +38,18 @@ export function cleanUp(database: Database, dataDir: string): Recurring[] {
           return expired.length;
         });
         log.debug({ jobs }, "expired jobs removed");
+      },
+    },
+    {
+      name: "remove-orphaned-files",
+      seconds: HOUR_SECONDS,
+      async run({ log }) {
+        const folder = uploadsFolder(dataDir);
+        const uploads = await listUntouched(folder, UNTOUCHED_MS);
+        for (const name of uploads) await rm(join(folder, name), { recursive: true, force: true });
+        const jobs = await listUnknownJobs(database, await listUntouched(jobsFolder(dataDir), UNTOUCHED_MS));
+        for (const id of jobs) await removeJobFolder(dataDir, id);
+        log.debug({ uploads: uploads.length, jobs: jobs.length }, "orphaned files removed");
       },
     },
   ];

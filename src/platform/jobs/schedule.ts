@@ -3,7 +3,7 @@
  * its own name as the key: over all machines there is one, and whoever is free runs it. What falls due while
  * nothing runs is done once, when something runs again.
  */
-import type { Database } from "../database/pool.ts";
+import type { Database, Queryable } from "../database/pool.ts";
 import type { Log } from "../log.ts";
 import { insertRecurring } from "./store.ts";
 
@@ -20,8 +20,13 @@ export interface Recurring {
 const RETRY_SECONDS = 300;
 
 /** The key and queue name; job types are snake case, so they never collide with it. */
-export function taskName(recurring: Recurring): string {
+export function taskName(recurring: Pick<Recurring, "name">): string {
   return `every:${recurring.name}`;
+}
+
+/** Makes a task due at once; within a transaction, when that commits. */
+export async function hasten(db: Queryable, name: string): Promise<void> {
+  await insertRecurring(db, taskName({ name }), 0, "replace");
 }
 
 /** Puts the tasks this installation does not know yet into the queue, due at once. */

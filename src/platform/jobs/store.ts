@@ -206,6 +206,13 @@ export function removeExpiredJobs(db: Queryable, most: number): Promise<{ id: st
     returning id`);
 }
 
+/** Those of the ids that are no job's. */
+export async function listUnknownJobs(db: Queryable, ids: readonly string[]): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from unnest(${ids}::text[]) as u (id) where not exists (select from jobs where id::text = u.id)`);
+  return rows.map((row) => row.id);
+}
+
 /** Puts a recurring task in the queue, once under its name; a waiting one keeps its time unless `replace`. */
 export async function insertRecurring(
   db: Queryable,

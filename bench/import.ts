@@ -1,0 +1,173 @@
+/**
+ * How fast an import is: a CSV file of a million people with four custom fields, uploaded to an empty list of the real
+ * program, from the upload's first byte to the end of the job. Beside it COPY, over as many connections, of the same rows
+ * into tables of the same shape with all indexes: what PostgreSQL takes for storing them and nothing else.
+ */
+import { createReadStream, createWriteStream, openAsBlob } from "node:fs";
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { finished } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import sql from "sql-template-tag";
+import { newIdSeries } from "../src/platform/ids.ts";
+import { type Program, startProgram } from "../test/support/program.ts";
+import type { Lab } from "./lab.ts";
+import { memoryOf } from "./machine.ts";
+import { type Figure, grouped } from "./table.ts";
+
+const PEOPLE = 1_000_000;
+const LEAST_RATE = 60_000;
+const LEAST_RATIO = 0.5;
+const MOST_MIB = 300;
+const CONNECTIONS = 2;
+const LOOK_MS = 100;
+
+const first =
+  "Anna Bob Clara David Emma Felix Greta Hans Ida Jonas Karla Lukas Maria Noah Olga Paul Rosa".split(" ");
+const last =
+  "Smith Jones Garcia Miller Davis Lopez Wilson Moore Lee White Harris Clark Lewis Young Hill".split(" ");
+const cities = ["Berlin", "Paris", "London", "Rome", "Madrid", "Vienna", "Oslo", "Prague"];
+const plans = ["free", "pro", "team"];
+const providers = ["gmail.com", "gmail.com", "gmail.com", "yahoo.com", "outlook.com", "web.de"];
+
+export async function benchImport(lab: Lab): Promise<Figure[]> {
+  const files = await writeFiles(lab);
+  const raw = await copyRaw(lab, files);
+  const { seconds, most } = await importFile(lab, files.csv);
+  await Promise.all(
+    Object.values(files)
+      .flat()
+      .map((path) => rm(path)),
+  );
+  const [rate, rawRate] = [PEOPLE / seconds, PEOPLE / raw];
+  const ratio = rate / rawRate;
+  return [
+    {
+      what: `import, ${grouped(PEOPLE)} people`,
+      measured: `${grouped(rate)} rows/s`,
+      yardstick: `raw COPY ${grouped(rawRate)} rows/s`,
+      ratio,
+      aim: `≥ ${grouped(LEAST_RATE)} rows/s, ratio ≥ ${LEAST_RATIO}`,
+      isMet: rate >= LEAST_RATE && ratio >= LEAST_RATIO,
+    },
+    {
+      what: "memory of its process, at most",
+      measured: `${most} MiB`,
+      aim: `< ${MOST_MIB} MiB`,
+      isMet: most < MOST_MIB,
+    },
+  ];
+}
+
+interface Files {
+  readonly csv: string;
+  /** The same people as rows of both tables, a file for each connection. */
+  readonly subscribers: readonly string[];
+  readonly memberships: readonly string[];
+}
+
+async function writeFiles({ folder, workspaceId }: Lab): Promise<Files> {
+  const parts = Array.from({ length: CONNECTIONS }, (_, at) => at);
+  const files = {
+    csv: join(folder, "people.csv"),
+    subscribers: parts.map((at) => join(folder, `subscribers-${at}`)),
+    memberships: parts.map((at) => join(folder, `memberships-${at}`)),
+  };
+  const csv = createWriteStream(files.csv);
+  const tables = parts.map((at) => [
+    createWriteStream(files.subscribers[at] ?? ""),
+    createWriteStream(files.memberships[at] ?? ""),
+  ]);
+  const nextId = newIdSeries();
+  const list = nextId();
+  const now = new Date().toISOString();
+  csv.write("Email,First,Last,City,Plan,Score,VIP\r\n");
+  for (let from = 1; from <= PEOPLE; from += 10_000) {
+    let [lines, people, memberships] = ["", "", ""];
+    for (let number = from; number < from + 10_000; number++) {
+      const pick = (values: readonly string[], salt: number) =>
+        values[Math.floor(((number * 2_654_435_761 + salt * 40_503) % 2 ** 32) / 65_536) % values.length] ??
+        "";
+      const domain = number % 10 === 0 ? `firm${number % 20_000}.com` : pick(providers, 3);
+      const [name, city, plan] = [pick(first, 1), pick(cities, 4), pick(plans, 5)];
+      const email = `${name}${number}@${domain}`.toLowerCase();
+      const [score, vip, id] = [number % 1_000, number % 50 === 0, nextId()];
+      lines += `${email},${name},${pick(last, 2)},${city},${plan},${score},${vip ? 1 : 0}\r\n`;
+      const fields = JSON.stringify({ city, plan, score, vip });
+      people += `${workspaceId}\t${id}\t${email}\t${name}\t${pick(last, 2)}\timport\t${fields}\tactive\t\\\\x${list.replaceAll("-", "")}\t${now}\t${now}\n`;
+      memberships += `${workspaceId}\t${list}\t${id}\tactive\timport\t${now}\t${now}\t${now}\n`;
+    }
+    csv.write(lines);
+    const [subscribersOf, membershipsOf] = tables[(from / 10_000) & 1] ?? [];
+    subscribersOf?.write(people);
+    membershipsOf?.write(memberships);
+    // Everything waits in memory otherwise.
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const streams = [csv, ...tables.flat()];
+  for (const stream of streams) stream.end();
+  await Promise.all(streams.map((stream) => finished(stream)));
+  return files;
+}
+
+/** Seconds that COPY takes. */
+async function copyRaw({ database }: Lab, files: Files): Promise<number> {
+  await database.run(sql`create table raw_subscribers (like subscribers including all)`);
+  await database.run(sql`create table raw_memberships (like memberships including all)`);
+  const startedAt = performance.now();
+  await Promise.all(
+    files.subscribers.map((people, at) =>
+      database.transaction(async (tx) => {
+        await tx.copy(
+          "copy raw_subscribers (workspace_id, id, email, first_name, last_name, source, custom_fields, status, active_lists, created_at, updated_at) from stdin",
+          createReadStream(people),
+        );
+        await tx.copy(
+          "copy raw_memberships (workspace_id, mailing_list_id, subscriber_id, status, source, subscribed_at, created_at, updated_at) from stdin",
+          createReadStream(files.memberships[at] ?? ""),
+        );
+      }),
+    ),
+  );
+  const seconds = (performance.now() - startedAt) / 1_000;
+  await database.run(sql`drop table raw_subscribers, raw_memberships`);
+  await database.run(sql`checkpoint`);
+  return seconds;
+}
+
+/** Seconds from upload to end, and the most memory that a Node.js process of the program held meanwhile. */
+async function importFile(lab: Lab, csv: string): Promise<{ seconds: number; most: number }> {
+  await using program = await startProgram(lab.environment, ["serve", "--roles", "api,jobs"]);
+  const call = (method: string, path: string, body?: unknown) =>
+    program.call(method, path, body, { key: lab.apiKey });
+  const list = (await call("POST", "/mailing-lists", { name: "Everybody" })).body.data.id;
+  for (const body of [
+    { field_name: "city", field_type: "text" },
+    { field_name: "plan", field_type: "select", field_options: plans },
+    { field_name: "score", field_type: "number" },
+    { field_name: "vip", field_type: "boolean" },
+  ]) {
+    await call("POST", `/mailing-lists/${list}/custom-fields`, { ...body, field_label: body.field_name });
+  }
+  const form = new FormData();
+  form.append("csvFile", await openAsBlob(csv), "people.csv");
+  const startedAt = performance.now();
+  const started = await call("POST", `/mailing-lists/${list}/subscribers/import-async`, form);
+  if (started.status !== 202) throw new Error(`the import was refused: ${JSON.stringify(started.body)}`);
+  let most = 0;
+  for (;;) {
+    const { body } = await call("GET", `/jobs/${started.body.data.job_id}`);
+    most = Math.max(most, await memoryNow(program));
+    const { status, counts, error } = body.data;
+    if (status === "completed" && counts.created === PEOPLE) break;
+    if (!["pending", "processing"].includes(status)) {
+      throw new Error(`the import ended as ${status}: ${error ?? JSON.stringify(counts)}`);
+    }
+    await delay(LOOK_MS);
+  }
+  return { seconds: (performance.now() - startedAt) / 1_000, most };
+}
+
+async function memoryNow({ pid }: Program): Promise<number> {
+  return Math.max(...(await memoryOf(pid)).node);
+}

@@ -1,0 +1,114 @@
+/**
+ * How fast a campaign's mail is rendered: 10 KB of HTML with six merge tags and ten links that lead back, its subject
+ * and its text, under one MAC a mail, as sending does it. The yardstick is LiquidJS on the same HTML with its own
+ * escaping, without links, subject and text. The two take turns on one core; nothing else is started.
+ */
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
+import { Liquid } from "liquidjs";
+import { compileContent } from "../src/sending/campaigns/content/compile.ts";
+import {
+  type RecipientLinks,
+  type RecipientValues,
+  renderContent,
+} from "../src/sending/campaigns/content/render.ts";
+import { htmlOfLength } from "./mail-body.ts";
+import { type Figure, grouped, medianBy } from "./table.ts";
+
+const RUNS = 5;
+const MAILS = 50_000;
+const HTML_LENGTH = 10_000;
+const LINKS = 10;
+const LEAST_RATIO = 1.5;
+
+const tags = [
+  '{{ first_name | default: "friend" }}',
+  "{{ last_name }}",
+  "{{ email }}",
+  "{{ city }}",
+  "{{ custom_fields.plan }}",
+  "{{ list_name }}",
+];
+const options = {
+  tracksOpens: true,
+  tracksClicks: true,
+  addsFooter: true,
+  fields: new Set(["city", "plan"]),
+  timezone: "UTC",
+};
+
+export async function benchRender(): Promise<Figure[]> {
+  const html = campaignHtml();
+  const compiled = compileContent(
+    { subject: "News for {{ first_name }}", html_content: html, text_content: null },
+    options,
+  );
+  if (!compiled.ok || compiled.content.facts.links.length !== LINKS)
+    throw new Error("not the mail it should be");
+  const { content } = compiled;
+  const key = createSecretKey(randomBytes(32));
+  const liquid = new Liquid({ outputEscape: "escape" });
+  const templates = liquid.parse(html);
+
+  const ours = (number: number) => {
+    const rendered = renderContent(content, recipient(number), linksOf(number, key));
+    return rendered.ok ? (rendered.html?.length ?? 0) : 0;
+  };
+  const plain = (number: number) => {
+    const { custom_fields, ...values } = recipient(number);
+    const text: string = liquid.renderSync(templates, { ...values, ...custom_fields, custom_fields });
+    return text.length;
+  };
+  const runs = Array.from({ length: RUNS }, () => ({ ours: rateOf(ours), plain: rateOf(plain) }));
+  const middle = medianBy(runs, (run) => run.ours / run.plain);
+  const ratio = middle.ours / middle.plain;
+  return [
+    {
+      what: "render, 10 KB, 6 tags, 10 links, text",
+      measured: `${grouped(middle.ours)} mails/s`,
+      yardstick: `liquidjs, HTML alone ${grouped(middle.plain)}/s`,
+      ratio,
+      aim: `ratio ≥ ${LEAST_RATIO}`,
+      isMet: ratio >= LEAST_RATIO,
+    },
+  ];
+}
+
+/** The usual body, with the tags in its words and as many links as wanted. */
+function campaignHtml(): string {
+  let tag = 0;
+  let link = 0;
+  return htmlOfLength(HTML_LENGTH)
+    .replaceAll("Hello Ada", () => `Hello ${tags[tag++] ?? "Ada"}`)
+    .replaceAll("<a ", () => (link++ < LINKS ? "<a " : "<a data-no-track "));
+}
+
+function recipient(number: number): RecipientValues {
+  return {
+    email: `reader${number}@example.com`,
+    first_name: number % 3 === 0 ? null : `Ada ${number}`,
+    last_name: "O'Neill",
+    custom_fields: { city: "Fish & Chips", plan: number },
+    list_name: "News",
+    campaign_name: "Spring",
+  };
+}
+
+function linksOf(number: number, key: KeyObject): RecipientLinks {
+  const token = createHmac("sha256", key).update(String(number)).digest("base64url");
+  const clicks = `https://links.example.com/c/${token}/`;
+  return {
+    unsubscribe: `https://links.example.com/u/${token}`,
+    view: `https://links.example.com/v/${token}`,
+    pixel: `https://links.example.com/o/${token}.gif`,
+    tracked: (index) => clicks + index,
+  };
+}
+
+/** Mails a second. */
+function rateOf(render: (number: number) => number): number {
+  let characters = 0;
+  const from = performance.now();
+  for (let number = 0; number < MAILS; number++) characters += render(number);
+  if (characters < MAILS * HTML_LENGTH * 0.9) throw new Error("the mails are too short");
+  return MAILS / ((performance.now() - from) / 1000);
+}

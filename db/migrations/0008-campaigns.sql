@@ -1,0 +1,193 @@
+-- Campaigns: what is sent to whom, one row for each recipient, and counters that the message door moves. A body is
+-- stored once for each campaign; the mail of a recipient is made of it when it is sent.
+
+create table campaigns (
+  workspace_id uuid not null references workspaces (id),
+  id uuid not null,
+  name text not null,
+  subject text not null,
+  from_email text not null,
+  from_name text,
+  reply_to text,
+  message_type text not null check (message_type in ('email', 'sms')),
+  phone_field_name text,
+  recipient_type text not null check (recipient_type in ('mailing_list', 'segment', 'custom')),
+  -- No foreign keys on lists and segments: a campaign outlives them, and a list is looked for when it is sent.
+  mailing_list_id uuid,
+  segment_id uuid,
+  segment_conditions jsonb,
+  html_content text,
+  text_content text,
+  -- Null: as the list has it.
+  enable_open_tracking boolean,
+  enable_click_tracking boolean,
+  url_domain_id uuid,
+  use_custom_headers boolean not null,
+  custom_headers text,
+  virtual_mta_ip text,
+  routing_rule_id uuid,
+  bounce_email text,
+  sender_email text,
+  scheduled_at timestamptz,
+  -- As in message_contents.
+  attachments jsonb,
+  -- What of the content will show nothing, or cannot be sent: [{ field, line, column, message }].
+  warnings jsonb not null default '[]',
+  status text not null default 'draft'
+    check (status in ('draft', 'scheduled', 'sending', 'sent', 'paused', 'cancelled')),
+  -- Rises with every change of a draft: it is sent as it was checked, or not at all.
+  revision integer not null default 1,
+  -- What dispatch found: the list whose members are written to, the names of list and segment, and whether is tracked.
+  audience_list_id uuid,
+  mailing_list_name text,
+  segment_name text,
+  tracks_opens boolean,
+  tracks_clicks boolean,
+  -- An estimate until dispatch; then as many as were written to.
+  total_recipients integer not null default 0,
+  -- The people of the audience up to this id have been dealt with; all of them at expanded_at.
+  expanded_to uuid,
+  expanded_at timestamptz,
+  excluded_suppressed integer not null default 0,
+  excluded_unsubscribed integer not null default 0,
+  excluded_invalid integer not null default 0,
+  -- Begin of dispatch.
+  sent_at timestamptz,
+  completed_at timestamptz,
+  paused_at timestamptz,
+  pause_reason text,
+  -- Counters at the last resume: the brake judges by what came after it.
+  brake_sent integer not null default 0,
+  brake_bounced integer not null default 0,
+  brake_complained integer not null default 0,
+  brake_failures integer not null default 0,
+  created_at timestamptz not null,
+  updated_at timestamptz not null,
+  primary key (workspace_id, id)
+)
+with (fillfactor = 70);
+
+-- The newest of each list, and what uses it.
+create index campaigns_by_list on campaigns (workspace_id, audience_list_id, sent_at);
+-- Those with which something may have to be done, of all workspaces.
+create index campaigns_at_work on campaigns (status) where status in ('scheduled', 'sending', 'paused');
+-- Workers ask at every look at the queue which were cancelled a moment ago.
+create index campaigns_cancelled on campaigns (completed_at) where status = 'cancelled';
+
+-- One row for each person a campaign is sent to: the primary key is what "exactly once" rests on. Made by expansion, in
+-- the order of subscriber_id, which is therefore also the order of message_id.
+create table campaign_recipients (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  subscriber_id uuid not null,
+  message_id uuid not null,
+  -- What people did, and not their programs.
+  first_opened_at timestamptz,
+  first_clicked_at timestamptz,
+  unsubscribed_at timestamptz,
+  primary key (workspace_id, campaign_id, subscriber_id)
+)
+with (fillfactor = 90);
+
+create unique index campaign_recipients_by_message on campaign_recipients (workspace_id, message_id);
+create index campaign_recipients_by_subscriber on campaign_recipients (workspace_id, subscriber_id);
+
+-- The tracked links of a campaign, at the index that is in their addresses.
+create table campaign_links (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  index smallint not null,
+  -- With its merge tags, if it has any: then where it leads is a matter of the recipient.
+  url text not null,
+  is_personal boolean not null,
+  click_count integer not null default 0,
+  unique_click_count integer not null default 0,
+  primary key (workspace_id, campaign_id, index)
+)
+with (fillfactor = 50);
+
+-- Who clicked on which link, to count each person once.
+create table campaign_link_clicks (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  index smallint not null,
+  message_id uuid not null,
+  primary key (workspace_id, campaign_id, index, message_id)
+);
+
+-- A campaign's messages by the status they are stored with, and what was done with them. Moved in the transaction that
+-- moves the messages, so that they are at every commit what a count of the log would give.
+create table campaign_counters (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  queued integer not null default 0,
+  deferred integer not null default 0,
+  delivered integer not null default 0,
+  bounced integer not null default 0,
+  failed integer not null default 0,
+  suppressed integer not null default 0,
+  cancelled integer not null default 0,
+  complained integer not null default 0,
+  -- Messages whose first attempt is over.
+  sent integer not null default 0,
+  -- Bounces for which the address is at fault.
+  hard_bounced integer not null default 0,
+  -- Messages that failed since one did not.
+  failures_in_a_row integer not null default 0,
+  opens integer not null default 0,
+  unique_opens integer not null default 0,
+  clicks integer not null default 0,
+  unique_clicks integer not null default 0,
+  unsubscribed integer not null default 0,
+  machine_opens integer not null default 0,
+  machine_clicks integer not null default 0,
+  -- Events that the feed of activities shows.
+  activities integer not null default 0,
+  primary key (workspace_id, campaign_id)
+)
+with (fillfactor = 50);
+
+-- The same by the recipients' domain.
+create table campaign_domains (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  domain text collate "C" not null,
+  queued integer not null default 0,
+  deferred integer not null default 0,
+  delivered integer not null default 0,
+  bounced integer not null default 0,
+  failed integer not null default 0,
+  suppressed integer not null default 0,
+  cancelled integer not null default 0,
+  complained integer not null default 0,
+  primary key (workspace_id, campaign_id, domain)
+)
+with (fillfactor = 50);
+
+-- What each hour brought.
+create table campaign_hours (
+  workspace_id uuid not null,
+  campaign_id uuid not null,
+  hour timestamptz not null,
+  sent integer not null default 0,
+  opens integer not null default 0,
+  clicks integer not null default 0,
+  unsubscribes integer not null default 0,
+  complaints integer not null default 0,
+  primary key (workspace_id, campaign_id, hour)
+)
+with (fillfactor = 50);
+
+-- From which status a message came: who counts by status has to know both, and asks the one statement that moved it.
+alter table messages add column previous_status text;
+
+-- Set for what happened to a campaign's messages, which is listed by campaign.
+alter table message_events add column campaign_id uuid;
+create index message_events_by_campaign on message_events (workspace_id, campaign_id, type, id)
+  where campaign_id is not null;
+
+-- The line that a message waits in: its campaign, or nil for all that is of none. Workers take from every line that is not
+-- halted, so that a million messages of a paused campaign are in nobody's way.
+alter table delivery_queue add column campaign_id uuid not null default '00000000-0000-0000-0000-000000000000';
+drop index delivery_queue_due;
+create index delivery_queue_due on delivery_queue (priority, campaign_id, due_at);

@@ -1,0 +1,95 @@
+/** Writing the people of a list to a CSV file. */
+import { type Static, Type } from "typebox";
+import type { Database } from "../../platform/database/pool.ts";
+import { ApiError, invalid } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { omittable } from "../../platform/http/shapes.ts";
+import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
+import { JobStarted, startJob } from "../../platform/jobs/queue.ts";
+import { countJobs } from "../../platform/jobs/store.ts";
+import { listFieldsInForce } from "../custom-fields/store.ts";
+import { requireMailingList } from "../mailing-lists/store.ts";
+import { findSegment } from "../segments/store.ts";
+import { subscribers } from "../subscribers/resource.ts";
+import { subscriberStatuses } from "../subscribers/status.ts";
+import { EXPORT_JOB, type ExportInput } from "./export-job.ts";
+
+/** Exports of a workspace that wait. */
+const MOST_WAITING = 50;
+const MOST_FIELDS = 500;
+
+const ExportRequest = Type.Object(
+  {
+    status: omittable(Type.Enum([...subscriberStatuses], { description: "Only those in this state." })),
+    search: omittable(Type.String({ maxLength: 200, description: "Only those whom this search finds." })),
+    segment_id: omittable(Type.String({ description: "Only those in this segment of the list." })),
+    fields: omittable(
+      Type.Array(Type.String({ maxLength: 100 }), {
+        maxItems: MOST_FIELDS,
+        description: "Custom fields by name, as columns behind the others; all of them when omitted.",
+      }),
+    ),
+    format: omittable(Type.Enum(["csv"])),
+  },
+  { $id: "SubscriberExport" },
+);
+
+export function exportEndpoints({ db }: { db: Database }): Endpoint[] {
+  const needs = need(subscribers, "read");
+  return [
+    endpoint({
+      id: "exportSubscribers",
+      method: "POST",
+      path: "/mailing-lists/{id}/subscribers/export-async",
+      summary: "Export subscribers to a CSV file, in the background",
+      needs,
+      body: ExportRequest,
+      bodyMayBeAbsent: true,
+      answer: JobStarted,
+      status: 202,
+      message: "The export has started",
+      errors: ["CONFLICT"],
+      async handle({ caller: { workspaceId }, params, body }) {
+        await requireMailingList(db, workspaceId, params.id);
+        const input = await readRequest(db, workspaceId, params.id, body);
+        const waiting = { type: EXPORT_JOB, status: "pending", permissions: null } as const;
+        if ((await countJobs(db, workspaceId, waiting)) >= MOST_WAITING) {
+          throw new ApiError("CONFLICT", `${MOST_WAITING} exports are waiting already: start this one later`);
+        }
+        return startJob(db, workspaceId, { type: EXPORT_JOB, needs, input });
+      },
+    }),
+  ];
+}
+
+/** What every list has as columns anyway: naming them changes nothing. */
+const usual = new Set(["email", "first_name", "last_name", "status", "source", "subscribed_at"]);
+
+/** @throws ApiError VALIDATION_ERROR for a segment or a field that the list does not have */
+async function readRequest(
+  db: Database,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  body: Static<typeof ExportRequest>,
+): Promise<ExportInput> {
+  const { status = null, search = null, segment_id = null, fields = null } = body;
+  const isKnown =
+    segment_id === null ||
+    (isUuid(segment_id) && (await findSegment(db, workspaceId, mailingListId, segment_id)) !== undefined);
+  if (!isKnown) throw invalid({ field: "segment_id", message: "segment_id is no segment of this list" });
+  const wanted = fields?.filter((name) => !usual.has(name)) ?? null;
+  const inForce = await listFieldsInForce(db, workspaceId, mailingListId);
+  const names = new Set(inForce.map(({ field_name }) => field_name));
+  const stray = wanted?.findIndex((name) => !names.has(name)) ?? -1;
+  if (stray >= 0) {
+    const field = `fields[${fields?.indexOf(wanted?.[stray] ?? "")}]`;
+    throw invalid({ field, message: `${field} is no custom field of this list` });
+  }
+  return {
+    mailing_list_id: mailingListId,
+    status,
+    search: search?.trim() || null,
+    segment_id,
+    fields: wanted,
+  };
+}

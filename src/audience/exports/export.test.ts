@@ -1,0 +1,249 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import sql from "sql-template-tag";
+import { afterAll, describe, expect, it, test } from "vitest";
+import { startImportService } from "../../../test/support/imports.ts";
+import { columnKey } from "../../platform/csv/columns.ts";
+import { openCsv } from "../../platform/csv/read.ts";
+
+const service = await startImportService();
+const { call, database, importFile, newList } = service;
+const folder = await mkdtemp(join(tmpdir(), "posthaste-exports-"));
+afterAll(() => rm(folder, { recursive: true }));
+
+const startExport = (list: string, body?: object) =>
+  call("POST", `/mailing-lists/${list}/subscribers/export-async`, body);
+const add = (list: string, person: object) => call("POST", `/mailing-lists/${list}/subscribers`, person);
+const field = (list: string, body: object) => call("POST", `/mailing-lists/${list}/custom-fields`, body);
+
+/** The text of an export. */
+async function exported(list: string, body?: object): Promise<string> {
+  const job = await service.ended(await startExport(list, body));
+  expect(job).toMatchObject({ type: "subscriber_export", status: "completed", error: null, progress: 100 });
+  const answer = await call("GET", job.download_url.replace("/api/v1", ""));
+  expect(answer.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+  const rows = await rowsOf(answer.body);
+  expect(job).toMatchObject({
+    total: rows.length - 1,
+    processed: rows.length - 1,
+    result: { rows: rows.length - 1 },
+  });
+  return answer.body;
+}
+
+async function rowsOf(text: string): Promise<(readonly string[])[]> {
+  const path = join(folder, "export.csv");
+  await writeFile(path, text);
+  return (await Array.fromAsync((await openCsv(path)).rows())).map(({ cells }) => cells);
+}
+
+const emailsIn = async (text: string) => (await rowsOf(text)).slice(1).map(([email]) => email);
+
+describe("an export", () => {
+  it("has everybody of the list, newest first, with the columns that an import reads", async () => {
+    const list = await newList();
+    await field(list, { field_name: "city", field_label: "City", field_type: "text" });
+    await add(list, { email: "a@ex.example", first_name: "Ann", custom_fields: { city: "Rome", other: 1 } });
+    await add(list, { email: "b@ex.example", last_name: "Lee, Jr.", source: "form" });
+    const at = service.clock.now().toISOString();
+    expect(await exported(list)).toBe(
+      [
+        "Email,First,Last,Status,Source,Subscribed At,city",
+        `b@ex.example,,"Lee, Jr.",active,form,${at},`,
+        `a@ex.example,Ann,,active,api,${at},Rome`,
+        "",
+      ].join("\r\n"),
+    );
+  });
+
+  it("of an empty list is its header", async () => {
+    const list = await newList();
+    expect(await exported(list)).toBe("Email,First,Last,Status,Source,Subscribed At\r\n");
+  });
+
+  it("asks with or without a body, and for the custom fields it names", async () => {
+    const list = await newList();
+    for (const name of ["one", "two"]) {
+      await field(list, { field_name: name, field_label: name, field_type: "text" });
+    }
+    await add(list, { email: "a@fd.example", custom_fields: { one: "1", two: "2" } });
+    const header = async (body?: object) => (await rowsOf(await exported(list, body)))[0]?.slice(6);
+    expect(await header()).toEqual(["one", "two"]);
+    expect(await header({})).toEqual(["one", "two"]);
+    expect(await header({ fields: ["two", "email", "two"], format: "csv" })).toEqual(["two"]);
+    expect(await header({ fields: [] })).toEqual([]);
+  });
+
+  it("of a status, a search, a segment has those people alone", async () => {
+    const list = await newList();
+    await importFile(
+      list,
+      "Email,First,Status\nann@se.example,Ann,active\nbob@se.example,Bob,active\neve@se.example,Ann,unsubscribed\n",
+    );
+    const segment = await call("POST", `/mailing-lists/${list}/segments`, {
+      name: "Bobs",
+      conditions: { logic: "and", rules: [{ field: "first_name", operator: "equals", value: "Bob" }] },
+    });
+    expect(segment.status).toBe(201);
+    const emails = async (body: object) => (await emailsIn(await exported(list, body))).sort();
+    expect(await emails({ status: "unsubscribed" })).toEqual(["eve@se.example"]);
+    expect(await emails({ search: "ann" })).toEqual(["ann@se.example", "eve@se.example"]);
+    expect(await emails({ search: "ann", status: "active" })).toEqual(["ann@se.example"]);
+    expect(await emails({ segment_id: segment.body.data.id })).toEqual(["bob@se.example"]);
+    expect(await emails({ segment_id: segment.body.data.id, status: "bounced" })).toEqual([]);
+  });
+
+  it("is refused for what the list does not have", async () => {
+    const [list, other] = [await newList(), await newList()];
+    const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "a" }] };
+    const segment = await call("POST", `/mailing-lists/${other}/segments`, { name: "S", conditions });
+    for (const [body, name] of [
+      [{ segment_id: segment.body.data.id }, "segment_id"],
+      [{ segment_id: crypto.randomUUID() }, "segment_id"],
+      [{ segment_id: "x" }, "segment_id"],
+      [{ fields: ["email", "nothing"] }, "fields[1]"],
+      [{ status: "gone" }, "status"],
+      [{ format: "xlsx" }, "format"],
+      [{ fields: "city" }, "fields"],
+    ] as const) {
+      const answer = await startExport(list, body);
+      expect([answer.status, answer.body.code, answer.body.details?.[0].field]).toEqual([
+        400,
+        "VALIDATION_ERROR",
+        name,
+      ]);
+    }
+  });
+
+  it("is nobody else's: another workspace gets 404, a key without the permission 403", async () => {
+    const list = await newList();
+    const job = await service.ended(await startExport(list));
+    const path = job.download_url.replace("/api/v1", "");
+    const stranger = await service.newWorkspace();
+    expect((await call("GET", path, undefined, { key: stranger.key })).status).toBe(404);
+    expect((await call("GET", path, undefined, { key: null })).status).toBe(401);
+    const key = await service.newKey(["segments:read"]);
+    expect((await call("GET", path, undefined, { key })).status).toBe(403);
+  });
+
+  it("can be fetched for seven days", async () => {
+    const job = await service.ended(await startExport(await newList()));
+    const path = job.download_url.replace("/api/v1", "");
+    await database.run(sql`update jobs set expires_at = now() - interval '1 second' where id = ${job.id}`);
+    expect((await call("GET", path)).status).toBe(404);
+  });
+});
+
+it("no cell of an export begins a formula", async () => {
+  const list = await newList();
+  await field(list, { field_name: "note", field_label: "Note", field_type: "text" });
+  const notes = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "'=1", "''@x", "'plain", '=HYPERLINK("x")'];
+  for (const [at, note] of notes.entries()) {
+    await add(list, { email: `=n${at}@fo.example`, first_name: "-x", custom_fields: { note } });
+  }
+  const rows = (await rowsOf(await exported(list))).slice(1);
+  expect(rows).toHaveLength(notes.length);
+  for (const cell of rows.flat()) expect(cell).not.toMatch(/^[=+\-@\t\r]/);
+});
+
+test("what is exported comes back as it was, on another workspace's list and on its own", async () => {
+  const fields = [
+    { field_name: "note", field_type: "text" },
+    { field_name: "story", field_type: "textarea" },
+    { field_name: "score", field_type: "number" },
+    { field_name: "born", field_type: "date" },
+    { field_name: "vip", field_type: "boolean" },
+    { field_name: "site", field_type: "url" },
+    { field_name: "size", field_type: "select", field_options: ["S", "-M", "=L"] },
+    { field_name: "topics", field_type: "multiselect", field_options: ["News", "@home", "a, b"] },
+  ].map((body) => ({ ...body, field_label: body.field_name }));
+  const odd = fc.string({
+    unit: fc.constantFrom(
+      "a",
+      "é",
+      "😀",
+      " ",
+      ",",
+      ";",
+      "\t",
+      "|",
+      '"',
+      "'",
+      "\n",
+      "\r",
+      "=",
+      "+",
+      "-",
+      "@",
+      "\\",
+      "N",
+    ),
+    maxLength: 12,
+  });
+  const text = fc
+    .oneof(odd, fc.string({ unit: "grapheme", maxLength: 12 }))
+    .map((raw) => raw.replaceAll("\0", ""));
+  const said = text.filter((value) => value.trim() !== "");
+  const name = fc.oneof(
+    fc.string({ unit: fc.constantFrom("A", "ß", "'", "-", "=", "+", "@", '"', ",", ";", " "), maxLength: 8 }),
+    fc.constant("Zoë"),
+  );
+  const person = fc.record({
+    first_name: fc.option(name),
+    last_name: fc.option(name),
+    status: fc.constantFrom("active", "unsubscribed", "bounced", "complained"),
+    source: fc.option(fc.constantFrom("form", "=shop", "a, b"), { nil: "api" }),
+    custom_fields: fc.record(
+      {
+        note: said,
+        story: said,
+        score: fc.oneof(
+          fc.integer(),
+          fc.double({ noNaN: true, noDefaultInfinity: true }).filter((n) => !Object.is(n, -0)),
+        ),
+        born: fc.constantFrom("2026-02-28", "2026-01-31T09:00:00.000Z"),
+        vip: fc.boolean(),
+        site: fc.constantFrom("https://example.com/?a=1,2", "http://example.org"),
+        size: fc.constantFrom("S", "-M", "=L"),
+        topics: fc.uniqueArray(fc.constantFrom("News", "@home", "a, b"), { minLength: 1 }),
+      },
+      { requiredKeys: [] },
+    ),
+  });
+  const people = async (list: string) =>
+    database.rows(sql`
+      select s.email, s.first_name, s.last_name, m.status, m.source, s.custom_fields
+      from memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id
+      where m.mailing_list_id = ${list} order by s.email`);
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(person, { minLength: 1, maxLength: 8 }), async (given) => {
+      run++;
+      const list = await newList();
+      for (const body of fields) expect((await field(list, body)).status).toBe(201);
+      for (const [at, { status, ...rest }] of given.entries()) {
+        const answer = await add(list, { ...rest, email: `+p${at}@run${run}.example` });
+        expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+        const id = answer.body.data.subscriber_id;
+        await call("PUT", `/mailing-lists/${list}/subscribers/${id}/status`, { status });
+      }
+      const before = await people(list);
+      const file = await exported(list);
+      const again = await importFile(list, file);
+      expect(again.counts).toMatchObject({ unchanged: given.length, created: 0, updated: 0, invalid: 0 });
+      expect(await people(list)).toEqual(before);
+      await call("DELETE", `/mailing-lists/${list}/subscribers/all`);
+      const back = await importFile(list, file);
+      expect(back.counts).toMatchObject({ created: given.length, invalid: 0 });
+      expect(await people(list)).toEqual(before);
+    }),
+    { numRuns: 40 },
+  );
+}, 120_000);
+
+it("columns that an export writes are those that an import knows", () => {
+  for (const name of ["Email", "First", "Last", "Status", "Source"])
+    expect(columnKey(name)).toBe(name.toLowerCase());
+});

@@ -1,0 +1,30 @@
+/** A person as a row of an export: the columns that an import of the file reads again. */
+import type { CustomField } from "../custom-fields/field.ts";
+import type { ExportedPerson } from "./store.ts";
+
+const columns = ["Email", "First", "Last", "Status", "Source", "Subscribed At"];
+
+export function exportHeader(fields: readonly CustomField[]): string[] {
+  return [...columns, ...fields.map(({ field_name }) => field_name)];
+}
+
+export function exportRow(person: ExportedPerson, fields: readonly CustomField[]): string[] {
+  const { email, first_name, last_name, status, source, subscribed_at, custom_fields } = person;
+  return [
+    email,
+    first_name ?? "",
+    last_name ?? "",
+    status,
+    source ?? "",
+    subscribed_at.toISOString(),
+    ...fields.map(({ field_name }) => textOf(custom_fields[field_name])),
+  ];
+}
+
+/** Choices of a multiselect stand with semicolons between them, as an import takes them. */
+function textOf(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return value.join(";");
+  return JSON.stringify(value);
+}

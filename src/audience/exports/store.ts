@@ -1,0 +1,58 @@
+/** The SQL of exports: the people of a list, read through a cursor, so that they are all of one moment. */
+import sql, { empty, join, type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { searchConditions } from "../subscribers/search.ts";
+import type { SubscriberStatus } from "../subscribers/status.ts";
+
+export interface ExportedPerson {
+  readonly email: string;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly status: SubscriberStatus;
+  readonly source: string | null;
+  readonly subscribed_at: Date;
+  readonly custom_fields: Readonly<Record<string, unknown>>;
+}
+
+/** Whom to export. */
+export interface Selection {
+  readonly mailingListId: string;
+  readonly status: SubscriberStatus | null;
+  /** As the search of a list takes it, but without its limit. */
+  readonly search: string | null;
+  /** A relation with the column id: only these. */
+  readonly segment: Sql | null;
+}
+
+/** One moment for all that the transaction reads: its first statement. */
+export async function readOneMoment(tx: Queryable): Promise<void> {
+  await tx.run(sql`set transaction isolation level repeatable read, read only`);
+}
+
+/** Opens the cursor `exported`, newest person first; it lives as long as the transaction. @returns how many it has */
+export async function openExport(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { mailingListId, status, search, segment }: Selection,
+): Promise<number> {
+  const people = sql`
+    from memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id
+    where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
+      ${status === null ? empty : sql`and m.status = ${status}`}
+      ${search === null ? empty : sql`and (${join(searchConditions(search), " or ")})`}
+      ${segment === null ? empty : sql`and s.id in (select id from ${segment} g)`}`;
+  const row = await tx.row<{ count: number }>(sql`select count(*)::int as count ${people}`);
+  // All rows are wanted, not only the first tenth.
+  await tx.run(sql`set local cursor_tuple_fraction = 1`);
+  await tx.run(sql`
+    declare exported no scroll cursor for
+    select s.email, s.first_name, s.last_name, m.status, m.source, m.subscribed_at, s.custom_fields ${people}
+    order by m.subscriber_id desc`);
+  return row?.count ?? 0;
+}
+
+/** The next people of the cursor; none at its end. */
+export function listExported(tx: Queryable): Promise<ExportedPerson[]> {
+  return tx.rows(sql`fetch 5000 from exported`);
+}

@@ -1,0 +1,77 @@
+/** Putting people on a list from a CSV file. */
+import { Type } from "typebox";
+import type { Database } from "../../platform/database/pool.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { fileField } from "../../platform/http/uploads.ts";
+import { newId } from "../../platform/ids.ts";
+import { moveToJob } from "../../platform/jobs/files.ts";
+import { JobStarted, startJob } from "../../platform/jobs/queue.ts";
+import { countJobs } from "../../platform/jobs/store.ts";
+import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { subscribers } from "../subscribers/resource.ts";
+import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
+
+const MOST_BYTES = 50 * 1024 * 1024;
+/** Imports of a workspace that wait, each with a file on the disk. */
+const MOST_WAITING = 50;
+
+const ImportForm = Type.Object(
+  {
+    csvFile: fileField(
+      "CSV with a header row that has an Email column; First, Last, Status and Source are optional, other columns are custom fields by name or label. At most 50 MB and 1,000,000 rows.",
+    ),
+    update_existing: Type.Optional(
+      Type.Boolean({
+        default: true,
+        description: "Whether names and custom fields of people who are known already are written.",
+      }),
+    ),
+    resubscribe: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Whether members who unsubscribed become active again where the file says active, or nothing.",
+      }),
+    ),
+  },
+  { $id: "SubscriberImport" },
+);
+
+export function importEndpoints({ db, dataDir }: { db: Database; dataDir: string }): Endpoint[] {
+  const needs = need(subscribers, "write");
+  return [
+    endpoint({
+      id: "importSubscribers",
+      method: "POST",
+      path: "/mailing-lists/{id}/subscribers/import-async",
+      summary: "Import subscribers from a CSV file, in the background",
+      needs,
+      body: ImportForm,
+      bodyLimit: MOST_BYTES,
+      answer: JobStarted,
+      status: 202,
+      message: "The import has started",
+      errors: ["CONFLICT"],
+      async handle({ caller: { workspaceId }, params, body }) {
+        await requireMailingList(db, workspaceId, params.id);
+        const waiting = { type: IMPORT_JOB, status: "pending", permissions: null } as const;
+        if ((await countJobs(db, workspaceId, waiting)) >= MOST_WAITING) {
+          throw new ApiError("CONFLICT", `${MOST_WAITING} imports are waiting already: start this one later`);
+        }
+        const id = newId();
+        const input: ImportInput = {
+          mailing_list_id: params.id,
+          file_name: body.csvFile.name,
+          update_existing: body.update_existing ?? true,
+          resubscribe: body.resubscribe ?? false,
+        };
+        await moveToJob(dataDir, id, body.csvFile.path);
+        return db.transaction(async (tx) => {
+          await lockMailingList(tx, workspaceId, params.id);
+          return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input });
+        });
+      },
+    }),
+  ];
+}

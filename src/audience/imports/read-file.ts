@@ -1,0 +1,154 @@
+/**
+ * The first half of an import: the whole file is read, checked and put in order before anybody is written. So a file
+ * that breaks off or is too long is refused as a whole, and of somebody who is in it twice the last row counts.
+ *
+ * People go to a file of their own, as the staging table takes them, in batches. Nothing of the upload is in memory but
+ * the rows of the moment and 16 bytes for each address.
+ */
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type CsvFile, openCsv } from "../../platform/csv/read.ts";
+import type { CsvRow } from "../../platform/csv/records.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { newId, newIdSeries, type WorkspaceId } from "../../platform/ids.ts";
+import { INPUT_FILE } from "../../platform/jobs/files.ts";
+import { createLineFile } from "../../platform/jobs/line-file.ts";
+import { listFieldsInForce } from "../custom-fields/store.ts";
+import { stagedLine } from "../subscribers/staging.ts";
+import { type Columns, readColumns } from "./columns.ts";
+import { createLastRows } from "./last-rows.ts";
+import type { Batch, Plan } from "./plan.ts";
+import { createRefusals } from "./refusals.ts";
+import { type ReadRow, rowReader } from "./row.ts";
+import { listHolders } from "./store.ts";
+
+export const MOST_ROWS = 1_000_000;
+/** People written in one transaction: half a second, for as long as others may wait for one of them. */
+export const BATCH_LINES = 20_000;
+
+interface Place {
+  readonly workspaceId: WorkspaceId;
+  readonly mailingListId: string;
+  /** The job's, with the upload. */
+  readonly folder: string;
+}
+
+/** @throws ApiError BAD_REQUEST for a file that is no CSV, has no addresses, breaks off or is too long */
+export async function readImport(db: Queryable, place: Place, now: Date, signal: AbortSignal): Promise<Plan> {
+  const { workspaceId, mailingListId, folder } = place;
+  const [file, fields] = await Promise.all([
+    openCsv(join(folder, INPUT_FILE)),
+    listFieldsInForce(db, workspaceId, mailingListId),
+  ]);
+  await using kept = new AsyncDisposableStack();
+  const make = async (name: string) => {
+    kept.defer(() => rm(join(folder, name), { force: true }));
+    return kept.use(await createLineFile(join(folder, name)));
+  };
+  const [people_file, errors_file] = [`people-${newId()}`, `errors-${newId()}.csv`];
+  const people = await make(people_file);
+  const errors = await make(errors_file);
+  const refusals = createRefusals(errors);
+
+  const nextId = newIdSeries();
+  const lastRows = createLastRows();
+  const replaced = new Map<number, number[]>();
+  const batches: Omit<Batch, "replaced">[] = [];
+  let [offset, bytes, lines, rows, duplicates] = [0, 0, 0, 0, 0];
+  const endBatch = () => {
+    if (lines % BATCH_LINES === 0 && bytes === 0) return;
+    batches.push({ offset, bytes, lines: lines - batches.length * BATCH_LINES });
+    offset += bytes;
+    bytes = 0;
+  };
+  const take = ({ line }: CsvRow, row: ReadRow) => {
+    if (!row.ok) return refusals.refuse(line, row);
+    const before = lastRows.note(row.person.email, lines);
+    if (before !== undefined) {
+      duplicates++;
+      const batch = Math.floor(before / BATCH_LINES);
+      const places = replaced.get(batch) ?? [];
+      places.push(before % BATCH_LINES);
+      replaced.set(batch, places);
+    }
+    bytes += people.add(stagedLine(lines % BATCH_LINES, nextId(), row.person));
+    lines++;
+    if (lines % BATCH_LINES === 0) endBatch();
+  };
+
+  let columns: Columns | undefined;
+  let read: ((cells: readonly string[]) => ReadRow) | undefined;
+  for await (const given of file.batches()) {
+    signal.throwIfAborted();
+    const [header] = given;
+    if (columns === undefined || read === undefined) {
+      if (header === undefined) continue;
+      columns = readColumns(header.cells, fields);
+      read = rowReader(columns, fields);
+      given.shift();
+    }
+    const filled = given.filter(hasContent);
+    rows += filled.length;
+    if (rows > MOST_ROWS) throw tooLong();
+    const results = filled.map(({ cells }) => read?.(cells) ?? neverRead());
+    await refuseLacking(db, workspaceId, results);
+    for (const [at, row] of filled.entries()) take(row, results[at] ?? neverRead());
+    if (people.isFull) await people.flush();
+    if (errors.isFull) await errors.flush();
+  }
+  if (columns === undefined) throw new ApiError("BAD_REQUEST", "The file is empty");
+  endBatch();
+  await Promise.all([people.close(), errors.close()]);
+  if (refusals.count === 0) await rm(join(folder, errors_file));
+  // Nothing failed: the files stay.
+  kept.move();
+  return {
+    now: now.toISOString(),
+    people_file,
+    errors_file: refusals.count === 0 ? null : errors_file,
+    batches: batches.map((batch, at) => ({ ...batch, replaced: replaced.get(at) ?? [] })),
+    rows,
+    duplicates,
+    invalid: refusals.count,
+    defaults: Object.fromEntries(
+      fields
+        .filter(({ default_value }) => default_value !== null)
+        .map(({ field_name, default_value }) => [field_name, default_value]),
+    ),
+    ...layoutOf(file, columns),
+  };
+}
+
+/** Rows of nothing but delimiters, as spreadsheets leave below a table, are no rows. */
+function hasContent({ cells }: CsvRow): boolean {
+  return cells.some((cell) => cell.trim() !== "");
+}
+
+/** A required field may be missing in the row of somebody who has it already. Replaces the rows of all others. */
+async function refuseLacking(db: Queryable, workspaceId: WorkspaceId, rows: ReadRow[]): Promise<void> {
+  const lacking = rows.flatMap((row) => (row.ok && row.person.lacking.length > 0 ? [row.person] : []));
+  if (lacking.length === 0) return;
+  const holders = await listHolders(db, workspaceId, lacking);
+  for (const [at, row] of rows.entries()) {
+    const [column] = row.ok ? row.person.lacking : [];
+    if (row.ok && column !== undefined && !holders.has(row.person.email)) {
+      rows[at] = { ok: false, column, value: "", reason: "is required" };
+    }
+  }
+}
+
+function layoutOf({ encoding, delimiter }: CsvFile, { skipped }: Columns) {
+  return { encoding, delimiter, skipped_columns: skipped };
+}
+
+function tooLong(): ApiError {
+  return new ApiError(
+    "BAD_REQUEST",
+    `The file has more than ${MOST_ROWS.toLocaleString("en-GB")} rows: split it and import the parts`,
+  );
+}
+
+function neverRead(): never {
+  throw new Error("a row without its reading");
+}

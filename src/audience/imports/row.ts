@@ -1,0 +1,125 @@
+/** One row of an import file: a person as the staging table takes them, or what is wrong. */
+import { headerTextFault } from "../../mail/address.ts";
+import { unguardFormula } from "../../platform/csv/formulas.ts";
+import type { CustomField } from "../custom-fields/field.ts";
+import { fieldReader } from "../custom-fields/reader.ts";
+import { MOST_OCTETS } from "../subscribers/custom-values.ts";
+import { LONGEST_NAME, LONGEST_SOURCE } from "../subscribers/input.ts";
+import type { SubscriberStatus } from "../subscribers/status.ts";
+import { readAddress } from "./address.ts";
+import type { Column, Columns } from "./columns.ts";
+
+export interface Person {
+  readonly email: string;
+  /** Null is "not said", here and below. */
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly source: string;
+  readonly status: SubscriberStatus | null;
+  /** JSON text of an object. */
+  readonly custom_fields: string;
+  /** Required fields that have no default and are not given; only somebody who has them already may lack them. */
+  readonly lacking: readonly string[];
+}
+
+/** Why a row was refused: the column by its header, and what stands there. */
+export interface Refusal {
+  readonly column: string;
+  readonly value: string;
+  readonly reason: string;
+}
+
+export type ReadRow = { readonly ok: true; readonly person: Person } | ({ readonly ok: false } & Refusal);
+
+/** Words in a status column, as others call our four. */
+const statuses = new Map<string, SubscriberStatus>([
+  ["active", "active"],
+  ["subscribed", "active"],
+  ["unsubscribed", "unsubscribed"],
+  ["bounced", "bounced"],
+  ["cleaned", "bounced"],
+  ["complained", "complained"],
+]);
+
+/** Compiles columns and fields, once for all rows. */
+export function rowReader(
+  columns: Columns,
+  fields: readonly CustomField[],
+): (cells: readonly string[]) => ReadRow {
+  const custom = columns.custom.map(({ field, ...column }) => ({
+    column,
+    key: JSON.stringify(field.field_name),
+    name: field.field_name,
+    read: fieldReader(field),
+  }));
+  const given = new Set(custom.map(({ name }) => name));
+  const isNeeded = ({ is_required, default_value }: CustomField) => is_required && default_value === null;
+  const needed = new Set(fields.filter(isNeeded).map(({ field_name }) => field_name));
+  const absent = [...needed].filter((name) => !given.has(name));
+
+  return (cells) => {
+    const address = cellOf(cells, columns.email);
+    if (address === "") return refused(columns.email, "", "is empty");
+    const read = readAddress(address);
+    if (!read.ok) return refused(columns.email, address, read.message);
+
+    const names: (string | null)[] = [];
+    for (const [column, longest] of [
+      [columns.first_name, LONGEST_NAME],
+      [columns.last_name, LONGEST_NAME],
+      [columns.source, LONGEST_SOURCE],
+    ] as const) {
+      const text = column === undefined ? "" : oneLine(cellOf(cells, column));
+      if (column !== undefined && text.length > longest) {
+        return refused(column, text, `is longer than ${longest} characters`);
+      }
+      const fault = column === undefined || isPlain.test(text) ? null : headerTextFault(text);
+      if (column !== undefined && fault !== null) return refused(column, text, fault);
+      names.push(text === "" ? null : text);
+    }
+
+    const word = columns.status === undefined ? "" : cellOf(cells, columns.status).toLowerCase();
+    const status = word === "" ? null : statuses.get(word);
+    if (status === undefined && columns.status !== undefined) {
+      return refused(columns.status, word, `must be one of ${[...statuses.keys()].join(", ")}`);
+    }
+
+    let json = "";
+    let lacking = absent;
+    for (const { column, key, name, read } of custom) {
+      const text = unguardFormula(cells[column.place] ?? "");
+      if (text.trim() === "") {
+        if (needed.has(name)) lacking = [...lacking, name];
+        continue;
+      }
+      if (text.includes("\0")) return refused(column, text, "must not contain NUL characters");
+      const reading = read(text);
+      if (!reading.ok) return refused(column, text, reading.message);
+      json += `${json === "" ? "" : ","}${key}:${JSON.stringify(reading.value)}`;
+    }
+    if (json.length > MOST_OCTETS / 4 && Buffer.byteLength(json) > MOST_OCTETS) {
+      return refused(columns.email, address, `has custom fields of more than ${MOST_OCTETS / 1024} KB`);
+    }
+    const [first_name = null, last_name = null, source] = names;
+    const said = { first_name, last_name, source: source ?? "import", status: status ?? null };
+    const person = { email: read.email, ...said, lacking };
+    return { ok: true, person: { ...person, custom_fields: `{${json}}` } };
+  };
+}
+
+/** Nothing that could break a header line. */
+const isPlain = /^[\x20-\x7e]*$/;
+
+/** Without the blanks of any script round it, and the apostrophe of an export. */
+function cellOf(cells: readonly string[], { place }: Column): string {
+  return unguardFormula((cells[place] ?? "").trim()).trim();
+}
+
+/** Line breaks and tabs in a name are somebody's Alt+Enter. */
+function oneLine(text: string): string {
+  return isPlain.test(text) ? text : text.replaceAll(/[\t\r\n]+/g, " ");
+}
+
+function refused({ header }: Column, value: string, reason: string): ReadRow {
+  return { ok: false, column: header, value, reason };
+}

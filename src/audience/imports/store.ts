@@ -1,0 +1,68 @@
+/** The SQL of imports: which batches of a job are written, and what they came to. People are written by the door. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+
+/** What writing some people came to. */
+export interface Written {
+  /** Who came onto the list. */
+  readonly created: number;
+  /** Members whose names, custom fields or status changed. */
+  readonly updated: number;
+  /** Members of whom the file said nothing new. */
+  readonly unchanged: number;
+}
+
+interface BatchKey {
+  readonly jobId: string;
+  /** From 0. */
+  readonly batch: number;
+}
+
+/**
+ * Takes a batch of a job for this transaction: true once, for whoever commits. Another run of the job that wants the
+ * same waits here for that, and then has nothing to do.
+ */
+export async function claimBatch(tx: Queryable, workspaceId: WorkspaceId, key: BatchKey): Promise<boolean> {
+  const claimed = await tx.run(sql`
+    insert into import_batches (workspace_id, job_id, batch)
+    values (${workspaceId}, ${key.jobId}, ${key.batch}) on conflict do nothing`);
+  return claimed === 1;
+}
+
+export async function updateBatch(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  key: BatchKey,
+  { created, updated, unchanged }: Written,
+): Promise<void> {
+  await tx.run(sql`
+    update import_batches set created = ${created}, updated = ${updated}, unchanged = ${unchanged}
+    where workspace_id = ${workspaceId} and job_id = ${key.jobId} and batch = ${key.batch}`);
+}
+
+/** The batches that are written. */
+export function listBatches(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  jobId: string,
+): Promise<(Written & { batch: number })[]> {
+  return db.rows(sql`
+    select batch, created, updated, unchanged from import_batches
+    where workspace_id = ${workspaceId} and job_id = ${jobId}`);
+}
+
+/** The addresses of those who hold a value of each custom field that they lack here. */
+export async function listHolders(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  people: readonly { readonly email: string; readonly lacking: readonly string[] }[],
+): Promise<Set<string>> {
+  const rows = await db.rows<{ email: string }>(sql`
+    select s.email
+    from unnest(${people.map(({ email }) => email)}::text[], ${people.map(({ lacking }) => JSON.stringify(lacking))}::jsonb[])
+      as p (email, lacking)
+      join subscribers s on s.workspace_id = ${workspaceId} and s.email = p.email
+    where s.custom_fields ?& array(select jsonb_array_elements_text(p.lacking))`);
+  return new Set(rows.map(({ email }) => email));
+}

@@ -1,0 +1,122 @@
+/**
+ * The second half of an import: the people of the plan go through the door, a batch a transaction. The mark that a batch
+ * is done commits with it, so that an import which is killed goes on with the others, and each is written once.
+ */
+import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Database } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { lockMailingList } from "../mailing-lists/store.ts";
+import { insertMembers } from "../subscribers/door.ts";
+import { stage, staged, unstage } from "../subscribers/staging.ts";
+import type { Batch, Plan } from "./plan.ts";
+import { claimBatch, listBatches, updateBatch, type Written } from "./store.ts";
+import type { TakeTurn } from "./turns.ts";
+
+export interface Writing {
+  readonly db: Database;
+  readonly workspaceId: WorkspaceId;
+  readonly mailingListId: string;
+  readonly jobId: string;
+  readonly folder: string;
+  readonly updateExisting: boolean;
+  readonly resubscribe: boolean;
+  /** Of all imports of this process: they must leave connections to others. */
+  readonly takeTurn: TakeTurn;
+  /** Ends it between two batches. */
+  readonly signal: AbortSignal;
+  /** Hears of all that is written, after each batch. */
+  readonly onWritten: (sum: Written) => void;
+}
+
+/** Batches of one import at a time. */
+const AT_ONCE = 2;
+
+/** @returns what is written at the end: of all batches, or where the signal ended it of those that are done */
+export async function writePeople(writing: Writing, plan: Plan): Promise<Written> {
+  const { db, workspaceId, jobId, folder, signal, onWritten, takeTurn } = writing;
+  const done = await listBatches(db, workspaceId, jobId);
+  let sum = done.reduce(add, { created: 0, updated: 0, unchanged: 0 });
+  onWritten(sum);
+  const isDone = new Set(done.map(({ batch }) => batch));
+  const left = plan.batches.map((batch, at) => [at, batch] as const).filter(([at]) => !isDone.has(at));
+  if (left.length === 0) return sum;
+  await using people = await open(join(folder, plan.people_file));
+
+  const work = async () => {
+    for (let next = left.shift(); next !== undefined && !signal.aborted; next = left.shift()) {
+      const [at, batch] = next;
+      const lines = await readBatch(people, batch);
+      const written = await takeTurn(() => retried(() => writeBatch(writing, plan, at, batch, lines)));
+      sum = add(sum, written);
+      onWritten(sum);
+    }
+  };
+  const works = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+  for (const ended of works) if (ended.status === "rejected") throw ended.reason;
+  return sum;
+}
+
+async function readBatch(file: FileHandle, { offset, bytes }: Batch): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(bytes), 0, bytes, offset);
+  if (bytesRead < bytes) throw new Error("the file of people is shorter than its plan");
+  return buffer;
+}
+
+async function writeBatch(
+  { db, workspaceId, mailingListId, jobId, updateExisting, resubscribe }: Writing,
+  plan: Plan,
+  at: number,
+  { replaced }: Batch,
+  text: Buffer,
+): Promise<Written> {
+  const key = { jobId, batch: at };
+  return db.transaction(async (tx) => {
+    if (!(await claimBatch(tx, workspaceId, key))) return nothing;
+    await lockMailingList(tx, workspaceId, mailingListId);
+    await stage(tx, [text]);
+    if (replaced.length > 0) await unstage(tx, replaced);
+    const { given, joined, changed } = await insertMembers(tx, workspaceId, {
+      mailingListId,
+      people: staged,
+      now: new Date(plan.now),
+      updateExisting,
+      resubscribe,
+      defaults: plan.defaults,
+      likelyNew: true,
+    });
+    const written = { created: joined, updated: changed, unchanged: given - joined - changed };
+    await updateBatch(tx, workspaceId, key, written);
+    return written;
+  });
+}
+
+const nothing: Written = { created: 0, updated: 0, unchanged: 0 };
+
+function add(one: Written, other: Written): Written {
+  return {
+    created: one.created + other.created,
+    updated: one.updated + other.updated,
+    unchanged: one.unchanged + other.unchanged,
+  };
+}
+
+const MOST_TRIES = 5;
+const PAUSE_MS = 100;
+
+/**
+ * Everybody locks in one order, but statements of others may not: of two that wait for each other PostgreSQL ends one,
+ * and a batch that was rolled back can simply be written again.
+ */
+async function retried<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (fault) {
+      const isDeadlock = fault instanceof Error && "code" in fault && fault.code === "40P01";
+      if (!isDeadlock || tries === MOST_TRIES) throw fault;
+      await delay(PAUSE_MS * tries);
+    }
+  }
+}

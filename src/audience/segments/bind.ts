@@ -1,0 +1,53 @@
+/** Conditions get their meaning: each rule its field, its operator and its value, read at this moment in this scope. */
+import { type Condition, type Conditions, isGroup } from "./conditions.ts";
+import { customField } from "./custom-field.ts";
+import type { Field } from "./field.ts";
+import { builtInFields } from "./fields.ts";
+import { never, type Rule, type RuleGroup } from "./rule.ts";
+import type { Scope } from "./scope.ts";
+
+const CUSTOM = "custom_fields.";
+const LONGEST_NAME = 100;
+
+/** Hears of rules that have no meaning (any more), with their path; they match nobody. */
+export type OnFault = (path: string, message: string) => void;
+
+export function bind(
+  { logic, rules }: Conditions,
+  scope: Scope,
+  onFault: OnFault = () => {},
+  path = "conditions",
+): RuleGroup {
+  return {
+    logic,
+    rules: rules.map((rule, index) => {
+      const at = `${path}.rules[${index}]`;
+      if (isGroup(rule)) return bind(rule, scope, onFault, at);
+      const bound = bindRule(rule, scope);
+      if (typeof bound !== "string") return bound;
+      onFault(at, bound);
+      return never;
+    }),
+  };
+}
+
+function bindRule({ field: name, operator, value }: Condition, scope: Scope): Rule | string {
+  const field = fieldOf(name, scope);
+  if (field === undefined) return `there is no field ${name}`;
+  const rule = field.bind(operator, value, scope);
+  if (rule === undefined) {
+    return `the operator ${operator} does not fit ${name}, which is ${field.label}; it takes ${field.operators.join(", ")}`;
+  }
+  return typeof rule === "string" ? `value ${rule}` : rule;
+}
+
+/** A custom field that is defined may be named alone, others with `custom_fields.` in front. */
+function fieldOf(name: string, scope: Scope): Field | undefined {
+  const isMarked = name.startsWith(CUSTOM);
+  const known = isMarked ? undefined : builtInFields.get(name);
+  if (known !== undefined) return known;
+  const own = isMarked ? name.slice(CUSTOM.length) : name;
+  const definition = scope.customField(own);
+  if (definition === undefined && (!isMarked || own === "" || own.length > LONGEST_NAME)) return undefined;
+  return customField(own, definition);
+}

@@ -1,0 +1,28 @@
+/** Yes or no: custom fields of the type boolean. */
+import sql, { type Sql } from "sql-template-tag";
+import { typeTable } from "../custom-fields/value.ts";
+import { kind, not, type Operator } from "./operator.ts";
+
+/** Compares the value in the row with one of the two. */
+export type BooleanSource = (wanted: boolean) => Sql;
+
+const is: Operator<boolean, BooleanSource> = {
+  read(value) {
+    const reading = typeTable.boolean.read(value, []);
+    if (!reading.ok) return reading.message;
+    const wanted = reading.value === true;
+    return { sql: (compare) => compare(wanted), holds: (held) => held === wanted };
+  },
+};
+
+export const booleanKind = kind<boolean, BooleanSource>("yes or no", {
+  is,
+  is_not: not(is),
+  equals: is,
+  not_equals: not(is),
+});
+
+/** Yes or no in the row's custom fields. */
+export function customBooleans(name: string): BooleanSource {
+  return (wanted) => sql`s.custom_fields @> ${JSON.stringify({ [name]: wanted })}::jsonb`;
+}

@@ -1,0 +1,85 @@
+/** Conditions of a caller, before they are counted or saved: everything that can be wrong with them is found here. */
+import type { Queryable } from "../../platform/database/pool.ts";
+import { type FieldFault, invalid } from "../../platform/errors.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { type Binder, openBinder, referencesIn } from "./binder.ts";
+import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
+import { referenceFault } from "./references.ts";
+import type { Segmentation } from "./rule.ts";
+import { listKnownLists, listReferences, type Reference } from "./store.ts";
+
+/** As many as a caller wants to read at a time. */
+const MOST_FAULTS = 10;
+
+export interface CheckedConditions {
+  readonly conditions: Conditions;
+  readonly segmentation: Segmentation;
+  readonly referenced_segments: string[];
+  readonly rule_count: number;
+}
+
+/**
+ * @param segmentId of the segment that is to have them, if there is one already
+ * @throws ApiError VALIDATION_ERROR that names the path of each rule that is wrong
+ */
+export async function checkConditions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  given: unknown,
+  now: Date,
+  segmentId?: string,
+): Promise<CheckedConditions> {
+  const conditions = readConditions(given);
+  const target = { mailing_list_id: mailingListId, conditions };
+  const binder = await openBinder(db, workspaceId, [target], now);
+  const faults: FieldFault[] = [];
+  const segmentation = binder.bind(target, (path, message) => faults.push(ruleFault(path, message)));
+  faults.push(...(await unknownReferences(db, workspaceId, conditions, binder)));
+  const [first, ...rest] = faults.slice(0, MOST_FAULTS);
+  if (first !== undefined) throw invalid(first, ...rest);
+  const checked = {
+    conditions,
+    segmentation,
+    referenced_segments: referencesIn(conditions, "segment").map(({ id }) => id),
+    rule_count: [...eachCondition(conditions)].length,
+  };
+  if (segmentId !== undefined || checked.referenced_segments.length > 0) {
+    await checkReferences(db, workspaceId, { id: segmentId ?? newId(), ...checked });
+  }
+  return checked;
+}
+
+/** The same for an id that does not exist and for another workspace's. */
+async function unknownReferences(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  conditions: Conditions,
+  binder: Binder,
+): Promise<FieldFault[]> {
+  const segments = referencesIn(conditions, "segment").filter(({ id }) => !binder.hasSegment(id));
+  const lists = referencesIn(conditions, "mailing_list");
+  const ids = lists.map(({ id }) => id);
+  const known = ids.length === 0 ? new Set() : await listKnownLists(db, workspaceId, ids);
+  return [
+    ...segments.map(({ path }) => ruleFault(path, "value is no segment of this workspace")),
+    ...lists
+      .filter(({ id }) => !known.has(id))
+      .map(({ path }) => ruleFault(path, "value is no mailing list of this workspace")),
+  ];
+}
+
+/** Also of those that refer to this one: what they come to changes with it. */
+async function checkReferences(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  checked: Reference & CheckedConditions,
+): Promise<void> {
+  const others = (await listReferences(db, workspaceId)).filter(({ id }) => id !== checked.id);
+  const faultWith = (referenced_segments: readonly string[]) =>
+    referenceFault([...others, { ...checked, referenced_segments }]);
+  const fault = faultWith(checked.referenced_segments);
+  if (fault === undefined) return;
+  const culprit = referencesIn(checked.conditions, "segment").find(({ id }) => faultWith([id]));
+  throw invalid(ruleFault(culprit?.path ?? "conditions", `segments ${fault}`));
+}

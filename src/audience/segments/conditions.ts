@@ -1,0 +1,76 @@
+/**
+ * Conditions as callers give them and as they are stored: `{ logic, rules }`, where a rule is a condition
+ * `{ field, operator, value }` or a group of the same shape. Here only the form is read; what fields and operators mean
+ * is bind.ts's.
+ */
+import { type FieldFault, invalid } from "../../platform/errors.ts";
+
+export const DEEPEST = 5;
+export const MOST_RULES = 100;
+const LONGEST_WORD = 200;
+
+export interface Condition {
+  readonly field: string;
+  readonly operator: string;
+  readonly value: unknown;
+}
+
+export interface Conditions {
+  readonly logic: "and" | "or";
+  readonly rules: readonly (Condition | Conditions)[];
+}
+
+/** What is wrong, at the rule that it is wrong in: `conditions.rules[1].rules[0]`. */
+export function ruleFault(path: string, message: string): FieldFault {
+  return { field: path, message: `${path}: ${message}` };
+}
+
+/** Keys that it does not know are left out. @throws ApiError VALIDATION_ERROR */
+export function readConditions(given: unknown, path = "conditions"): Conditions {
+  let count = 0;
+  const readGroup = (group: object, at: string, depth: number): Conditions => {
+    if (depth > DEEPEST) throw refuse(at, `groups may be nested ${DEEPEST} deep`);
+    const { logic, rules } = group as { logic?: unknown; rules?: unknown };
+    if (logic !== "and" && logic !== "or") throw refuse(at, "logic must be and, or or");
+    if (!Array.isArray(rules) || rules.length === 0)
+      throw refuse(at, "rules must be an array with a rule in it");
+    return { logic, rules: rules.map((rule, index) => readRule(rule, `${at}.rules[${index}]`, depth)) };
+  };
+  const readRule = (rule: unknown, at: string, depth: number): Condition | Conditions => {
+    if (!isObject(rule)) throw refuse(at, "must be an object");
+    if ("rules" in rule || "logic" in rule) return readGroup(rule, at, depth + 1);
+    count += 1;
+    if (count > MOST_RULES) throw refuse(path, `may hold ${MOST_RULES} conditions in all`);
+    const { field, operator, value } = rule as Partial<Condition>;
+    return { field: readWord(field, "field", at), operator: readWord(operator, "operator", at), value };
+  };
+  if (!isObject(given)) throw refuse(path, "must be an object { logic, rules }");
+  return readGroup(given, path, 1);
+}
+
+function readWord(word: unknown, called: string, path: string): string {
+  if (typeof word === "string" && word !== "" && word.length <= LONGEST_WORD) return word;
+  throw refuse(path, `${called} must be a text of 1 to ${LONGEST_WORD} characters`);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+const refuse = (path: string, message: string) => invalid(ruleFault(path, message));
+
+export function isGroup(rule: Condition | Conditions): rule is Conditions {
+  return "rules" in rule;
+}
+
+/** Every condition with its path, from the first to the last. */
+export function* eachCondition(
+  { rules }: Conditions,
+  path = "conditions",
+): Generator<readonly [path: string, condition: Condition]> {
+  for (const [index, rule] of rules.entries()) {
+    const at = `${path}.rules[${index}]`;
+    if (isGroup(rule)) yield* eachCondition(rule, at);
+    else yield [at, rule];
+  }
+}

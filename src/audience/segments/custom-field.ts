@@ -1,0 +1,96 @@
+/** Custom fields in rules: compared as their definition says, without one as text. */
+import sql from "sql-template-tag";
+import { choiceOf } from "../custom-fields/reader.ts";
+import type { FieldType } from "../custom-fields/value.ts";
+import { booleanKind, customBooleans } from "./boolean-kind.ts";
+import { multiselectKind, multiselectSource, selectKind, selectSource } from "./choice-kind.ts";
+import { customDates, dateKind, heldDate } from "./date-kind.ts";
+import { type Field, field } from "./field.ts";
+import { jsonText } from "./json-text.ts";
+import { customNumbers, numberKind } from "./number-kind.ts";
+import type { Candidate } from "./rule.ts";
+import type { FieldDefinition, Scope } from "./scope.ts";
+import { folded, foldText, textKind } from "./text-kind.ts";
+
+/** Of the name and its definition. */
+type MakeField = (name: string, definition?: FieldDefinition) => Field;
+
+/** A look into JSON, for all of them; what is text is folded besides. */
+const looks = { reads: ["person"], effort: 5 } as const;
+const asItIs = (scope: Scope) => scope;
+
+const text: MakeField = (name) => {
+  const source = { folded: folded(sql`(s.custom_fields ->> ${name}::text)`), mayBePadded: true };
+  const held = (candidate: Candidate) => {
+    const value = storedValue(candidate, name);
+    return value === undefined || value === null ? undefined : foldText(jsonText(value));
+  };
+  return field(textKind, { ...looks, source: () => source, held }, (scope) => ({
+    ...scope,
+    normal: foldText,
+  }));
+};
+
+const number: MakeField = (name) => {
+  const held = (candidate: Candidate) => {
+    const value = storedValue(candidate, name);
+    return typeof value === "number" ? value : undefined;
+  };
+  return field(numberKind, { ...looks, source: () => customNumbers(name), held }, asItIs);
+};
+
+const date: MakeField = (name) => {
+  const held = (candidate: Candidate, scope: Scope) => heldDate(storedValue(candidate, name), scope);
+  return field(dateKind, { ...looks, source: (_, scope) => customDates(name, scope), held }, asItIs);
+};
+
+const boolean: MakeField = (name) => {
+  const held = (candidate: Candidate) => {
+    const value = storedValue(candidate, name);
+    return typeof value === "boolean" ? value : undefined;
+  };
+  return field(booleanKind, { ...looks, source: () => customBooleans(name), held }, asItIs);
+};
+
+const select: MakeField = (name, definition) => {
+  const held = (candidate: Candidate) => {
+    const value = storedValue(candidate, name);
+    return typeof value === "string" ? [value] : undefined;
+  };
+  return field(selectKind, { ...looks, source: () => selectSource(name), held }, withChoices(definition));
+};
+
+const multiselect: MakeField = (name, definition) => {
+  const held = (candidate: Candidate) => {
+    const value = storedValue(candidate, name);
+    return Array.isArray(value) ? value.filter((choice) => typeof choice === "string") : undefined;
+  };
+  const source = () => multiselectSource(name);
+  return field(multiselectKind, { ...looks, source, held }, withChoices(definition));
+};
+
+const byType: Readonly<Record<FieldType, MakeField>> = {
+  text,
+  textarea: text,
+  email: text,
+  url: text,
+  number,
+  date,
+  boolean,
+  select,
+  multiselect,
+};
+
+export function customField(name: string, definition: FieldDefinition | undefined): Field {
+  return byType[definition?.field_type ?? "text"](name, definition);
+}
+
+function withChoices(definition: FieldDefinition | undefined) {
+  const choices = (definition?.field_options ?? []).map(choiceOf);
+  return (scope: Scope) => ({ ...scope, choices });
+}
+
+/** What the person themselves has under that name, and no object's constructor. */
+function storedValue({ person }: Candidate, name: string): unknown {
+  return Object.hasOwn(person.custom_fields, name) ? person.custom_fields[name] : undefined;
+}

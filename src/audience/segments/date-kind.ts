@@ -1,0 +1,148 @@
+/** Moments and days. A day alone begins at midnight in the workspace's time zone. */
+import sql, { type Sql } from "sql-template-tag";
+import { Temporal } from "temporal-polyfill";
+import { kind, type Moment, not, type Operator } from "./operator.ts";
+import { and, type Predicate } from "./predicate.ts";
+
+/** Bounds of a time: `from` and `to` belong to it, `after` and `before` do not. */
+export interface TimeRange {
+  readonly from?: Date;
+  readonly after?: Date;
+  readonly before?: Date;
+  readonly to?: Date;
+}
+
+/** Is the value in the row within these bounds? */
+export type DateSource = (range: TimeRange) => Predicate;
+
+type DateOperator = Operator<Date, DateSource>;
+
+const DAY_MS = 86_400_000;
+/** A century. */
+const MOST_DAYS = 36_500;
+
+const within = (range: TimeRange) => ({
+  sql: (isWithin: DateSource) => isWithin(range),
+  holds: (held: Date) =>
+    (range.from === undefined || held >= range.from) &&
+    (range.after === undefined || held > range.after) &&
+    (range.before === undefined || held < range.before) &&
+    (range.to === undefined || held <= range.to),
+});
+
+const since = (bound: "before" | "after"): DateOperator => ({
+  read(value, { timeZone }) {
+    const moment = readMoment(value, timeZone);
+    return moment === undefined
+      ? "must be a date such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z"
+      : within({ [bound]: moment });
+  },
+});
+
+const inLastDays: DateOperator = {
+  read(days, { now }) {
+    const isCount = typeof days === "number" && Number.isInteger(days) && days >= 1 && days <= MOST_DAYS;
+    return isCount
+      ? within({ from: new Date(now.getTime() - days * DAY_MS), to: now })
+      : `must be a whole number of days from 1 to ${MOST_DAYS}`;
+  },
+};
+
+export const dateKind = kind<Date, DateSource>("a date", {
+  before: since("before"),
+  after: since("after"),
+  in_last_days: inLastDays,
+  not_in_last_days: not(inLastDays),
+});
+
+const momentForm =
+  /^([12]\d{3}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
+
+/** A day, or a time; without an offset it is one of the time zone. Undefined when there is no such time. */
+function readMoment(value: unknown, timeZone: string): Date | undefined {
+  const [, day, time, offset] = typeof value === "string" ? (momentForm.exec(value.trim()) ?? []) : [];
+  if (day === undefined) return undefined;
+  try {
+    if (time === undefined) return startOf(Temporal.PlainDate.from(day), timeZone);
+    const moment =
+      offset === undefined
+        ? Temporal.PlainDateTime.from(`${day}T${time}`).toZonedDateTime(timeZone)
+        : Temporal.Instant.from(`${day}T${time}${offset.toUpperCase()}`);
+    return new Date(moment.epochMilliseconds);
+  } catch (fault) {
+    // 31 February, or a quarter past 25.
+    if (fault instanceof RangeError) return undefined;
+    throw fault;
+  }
+}
+
+/** Its first moment, which is not always called midnight. */
+function startOf(day: Temporal.PlainDate, timeZone: string): Date {
+  return new Date(day.toZonedDateTime(timeZone).epochMilliseconds);
+}
+
+function dayOf(moment: Date, timeZone: string): Temporal.PlainDate {
+  return Temporal.Instant.fromEpochMilliseconds(moment.getTime()).toZonedDateTimeISO(timeZone).toPlainDate();
+}
+
+/** A column of the type timestamptz. */
+export function columnDates(column: Sql): DateSource {
+  return (range) =>
+    bounded(range, {
+      from: (moment) => sql`${column} >= ${moment}::timestamptz`,
+      after: (moment) => sql`${column} > ${moment}::timestamptz`,
+      before: (moment) => sql`${column} < ${moment}::timestamptz`,
+      to: (moment) => sql`${column} <= ${moment}::timestamptz`,
+    });
+}
+
+/**
+ * A date in the row's custom fields, held as `YYYY-MM-DD` or as an instant in UTC with milliseconds
+ * (custom-fields/value.ts). Both are compared as the texts they are, which no odd value can turn into an error.
+ */
+export function customDates(name: string, { timeZone }: Moment): DateSource {
+  const held = sql`(s.custom_fields ->> ${name}::text) collate "C"`;
+  /** The first day that does not begin before the moment. */
+  const firstFrom = (moment: Date) => {
+    const day = dayOf(moment, timeZone);
+    return startOf(day, timeZone) < moment ? day.add({ days: 1 }) : day;
+  };
+  return (range) => {
+    const ofDay = bounded(range, {
+      from: (moment) => sql`${held} >= ${firstFrom(moment).toString()}`,
+      after: (moment) => sql`${held} > ${dayOf(moment, timeZone).toString()}`,
+      before: (moment) => sql`${held} < ${firstFrom(moment).toString()}`,
+      to: (moment) => sql`${held} <= ${dayOf(moment, timeZone).toString()}`,
+    });
+    const ofInstant = bounded(range, {
+      from: (moment) => sql`${held} >= ${moment.toISOString()}`,
+      after: (moment) => sql`${held} > ${moment.toISOString()}`,
+      before: (moment) => sql`${held} < ${moment.toISOString()}`,
+      to: (moment) => sql`${held} <= ${moment.toISOString()}`,
+    });
+    return sql`case when ${held} like '____-__-__' then ${ofDay}
+      when ${held} like '____-__-__T__:__:__.___Z' then ${ofInstant} end`;
+  };
+}
+
+function bounded(
+  range: TimeRange,
+  bounds: Readonly<Record<keyof TimeRange, (moment: Date) => Sql>>,
+): Predicate {
+  return and([
+    range.from === undefined || bounds.from(range.from),
+    range.after === undefined || bounds.after(range.after),
+    range.before === undefined || bounds.before(range.before),
+    range.to === undefined || bounds.to(range.to),
+  ]);
+}
+
+const heldDay = /^\d{4}-\d{2}-\d{2}$/;
+const heldInstant = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
+
+/** When a stored custom date is; undefined for what is none. */
+export function heldDate(value: unknown, { timeZone }: Moment): Date | undefined {
+  if (typeof value !== "string") return undefined;
+  if (heldDay.test(value)) return startOf(Temporal.PlainDate.from(value), timeZone);
+  return heldInstant.test(value) ? new Date(value) : undefined;
+}

@@ -1,0 +1,224 @@
+/** Segments over HTTP: saved conditions on the people of a list, and who meets them. */
+import { Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { invalid } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
+import { pageFields, textField } from "../../platform/http/query.ts";
+import { Deleted } from "../../platform/http/shapes.ts";
+import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
+import { findMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { listMembers } from "../subscribers/store.ts";
+import { Member } from "../subscribers/subscriber.ts";
+import { checkConditions } from "./check-conditions.ts";
+import { withFreshCounts } from "./counts.ts";
+import { createMemberPages } from "./member-pages.ts";
+import { countIn, membersRelation, withDeadline } from "./members-store.ts";
+import {
+  changeSegment,
+  createSegment,
+  deleteSegment,
+  requireSegment,
+  type SegmentPlace,
+  type SegmentUse,
+} from "./save-segment.ts";
+import {
+  NewSegment,
+  Preview,
+  PreviewInput,
+  Segment,
+  SegmentChanges,
+  SegmentOfSubscriber,
+} from "./segment.ts";
+import { countSegments, listSegments, type SegmentFilter } from "./store.ts";
+import { segmentsOfSubscriber } from "./subscriber-segments.ts";
+
+const segments: Resource = { name: "segments", label: "Segments", group: "Audience" };
+
+const MOST_PREVIEW_MS = 5_000;
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** What else in the house uses segments, and so keeps them from being deleted. */
+  readonly uses: readonly SegmentUse[];
+}
+
+export function segmentEndpoints(deps: Dependencies): Endpoint[] {
+  const { db, clock } = deps;
+  const memberPages = createMemberPages(db, clock);
+  const ofList = "/mailing-lists/{id}/segments";
+  const one = "/mailing-lists/{id}/segments/{segment_id}";
+  return [
+    endpoint({
+      id: "listSegments",
+      method: "GET",
+      path: "/segments",
+      summary: "Segments of all lists, newest first",
+      needs: need(segments, "read"),
+      query: {
+        ...pageFields(),
+        search: textField(200, "A part of the name."),
+        list_id: textField(36, "Only those of this mailing list."),
+      },
+      answer: pageOf("segments", Segment),
+      message: "Segments",
+      async handle({ caller: { workspaceId }, query }) {
+        const mailingListId = query.list_id;
+        if (mailingListId !== undefined) await requireKnownList(db, workspaceId, mailingListId);
+        return pageOfSegments(deps, workspaceId, { mailingListId, search: query.search }, query);
+      },
+    }),
+    endpoint({
+      id: "listSegmentsOfList",
+      method: "GET",
+      path: ofList,
+      summary: "The segments of a list, newest first",
+      needs: need(segments, "read"),
+      query: { ...pageFields(), search: textField(200, "A part of the name.") },
+      answer: pageOf("segments", Segment),
+      message: "Segments",
+      async handle({ caller: { workspaceId }, params, query }) {
+        await requireMailingList(db, workspaceId, params.id);
+        return pageOfSegments(deps, workspaceId, { mailingListId: params.id, search: query.search }, query);
+      },
+    }),
+    endpoint({
+      id: "createSegment",
+      method: "POST",
+      path: ofList,
+      summary: "Save conditions as a segment of a list",
+      needs: need(segments, "write"),
+      body: NewSegment,
+      answer: Segment,
+      status: 201,
+      message: "Segment created",
+      errors: ["BAD_REQUEST"],
+      handle: ({ caller, params, body }) => createSegment(deps, caller.workspaceId, params.id, body),
+    }),
+    endpoint({
+      id: "previewSegment",
+      method: "POST",
+      path: "/mailing-lists/{id}/segments/preview",
+      summary: "Count who meets conditions; nothing is saved",
+      needs: need(segments, "read"),
+      body: PreviewInput,
+      answer: Preview,
+      message: (data) => `${data.subscriber_count} subscribers`,
+      errors: ["BAD_REQUEST"],
+      async handle({ caller: { workspaceId }, params, body }) {
+        await requireMailingList(db, workspaceId, params.id);
+        const now = clock.now();
+        const { segmentation } = await checkConditions(db, workspaceId, params.id, body.conditions, now);
+        const relation = membersRelation(workspaceId, segmentation);
+        return {
+          subscriber_count: await withDeadline(db, workspaceId, MOST_PREVIEW_MS, (tx) =>
+            countIn(tx, relation),
+          ),
+        };
+      },
+    }),
+    endpoint({
+      id: "getSegment",
+      method: "GET",
+      path: one,
+      summary: "One segment",
+      needs: need(segments, "read"),
+      answer: Segment,
+      message: "Segment",
+      async handle({ caller, params }) {
+        const segment = await requireSegment(db, placeOf(caller.workspaceId, params));
+        const [counted = segment] = await withFreshCounts(db, caller.workspaceId, [segment], clock.now());
+        return counted;
+      },
+    }),
+    endpoint({
+      id: "updateSegment",
+      method: "PUT",
+      path: one,
+      summary: "Change a segment; what is omitted stays",
+      needs: need(segments, "write"),
+      body: SegmentChanges,
+      answer: Segment,
+      message: "Segment updated",
+      handle: ({ caller, params, body }) => changeSegment(deps, placeOf(caller.workspaceId, params), body),
+    }),
+    endpoint({
+      id: "deleteSegment",
+      method: "DELETE",
+      path: one,
+      summary: "Delete a segment; its members stay what they are",
+      needs: need(segments, "write"),
+      answer: Deleted,
+      message: "Segment deleted",
+      errors: ["CONFLICT"],
+      async handle({ caller, params }) {
+        await deleteSegment(deps, placeOf(caller.workspaceId, params));
+        return { id: params.segment_id, deleted: true } as const;
+      },
+    }),
+    endpoint({
+      id: "listSegmentMembers",
+      method: "GET",
+      path: "/mailing-lists/{id}/segments/{segment_id}/subscribers",
+      summary: "The subscribers who are in a segment at this moment, newest person first",
+      needs: need(segments, "read"),
+      query: {
+        ...pageFields(),
+        search: textField(200, "As in the subscribers of a list. Finds 2,000 people at most."),
+      },
+      answer: pageOf("subscribers", Member),
+      message: "Subscribers",
+      errors: ["BAD_REQUEST"],
+      async handle({ caller: { workspaceId }, params, query }) {
+        const segment = await requireSegment(db, placeOf(workspaceId, params));
+        const { ids, total } = await memberPages.find(workspaceId, segment, query);
+        return {
+          subscribers: await listMembers(db, workspaceId, params.id, ids),
+          pagination: pagination(query, total),
+        };
+      },
+    }),
+    endpoint({
+      id: "listSegmentsOfSubscriber",
+      method: "GET",
+      path: "/subscribers/{id}/segments",
+      summary: "The segments a person is in at this moment",
+      needs: need(segments, "read"),
+      answer: Type.Array(SegmentOfSubscriber),
+      message: "Segments",
+      errors: ["BAD_REQUEST"],
+      handle: ({ caller, params }) => segmentsOfSubscriber(db, caller.workspaceId, params.id, clock.now()),
+    }),
+  ];
+}
+
+async function pageOfSegments(
+  { db, clock }: Dependencies,
+  workspaceId: WorkspaceId,
+  filter: SegmentFilter,
+  query: { readonly page: number; readonly limit: number },
+) {
+  const [total, found] = await Promise.all([
+    countSegments(db, workspaceId, filter),
+    listSegments(db, workspaceId, filter, { limit: query.limit, offset: offsetOf(query) }),
+  ]);
+  return {
+    segments: await withFreshCounts(db, workspaceId, found, clock.now()),
+    pagination: pagination(query, total),
+  };
+}
+
+function placeOf(
+  workspaceId: WorkspaceId,
+  params: { readonly id: string; readonly segment_id: string },
+): SegmentPlace {
+  return { workspaceId, mailingListId: params.id, segmentId: params.segment_id };
+}
+
+/** An id in a query is the caller's mistake where one in a path is not found. @throws ApiError VALIDATION_ERROR */
+async function requireKnownList(db: Database, workspaceId: WorkspaceId, id: string): Promise<void> {
+  if (isUuid(id) && (await findMailingList(db, workspaceId, id))) return;
+  throw invalid({ field: "list_id", message: "list_id is no mailing list of this workspace" });
+}

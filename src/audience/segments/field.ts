@@ -1,0 +1,48 @@
+/** A field: a kind's operators, joined with the place of a value. */
+import { ask, type Kind, type Reads } from "./operator.ts";
+import type { Candidate, Place, Rule } from "./rule.ts";
+import type { Scope } from "./scope.ts";
+
+export interface Field {
+  /** What it holds, with its article. */
+  readonly label: string;
+  readonly operators: readonly string[];
+  /** Undefined for an operator that does not fit; a text refuses the value, and completes "value …". */
+  bind(operator: string, value: unknown, scope: Scope): Rule | string | undefined;
+}
+
+/** Where the value is. */
+interface Location<Held, Source> {
+  readonly reads: readonly Reads[];
+  /** How long a look takes, beside a plain column's 1. */
+  readonly effort: number;
+  /** In a statement. */
+  readonly source: (place: Place, scope: Scope) => Source;
+  /** In a person; undefined where there is none. */
+  readonly held: (candidate: Candidate, scope: Scope) => Held | undefined;
+}
+
+/** `setting` is what the kind's operators know when they read a value: the scope, and perhaps more. */
+export function field<Held, Source, Setting>(
+  { label, operators }: Kind<Held, Source, Setting>,
+  { reads, effort, source, held }: Location<Held, Source>,
+  setting: (scope: Scope) => Setting,
+): Field {
+  return {
+    label,
+    operators: [...operators.keys()],
+    bind(name, value, scope) {
+      const operator = operators.get(name);
+      if (operator === undefined) return undefined;
+      const question = operator.read(value, setting(scope));
+      if (typeof question === "string") return question;
+      const asked = ask(operator, question);
+      return {
+        reads: question.reads ?? reads,
+        effort,
+        sql: (place) => asked.sql(source(place, scope)),
+        holds: (candidate) => asked.holds(held(candidate, scope)),
+      };
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/**
+ * Pages of a segment's members. On a small list each page is asked for as it stands. On a large one to count, or to
+ * walk to a deep page, means to look at everybody: so the total, and ids to begin pages at, are remembered for some
+ * seconds, at most until somebody joins or leaves a list. Who is shown is in the segment at the moment of asking.
+ */
+import { hash } from "node:crypto";
+import sql, { type Sql } from "sql-template-tag";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { offsetOf } from "../../platform/http/paging.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { Answers } from "../../platform/remember.ts";
+import { MOST_FOUND, searchConditions } from "../subscribers/search.ts";
+import { openBinder, type Target } from "./binder.ts";
+import {
+  countIn,
+  findPageIn,
+  findRevision,
+  listEveryId,
+  listIdsIn,
+  listSizes,
+  membersRelation,
+  withDeadline,
+} from "./members-store.ts";
+import type { Segmentation } from "./rule.ts";
+
+/** How long what is remembered holds while nobody joins or leaves. */
+const FRESH_MS = 15_000;
+/** Segments remembered at a time. */
+const MOST_SEGMENTS = 20;
+const MOST_MS = 5_000;
+
+const usualBounds = {
+  /** Members of a list that is gone through in a few milliseconds. */
+  smallList: 20_000,
+  /** Ids remembered of one segment: a megabyte. */
+  landmarks: 20_000,
+  /** Rows that are walked over from the first without a landmark. */
+  shallow: 1_000,
+};
+
+interface PageQuery {
+  readonly page: number;
+  readonly limit: number;
+  readonly search: string | undefined;
+}
+
+export interface MemberPages {
+  /** The ids of a page, newest person first. @throws ApiError BAD_REQUEST for conditions that take too long */
+  find(
+    workspaceId: WorkspaceId,
+    target: Target,
+    query: PageQuery,
+  ): Promise<{ readonly ids: string[]; readonly total: number }>;
+}
+
+/** Every `stride`-th id of a segment. */
+interface Landmarks {
+  readonly ids: readonly string[];
+  readonly stride: number;
+}
+
+/** Other bounds are for tests. */
+export function createMemberPages(db: Database, clock: Clock, bounds = usualBounds): MemberPages {
+  const totals = new Answers<number>({ ms: FRESH_MS, most: MOST_SEGMENTS * 10 });
+  const landmarks = new Answers<Landmarks>({ ms: FRESH_MS, most: MOST_SEGMENTS });
+
+  const findRemembered = async (
+    workspaceId: WorkspaceId,
+    segment: Segmentation,
+    { limit, offset }: { readonly limit: number; readonly offset: number },
+  ) => {
+    const relation = membersRelation(workspaceId, segment);
+    const question = `${await findRevision(db, workspaceId)} ${questionOf(relation)}`;
+    const total = await totals.get(question, () =>
+      withDeadline(db, workspaceId, MOST_MS, (tx) => countIn(tx, relation)),
+    );
+    if (offset >= total) return { ids: [], total };
+    const stride = Math.ceil(total / bounds.landmarks);
+    const walk = (from: string | null, skip: number) =>
+      withDeadline(db, workspaceId, MOST_MS, (tx) => listIdsIn(tx, relation, { from, skip, limit }));
+    if (stride > 1 && offset < bounds.shallow) return { ids: await walk(null, offset), total };
+    const known = await landmarks.get(question, () =>
+      withDeadline(db, workspaceId, MOST_MS, async (tx) => ({
+        stride,
+        ids: await listEveryId(tx, relation, stride),
+      })),
+    );
+    if (known.stride > 1) {
+      const from = known.ids[Math.floor(offset / known.stride)];
+      return { ids: from === undefined ? [] : await walk(from, offset % known.stride), total };
+    }
+    // Few among many may lie far apart: they are looked up by their ids.
+    const these = sql`s.id = any(${known.ids.slice(offset, offset + limit)}::uuid[])`;
+    const page = membersRelation(workspaceId, segment, these);
+    return {
+      ids: await withDeadline(db, workspaceId, MOST_MS, (tx) =>
+        listIdsIn(tx, page, { from: null, skip: 0, limit }),
+      ),
+      total,
+    };
+  };
+
+  return {
+    async find(workspaceId, target, { search, ...query }) {
+      const sizes = await listSizes(db, workspaceId, [target.mailing_list_id]);
+      const isSmall = (sizes.get(target.mailing_list_id) ?? 0) <= bounds.smallList;
+      const page = { limit: query.limit, offset: offsetOf(query) };
+      const now = isSmall ? clock.now() : new Date(Math.floor(clock.now().getTime() / FRESH_MS) * FRESH_MS);
+      const segment = (await openBinder(db, workspaceId, [target], now)).bind(target);
+      if (!isSmall && search === undefined) return findRemembered(workspaceId, segment, page);
+      const relations = (search === undefined ? [undefined] : searchConditions(search)).map((found) =>
+        membersRelation(workspaceId, segment, found),
+      );
+      const most = search === undefined ? null : MOST_FOUND;
+      return withDeadline(db, workspaceId, MOST_MS, (tx) => findPageIn(tx, relations, most, page));
+    },
+  };
+}
+
+/** Two relations that ask the same have the same. */
+function questionOf({ text, values }: Sql): string {
+  return hash("sha256", JSON.stringify([text, values]));
+}

@@ -1,0 +1,43 @@
+/** Who is in a segment, or meets conditions that nobody saved, as a relation for other statements. */
+import type { Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { notFound } from "../../platform/errors.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { openBinder, type Target } from "./binder.ts";
+import type { Conditions } from "./conditions.ts";
+import { membersRelation } from "./members-store.ts";
+import { findSegment } from "./store.ts";
+
+/**
+ * A select in brackets with the column id: the subscribers of a list who are in a segment of it, or who meet conditions
+ * (conditions.ts), at this moment. Each once; only active members, unless the conditions name the status.
+ * @throws ApiError NOT_FOUND when there is no such segment on the list
+ */
+export async function membersOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  wanted: { readonly segmentId: string } | { readonly conditions: Conditions },
+  now: Date,
+): Promise<Sql> {
+  const target =
+    "conditions" in wanted
+      ? { mailing_list_id: mailingListId, conditions: wanted.conditions }
+      : await findSegment(db, workspaceId, mailingListId, wanted.segmentId);
+  if (target === undefined) throw notFound("Segment");
+  const [relation] = await membersOfEach(db, workspaceId, [target], now);
+  if (relation === undefined) throw new Error("no relation for a target");
+  return relation;
+}
+
+/** The same for several at once, in their order. `also` is one more condition on the rows of subscribers (`s`). */
+export async function membersOfEach(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  targets: readonly Target[],
+  now: Date,
+  also?: Sql,
+): Promise<Sql[]> {
+  const binder = await openBinder(db, workspaceId, targets, now);
+  return targets.map((target) => membersRelation(workspaceId, binder.bind(target), also));
+}

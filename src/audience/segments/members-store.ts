@@ -1,0 +1,185 @@
+/**
+ * Who is in a segment, as a relation: the one place where conditions become a statement. Preview, the segment's members,
+ * the segments of a subscriber and the audience of a campaign all read it, so that they agree.
+ */
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError } from "../../platform/errors.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { SubscriberStatus } from "../subscribers/status.ts";
+import { and, type Predicate } from "./predicate.ts";
+import { isActiveOn } from "./reference-kinds.ts";
+import { doesRead, predicateOf, type Segmentation, statusesOf } from "./rule.ts";
+import { createTurns } from "./turns.ts";
+
+/**
+ * A select in brackets with the column id, of subscribers, each once. `also` is one more condition on their rows (`s`).
+ *
+ * Each status is asked for by a statement of its own. What rules say of the status is decided then: most of these
+ * statements fall away, and the one that mostly stays, of active members, reads no memberships at all.
+ */
+export function membersRelation(workspaceId: WorkspaceId, segment: Segmentation, also?: Sql): Sql {
+  const branches = statusesOf(segment).flatMap((status) =>
+    membersOfStatus(workspaceId, segment, status, also),
+  );
+  return branches.length === 0
+    ? sql`(select null::uuid as id where false)`
+    : sql`(${join(branches, " union all ")})`;
+}
+
+function membersOfStatus(
+  workspaceId: WorkspaceId,
+  { mailingListId, conditions }: Segmentation,
+  status: SubscriberStatus,
+  also: Sql | undefined,
+): Sql[] {
+  const membership = raw("m");
+  const met = predicateOf(conditions, { workspaceId, mailingListId, status, membership, depth: 0 });
+  if (met === false) return [];
+  const wanted: Predicate[] = [met, also ?? true];
+  const isOnList = sql`m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
+    and m.status = ${status}`;
+  if (also === undefined && (met === true || !doesRead(conditions, "person"))) {
+    return [sql`select m.subscriber_id as id from memberships m where ${all([isOnList, ...wanted])}`];
+  }
+  if (status === "active" && !doesRead(conditions, "membership")) {
+    const isActive = sql`s.workspace_id = ${workspaceId} and ${isActiveOn(mailingListId)}`;
+    return [sql`select s.id from subscribers s where ${all([isActive, ...wanted])}`];
+  }
+  return [
+    sql`select s.id from memberships m
+      join subscribers s on s.workspace_id = ${workspaceId} and s.id = m.subscriber_id
+      where ${all([isOnList, ...wanted])}`,
+  ];
+}
+
+function all(parts: readonly Predicate[]): Sql {
+  const combined = and(parts);
+  return typeof combined === "boolean" ? sql`${combined}::boolean` : combined;
+}
+
+/** PostgreSQL binds 65,535 values at most. */
+const MOST_VALUES = 60_000;
+const QUERY_CANCELED = "57014";
+
+/** A pool has four connections and more. */
+const takeTurn = createTurns(2, 50);
+
+/**
+ * Runs what evaluates conditions, which callers may make as costly as they like; no statement may take longer.
+ * @throws ApiError BAD_REQUEST when one does
+ */
+export async function withDeadline<Result>(
+  db: Database,
+  workspaceId: WorkspaceId,
+  mostMs: number,
+  work: (tx: Queryable) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await takeTurn(workspaceId, () =>
+      db.transaction(async (tx) => {
+        await tx.run(sql`select set_config('statement_timeout', ${String(mostMs)}, true)`);
+        return work(tx);
+      }),
+    );
+  } catch (fault) {
+    if (fault instanceof Error && "code" in fault && fault.code === QUERY_CANCELED) throw tooCostly();
+    throw fault;
+  }
+}
+
+function tooCostly(): ApiError {
+  return new ApiError(
+    "BAD_REQUEST",
+    "These conditions take too long on so many subscribers: use fewer conditions, or shorter lists of values",
+  );
+}
+
+/** @throws ApiError BAD_REQUEST for more than a statement can hold */
+function bounded(statement: Sql): Sql {
+  if (statement.values.length > MOST_VALUES) throw tooCostly();
+  return statement;
+}
+
+export async function countIn(db: Queryable, relation: Sql): Promise<number> {
+  const row = await db.row<{ count: number }>(bounded(sql`select count(*)::int as count from ${relation} a`));
+  return row?.count ?? 0;
+}
+
+/** How many there are in each of several relations. */
+export async function countInEach(db: Queryable, relations: readonly Sql[]): Promise<number[]> {
+  if (relations.length === 0) return [];
+  const counts = relations.map((relation) => sql`(select count(*)::int from ${relation} a)`);
+  const row = await db.row<{ counts: number[] }>(bounded(sql`select array[${join(counts, ", ")}] as counts`));
+  return row?.counts ?? [];
+}
+
+/** Whether anybody is in each of several relations. */
+export async function findWhetherEach(db: Queryable, relations: readonly Sql[]): Promise<boolean[]> {
+  if (relations.length === 0) return [];
+  const answers = relations.map((relation) => sql`exists (select from ${relation} a)`);
+  const row = await db.row<{ answers: boolean[] }>(
+    bounded(sql`select array[${join(answers, ", ")}] as answers`),
+  );
+  return row?.answers ?? [];
+}
+
+/** One page of whoever is in any of these relations, and how many they are; more than `most` are not looked for. */
+export async function findPageIn(
+  db: Queryable,
+  relations: readonly Sql[],
+  most: number | null,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<{ ids: string[]; total: number }> {
+  const branches = relations.map((relation) => sql`(select id from ${relation} a limit ${most})`);
+  const found = await db.row<{ ids: string[]; total: number }>(
+    bounded(sql`
+      with found as materialized (select id from (${join(branches, " union ")}) f limit ${most})
+      select (select count(*)::int from found) as total,
+        array(select id from found order by id desc limit ${page.limit} offset ${page.offset}) as ids`),
+  );
+  return found ?? { ids: [], total: 0 };
+}
+
+/** A part of a relation, newest person first: behind `skip` rows from the row `from` on, or from the first. */
+export async function listIdsIn(
+  db: Queryable,
+  relation: Sql,
+  { from, skip, limit }: { readonly from: string | null; readonly skip: number; readonly limit: number },
+): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(
+    bounded(sql`
+      select id from ${relation} a ${from === null ? empty : sql`where id <= ${from}`}
+      order by id desc limit ${limit} offset ${skip}`),
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Every `stride`-th id, from the first. */
+export async function listEveryId(db: Queryable, relation: Sql, stride: number): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(
+    bounded(sql`
+      select id from (select id, row_number() over (order by id desc) as place from ${relation} a) p
+      where (place - 1) % ${stride} = 0 order by place`),
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Members of these lists, of any status. */
+export async function listSizes(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.rows<{ id: string; members: number }>(sql`
+    select mailing_list_id as id, active + unsubscribed + bounced + complained as members from list_counters
+    where workspace_id = ${workspaceId} and mailing_list_id = any(${mailingListIds}::uuid[])`);
+  return new Map(rows.map(({ id, members }) => [id, members]));
+}
+
+/** Rises with every change of the members of any list of the workspace. */
+export async function findRevision(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  const row = await db.row<{ revision: number }>(sql`
+    select coalesce(sum(revision), 0)::bigint as revision from list_counters where workspace_id = ${workspaceId}`);
+  return row?.revision ?? 0;
+}

@@ -1,0 +1,35 @@
+/** Values of rules, as far as their form is concerned. A text that comes back is a refusal, which completes "value …". */
+
+export const MOST_ITEMS = 1_000;
+export const LONGEST_TEXT = 500;
+
+type Normal = (text: string) => string;
+
+/** One text. */
+export function readText<Result>(
+  value: unknown,
+  normal: Normal,
+  use: (text: string) => Result,
+): Result | string {
+  const wanted = `must be a text of 1 to ${LONGEST_TEXT} characters`;
+  if (typeof value !== "string") return wanted;
+  const text = normal(value);
+  return text === "" || value.length > LONGEST_TEXT ? wanted : use(text);
+}
+
+/** An array of texts, without those given twice. */
+export function readTexts<Result>(
+  value: unknown,
+  normal: Normal,
+  use: (texts: readonly string[]) => Result,
+): Result | string {
+  if (!Array.isArray(value) || value.length === 0 || value.length > MOST_ITEMS) {
+    return `must be an array of 1 to ${MOST_ITEMS} texts`;
+  }
+  const texts = new Set<string>();
+  for (const item of value) {
+    const refusal = readText(item, normal, (text) => void texts.add(text));
+    if (refusal !== undefined) return `must be an array of texts of 1 to ${LONGEST_TEXT} characters`;
+  }
+  return use([...texts]);
+}

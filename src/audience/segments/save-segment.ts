@@ -1,0 +1,134 @@
+/** Making, changing and deleting segments. */
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, notFound } from "../../platform/errors.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { readName } from "../../workspace/name.ts";
+import { lockMailingList } from "../mailing-lists/store.ts";
+import { checkConditions } from "./check-conditions.ts";
+import { countSaved } from "./counts.ts";
+import type { NewSegment, Segment, SegmentChanges } from "./segment.ts";
+import {
+  countSegments,
+  findSegment,
+  insertSegment,
+  listReferences,
+  lockReferences,
+  lockSegment,
+  removeSegment,
+  updateSegment,
+} from "./store.ts";
+
+/** Of a workspace: all of them are looked at when one changes. */
+const MOST_SEGMENTS = 1_000;
+
+/** Says whether something uses a segment: what does, as the beginning of a sentence, or undefined. */
+export type SegmentUse = (
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  segmentId: string,
+) => Promise<string | undefined>;
+
+export interface SegmentPlace {
+  readonly workspaceId: WorkspaceId;
+  readonly mailingListId: string;
+  readonly segmentId: string;
+}
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** What else in the house uses segments. */
+  readonly uses: readonly SegmentUse[];
+}
+
+/** @throws ApiError NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST when there are too many */
+export async function createSegment(
+  { db, clock }: Dependencies,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  body: NewSegment,
+): Promise<Segment> {
+  const now = clock.now();
+  const saved = await db.transaction(async (tx) => {
+    await lockMailingList(tx, workspaceId, mailingListId);
+    await lockReferences(tx, workspaceId);
+    const everywhere = { mailingListId: undefined, search: undefined };
+    if ((await countSegments(tx, workspaceId, everywhere)) >= MOST_SEGMENTS) {
+      throw new ApiError("BAD_REQUEST", `There can be ${MOST_SEGMENTS} segments; delete one first`);
+    }
+    const place = { workspaceId, mailingListId, segmentId: newId() };
+    await insertSegment(
+      tx,
+      workspaceId,
+      {
+        id: place.segmentId,
+        mailing_list_id: mailingListId,
+        name: readName(body.name),
+        description: body.description ?? "",
+        is_active: body.is_active ?? false,
+        ...(await checkConditions(tx, workspaceId, mailingListId, body.conditions, now, place.segmentId)),
+      },
+      now,
+    );
+    return requireSegment(tx, place);
+  });
+  return countSaved(db, workspaceId, saved, now);
+}
+
+/** What is omitted stays. @throws ApiError NOT_FOUND, VALIDATION_ERROR */
+export async function changeSegment(
+  { db, clock }: Dependencies,
+  place: SegmentPlace,
+  body: SegmentChanges,
+): Promise<Segment> {
+  const { workspaceId, mailingListId, segmentId } = place;
+  const now = clock.now();
+  const saved = await db.transaction(async (tx) => {
+    await lockReferences(tx, workspaceId);
+    const held = await lockSegment(tx, workspaceId, mailingListId, segmentId, "change");
+    if (held === undefined) throw notFound("Segment");
+    const { conditions, name = held.name, description = held.description, is_active = held.is_active } = body;
+    await updateSegment(
+      tx,
+      workspaceId,
+      { id: segmentId, name: readName(name), description, is_active },
+      conditions && (await checkConditions(tx, workspaceId, mailingListId, conditions, now, segmentId)),
+      now,
+    );
+    return requireSegment(tx, place);
+  });
+  return countSaved(db, workspaceId, saved, now);
+}
+
+/** @throws ApiError NOT_FOUND, CONFLICT while something uses it */
+export async function deleteSegment({ db, uses }: Dependencies, place: SegmentPlace): Promise<void> {
+  const { workspaceId, mailingListId, segmentId } = place;
+  await db.transaction(async (tx) => {
+    await lockReferences(tx, workspaceId);
+    const held = await lockSegment(tx, workspaceId, mailingListId, segmentId, "removal");
+    if (held === undefined) throw notFound("Segment");
+    for (const use of [usedBySegment, ...uses]) {
+      const user = await use(tx, workspaceId, segmentId);
+      if (user !== undefined) throw new ApiError("CONFLICT", `${user} uses this segment`);
+    }
+    await removeSegment(tx, workspaceId, segmentId);
+  });
+}
+
+const usedBySegment: SegmentUse = async (db, workspaceId, segmentId) => {
+  const others = await listReferences(db, workspaceId);
+  return others.some((other) => other.referenced_segments.includes(segmentId))
+    ? "Another segment"
+    : undefined;
+};
+
+/** @throws ApiError NOT_FOUND */
+export async function requireSegment(
+  db: Queryable,
+  { workspaceId, mailingListId, segmentId }: SegmentPlace,
+): Promise<Segment> {
+  const segment = await findSegment(db, workspaceId, mailingListId, segmentId);
+  if (segment === undefined) throw notFound("Segment");
+  return segment;
+}

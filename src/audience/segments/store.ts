@@ -1,0 +1,227 @@
+/** The table of segments, and what their conditions may name. */
+import sql, { empty, type Sql } from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Conditions } from "./conditions.ts";
+import type { FieldDefinition } from "./scope.ts";
+import type { Segment } from "./segment.ts";
+import { foldText } from "./text-kind.ts";
+
+const segments = sql`
+  select g.id, g.name, g.description, g.mailing_list_id, l.name as mailing_list_name, g.conditions, g.is_active,
+    g.subscriber_count, g.counted_at, g.created_at, g.updated_at
+  from segments g join mailing_lists l on l.workspace_id = g.workspace_id and l.id = g.mailing_list_id`;
+
+/** Which segments to list. */
+export interface SegmentFilter {
+  readonly mailingListId: string | undefined;
+  /** Found anywhere in the name. */
+  readonly search: string | undefined;
+}
+
+const areWanted = (workspaceId: WorkspaceId, { mailingListId, search }: SegmentFilter): Sql => sql`
+  g.workspace_id = ${workspaceId} ${mailingListId === undefined ? empty : sql`and g.mailing_list_id = ${mailingListId}`}
+  ${
+    search === undefined
+      ? empty
+      : sql`and position(${foldText(search)} in lower(g.name collate case_folding)) > 0`
+  }`;
+
+/** Newest first. */
+export function listSegments(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: SegmentFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<Segment[]> {
+  return db.rows(sql`
+    ${segments} where ${areWanted(workspaceId, filter)}
+    order by g.created_at desc, g.id desc limit ${page.limit} offset ${page.offset}`);
+}
+
+export async function countSegments(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: SegmentFilter,
+): Promise<number> {
+  const row = await db.row<{ count: number }>(sql`
+    select count(*)::int as count from segments g where ${areWanted(workspaceId, filter)}`);
+  return row?.count ?? 0;
+}
+
+/** On that list, or (undefined) on any. */
+export function findSegment(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string | undefined,
+  id: string,
+): Promise<Segment | undefined> {
+  return db.row(sql`
+    ${segments} where ${areWanted(workspaceId, { mailingListId, search: undefined })} and g.id = ${id}`);
+}
+
+/** The segments of the lists that a person is on, newest first. */
+export function listSegmentsAround(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  subscriberId: string,
+): Promise<Segment[]> {
+  return db.rows(sql`
+    ${segments}
+    where g.workspace_id = ${workspaceId} and g.mailing_list_id in (
+      select mailing_list_id from memberships
+      where workspace_id = ${workspaceId} and subscriber_id = ${subscriberId})
+    order by g.created_at desc, g.id desc`);
+}
+
+/** Who changes what segments refer to does it alone, so that two changes cannot close a circle. */
+export async function lockReferences(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`segments of ${workspaceId}`)})`);
+}
+
+/** The segment, which nobody else changes before this transaction ends; to go, or (others may refer to it) to change. */
+export function lockSegment(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  id: string,
+  goal: "removal" | "change",
+): Promise<Segment | undefined> {
+  return tx.row(sql`
+    ${segments} where g.workspace_id = ${workspaceId} and g.mailing_list_id = ${mailingListId} and g.id = ${id}
+    ${goal === "removal" ? sql`for update of g` : sql`for no key update of g`}`);
+}
+
+/** What a segment refers to. */
+export interface Reference {
+  readonly id: string;
+  readonly referenced_segments: readonly string[];
+  /** Conditions of its own. */
+  readonly rule_count: number;
+}
+
+/** Of all segments of the workspace. */
+export function listReferences(db: Queryable, workspaceId: WorkspaceId): Promise<Reference[]> {
+  return db.rows(sql`
+    select id, referenced_segments, rule_count from segments where workspace_id = ${workspaceId}`);
+}
+
+type Settings = Pick<Segment, "id" | "name" | "description" | "is_active">;
+
+/** Conditions, with what is known of them. */
+type SavedConditions = Pick<Segment, "conditions"> & Omit<Reference, "id">;
+
+/** It is counted later. */
+export async function insertSegment(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  segment: Settings & SavedConditions & Pick<Segment, "mailing_list_id">,
+  now: Date,
+): Promise<void> {
+  await tx.run(sql`
+    insert into segments (workspace_id, id, mailing_list_id, name, description, conditions, referenced_segments,
+      rule_count, is_active, created_at, updated_at)
+    values (${workspaceId}, ${segment.id}, ${segment.mailing_list_id}, ${segment.name}, ${segment.description},
+      ${JSON.stringify(segment.conditions)}, ${segment.referenced_segments}, ${segment.rule_count},
+      ${segment.is_active}, ${now}, ${now})`);
+}
+
+/** The caller has locked it. Without conditions these stay. */
+export async function updateSegment(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  segment: Settings,
+  conditions: SavedConditions | undefined,
+  now: Date,
+): Promise<void> {
+  const changed =
+    conditions === undefined
+      ? empty
+      : sql`, conditions = ${JSON.stringify(conditions.conditions)},
+          referenced_segments = ${conditions.referenced_segments}, rule_count = ${conditions.rule_count}`;
+  await tx.run(sql`
+    update segments
+    set name = ${segment.name}, description = ${segment.description}, is_active = ${segment.is_active},
+      updated_at = ${now} ${changed}
+    where workspace_id = ${workspaceId} and id = ${segment.id}`);
+}
+
+export async function removeSegment(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await tx.run(sql`delete from segments where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+export async function updateSegmentCount(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  count: number,
+  now: Date,
+): Promise<void> {
+  await db.run(sql`
+    update segments set subscriber_count = ${count}, counted_at = ${now}
+    where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** Of the whole installation, an active segment that was not counted since. */
+export function findUncounted(
+  db: Queryable,
+  since: Date,
+  passedOver: readonly string[],
+): Promise<{ readonly workspace_id: WorkspaceId; readonly id: string } | undefined> {
+  return db.row(sql`
+    select workspace_id, id from segments
+    where is_active and (counted_at is null or counted_at < ${since}) and id <> all(${passedOver}::uuid[])
+    order by counted_at nulls first limit 1`);
+}
+
+/** What binding needs of a segment. */
+export interface StoredConditions {
+  readonly id: string;
+  readonly mailing_list_id: string;
+  readonly conditions: Conditions;
+}
+
+/** These segments, those they refer to, those that these refer to, and so on. */
+export function listConditionsOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+): Promise<StoredConditions[]> {
+  return db.rows(sql`
+    with recursive reached as (
+      select unnest(${ids}::uuid[]) as id
+      union
+      select unnest(g.referenced_segments)
+      from reached r join segments g on g.workspace_id = ${workspaceId} and g.id = r.id
+    )
+    select id, mailing_list_id, conditions from reached join segments using (id)
+    where workspace_id = ${workspaceId}`);
+}
+
+/**
+ * How custom fields are defined on these lists, global definitions first. Those that are switched off count as well: what
+ * people have of them is of their type.
+ */
+export function listDefinitions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListIds: readonly string[],
+): Promise<(FieldDefinition & { readonly mailing_list_id: string | null })[]> {
+  return db.rows(sql`
+    select mailing_list_id, field_name, field_type, field_options from custom_fields
+    where workspace_id = ${workspaceId}
+      and (mailing_list_id is null or mailing_list_id = any(${mailingListIds}::uuid[]))
+    order by mailing_list_id nulls first`);
+}
+
+/** Which of these lists there are. */
+export async function listKnownLists(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from mailing_lists where workspace_id = ${workspaceId} and id = any(${ids}::uuid[])`);
+  return new Set(rows.map((row) => row.id));
+}

@@ -1,0 +1,49 @@
+import { expect, test } from "vitest";
+import { asWorkspaceId } from "../../platform/ids.ts";
+import { createTurns } from "./turns.ts";
+
+const [one, other] = [asWorkspaceId("one"), asWorkspaceId("other")];
+
+/** Work that ends when it is told to. */
+function pieces(names: readonly string[]) {
+  const started: string[] = [];
+  const ends = new Map(names.map((name) => [name, Promise.withResolvers<string>()]));
+  const work = (name: string) => () => {
+    started.push(name);
+    return ends.get(name)?.promise ?? Promise.reject(new Error(name));
+  };
+  return { started, work, end: (name: string) => ends.get(name)?.resolve(name) };
+}
+
+test("a workspace has so many turns at once, and the next come in order", async () => {
+  const takeTurn = createTurns(2, 10);
+  const { started, work, end } = pieces(["a", "b", "c", "d"]);
+  const all = ["a", "b", "c", "d"].map((name) => takeTurn(one, work(name)));
+  expect(started).toEqual(["a", "b"]);
+  end("b");
+  await all[1];
+  expect(started).toEqual(["a", "b", "c"]);
+  for (const name of ["a", "c", "d"]) end(name);
+  expect(await Promise.all(all)).toEqual(["a", "b", "c", "d"]);
+  expect(started).toEqual(["a", "b", "c", "d"]);
+});
+
+test("work that fails gives its turn on", async () => {
+  const takeTurn = createTurns(1, 10);
+  const { work, end } = pieces(["b"]);
+  const failed = takeTurn(one, () => Promise.reject(new Error("no")));
+  const next = takeTurn(one, work("b"));
+  await expect(failed).rejects.toThrow("no");
+  end("b");
+  expect(await next).toBe("b");
+});
+
+test("another workspace does not wait, and a line that is too long is refused", async () => {
+  const takeTurn = createTurns(1, 1);
+  const { started, work, end } = pieces(["a", "b", "x"]);
+  const turns = [takeTurn(one, work("a")), takeTurn(one, work("b")), takeTurn(other, work("x"))];
+  expect(started).toEqual(["a", "x"]);
+  await expect(takeTurn(one, work("c"))).rejects.toMatchObject({ status: 503 });
+  for (const name of ["a", "b", "x"]) end(name);
+  await Promise.all(turns);
+});

@@ -1,0 +1,103 @@
+/** What people did with campaigns, in their own rows and in the days of their lists. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+
+/** What a person did with one message, this time. */
+export interface PersonEngagement {
+  readonly workspaceId: WorkspaceId;
+  readonly subscriberId: string;
+  /** The list the message was sent to; null for none. */
+  readonly mailingListId: string | null;
+  readonly opens: number;
+  readonly clicks: number;
+  /** The newest. */
+  readonly openedAt: Date | null;
+  readonly clickedAt: Date | null;
+  /** Whether the message had not been opened, clicked, or either, before. */
+  readonly isFirstOpen: boolean;
+  readonly isFirstClick: boolean;
+  readonly isFirst: boolean;
+  /** Of the person now, 0 to 100. */
+  readonly score: number;
+}
+
+/** In the caller's transaction. People are locked in the order of their addresses, days after them, as by everybody. */
+export async function countEngagements(
+  tx: Queryable,
+  engagements: readonly PersonEngagement[],
+  now: Date,
+): Promise<void> {
+  const column = <Value>(read: (one: PersonEngagement) => Value) => engagements.map(read);
+  const number = (read: (one: PersonEngagement) => boolean) => column((one) => Number(read(one)));
+  const workspaces = column((one) => one.workspaceId);
+  await tx.run(sql`
+    with done as (
+      select workspace_id, subscriber_id, sum(opens) as opens, sum(clicks) as clicks, sum(first_opens) as first_opens,
+        sum(first_clicks) as first_clicks, max(opened_at) as opened_at, max(clicked_at) as clicked_at,
+        max(score) as score
+      from unnest(${workspaces}::uuid[], ${column((one) => one.subscriberId)}::uuid[],
+        ${column((one) => one.opens)}::int[], ${column((one) => one.clicks)}::int[],
+        ${number((one) => one.isFirstOpen)}::int[], ${number((one) => one.isFirstClick)}::int[],
+        ${column((one) => one.openedAt)}::timestamptz[], ${column((one) => one.clickedAt)}::timestamptz[],
+        ${column((one) => one.score)}::smallint[])
+        as d (workspace_id, subscriber_id, opens, clicks, first_opens, first_clicks, opened_at, clicked_at, score)
+      group by workspace_id, subscriber_id
+    ), locked as materialized (
+      select s.workspace_id, s.id from subscribers s
+      join done d on d.workspace_id = s.workspace_id and d.subscriber_id = s.id
+      order by s.workspace_id, s.email for update of s
+    )
+    update subscribers s
+    set open_count = s.open_count + d.opens, unique_open_count = s.unique_open_count + d.first_opens,
+      click_count = s.click_count + d.clicks, unique_click_count = s.unique_click_count + d.first_clicks,
+      last_opened_at = greatest(s.last_opened_at, d.opened_at),
+      last_clicked_at = greatest(s.last_clicked_at, d.clicked_at), engagement_score = d.score
+    from done d, locked l
+    where s.workspace_id = d.workspace_id and s.id = d.subscriber_id and l.workspace_id = s.workspace_id and l.id = s.id`);
+  await tx.run(sql`
+    insert into list_days as d (workspace_id, mailing_list_id, day, open_count, click_count, engaged_count)
+    select t.workspace_id, mailing_list_id, (${now}::timestamptz at time zone w.timezone)::date,
+      sum(first_opens), sum(first_clicks), sum(firsts)
+    from unnest(${workspaces}::uuid[], ${column((one) => one.mailingListId)}::uuid[],
+      ${number((one) => one.isFirstOpen)}::int[], ${number((one) => one.isFirstClick)}::int[],
+      ${number((one) => one.isFirst)}::int[])
+      as t (workspace_id, mailing_list_id, first_opens, first_clicks, firsts)
+    join workspaces w on w.id = t.workspace_id
+    -- A list that was deleted has no days.
+    join mailing_lists using (workspace_id) where mailing_lists.id = mailing_list_id
+    group by t.workspace_id, mailing_list_id, w.timezone
+    having sum(first_opens) + sum(first_clicks) > 0
+    order by t.workspace_id, mailing_list_id
+    on conflict (workspace_id, mailing_list_id, day) do update
+    set open_count = d.open_count + excluded.open_count, click_count = d.click_count + excluded.click_count,
+      engaged_count = d.engaged_count + excluded.engaged_count`);
+}
+
+/** People whose score is not 0, of all workspaces, a page at a time in the order of their keys. */
+export function listScored(
+  db: Queryable,
+  after: Pick<PersonEngagement, "workspaceId" | "subscriberId"> | null,
+  most: number,
+): Promise<Pick<PersonEngagement, "workspaceId" | "subscriberId" | "score">[]> {
+  return db.rows(sql`
+    select workspace_id as "workspaceId", id as "subscriberId", engagement_score as score from subscribers
+    where engagement_score > 0
+      and (${after === null} or (workspace_id, id) > (${after?.workspaceId}::uuid, ${after?.subscriberId}::uuid))
+    order by workspace_id, id limit ${most}`);
+}
+
+/** Sets scores that are still what they were when they were read: who engaged meanwhile has a newer one. */
+export async function updateScores(
+  db: Queryable,
+  people: readonly (Pick<PersonEngagement, "workspaceId" | "subscriberId" | "score"> & {
+    readonly was: number;
+  })[],
+): Promise<void> {
+  await db.run(sql`
+    update subscribers s set engagement_score = n.score
+    from unnest(${people.map((one) => one.workspaceId)}::uuid[], ${people.map((one) => one.subscriberId)}::uuid[],
+      ${people.map((one) => one.was)}::smallint[], ${people.map((one) => one.score)}::smallint[])
+      as n (workspace_id, id, was, score)
+    where s.workspace_id = n.workspace_id and s.id = n.id and s.engagement_score = n.was`);
+}

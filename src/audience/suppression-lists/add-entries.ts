@@ -1,0 +1,92 @@
+/** Putting entries on a list by hand: a text with one a line. */
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { invalid } from "../../platform/errors.ts";
+import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
+import { type EntryValue, readEntryValue, splitEntries, unquoted } from "./entry-value.ts";
+import { lockSuppressionList } from "./store.ts";
+import type { AddedEntries } from "./suppression-list.ts";
+
+const MOST_ITEMS = 10_000;
+
+/**
+ * Adds what can be read and counts the rest: added + duplicates + invalid is the number of items that are not blank.
+ * @throws ApiError NOT_FOUND; VALIDATION_ERROR for more than 10,000 items, and when none is valid
+ */
+export async function addEntries(
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  list: EntriesOf,
+  text: string,
+  createdBy: string,
+): Promise<AddedEntries> {
+  const items = splitEntries(text);
+  if (items.length > MOST_ITEMS) {
+    const message = `entries must be at most ${MOST_ITEMS} (there are ${items.length}): import a file instead`;
+    throw invalid({ field: "entries", message });
+  }
+  const tally = new EntryTally();
+  for (const item of items) tally.read(item);
+  if (tally.isEmpty) throw invalid({ field: "entries", message: "entries holds no address and no domain" });
+  return db.transaction(async (tx) => {
+    await lockSuppressionList(tx, list.workspaceId, list.listId);
+    tally.added = await insertEntries(tx, list, tally.takeValues(), { createdBy, createdAt: clock.now() });
+    await tellPlanner(tx, tally.added);
+    return tally.result();
+  });
+}
+
+const MOST_NAMED = 5;
+const LONGEST_NAMED = 60;
+
+/** Counts what is given, and collects the different values among it. */
+export class EntryTally {
+  added = 0;
+  #given = 0;
+  #invalid = 0;
+  readonly #named: string[] = [];
+  readonly #values = new Map<string, EntryValue>();
+
+  /** Takes one item; a blank one is none. */
+  read(text: string): void {
+    const item = unquoted(text);
+    if (item === "") return;
+    this.#given += 1;
+    const value = readEntryValue(item);
+    if (value === undefined) {
+      if (this.#invalid++ < MOST_NAMED) this.#named.push(shortened(item));
+    } else if (!this.#values.has(value.normalized)) this.#values.set(value.normalized, value);
+  }
+
+  /** Nothing valid was given. */
+  get isEmpty(): boolean {
+    return this.#given === this.#invalid;
+  }
+
+  /** How many values wait to be taken. */
+  get waiting(): number {
+    return this.#values.size;
+  }
+
+  /** The different values read since the last time. */
+  takeValues(): EntryValue[] {
+    const values = [...this.#values.values()];
+    this.#values.clear();
+    return values;
+  }
+
+  result(): AddedEntries {
+    const { added } = this;
+    const [invalid, duplicates] = [this.#invalid, this.#given - this.#invalid - added];
+    const named = this.#named.join(", ") + (invalid > this.#named.length ? ", …" : "");
+    const parts = [
+      `${added} added`,
+      duplicates > 0 && `${duplicates} duplicate${duplicates === 1 ? "" : "s"}`,
+      invalid > 0 && `${invalid} invalid: ${named}`,
+    ];
+    return { added, duplicates, invalid, message: parts.filter((part) => part !== false).join(", ") };
+  }
+}
+
+function shortened(item: string): string {
+  return item.length > LONGEST_NAMED ? `${item.slice(0, LONGEST_NAMED).toWellFormed()}…` : item;
+}

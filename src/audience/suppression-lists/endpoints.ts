@@ -1,0 +1,204 @@
+/** Suppression lists over HTTP. */
+import { Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { notFound } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { pageFields, textField } from "../../platform/http/query.ts";
+import { Deleted, nullable } from "../../platform/http/shapes.ts";
+import { fileField } from "../../platform/http/uploads.ts";
+import { createPositions } from "../subscribers/positions.ts";
+import { addEntries } from "./add-entries.ts";
+import { changeSuppressionList, createSuppressionList } from "./change-list.ts";
+import { findEntries, PAGE } from "./entry-pages.ts";
+import { removeEntry } from "./entry-store.ts";
+import { importEntries } from "./import-entries.ts";
+import { deleteSuppressionList } from "./remove-list.ts";
+import {
+  ensureSystemList,
+  listSuppressionLists,
+  lockSuppressionList,
+  requireSuppressionList,
+} from "./store.ts";
+import {
+  AddedEntries,
+  NewSuppressionList,
+  SuppressionEntry,
+  SuppressionList,
+  SuppressionListChanges,
+  SuppressionTest,
+} from "./suppression-list.ts";
+import { testValue } from "./test-value.ts";
+
+const suppressionLists: Resource = {
+  name: "suppression_lists",
+  label: "Suppression lists",
+  group: "Audience",
+};
+
+/** Room for 10,000 long addresses. */
+const ENTRIES_LIMIT = 4 * 1024 * 1024;
+const FILE_LIMIT = 20 * 1024 * 1024;
+
+export function suppressionListEndpoints(deps: { readonly db: Database; readonly clock: Clock }): Endpoint[] {
+  const { db } = deps;
+  const positions = createPositions();
+  const entriesOf = "/suppression-lists/{id}/entries";
+  return [
+    endpoint({
+      id: "listSuppressionLists",
+      method: "GET",
+      path: "/suppression-lists",
+      summary: "Suppression lists, newest first; the list of bounces and complaints is always there",
+      needs: need(suppressionLists, "read"),
+      answer: Type.Object({ suppression_lists: Type.Array(SuppressionList) }),
+      message: "Suppression lists",
+      async handle({ caller }) {
+        await ensureSystemList(db, caller.workspaceId);
+        return { suppression_lists: await listSuppressionLists(db, caller.workspaceId) };
+      },
+    }),
+    endpoint({
+      id: "createSuppressionList",
+      method: "POST",
+      path: "/suppression-lists",
+      summary: "Make a suppression list",
+      needs: need(suppressionLists, "write"),
+      body: NewSuppressionList,
+      answer: SuppressionList,
+      status: 201,
+      message: "Suppression list created",
+      handle: ({ caller, body }) => createSuppressionList(deps, caller.workspaceId, body),
+    }),
+    endpoint({
+      id: "getSuppressionList",
+      method: "GET",
+      path: "/suppression-lists/{id}",
+      summary: "One suppression list",
+      needs: need(suppressionLists, "read"),
+      answer: SuppressionList,
+      message: "Suppression list",
+      handle: ({ caller, params }) => requireSuppressionList(db, caller.workspaceId, params.id),
+    }),
+    endpoint({
+      id: "updateSuppressionList",
+      method: "PUT",
+      path: "/suppression-lists/{id}",
+      summary: "Change a suppression list; what is omitted stays",
+      needs: need(suppressionLists, "write"),
+      body: SuppressionListChanges,
+      answer: SuppressionList,
+      message: "Suppression list updated",
+      errors: ["FORBIDDEN", "CONFLICT"],
+      handle: ({ caller, params, body }) => changeSuppressionList(deps, caller.workspaceId, params.id, body),
+    }),
+    endpoint({
+      id: "deleteSuppressionList",
+      method: "DELETE",
+      path: "/suppression-lists/{id}",
+      summary: "Delete a suppression list with its entries",
+      needs: need(suppressionLists, "write"),
+      answer: Deleted,
+      message: "Suppression list deleted",
+      errors: ["FORBIDDEN"],
+      async handle({ caller, params: { id } }) {
+        await deleteSuppressionList(db, caller.workspaceId, id);
+        return { id, deleted: true } as const;
+      },
+    }),
+    endpoint({
+      id: "listSuppressionEntries",
+      method: "GET",
+      path: entriesOf,
+      summary: `Up to ${PAGE} entries of a list, newest first; null when there are none`,
+      needs: need(suppressionLists, "read"),
+      query: {
+        page: pageFields().page,
+        search: textField(320, "Only entries that begin with this. Finds 5,000 at most."),
+      },
+      answer: nullable(Type.Array(SuppressionEntry)),
+      message: "Suppression entries",
+      async handle({ caller: { workspaceId }, params, query }) {
+        const entries = await findEntries(db, positions, { workspaceId, listId: params.id }, query);
+        return entries.length === 0 ? null : entries;
+      },
+    }),
+    endpoint({
+      id: "addSuppressionEntries",
+      method: "POST",
+      path: entriesOf,
+      summary: "Add addresses and domains to a list, one a line",
+      needs: need(suppressionLists, "write"),
+      body: Type.Object(
+        {
+          entries: Type.String({
+            minLength: 1,
+            description: "Addresses and domains; commas and semicolons part them as well. At most 10,000.",
+          }),
+        },
+        { $id: "NewSuppressionEntries" },
+      ),
+      answer: AddedEntries,
+      status: 201,
+      message: (data) => data.message,
+      bodyLimit: ENTRIES_LIMIT,
+      handle: ({ caller: { workspaceId, keyName }, params, body }) =>
+        addEntries(deps, { workspaceId, listId: params.id }, body.entries, keyName),
+    }),
+    endpoint({
+      id: "importSuppressionEntries",
+      method: "POST",
+      path: "/suppression-lists/{id}/import",
+      summary: "Add the addresses and domains of a file to a list, all or nothing",
+      needs: need(suppressionLists, "write"),
+      body: Type.Object(
+        {
+          csvFile: fileField(
+            "CSV with a column `email`, `address`, `domain` or `entry_value`, else the first column; or one a line.",
+          ),
+        },
+        { $id: "SuppressionImport" },
+      ),
+      answer: AddedEntries,
+      message: (data) => data.message,
+      bodyLimit: FILE_LIMIT,
+      errors: ["FORBIDDEN", "BAD_REQUEST"],
+      handle: ({ caller: { workspaceId, keyName }, params, body }) =>
+        importEntries(deps, { workspaceId, listId: params.id }, body.csvFile.path, keyName),
+    }),
+    endpoint({
+      id: "deleteSuppressionEntry",
+      method: "DELETE",
+      path: "/suppression-lists/{id}/entries/{entry_id}",
+      summary: "Take one entry off a list",
+      needs: need(suppressionLists, "write"),
+      answer: Deleted,
+      message: "Suppression entry deleted",
+      async handle({ caller: { workspaceId }, params: { id: listId, entry_id: id } }) {
+        await db.transaction(async (tx) => {
+          await lockSuppressionList(tx, workspaceId, listId);
+          if (!(await removeEntry(tx, { workspaceId, listId }, id))) throw notFound("Suppression entry");
+        });
+        return { id, deleted: true } as const;
+      },
+    }),
+    endpoint({
+      id: "testSuppression",
+      method: "POST",
+      path: "/suppression-lists/{id}/test",
+      summary: "Would this list keep a message from an address?",
+      needs: need(suppressionLists, "read"),
+      body: Type.Object(
+        { test_value: Type.String({ minLength: 1, description: "An address, or a domain." }) },
+        { $id: "SuppressionQuestion" },
+      ),
+      answer: SuppressionTest,
+      message: ({ suppressed, test_value, reason, list_name }) =>
+        suppressed
+          ? `${test_value} is suppressed by ${list_name} (${reason})`
+          : `${test_value} is not suppressed by ${list_name}`,
+      handle: ({ caller: { workspaceId }, params, body }) =>
+        testValue(db, { workspaceId, listId: params.id }, body.test_value),
+    }),
+  ];
+}

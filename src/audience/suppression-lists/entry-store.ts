@@ -1,0 +1,222 @@
+/**
+ * The table of suppression entries. Its lists count them: every change here happens in a transaction that has locked the
+ * list, and moves entry_count and revision with it.
+ */
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { newId, newIdSeries, type WorkspaceId } from "../../platform/ids.ts";
+import { type Position, STRIDE } from "../subscribers/positions.ts";
+import type { EntryValue } from "./entry-value.ts";
+import { domainOf, reasonOf, type SuppressionReason, suppressionReasons } from "./judge.ts";
+import type { SuppressionEntry } from "./suppression-list.ts";
+
+/** A search looks no further than so many entries. */
+const MOST_FOUND = 5_000;
+
+/** So many entries at once are worth a look at what the planner believes. */
+const MANY = 100;
+/** A table that is believed to have so many rows is never read from end to end. */
+const LARGE = 10_000;
+
+/** The list whose entries are meant. */
+export interface EntriesOf {
+  readonly workspaceId: WorkspaceId;
+  readonly listId: string;
+}
+
+const entry = sql`
+  e.id, e.entry_value, e.entry_type, e.normalized_value, ${reasonOf(sql`e`)} as reason, e.source_message_id,
+  e.created_at, e.created_by`;
+
+const of = ({ workspaceId, listId }: EntriesOf): Sql =>
+  sql`workspace_id = ${workspaceId} and suppression_list_id = ${listId}`;
+
+/** How many entries a list has, and the revision that rises with every change of them. */
+export async function countEntries(
+  db: Queryable,
+  { workspaceId, listId }: EntriesOf,
+): Promise<{ readonly entry_count: number; readonly revision: number } | undefined> {
+  return db.row(sql`
+    select entry_count, revision from suppression_lists where workspace_id = ${workspaceId} and id = ${listId}`);
+}
+
+/** `limit` entries from a position on, newest first. */
+export function listEntriesAt(
+  db: Queryable,
+  list: EntriesOf,
+  { from, skip }: Position,
+  limit: number,
+): Promise<SuppressionEntry[]> {
+  return db.rows(sql`
+    select ${entry} from suppression_entries e
+    where id in (
+      select id from suppression_entries where ${of(list)} ${from === null ? empty : sql`and id <= ${from}`}
+      order by id desc limit ${limit} offset ${skip})
+      and ${of(list)}
+    order by id desc`);
+}
+
+/** Every STRIDE-th id, from the newest. */
+export async function listEntryLandmarks(db: Queryable, list: EntriesOf): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from (
+      select id, row_number() over (order by id desc) as place from suppression_entries where ${of(list)}) p
+    where place % ${STRIDE} = 1 order by place`);
+  return rows.map((row) => row.id);
+}
+
+/** Entries whose value begins with the text, newest first; of more than MOST_FOUND the first in the alphabet. */
+export function searchEntries(
+  db: Queryable,
+  list: EntriesOf,
+  text: string,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<SuppressionEntry[]> {
+  return db.rows(sql`
+    select * from (
+      select ${entry} from suppression_entries e
+      where ${of(list)} and starts_with(e.normalized_value, ${text})
+      -- The order of the index that finds them: no other plan is cheaper, whatever is believed of the text.
+      order by e.workspace_id, e.normalized_value, e.suppression_list_id limit ${MOST_FOUND}) found
+    order by id desc limit ${page.limit} offset ${page.offset}`);
+}
+
+/** What keeps mail from an address (normalised): the entries of active lists, the newest first. */
+export function listSuppressionsOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  address: string,
+): Promise<SuppressionOf[]> {
+  return db.rows(sql`
+    select l.id as suppression_list_id, l.name as suppression_list_name, l.suppression_scope,
+      ${reasonOf(sql`e`)} as reason, e.created_at
+    from suppression_entries e
+    join suppression_lists l on l.workspace_id = e.workspace_id and l.id = e.suppression_list_id and l.is_active
+    where e.workspace_id = ${workspaceId} and e.normalized_value in (${address}, ${domainOf(address)})
+    order by e.created_at desc, e.id desc`);
+}
+
+export interface SuppressionOf {
+  readonly suppression_list_id: string;
+  readonly suppression_list_name: string;
+  readonly suppression_scope: string;
+  readonly reason: SuppressionReason;
+  readonly created_at: Date;
+}
+
+/** What is common to entries that are added together. */
+export interface EntryOrigin {
+  readonly createdBy: string;
+  readonly createdAt: Date;
+}
+
+/** Adds what is not on the list yet; answers how many that were. The values are different. */
+export async function insertEntries(
+  tx: Queryable,
+  list: EntriesOf,
+  values: readonly EntryValue[],
+  origin: EntryOrigin,
+): Promise<number> {
+  const nextId = newIdSeries();
+  const added = await tx.run(sql`
+    insert into suppression_entries (workspace_id, suppression_list_id, id, entry_value, normalized_value, entry_type,
+      reason, created_by, created_at)
+    select ${list.workspaceId}, ${list.listId}, *, 'manual', ${origin.createdBy}, ${origin.createdAt}
+    from unnest(${values.map(nextId)}::uuid[], ${values.map(({ value }) => value)}::text[],
+      ${values.map(({ normalized }) => normalized)}::text[], ${values.map(({ type }) => type)}::text[])
+    on conflict (workspace_id, normalized_value, suppression_list_id) do nothing`);
+  await moveCount(tx, list, added);
+  return added;
+}
+
+/** An address that must not be written to again, and the message that told so. */
+export interface LostAddress {
+  /** Normalised. */
+  readonly address: string;
+  readonly reason: "hard_bounce" | "complaint";
+  readonly messageId: string;
+  readonly time: Date;
+}
+
+/** Adds addresses, no two the same; an entry that stands there for less takes over the worse reason. */
+export async function insertLostAddresses(
+  tx: Queryable,
+  list: EntriesOf,
+  lost: readonly LostAddress[],
+): Promise<void> {
+  const added = await tx.row<{ count: number }>(sql`
+    with written as (
+      insert into suppression_entries as e (workspace_id, suppression_list_id, id, entry_value, normalized_value,
+        entry_type, reason, source_message_id, created_by, created_at)
+      select ${list.workspaceId}, ${list.listId}, id, address, address, 'email', reason, message_id, 'system', time
+      from unnest(${lost.map(() => newId())}::uuid[], ${lost.map(({ address }) => address)}::text[],
+        ${lost.map(({ reason }) => reason)}::text[], ${lost.map(({ messageId }) => messageId)}::uuid[],
+        ${lost.map(({ time }) => time)}::timestamptz[]) as l (id, address, reason, message_id, time)
+      on conflict (workspace_id, normalized_value, suppression_list_id) do update
+      set reason = excluded.reason, source_message_id = excluded.source_message_id
+      where ${rank(sql`excluded.reason`)} < ${rank(sql`e.reason`)}
+      -- Zero in the row that an insert made.
+      returning e.xmax = 0 as is_new
+    ) select count(*) filter (where is_new) as count from written`);
+  await moveCount(tx, list, added?.count ?? 0);
+}
+
+const rank = (reason: Sql) => sql`array_position(${suppressionReasons}::text[], ${reason})`;
+
+/** Takes one entry off its list; false when it is not there. */
+export async function removeEntry(tx: Queryable, list: EntriesOf, id: string): Promise<boolean> {
+  const removed = await tx.run(sql`delete from suppression_entries where ${of(list)} and id = ${id}`);
+  await moveCount(tx, list, -removed);
+  return removed > 0;
+}
+
+/** Takes up to `limit` entries off a list; answers how many. */
+export async function removeSomeEntries(tx: Queryable, list: EntriesOf, limit: number): Promise<number> {
+  const removed = await tx.run(sql`
+    delete from suppression_entries
+    where ${of(list)} and id in (
+      select id from suppression_entries where ${of(list)} order by id limit ${limit})`);
+  await moveCount(tx, list, -removed);
+  return removed;
+}
+
+/** The lists, of all workspaces, with entries of hard bounces from before a time. */
+export function listListsWithBouncesBefore(db: Queryable, before: Date): Promise<EntriesOf[]> {
+  return db.rows(sql`
+    select distinct workspace_id as "workspaceId", suppression_list_id as "listId" from suppression_entries
+    where reason = 'hard_bounce' and created_at < ${before}`);
+}
+
+/** Takes entries of hard bounces from before a time off a list, up to `limit`; answers how many. */
+export async function removeBouncesBefore(
+  tx: Queryable,
+  list: EntriesOf,
+  before: Date,
+  limit: number,
+): Promise<number> {
+  const removed = await tx.run(sql`
+    delete from suppression_entries
+    where ${of(list)} and id in (
+      select id from suppression_entries
+      where reason = 'hard_bounce' and created_at < ${before} and ${of(list)} limit ${limit})`);
+  await moveCount(tx, list, -removed);
+  return removed;
+}
+
+async function moveCount(tx: Queryable, { workspaceId, listId }: EntriesOf, added: number): Promise<void> {
+  if (added === 0) return;
+  await tx.run(sql`
+    update suppression_lists set entry_count = entry_count + ${added}, revision = revision + 1
+    where workspace_id = ${workspaceId} and id = ${listId}`);
+}
+
+/**
+ * Tells the planner when a small table has become a large one, at the end of the transaction that did it. Plans are kept
+ * by connections: a judge who reads a table from end to end, because it had ten rows, would do so with a million.
+ */
+export async function tellPlanner(tx: Queryable, added: number): Promise<void> {
+  if (added < MANY) return;
+  const believed = await tx.row<{ rows: number }>(sql`
+    select reltuples::int as rows from pg_class where oid = 'suppression_entries'::regclass`);
+  if (believed !== undefined && believed.rows < LARGE) await tx.run(sql`analyze suppression_entries`);
+}

@@ -1,0 +1,52 @@
+/** What may stand on a suppression list: an address, or a whole domain written `example.com` or `@example.com`. */
+import { parseDomain, parseMailbox } from "../../mail/address.ts";
+import { readAddress } from "../imports/address.ts";
+
+export const entryTypes = ["email", "domain"] as const;
+export type EntryType = (typeof entryTypes)[number];
+
+/** One value as it was given and as recipients are compared with it. */
+export interface EntryValue {
+  readonly value: string;
+  readonly normalized: string;
+  readonly type: EntryType;
+}
+
+/** Quotes that spreadsheets and people put round a value. */
+const QUOTED = /^(?:"([^"]*)"|'([^']*)'|“([^”]*)”)$/;
+
+/** The pieces of a text that are not blank, parted by line breaks, commas and semicolons. */
+export function splitEntries(text: string): string[] {
+  return text
+    .split(/[\r\n,;]/)
+    .map(unquoted)
+    .filter((item) => item !== "");
+}
+
+/**
+ * Reads one value. Case, the dot that may end a domain, and the script a domain is written in make no difference; tags
+ * behind a plus sign and dots do, for two people may be meant. A display name round the address is left out.
+ * @returns undefined for what is neither an address nor a domain
+ */
+export function readEntryValue(text: string): EntryValue | undefined {
+  const value = unquoted(text);
+  const bare = value.endsWith(".") ? value.slice(0, -1) : value;
+  if (bare.lastIndexOf("@") > 0) {
+    const address = readAddress(bare.endsWith(">") ? withoutName(bare) : bare);
+    return address.ok ? { value, normalized: address.email, type: "email" } : undefined;
+  }
+  const domain = parseDomain(bare.startsWith("@") ? bare.slice(1) : bare);
+  return domain.ok ? { value, normalized: domain.domain, type: "domain" } : undefined;
+}
+
+function withoutName(text: string): string {
+  const mailbox = parseMailbox(text);
+  return mailbox.ok ? mailbox.address : "";
+}
+
+/** Without the blanks and the quotes round it. */
+export function unquoted(text: string): string {
+  const trimmed = text.trim();
+  const [, ...quoted] = QUOTED.exec(trimmed) ?? [];
+  return quoted.find((content) => content !== undefined)?.trim() ?? trimmed;
+}

@@ -1,0 +1,68 @@
+/** Putting entries on a list from a file: all that can be read, in one transaction, or nothing. */
+import type { Clock } from "../../platform/clock.ts";
+import { findColumn } from "../../platform/csv/columns.ts";
+import { openCsv } from "../../platform/csv/read.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { EntryTally } from "./add-entries.ts";
+import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
+import { keptByService } from "./remove-list.ts";
+import { lockSuppressionList } from "./store.ts";
+import type { AddedEntries } from "./suppression-list.ts";
+
+/** The column that counts, by what it is called; where several are there the first of these. */
+const columns = ["email", "emailaddress", "address", "entryvalue", "domain"].map((key) => new Set([key]));
+
+const BATCH = 5_000;
+
+/**
+ * Reads the file at this path as CSV, or as lines: the column of one of these names, else the first; a header may be
+ * missing. Values that are there already or twice are counted once, as duplicates; so are none that cannot be read.
+ * @throws ApiError NOT_FOUND, FORBIDDEN for the system list; BAD_REQUEST for a file without any valid entry
+ */
+export async function importEntries(
+  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  list: EntriesOf,
+  path: string,
+  createdBy: string,
+): Promise<AddedEntries> {
+  const file = await openCsv(path);
+  const origin = { createdBy, createdAt: clock.now() };
+  return db.transaction(async (tx) => {
+    const { is_system } = await lockSuppressionList(tx, list.workspaceId, list.listId);
+    if (is_system) throw keptByService();
+    const tally = new EntryTally();
+    // One batch is stored while the next is read.
+    let storing = Promise.resolve(0);
+    const store = async () => {
+      tally.added += await storing;
+      storing = insertEntries(tx, list, tally.takeValues(), origin);
+      // Whoever waits for it hears what went wrong; until then nobody does.
+      storing.catch(() => {});
+    };
+    let column: number | undefined;
+    for await (const { cells } of file.rows()) {
+      if (column === undefined) {
+        const named = columnOf(cells);
+        column = named ?? 0;
+        if (named !== undefined) continue;
+      }
+      tally.read(cells[column] ?? "");
+      if (tally.waiting === BATCH) await store();
+    }
+    if (tally.isEmpty) throw new ApiError("BAD_REQUEST", "The file holds no address and no domain");
+    await store();
+    tally.added += await storing;
+    await tellPlanner(tx, tally.added);
+    return tally.result();
+  });
+}
+
+/** The place of the column in a header; undefined where the row is none. */
+function columnOf(cells: readonly string[]): number | undefined {
+  for (const keys of columns) {
+    const place = findColumn(cells, keys);
+    if (place !== undefined) return place;
+  }
+  return undefined;
+}

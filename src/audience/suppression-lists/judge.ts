@@ -1,0 +1,149 @@
+/**
+ * The one judge of who is suppressed. Everybody who asks (acceptance, the delivery process, the test endpoint, later a
+ * campaign that looks for its audience) asks this relation, so they cannot disagree.
+ *
+ * An entry counts when its list is active and its scope applies: `global` to every message, `mailing_list` and `segment`
+ * to campaigns to that list or segment. The service's own mail (confirmation links) is no marketing: it goes by global
+ * lists too, but only by what bounced or complained, not by what somebody put on a list.
+ */
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+
+/** Who would get a message. */
+export interface Recipient {
+  readonly workspaceId: WorkspaceId;
+  /** Normalised (addressOf). Who asks about a whole domain gives the domain here as well. */
+  readonly address: string;
+  readonly domain: string;
+  /** Where the message is a campaign's: its mailing list, and its segment. */
+  readonly mailingListId?: string | null;
+  readonly segmentId?: string | null;
+  /** The service's own mail. */
+  readonly isPlatform?: boolean;
+}
+
+export const suppressionReasons = ["complaint", "hard_bounce", "manual", "domain"] as const;
+/** Why: how the address came onto a list, or that its whole domain is on one. The worst stands first. */
+export type SuppressionReason = (typeof suppressionReasons)[number];
+
+export interface Suppression {
+  readonly suppression_list_id: string;
+  readonly suppression_list_name: string;
+  readonly reason: SuppressionReason;
+  /** A sentence for the message's log. */
+  readonly detail: string;
+}
+
+/** The reason that an entry (the alias of one) gives. */
+export const reasonOf = (entry: Sql) =>
+  sql`case when ${entry}.entry_type = 'domain' then 'domain' else ${entry}.reason end`;
+
+/** Every entry of an active list, with what its list says. */
+const entriesInForce = sql`(
+  select e.workspace_id, e.normalized_value, ${reasonOf(sql`e`)} as reason, e.reason = 'manual' as is_manual,
+    l.id as list_id, l.name as list_name, l.suppression_scope, l.mailing_list_id, l.segment_id
+  from suppression_entries e
+  -- With its limit: the entry is looked for first, however few lists there are.
+  cross join lateral (
+    select * from suppression_lists where workspace_id = e.workspace_id and id = e.suppression_list_id limit 1) l
+  where l.is_active)`;
+
+/**
+ * A lateral relation with one row (a Suppression) or none for each row of `asked`: the alias of a relation with
+ * workspace_id, address, domain, mailing_list_id, segment_id and is_platform. Two probes of an index each, whatever the
+ * planner believes of the tables; or none, when entriesFor has looked for all of them before (`found`). `onlyList` asks
+ * one list alone.
+ */
+export function verdictOn(
+  asked: Sql,
+  { found = entriesInForce, onlyList }: { readonly found?: Sql; readonly onlyList?: string } = {},
+): Sql {
+  return sql`lateral (
+    select list_id as suppression_list_id, list_name as suppression_list_name, reason,
+      'Suppressed (' || reason || '): on the list ' || list_name as detail
+    from ${found} f
+    where f.workspace_id = ${asked}.workspace_id and f.normalized_value in (${asked}.address, ${asked}.domain)
+      and (f.suppression_scope = 'global' or f.mailing_list_id = ${asked}.mailing_list_id
+        or f.segment_id = ${asked}.segment_id)
+      and not (f.is_manual and ${asked}.is_platform)
+      ${onlyList === undefined ? empty : sql`and f.list_id = ${onlyList}`}
+    order by array_position(${suppressionReasons}::text[], reason), list_id
+    limit 1)`;
+}
+
+/** No address holds a line break (mail/address.ts). */
+const BETWEEN = "\n";
+
+/**
+ * A select of the entries in force for the addresses and domains of recipients, to stand in a `with` in front of
+ * verdicts on many at once. Nearly always it finds nothing, and then it is all that a batch costs: a workspace's values
+ * are sorted and looked for in one walk over the index, each domain once.
+ */
+export function entriesFor(recipients: readonly Recipient[]): Sql {
+  const values = new Map<WorkspaceId, Set<string>>();
+  for (const { workspaceId, address, domain } of recipients) {
+    const ofWorkspace = values.get(workspaceId) ?? new Set();
+    values.set(workspaceId, ofWorkspace.add(address).add(domain));
+  }
+  const joined = [...values.values()].map((ofWorkspace) => [...ofWorkspace].join(BETWEEN));
+  return sql`
+    select entry.* from unnest(${[...values.keys()]}::uuid[], ${joined}::text[]) as asked_for (workspace_id, joined)
+    cross join lateral (
+      select * from ${entriesInForce} f
+      where f.workspace_id = asked_for.workspace_id
+        and f.normalized_value = any (string_to_array(asked_for.joined, ${BETWEEN}))
+      offset 0) as entry`;
+}
+
+/** For each recipient, in the order given: why they are suppressed, or undefined. */
+export async function judgeRecipients(
+  db: Queryable,
+  recipients: readonly Recipient[],
+): Promise<(Suppression | undefined)[]> {
+  const column = <Value>(read: (recipient: Recipient) => Value) => recipients.map(read);
+  const rows = await db.rows<Suppression & { readonly position: number }>(
+    sql`
+    select asked.position, verdict.*
+    from unnest(
+      ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.address)}::text[],
+      ${column((one) => one.domain)}::text[], ${column((one) => one.mailingListId ?? null)}::uuid[],
+      ${column((one) => one.segmentId ?? null)}::uuid[], ${column((one) => one.isPlatform ?? false)}::boolean[])
+      with ordinality as asked (workspace_id, address, domain, mailing_list_id, segment_id, is_platform, position)
+    cross join ${verdictOn(sql`asked`)} as verdict`,
+    "judge recipients",
+  );
+  const verdicts = new Map(rows.map(({ position, ...suppression }) => [position, suppression]));
+  return recipients.map((_, index) => verdicts.get(index + 1));
+}
+
+/** The domain of an address that has been parsed. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf("@") + 1);
+}
+
+/** What one list alone says of a value, as a message in its scope would hear it; undefined where there is no such list. */
+export function judgeByList(
+  db: Queryable,
+  { workspaceId, address, domain }: Pick<Recipient, "workspaceId" | "address" | "domain">,
+  listId: string,
+): Promise<{ readonly list_name: string; readonly reason: SuppressionReason | null } | undefined> {
+  return db.row(sql`
+    select asked.name as list_name, verdict.reason
+    from (
+      select workspace_id, ${address}::text as address, ${domain}::text as domain, mailing_list_id, segment_id,
+        false as is_platform, name
+      from suppression_lists where workspace_id = ${workspaceId} and id = ${listId}) asked
+    left join ${verdictOn(sql`asked`, { onlyList: listId })} as verdict on true`);
+}
+
+/** An address as it stands on the envelope, in the spelling of entries: normalizeAddress without parsing once more. */
+export function addressOf({ localpart, domain }: Envelope): string {
+  return `${localpart}@${domain}`.toLowerCase().normalize("NFC");
+}
+
+/** As mail/address.ts parsed it. */
+interface Envelope {
+  readonly localpart: string;
+  readonly domain: string;
+}

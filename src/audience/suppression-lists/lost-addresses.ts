@@ -1,0 +1,78 @@
+/**
+ * What follows when mail tells that an address must not be written to again: the status of its owner on every mailing
+ * list, and its entry on the system list. Both are part of the transaction that records the outcome (messages/door.ts),
+ * so that there is never one without the others.
+ */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { updateStatuses } from "../subscribers/door.ts";
+import type { SubscriberStatus } from "../subscribers/status.ts";
+import { insertLostAddresses, type LostAddress } from "./entry-store.ts";
+import { addressOf } from "./judge.ts";
+import { ensureSystemList, lockSuppressionList } from "./store.ts";
+
+/** A message's recipient who is lost: the address does not exist, or its owner complained. */
+export interface LostRecipient {
+  readonly workspaceId: WorkspaceId;
+  readonly messageId: string;
+  /** As on the envelope. */
+  readonly localpart: string;
+  readonly domain: string;
+  readonly status: "bounced" | "complained";
+  readonly time: Date;
+}
+
+const reasons = { bounced: "hard_bounce", complained: "complaint" } as const;
+const statuses = { hard_bounce: "bounced", complaint: "complained" } as const satisfies Record<
+  LostAddress["reason"],
+  SubscriberStatus
+>;
+
+/**
+ * Sets the memberships of the recipients to `bounced` or `complained`, in the caller's transaction. Workspaces come in
+ * order, and in each the addresses, as whoever else locks people does.
+ */
+export async function markLost(
+  tx: Queryable,
+  recipients: readonly LostRecipient[],
+  now: Date,
+): Promise<void> {
+  for (const [workspaceId, lost] of lostByWorkspace(recipients)) {
+    const moves = sql`
+      select null::uuid as mailing_list_id, s.id as subscriber_id, lost.status
+      from unnest(${lost.map(({ address }) => address)}::text[],
+        ${lost.map(({ reason }) => statuses[reason])}::text[]) as lost (address, status)
+      join subscribers s on s.workspace_id = ${workspaceId} and s.email = lost.address`;
+    await updateStatuses(tx, workspaceId, moves, now);
+  }
+}
+
+/**
+ * Puts the recipients on the system lists, in the caller's transaction and at its end: who holds such a list waits for
+ * nothing else any more.
+ */
+export async function suppressLost(tx: Queryable, recipients: readonly LostRecipient[]): Promise<void> {
+  for (const [workspaceId, lost] of lostByWorkspace(recipients)) {
+    const listId = await ensureSystemList(tx, workspaceId);
+    await lockSuppressionList(tx, workspaceId, listId);
+    await insertLostAddresses(tx, { workspaceId, listId }, lost);
+  }
+}
+
+function lostByWorkspace(recipients: readonly LostRecipient[]): [WorkspaceId, LostAddress[]][] {
+  return [...Map.groupBy(recipients, ({ workspaceId }) => workspaceId)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([workspaceId, ofWorkspace]) => [workspaceId, differentAddresses(ofWorkspace)]);
+}
+
+/** Each address once, in order; a complaint says more than a bounce. */
+function differentAddresses(recipients: readonly LostRecipient[]): LostAddress[] {
+  const lost = new Map<string, LostAddress>();
+  for (const { messageId, status, time, ...envelope } of recipients) {
+    const address = addressOf(envelope);
+    if (status === "bounced" && lost.has(address)) continue;
+    lost.set(address, { address, reason: reasons[status], messageId, time });
+  }
+  return [...lost.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
+}

@@ -1,0 +1,137 @@
+/** Suppression lists and their entries as answers show them (contract, section 2), and what callers may say of them. */
+import { type Static, Type } from "typebox";
+import { type ApiError, type FieldFault, invalid } from "../../platform/errors.ts";
+import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import { isUuid } from "../../platform/ids.ts";
+import { LONGEST_NAME, readName } from "../../workspace/name.ts";
+import { entryTypes } from "./entry-value.ts";
+import { suppressionReasons } from "./judge.ts";
+
+export const suppressionScopes = ["global", "mailing_list", "segment"] as const;
+export type SuppressionScope = (typeof suppressionScopes)[number];
+
+const settings = {
+  name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
+  description: Type.String({ maxLength: 2_000 }),
+  suppression_scope: Type.Enum([...suppressionScopes], {
+    description:
+      "`global`: every message, transactional ones too. `mailing_list`, `segment`: campaigns to that list, to that segment.",
+  }),
+  mailing_list_id: nullable(
+    Type.String({ description: "Required by the scope `mailing_list`, null in every other." }),
+  ),
+  segment_id: nullable(Type.String({ description: "Required by the scope `segment`, null in every other." })),
+  is_active: Type.Boolean({ description: "An inactive list suppresses nothing." }),
+};
+
+export const SuppressionList = Type.Object(
+  {
+    id: Id,
+    ...settings,
+    mailing_list_name: nullable(Type.String()),
+    segment_name: nullable(Type.String()),
+    is_system: Type.Boolean({
+      description:
+        "The list of bounces and complaints, kept by the service: it cannot be changed or deleted.",
+    }),
+    entry_count: Type.Integer(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: "SuppressionList" },
+);
+export type SuppressionList = Static<typeof SuppressionList>;
+
+export type SuppressionSettings = Pick<SuppressionList, keyof typeof settings>;
+
+export const SuppressionListChanges = Type.Partial(Type.Object(settings), { $id: "SuppressionListChanges" });
+export type SuppressionListChanges = Static<typeof SuppressionListChanges>;
+
+export const NewSuppressionList = Type.Object(
+  { ...SuppressionListChanges.properties, name: settings.name },
+  { $id: "NewSuppressionList" },
+);
+
+export const SuppressionEntry = Type.Object(
+  {
+    id: Id,
+    entry_value: Type.String({ description: "As it was given." }),
+    entry_type: Type.Enum([...entryTypes], { description: "A domain stands for all its addresses." }),
+    normalized_value: Type.String({ description: "What recipients are compared with." }),
+    reason: Type.Enum([...suppressionReasons]),
+    source_message_id: nullable(
+      Type.String({ format: "uuid", description: "The message that bounced or was complained about." }),
+    ),
+    created_at: Timestamp,
+    created_by: Type.String({ description: "Name of the API key, or `system`." }),
+  },
+  { $id: "SuppressionEntry" },
+);
+export type SuppressionEntry = Static<typeof SuppressionEntry>;
+
+export const AddedEntries = Type.Object(
+  {
+    added: Type.Integer(),
+    duplicates: Type.Integer({ description: "On the list already, or given more than once." }),
+    invalid: Type.Integer({ description: "Neither an address nor a domain; the others were added." }),
+    message: Type.String(),
+  },
+  { $id: "AddedEntries" },
+);
+export type AddedEntries = Static<typeof AddedEntries>;
+
+export const SuppressionTest = Type.Object(
+  {
+    suppressed: Type.Boolean({ description: "Would this list keep a message from it?" }),
+    test_value: Type.String(),
+    reason: nullable(Type.Enum([...suppressionReasons])),
+    list_name: Type.String(),
+  },
+  { $id: "SuppressionTest" },
+);
+
+const plain: Omit<SuppressionSettings, "name"> = {
+  description: "",
+  suppression_scope: "global",
+  mailing_list_id: null,
+  segment_id: null,
+  is_active: true,
+};
+
+/**
+ * The settings after the changes; what these do not name stays. Whether the mailing list or segment exists is the
+ * store's to say.
+ * @throws ApiError VALIDATION_ERROR
+ */
+export function readSettings(
+  held: SuppressionSettings | undefined,
+  given: SuppressionListChanges,
+): SuppressionSettings {
+  const wanted = { ...plain, name: "", ...held, ...given };
+  const { suppression_scope, description, is_active } = wanted;
+  return {
+    name: readName(wanted.name),
+    description,
+    suppression_scope,
+    mailing_list_id: suppression_scope === "mailing_list" ? readScopeId("mailing_list", wanted) : null,
+    segment_id: suppression_scope === "segment" ? readScopeId("segment", wanted) : null,
+    is_active,
+  };
+}
+
+function readScopeId(scope: "mailing_list" | "segment", wanted: SuppressionSettings): string {
+  const id = wanted[`${scope}_id`];
+  if (id === null) throw invalid(scopeFault(scope, `is required when suppression_scope is ${scope}`));
+  if (!isUuid(id)) throw unknownScope(scope);
+  return id;
+}
+
+/** What is said of an id that is not there, or another workspace's. */
+export function unknownScope(scope: "mailing_list" | "segment"): ApiError {
+  return invalid(scopeFault(scope, `is no ${scope.replace("_", " ")} of this workspace`));
+}
+
+function scopeFault(scope: "mailing_list" | "segment", wrong: string): FieldFault {
+  const field = `${scope}_id`;
+  return { field, message: `${field} ${wrong}` };
+}

@@ -1,0 +1,24 @@
+/** Asking one list about one value: the judge's own answer, as a message in the list's scope would get it. */
+import type { Static } from "typebox";
+import type { Database } from "../../platform/database/pool.ts";
+import { invalid, notFound } from "../../platform/errors.ts";
+import type { EntriesOf } from "./entry-store.ts";
+import { readEntryValue } from "./entry-value.ts";
+import { domainOf, judgeByList } from "./judge.ts";
+import type { SuppressionTest } from "./suppression-list.ts";
+
+/** @throws ApiError VALIDATION_ERROR for what is neither an address nor a domain, NOT_FOUND */
+export async function testValue(
+  db: Database,
+  { workspaceId, listId }: EntriesOf,
+  text: string,
+): Promise<Static<typeof SuppressionTest>> {
+  const value = readEntryValue(text);
+  if (value === undefined) {
+    throw invalid({ field: "test_value", message: "test_value must be an address or a domain" });
+  }
+  const { normalized: address } = value;
+  const verdict = await judgeByList(db, { workspaceId, address, domain: domainOf(address) }, listId);
+  if (verdict === undefined) throw notFound("Suppression list");
+  return { suppressed: verdict.reason !== null, test_value: text, ...verdict };
+}

@@ -1,0 +1,32 @@
+/**
+ * What is found out about leased messages before they are sent, by nouns that the engine does not know: whether their
+ * recipients may still be written to, and what they say where that is not stored with them.
+ */
+import type { HeaderField } from "../mail/header.ts";
+import type { Attachment } from "../mail/mime.ts";
+import type { LeasedMessage } from "./store.ts";
+
+/** What a message says. At least one of the two bodies is given. */
+export interface MessageContent {
+  readonly fromName: string | null;
+  readonly toName: string | null;
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string | null;
+  readonly attachments: readonly Attachment[];
+  /** Beside those that every message has. */
+  readonly headers: readonly HeaderField[];
+  /** Host of the envelope sender, where it is not that of From's domain. */
+  readonly returnPathHost: string | null;
+}
+
+export type Finding =
+  /** It will not be sent; the sentence is for its log. */
+  | { readonly kind: "over"; readonly status: "suppressed" | "cancelled"; readonly detail: string }
+  /** Not now: back to the queue. */
+  | { readonly kind: "wait"; readonly seconds: number }
+  /** It is sent with this content, which is made when its turn comes. */
+  | { readonly kind: "write"; readonly content: () => MessageContent };
+
+/** By message id; a message of which nothing is said is sent as it is stored. */
+export type Examine = (messages: readonly LeasedMessage[]) => Promise<ReadonlyMap<string, Finding>>;

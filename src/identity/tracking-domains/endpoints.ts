@@ -1,0 +1,206 @@
+/** Tracking domains: hosts of a workspace's own that the links in its campaigns begin with. */
+import { type Static, Type } from "typebox";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { ApiError, notFound } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { DnsCheck } from "../dns-check.ts";
+import { findDomainHolder } from "../sending-domains/store.ts";
+import { readTrackingDomain } from "./domain-name.ts";
+import {
+  findTrackingDomain,
+  insertTrackingDomain,
+  listTrackingDomains,
+  removeTrackingDomain,
+  renameTrackingDomain,
+  type TrackingDomainRow,
+} from "./store.ts";
+import { type VerifyDeps, verifyTrackingDomain } from "./verify.ts";
+
+const trackingDomains: Resource = {
+  name: "tracking_domains",
+  label: "Tracking domains",
+  group: "Sending identity",
+};
+
+const TrackingDomain = Type.Object(
+  {
+    id: Id,
+    domain: Type.String({ description: "Lower-case; international names as A-labels (punycode)." }),
+    is_verified: Type.Boolean({
+      description:
+        "Links use it. Checked daily; while it is not verified, links begin with the service's own address.",
+    }),
+    verified_at: NullableTimestamp,
+    checked_at: NullableTimestamp,
+    dns_record: Type.Object(
+      { type: Type.Literal("CNAME"), host: Type.String(), value: Type.String() },
+      { description: "To be published." },
+    ),
+    created_at: Timestamp,
+  },
+  { $id: "TrackingDomain" },
+);
+
+const TrackingDomainInput = Type.Object(
+  {
+    domain: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: "A name below a domain of yours, for example `links.example.com`.",
+    }),
+  },
+  { $id: "TrackingDomainInput" },
+);
+
+const TrackingDomainUpdate = Type.Partial(TrackingDomainInput, { $id: "TrackingDomainUpdate" });
+
+const TrackingDomainVerification = Type.Object(
+  {
+    verified: Type.Boolean({ description: "As before when the DNS could not be asked." }),
+    status: DnsCheck.properties.status,
+    host: DnsCheck.properties.host,
+    expected: DnsCheck.properties.expected,
+    found: DnsCheck.properties.found,
+    message: DnsCheck.properties.message,
+  },
+  { $id: "TrackingDomainVerification" },
+);
+
+export interface TrackingDomainDeps extends VerifyDeps {
+  /** Names at which the service answers itself. */
+  readonly ownHosts: readonly string[];
+  /** Whether a campaign that is scheduled, or being sent, uses it. */
+  readonly isInUse: (db: Queryable, workspaceId: WorkspaceId, id: string) => Promise<boolean>;
+}
+
+export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
+  const { db, clock } = deps;
+  const shown = (row: TrackingDomainRow): Static<typeof TrackingDomain> => ({
+    ...row,
+    dns_record: { type: "CNAME", host: row.domain, value: deps.target },
+  });
+  const taken = (domain: string) =>
+    new ApiError("CONFLICT", `${domain} is a tracking domain of this workspace already`);
+  const found = async (workspaceId: WorkspaceId, id: string) => {
+    const domain = await findTrackingDomain(db, workspaceId, id);
+    if (domain === undefined) throw notFound("Tracking domain");
+    return domain;
+  };
+  return [
+    endpoint({
+      id: "listTrackingDomains",
+      method: "GET",
+      path: "/tracking-domains",
+      summary: "List the tracking domains, newest first",
+      needs: need(trackingDomains, "read"),
+      answer: Type.Array(TrackingDomain),
+      message: "Tracking domains",
+      handle: async ({ caller }) => (await listTrackingDomains(db, caller.workspaceId)).map(shown),
+    }),
+    endpoint({
+      id: "createTrackingDomain",
+      method: "POST",
+      path: "/tracking-domains",
+      summary: "Add a tracking domain",
+      needs: need(trackingDomains, "write"),
+      body: TrackingDomainInput,
+      answer: TrackingDomain,
+      status: 201,
+      errors: ["CONFLICT"],
+      message: ({ domain }) => `${domain} was added; publish its dns_record, then verify it`,
+      async handle({ caller, body }) {
+        const domain = readTrackingDomain(body.domain, deps.ownHosts);
+        const row = await insertTrackingDomain(db, caller.workspaceId, domain, clock.now());
+        if (row === undefined) throw taken(domain);
+        return shown(row);
+      },
+    }),
+    endpoint({
+      id: "getTrackingDomain",
+      method: "GET",
+      path: "/tracking-domains/{id}",
+      summary: "One tracking domain",
+      needs: need(trackingDomains, "read"),
+      answer: TrackingDomain,
+      message: "Tracking domain",
+      handle: async ({ caller, params }) => shown(await found(caller.workspaceId, params.id)),
+    }),
+    endpoint({
+      id: "updateTrackingDomain",
+      method: "PUT",
+      path: "/tracking-domains/{id}",
+      summary: "Give a tracking domain another name, which has to be verified anew",
+      needs: need(trackingDomains, "write"),
+      body: TrackingDomainUpdate,
+      answer: TrackingDomain,
+      errors: ["CONFLICT"],
+      message: "Tracking domain updated",
+      async handle({ caller: { workspaceId }, params: { id }, body }) {
+        const domain = body.domain === undefined ? undefined : readTrackingDomain(body.domain, deps.ownHosts);
+        const before = await found(workspaceId, id);
+        if (domain === undefined) return shown(before);
+        const row = await renameTrackingDomain(db, workspaceId, id, domain);
+        if (row === undefined) {
+          await found(workspaceId, id);
+          throw taken(domain);
+        }
+        return shown(row);
+      },
+    }),
+    endpoint({
+      id: "deleteTrackingDomain",
+      method: "DELETE",
+      path: "/tracking-domains/{id}",
+      summary: "Delete a tracking domain; links that were sent with it work as long as its record stands",
+      needs: need(trackingDomains, "write"),
+      answer: Deleted,
+      errors: ["CONFLICT"],
+      message: "Tracking domain deleted",
+      async handle({ caller: { workspaceId }, params: { id } }) {
+        if (await deps.isInUse(db, workspaceId, id)) {
+          throw new ApiError(
+            "CONFLICT",
+            "A campaign that is scheduled or being sent uses the tracking domain",
+          );
+        }
+        if (!(await removeTrackingDomain(db, workspaceId, id))) throw notFound("Tracking domain");
+        return { id, deleted: true } as const;
+      },
+    }),
+    endpoint({
+      id: "verifyTrackingDomain",
+      method: "POST",
+      path: "/tracking-domains/{id}/verify",
+      summary: "Look for the CNAME record now",
+      needs: need(trackingDomains, "write"),
+      answer: TrackingDomainVerification,
+      errors: ["CONFLICT"],
+      message: ({ message }) => message,
+      async handle({ caller: { workspaceId }, params: { id } }) {
+        const before = await found(workspaceId, id);
+        await requireUnclaimed(db, workspaceId, before.domain);
+        const { check, domain } = await verifyTrackingDomain(deps, workspaceId, before);
+        if (domain === undefined) throw notFound("Tracking domain");
+        const { status, host, expected, found: records, message } = check;
+        return { verified: domain.is_verified, status, host, expected, found: records, message };
+      },
+    }),
+  ];
+}
+
+/**
+ * A name below a domain that another workspace has proved to be its own is that one's, too: its record may still stand
+ * from when it used it.
+ */
+async function requireUnclaimed(db: Queryable, workspaceId: WorkspaceId, domain: string): Promise<void> {
+  const labels = domain.split(".");
+  for (let at = 0; at < labels.length - 1; at++) {
+    const parent = labels.slice(at).join(".");
+    const holder = await findDomainHolder(db, parent);
+    if (holder === undefined) continue;
+    if (holder === workspaceId) return;
+    throw new ApiError("CONFLICT", `Another workspace has proved that ${parent} is its own`);
+  }
+}

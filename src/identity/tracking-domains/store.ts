@@ -1,0 +1,125 @@
+/** The table of tracking domains. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+
+export interface TrackingDomainRow {
+  readonly id: string;
+  /** Lower-case A-labels. */
+  readonly domain: string;
+  readonly is_verified: boolean;
+  /** Since when it is; null while it is not. */
+  readonly verified_at: Date | null;
+  readonly checked_at: Date | null;
+  readonly created_at: Date;
+}
+
+const columns = sql`id, domain, is_verified, verified_at, checked_at, created_at`;
+
+/** Newest first. */
+export function listTrackingDomains(db: Queryable, workspaceId: WorkspaceId): Promise<TrackingDomainRow[]> {
+  return db.rows(sql`
+    select ${columns} from tracking_domains where workspace_id = ${workspaceId}
+    order by created_at desc, id desc`);
+}
+
+export function findTrackingDomain(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<TrackingDomainRow | undefined> {
+  return db.row(sql`
+    select ${columns} from tracking_domains where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** The new row, or undefined when the workspace has the domain already. */
+export function insertTrackingDomain(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+  now: Date,
+): Promise<TrackingDomainRow | undefined> {
+  return db.row(sql`
+    insert into tracking_domains (workspace_id, id, domain, created_at)
+    values (${workspaceId}, ${newId()}, ${domain}, ${now})
+    on conflict (workspace_id, domain) do nothing
+    returning ${columns}`);
+}
+
+/**
+ * Gives it another name, which has to be verified anew; the name it has changes nothing. Undefined when it is not there,
+ * or when another one of the workspace has the name.
+ */
+export function renameTrackingDomain(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  domain: string,
+): Promise<TrackingDomainRow | undefined> {
+  return db.row(sql`
+    update tracking_domains
+    set domain = ${domain}, is_verified = is_verified and domain = ${domain},
+      verified_at = case when domain = ${domain} then verified_at end,
+      checked_at = case when domain = ${domain} then checked_at end
+    where workspace_id = ${workspaceId} and id = ${id} and not exists (
+      select from tracking_domains other
+      where other.workspace_id = ${workspaceId} and other.domain = ${domain} and other.id <> ${id})
+    returning ${columns}`);
+}
+
+/**
+ * Writes down what a check came to, unless the domain got another name while the DNS was asked. One that stays verified
+ * keeps its date.
+ */
+export function updateTrackingVerified(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { id, domain }: Pick<TrackingDomainRow, "id" | "domain">,
+  isVerified: boolean,
+  now: Date,
+): Promise<TrackingDomainRow | undefined> {
+  return db.row(sql`
+    update tracking_domains
+    set is_verified = ${isVerified}, checked_at = ${now},
+      verified_at = case when ${isVerified} then coalesce(verified_at, ${now}) end
+    where workspace_id = ${workspaceId} and id = ${id} and domain = ${domain}
+    returning ${columns}`);
+}
+
+export async function removeTrackingDomain(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<boolean> {
+  const removed = await db.run(sql`
+    delete from tracking_domains where workspace_id = ${workspaceId} and id = ${id}`);
+  return removed > 0;
+}
+
+/** Whether any workspace has the name, verified: the question of a request, which names no workspace. */
+export async function isTrackingDomain(db: Queryable, domain: string): Promise<boolean> {
+  const found = await db.row(sql`
+    select from tracking_domains where domain = ${domain} and is_verified limit 1`);
+  return found !== undefined;
+}
+
+/**
+ * Takes domains whose last check is older than `dueBefore` by marking them checked, so that other machines pass them by
+ * and no transaction stays open while the DNS is asked.
+ */
+export function leaseDueTrackingDomains(
+  db: Queryable,
+  due: { readonly now: Date; readonly dueBefore: Date; readonly most: number },
+): Promise<(TrackingDomainRow & { readonly workspace_id: WorkspaceId })[]> {
+  // A subquery in the UPDATE's own condition could be run, and lock rows, more than once.
+  return db.rows(sql`
+    with due as materialized (
+      select workspace_id, id from tracking_domains
+      where coalesce(checked_at, created_at) <= ${due.dueBefore}
+      order by coalesce(checked_at, created_at)
+      limit ${due.most}
+      for update skip locked)
+    update tracking_domains as leased set checked_at = ${due.now}
+    from due where leased.workspace_id = due.workspace_id and leased.id = due.id
+    returning leased.*`);
+}

@@ -1,0 +1,38 @@
+/** Templates that are ready to be rendered for one recipient after the other. */
+import type { Liquid } from "liquidjs";
+import {
+  type MergeValues,
+  renderingEngine,
+  renderWithLiquid,
+  type TemplateKind,
+} from "./merge-tags-engine.ts";
+import { renderFault } from "./merge-tags-faults.ts";
+import { compileSegments } from "./merge-tags-segments.ts";
+
+/** The text, or a sentence that says why there is none with these values. Never an exception. */
+export type Rendered =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly message: string };
+export type Render = (values: MergeValues) => Rendered;
+
+/**
+ * Compiles a template that has been read, with what was inserted into it since.
+ * @param timezone IANA name, for the filter `date`
+ * @throws LiquidError when the insertions broke it
+ */
+export function compileTemplate(source: string, kind: TemplateKind, timezone: string): Render {
+  const engine = renderingEngine(kind, timezone);
+  const write = compileSegments(engine, source) ?? liquidRenderer(engine, source);
+  return (values) => {
+    try {
+      return { ok: true, text: write(values) };
+    } catch (error) {
+      return { ok: false, message: renderFault(error) };
+    }
+  };
+}
+
+function liquidRenderer(engine: Liquid, source: string): (values: MergeValues) => string {
+  const templates = engine.parse(source);
+  return (values) => renderWithLiquid(engine, templates, values);
+}

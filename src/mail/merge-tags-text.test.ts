@@ -1,0 +1,139 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { textFromHtml } from "./html-text.ts";
+import { readTemplate, type Template } from "./merge-tags.ts";
+import { compileTemplate } from "./merge-tags-compile.ts";
+import { htmlTemplate, placeInsertions } from "./merge-tags-html.ts";
+import { withInsertions } from "./merge-tags-pieces.ts";
+import { addressInsertions, textTemplateOf } from "./merge-tags-text.ts";
+
+function read(source: string): Template {
+  const reading = readTemplate(source);
+  if (!reading.ok) throw new Error(reading.faults[0]?.message);
+  return reading.template;
+}
+
+function render(source: string, kind: "html" | "text", fields: Record<string, unknown>): string {
+  const template = read(source);
+  const insertions = kind === "html" ? placeInsertions(htmlTemplate(template)) : addressInsertions(template);
+  const links = { pixel: null, tracked: (_index: number, target: string) => target };
+  const made = withInsertions(source, insertions);
+  const rendered = compileTemplate(made, kind, "UTC")({ variables: {}, more: fields, links });
+  if (!rendered.ok) throw new Error(rendered.message);
+  return rendered.text;
+}
+
+const textOf = (html: string) => textTemplateOf(htmlTemplate(read(html)));
+
+describe("values in a text", () => {
+  test.each([
+    ["stand as they are", "Hello {{ v }}!", "Hello a b&<!"],
+    [
+      "are encoded in an address",
+      "see https://x.test/?a={{ v }}&b={{ v }}.",
+      "see https://x.test/?a=a%20b%26%3C&b=a%20b%26%3C.",
+    ],
+    ["are not behind an address", "https://x.test/ {{ v }}", "https://x.test/ a b&<"],
+    ["are not in brackets behind one", "<https://x.test/>{{ v }}", "<https://x.test/>a b&<"],
+    ["are encoded once", "https://x.test/?a={{ v | url_encode }}", "https://x.test/?a=a+b%26%3C"],
+    [
+      "are encoded in an address that a tag completes",
+      "https://x.test/{% if v %}a/{% endif %}{{ v }}",
+      "https://x.test/a/a%20b%26%3C",
+    ],
+    [
+      "are encoded where a capture ends up",
+      "{% capture c %}{{ v }}{% endcapture %}https://x.test/{{ c }}",
+      "https://x.test/a%20b%26%3C",
+    ],
+  ])("%s", (_what, source, text) => {
+    expect(render(source, "text", { v: "a b&<" })).toBe(text);
+  });
+});
+
+describe("the text of an HTML template", () => {
+  test.each([
+    [
+      "keeps merge tags",
+      '<p>Hello {{ name | default: "you" }},</p><p>x</p>',
+      'Hello {{ name | default: "you" }},\n\nx',
+    ],
+    [
+      "keeps them in addresses",
+      '<a href="https://x.test/?a={{ v }}&amp;b">go</a>',
+      "go <https://x.test/?a={{ v }}&b>",
+    ],
+    [
+      "leaves out those that are not shown",
+      '<p hidden>{{ a }}</p><p title="{{ b }}" {{ c }}>x</p><!-- {{ d }} -->',
+      "x",
+    ],
+    [
+      "drops filters that make HTML",
+      "{{ a | upcase | escape | newline_to_br }}{{ b | escape | upcase }}",
+      "{{ a | upcase }}{{ b | escape | upcase }}",
+    ],
+    ["keeps white space control", "<p>a {{- b | escape -}} c</p>", "a {{- b -}} c"],
+    [
+      "joins tags to the line that follows",
+      "<p>a</p>{% if v %}<p>b</p>{% endif %}<p>c</p>",
+      "a\n\n{% if v %}b\n\n{% endif %}c",
+    ],
+    ["leaves tags in a line", "<p>a {% if v %}b {% endif %}c</p>", "a {% if v %}b {% endif %}c"],
+    [
+      "keeps lists",
+      "<ul>{% for i in v %}<li>{{ i }}</li>{% endfor %}</ul><p>b</p>",
+      "{% for i in v %}- {{ i }}\n{% endfor %}\nb",
+    ],
+    ["keeps raw", "{% raw %}{{ &amp; }}{% endraw %}", "{% raw %}{{ & }}{% endraw %}"],
+    ["leaves comments out", "a{% comment %}{{ b }}{% endcomment %}c", "a{% comment %}{% endcomment %}c"],
+    [
+      "leaves out tags between attributes",
+      '<a {% if v %}class="x"{% endif %} href="https://x.test/">a</a>',
+      "a <https://x.test/>",
+    ],
+  ])("%s", (_what, html, text) => {
+    expect(textOf(html)).toBe(text);
+  });
+
+  test("is none where every private character is taken", () => {
+    const taken = Array.from({ length: 0xf900 - 0xe000 }, (_, at) => String.fromCharCode(0xe000 + at)).join(
+      "",
+    );
+    expect([textOf(taken.slice(2)), textOf(taken)]).toEqual([taken.slice(2), null]);
+  });
+
+  test("shows the words that the HTML shows, for every value", () => {
+    const word = fc.constantFrom(
+      "<p>one</p>",
+      "two ",
+      "<b>{{ a }}</b> ",
+      "{{ b }} ",
+      '<a href="https://x.test/{{ a }}">three</a> ',
+      "<br>",
+      "<td>{{ c }}</td>",
+    );
+    const words = fc.array(word, { maxLength: 5 }).map((parts) => parts.join(""));
+    const block = fc.oneof(
+      words,
+      words.map((inner) => `{% if a %}<div>${inner}</div>{% else %}<p>none</p>{% endif %}`),
+      words.map((inner) => `<ul>{% for c in list %}<li>${inner}</li>{% endfor %}</ul>`),
+    );
+    const value = fc.constantFrom("", "a&b", "<i>", "two words", '"', null);
+    const values = fc.record({
+      a: value,
+      b: value,
+      c: value,
+      list: fc.array(fc.constantFrom("x", "y<"), { maxLength: 2 }),
+    });
+    const wordsOf = (text: string) => text.split(/[\s>]+/).filter((part) => !["", "-"].includes(part));
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 5 }), values, (blocks, fields) => {
+        const html = blocks.join("\n");
+        const text = render(textOf(html) ?? "", "text", fields);
+        expect(wordsOf(text)).toEqual(wordsOf(textFromHtml(render(html, "html", fields))));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

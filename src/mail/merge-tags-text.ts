@@ -1,0 +1,106 @@
+/** Merge tags in plain text: values inside of addresses, and the text that is made of an HTML template. */
+import { spanAt } from "./html-links.ts";
+import { textFromHtml } from "./html-text.ts";
+import { filtersOf, type Template } from "./merge-tags.ts";
+import { filterInsertion, type HtmlTemplate, isEncoded } from "./merge-tags-html.ts";
+import type { Insertion, Piece } from "./merge-tags-pieces.ts";
+
+/** What ends an address, and how one begins. */
+const addressEnd = /[\s<>"]/;
+const addressStart = /(?<!\w)https?:\/\//i;
+/** Filters that make HTML of a value. */
+const htmlFilters: ReadonlySet<string> = new Set(["escape", "escape_once", "newline_to_br", "xml_escape"]);
+/** Characters that Unicode leaves to private use. */
+const firstPrivate = 0xe000;
+const lastPrivate = 0xf8ff;
+
+/** What has to be added to outputs inside of http addresses: their values are encoded, or the address would end. */
+export function addressInsertions({ source, pieces }: Template): Insertion[] {
+  const insertions: Insertion[] = [];
+  let isInAddress = false;
+  for (const piece of pieces) {
+    if (piece.kind === "text" && (piece.role === "shown" || piece.role === "verbatim")) {
+      const text = source.slice(piece.start, piece.end);
+      const rest = lastWord(text);
+      isInAddress = (isInAddress && rest.length === text.length) || addressStart.test(rest);
+    } else if (piece.kind === "output" && piece.role === "captured") {
+      insertions.push(filterInsertion(source, filtersOf(source, piece), "as_is"));
+    } else if (piece.kind === "output" && piece.role === "shown" && isInAddress) {
+      const filters = filtersOf(source, piece);
+      if (!isEncoded(filters)) insertions.push(filterInsertion(source, filters, "as_url_part"));
+    }
+  }
+  return insertions;
+}
+
+/**
+ * The plain text of an HTML template, with its merge tags: they go through the conversion as words of their own. Tags
+ * such as `{% if … %}` that would stand alone in a line are joined to the next, so that they leave no empty lines.
+ * @returns null where the source holds all characters that could stand for a merge tag
+ */
+export function textTemplateOf({ source, pieces, map }: HtmlTemplate): string | null {
+  const [outputMark, tagMark] = unusedCharacters(source);
+  if (outputMark === undefined || tagMark === undefined) return null;
+  const isBetweenAttributes = ({ start }: Piece) => {
+    const tag = spanAt(map.tags, start);
+    return tag !== undefined && spanAt(tag.attributes, start) === undefined;
+  };
+  let html = "";
+  for (const [index, piece] of pieces.entries()) {
+    if (piece.role === "ignored") continue;
+    if (piece.kind === "text") html += source.slice(piece.start, piece.end);
+    else if (!isBetweenAttributes(piece)) {
+      const mark = piece.kind === "tag" ? tagMark : outputMark;
+      html += `${mark}${index}${mark}`;
+    }
+  }
+  const tagLine = new RegExp(`^[> ]*((?:${tagMark}\\d+${tagMark} *)+)$`);
+  const marks = new RegExp(`[${outputMark}${tagMark}](\\d+)[${outputMark}${tagMark}]`, "g");
+  const text = joinedLines(textFromHtml(html), tagLine);
+  return text.replaceAll(marks, (_mark, index) => textTag(source, pieces[Number(index)]));
+}
+
+/** Joins lines that a pattern's first group makes up to those that follow, below as many empty lines as before. */
+function joinedLines(text: string, pattern: RegExp): string {
+  let joined = "";
+  /** Line breaks behind the last line that is none of them: those there are, and those that are written. */
+  let breaks = 0;
+  let written = Number.POSITIVE_INFINITY;
+  for (const [index, line] of text.split("\n").entries()) {
+    if (index > 0) breaks++;
+    if (line === "") continue;
+    const tags = pattern.exec(line)?.[1];
+    joined += "\n".repeat(Math.max(0, breaks - written)) + (tags ?? line);
+    written = tags === undefined ? 0 : Math.max(written, breaks);
+    breaks = 0;
+  }
+  return joined;
+}
+
+/** A tag, or an output without the filters at its end that make HTML. */
+function textTag(source: string, piece: Piece | undefined): string {
+  if (piece === undefined) return "";
+  if (piece.kind === "tag") return source.slice(piece.start, piece.end);
+  const { used, end } = filtersOf(source, piece);
+  const kept = used.findLastIndex(({ name }) => !htmlFilters.has(name)) + 1;
+  const first = used[kept];
+  const cut = first === undefined ? end : source.lastIndexOf("|", first.start);
+  return source.slice(piece.start, cut).trimEnd() + source.slice(end, piece.end);
+}
+
+/** The end of a text, from the last character that ends an address. */
+function lastWord(text: string): string {
+  let start = text.length;
+  while (start > 0 && !addressEnd.test(text.charAt(start - 1))) start--;
+  return text.slice(start);
+}
+
+/** Two of them, if there are. */
+function unusedCharacters(source: string): string[] {
+  const found: string[] = [];
+  for (let code = firstPrivate; code <= lastPrivate && found.length < 2; code++) {
+    const character = String.fromCharCode(code);
+    if (!source.includes(character)) found.push(character);
+  }
+  return found;
+}

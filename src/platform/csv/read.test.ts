@@ -1,0 +1,249 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdtemp, readdir, readlink, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, describe, expect, it, test } from "vitest";
+import { type CsvFile, openCsv } from "./read.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "posthaste-csv-"));
+afterAll(() => rm(folder, { recursive: true }));
+let files = 0;
+
+async function csvOf(content: string | Uint8Array): Promise<CsvFile> {
+  const path = join(folder, `${files++}.csv`);
+  await writeFile(path, content);
+  return openCsv(path);
+}
+
+async function cellsOf(content: string | Uint8Array): Promise<(readonly string[])[]> {
+  return (await Array.fromAsync((await csvOf(content)).rows())).map(({ cells }) => cells);
+}
+
+const linesOf = async (content: string) =>
+  (await Array.fromAsync((await csvOf(content)).rows())).map(({ line }) => line);
+
+const refusal = (content: string | Uint8Array) =>
+  cellsOf(content).then(
+    () => "",
+    (fault: Error) => fault.message,
+  );
+
+/** Bytes of a text with one byte a character. */
+const latin = (text: string) => Buffer.from(text, "latin1");
+const utf16 = (text: string) => Buffer.from(text, "utf16le");
+const swapped = (text: string) => utf16(text).swap16();
+
+describe("encodings", () => {
+  const table = [
+    ["Email", "Name"],
+    ["zoë@example.com", "Zoë Müller"],
+    ["a@b.example", "naïve €"],
+  ];
+  const text = table.map((row) => row.join(",")).join("\r\n");
+  it.each([
+    ["UTF-8", "utf-8", Buffer.from(text)],
+    ["UTF-8 with a mark", "utf-8", Buffer.from(`\ufeff${text}`)],
+    ["UTF-16 LE with a mark", "utf-16le", utf16(`\ufeff${text}`)],
+    ["UTF-16 LE without", "utf-16le", utf16(text)],
+    ["UTF-16 BE with a mark", "utf-16be", swapped(`\ufeff${text}`)],
+    ["UTF-16 BE without", "utf-16be", swapped(text)],
+    ["Windows-1252", "windows-1252", latin(text.replace("€", "\x80"))],
+  ])("%s is recognised and read", async (_name, encoding, bytes) => {
+    const file = await csvOf(bytes);
+    expect(file.encoding).toBe(encoding);
+    expect(await cellsOf(bytes)).toEqual(table);
+  });
+
+  it("of the first byte that is no UTF-8, however late, makes all of it Windows-1252", async () => {
+    const rows = "abc,def\n".repeat(100_000);
+    const file = await csvOf(Buffer.concat([Buffer.from(rows), latin("Zoë,x\n")]));
+    expect(file.encoding).toBe("windows-1252");
+    let last: readonly string[] = [];
+    for await (const { cells } of file.rows()) last = cells;
+    expect(last).toEqual(["Zoë", "x"]);
+  });
+
+  it("characters on the border of two chunks stay whole", async () => {
+    const cell = "é€😀".repeat(70_000);
+    for (const shift of ["", "a", "ab", "abc"]) {
+      const rows = [
+        ["x", "y"],
+        [shift + cell, "z"],
+      ];
+      const content = rows.map((row) => row.join(",")).join("\n");
+      expect(await cellsOf(content)).toEqual(rows);
+      expect(await cellsOf(swapped(`\ufeff${content}`))).toEqual(rows);
+    }
+  });
+
+  it("a stray NUL is text like any other", async () => {
+    expect(
+      await cellsOf("email,name\na@b.example,x\0y\nc@d.example,z z z z z z z z z z z z z z z z"),
+    ).toEqual([
+      ["email", "name"],
+      ["a@b.example", "x\0y"],
+      ["c@d.example", "z z z z z z z z z z z z z z z z"],
+    ]);
+  });
+});
+
+describe("what is no CSV file is refused with a word on what to do", () => {
+  it.each([
+    ["nothing", "", /empty/],
+    ["blanks", " \r\n\t\n", /empty/],
+    ["a byte order mark", "\ufeff", /empty/],
+    ["a byte order mark of UTF-16", utf16("\ufeff\r\n"), /empty/],
+    ["xlsx", Buffer.from("PK\x03\x04\x14\0\x06\0", "latin1"), /spreadsheet \(xlsx.*Save the table as CSV/],
+    ["xls", Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]), /old spreadsheet/],
+    ["PNG", Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), /PNG/],
+    ["PDF", "%PDF-1.7", /PDF/],
+    [
+      "random bytes",
+      Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 7919 + (at >> 3)) % 256)),
+      /not text/,
+    ],
+    ["NULs", Buffer.alloc(100_000), /not text|empty/],
+    ["UTF-8 that breaks its mark", Buffer.from("\xef\xbb\xbfemail\n\xff@x", "latin1"), /begins as UTF-8/],
+    [
+      "UTF-16 of an odd length",
+      Buffer.concat([utf16("\ufeffemail\na@b"), Buffer.from("x")]),
+      /begins as UTF-16LE/,
+    ],
+  ])("%s", async (_name, content, sentence) => {
+    expect(await refusal(content)).toMatch(sentence);
+  });
+
+  it("a quotation mark that is never closed, by its line", async () => {
+    expect(await refusal('a,b\n1,2\n"3,4\n5,6\n')).toMatch(/line 3 does not end/);
+    expect(await refusal(`a,b\n1,2\n"3,4\n${"5,6\n".repeat(300_000)}`)).toMatch(/line 3 does not end/);
+  });
+});
+
+describe("delimiters", () => {
+  it.each([
+    [",", "Email,First,Last\na@b.example,A,B\n"],
+    [";", "Email;First;Last\na@b.example;A;B\n"],
+    ["\t", "Email\tFirst\tLast\na@b.example\tA\tB\n"],
+    ["|", "Email|First|Last\na@b.example|A|B\n"],
+    [";", "Email;Price, net;City\na@b.example;1,50;Rome, Italy\n"],
+    [";", 'Email;"a,b,c,d";City\n'],
+    [",", 'Email,"Notes; long; text"\na@b.example,"x;y"\n'],
+    [",", "Email\na@b.example\n"],
+    [",", "Email,Name\na@b.example\n"],
+    ["\t", "Email\tNotes\na@b.example\tone, two, three\n"],
+    [";", "sep=;\nEmail;Name,x\n"],
+    ["|", '"sep=|"\r\nEmail|a,b,c,d\r\n1|2\r\n'],
+  ])("%j is found in %j", async (delimiter, content) => {
+    expect((await csvOf(content)).delimiter).toBe(delimiter);
+  });
+
+  it("Excel's own line about it is no row", async () => {
+    expect(await cellsOf("sep=;\r\nEmail;Name\r\na@b.example;A\r\n")).toEqual([
+      ["Email", "Name"],
+      ["a@b.example", "A"],
+    ]);
+    expect(await linesOf("sep=;\nEmail;Name\na@b.example;A\n")).toEqual([2, 3]);
+  });
+});
+
+describe("rows", () => {
+  it("end with any line end, also mixed ones, and with the file", async () => {
+    const rows = [
+      ["a", "b"],
+      ["1", "2"],
+      ["3", "4"],
+    ];
+    for (const content of [
+      "a,b\n1,2\n3,4",
+      "a,b\r\n1,2\r\n3,4\r\n",
+      "a,b\r1,2\r3,4\r",
+      "a,b\r\n1,2\n3,4\r",
+    ]) {
+      expect(await cellsOf(content)).toEqual(rows);
+    }
+  });
+
+  it("may be of any length", async () => {
+    expect(await cellsOf("a,b,c\n1\n1,2,3,4,5\n,,\n")).toEqual([
+      ["a", "b", "c"],
+      ["1"],
+      ["1", "2", "3", "4", "5"],
+      ["", "", ""],
+    ]);
+  });
+
+  it("hold quotes where people forgot to double them", async () => {
+    expect(await cellsOf('a,b\nBob "The" Smith,"x ""y"" z"\n')).toEqual([
+      ["a", "b"],
+      ['Bob "The" Smith', 'x "y" z'],
+    ]);
+  });
+
+  it("know their line: blank lines and line breaks in cells count", async () => {
+    expect(await linesOf('a,b\n\n1,2\n"x\ny\r\nz",2\r\n\r\n3,4\n')).toEqual([1, 3, 4, 8]);
+  });
+
+  it("leave no file open when nobody reads on", async () => {
+    const file = await csvOf("abc,def\n".repeat(200_000));
+    for await (const { line } of file.rows()) if (line === 3) break;
+    await expect.poll(openFiles).toEqual([]);
+  });
+});
+
+async function openFiles(): Promise<string[]> {
+  const numbers = await readdir("/proc/self/fd").catch(() => []);
+  const paths = await Promise.all(
+    numbers.map((number) => readlink(`/proc/self/fd/${number}`).catch(() => "")),
+  );
+  return paths.filter((path) => path.startsWith(folder));
+}
+
+test("any table that is written comes back, whatever delimiter, line end and encoding", async () => {
+  const cell = fc.oneof(
+    fc.string({
+      unit: fc.constantFrom("a", "é", "1", " ", ",", ";", "\t", "|", '"', "\n", "\r", "\r\n", "'"),
+    }),
+    fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\0", "")),
+  );
+  const table = fc
+    .integer({ min: 2, max: 5 })
+    .chain((width) =>
+      fc.array(fc.array(cell, { minLength: width, maxLength: width }), { minLength: 1, maxLength: 20 }),
+    );
+  const write = (rows: string[][], delimiter: string, end: string) =>
+    rows.map((row) => row.map((text) => `"${text.replaceAll('"', '""')}"`).join(delimiter) + end).join("");
+  await fc.assert(
+    fc.asyncProperty(
+      table,
+      fc.constantFrom(",", ";", "\t", "|"),
+      fc.constantFrom("\n", "\r\n", "\r"),
+      fc.boolean(),
+      async (rows, delimiter, end, isWide) => {
+        const header = (rows[0] ?? []).map((_, at) => `column ${at}`);
+        const text = header.join(delimiter) + end + write(rows, delimiter, end);
+        const content = isWide ? utf16(`\ufeff${text}`) : Buffer.from(`\ufeff${text}`);
+        expect(await cellsOf(content)).toEqual([header, ...rows]);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+const corpora = process.env.POSTHASTE_CORPORA ?? join(import.meta.dirname, "../../../../shared/corpora");
+const spectrum = join(corpora, "csv-spectrum");
+describe.skipIf(!existsSync(spectrum))("csv-spectrum", async () => {
+  // The expected telephone number of location_coordinates is another than that of its row.
+  const names = existsSync(spectrum)
+    ? (await readdir(join(spectrum, "csvs"))).filter((name) => name !== "location_coordinates.csv")
+    : [];
+  it.each(names)("%s is read as it should be", async (name) => {
+    const [header = [], ...rows] = await cellsOf(readFileSync(join(spectrum, "csvs", name)));
+    const expected: unknown = JSON.parse(
+      readFileSync(join(spectrum, "json", name.replace(/csv$/, "json")), "utf8"),
+    );
+    expect(rows.map((cells) => Object.fromEntries(header.map((column, at) => [column, cells[at]])))).toEqual(
+      expected,
+    );
+  });
+});

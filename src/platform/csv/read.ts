@@ -1,0 +1,61 @@
+/** CSV files as people have them: in any of four encodings, with any of four delimiters. */
+import { createReadStream } from "node:fs";
+import { ApiError } from "../errors.ts";
+import { type Delimiter, detectLayout } from "./delimiter.ts";
+import { CHUNK_BYTES, detectEncoding, type Encoding, sampleOf } from "./encoding.ts";
+import { type CsvRow, createRecordReader } from "./records.ts";
+
+export interface CsvFile {
+  readonly encoding: Encoding;
+  readonly delimiter: Delimiter;
+  /** Reads the file from its beginning; blank lines are no rows. @throws ApiError BAD_REQUEST where it breaks off */
+  rows(): AsyncGenerator<CsvRow>;
+  /** The same some thousand rows at a time, which is quicker. */
+  batches(): AsyncGenerator<CsvRow[]>;
+}
+
+/** Characters of a row. A quote that is never closed would otherwise make one row of the rest of the file. */
+const LONGEST_ROW = 1_000_000;
+
+/** Looks how the file is written. @throws ApiError BAD_REQUEST for one that is empty or no text */
+export async function openCsv(path: string): Promise<CsvFile> {
+  const encoding = await detectEncoding(path);
+  const sample = await sampleOf(path, encoding);
+  if (sample.trim() === "") throw new ApiError("BAD_REQUEST", "The file is empty");
+  const { delimiter, hasHint } = detectLayout(sample);
+
+  async function* batches() {
+    const reader = createRecordReader(delimiter);
+    const decoder = new TextDecoder(encoding);
+    let hint = hasHint;
+    const withoutHint = (rows: CsvRow[]) => {
+      if (hint && rows.length > 0) {
+        hint = false;
+        return rows.slice(1);
+      }
+      return rows;
+    };
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+      yield withoutHint(reader.push(decoder.decode(chunk as Buffer, { stream: true })));
+      if (reader.openLength > LONGEST_ROW) throw neverEnds(reader.openLine);
+    }
+    yield withoutHint([...reader.push(decoder.decode()), ...reader.end()]);
+    if (reader.openLine !== undefined) throw neverEnds(reader.openLine);
+  }
+
+  return {
+    encoding,
+    delimiter,
+    batches,
+    async *rows() {
+      for await (const batch of batches()) yield* batch;
+    },
+  };
+}
+
+function neverEnds(line: number | undefined): ApiError {
+  return new ApiError(
+    "BAD_REQUEST",
+    `The row on line ${line} does not end: a quotation mark in it, or behind it, may never be closed`,
+  );
+}

@@ -1,0 +1,146 @@
+/**
+ * Text to rows of cells (RFC 4180), for files of a million rows: a line without quotes, as nearly all are, is split at
+ * its delimiters; only the others are read character by character. (csv-parse, which the tests take for an oracle, needs
+ * five times as long, a fifth of the time of an import.)
+ *
+ * Where people and programs bend the rules, the rows stay as whole as can be: line ends may be CRLF, LF or CR, mixed;
+ * blanks may stand round a quoted cell; a quote inside a cell that does not begin with one is a letter like any other,
+ * and a cell that goes on behind its closing quote is taken as it stands.
+ */
+
+export interface CsvRow {
+  /** Line of the file on which the row begins, from 1. */
+  readonly line: number;
+  /** As they stand in the file, without the quotes round them. */
+  readonly cells: readonly string[];
+}
+
+export interface RecordReader {
+  /** The rows that end in this piece of the text, blank lines left out. */
+  push(text: string): CsvRow[];
+  /** The row that the text ends in, if it ends in one. */
+  end(): CsvRow[];
+  /** Line on which the row begins that has not ended; undefined when it waits for nothing but more rows. */
+  readonly openLine: number | undefined;
+  /** Characters of that row so far. */
+  readonly openLength: number;
+}
+
+/** Reads the text from its beginning; `delimiter` is one character. */
+export function createRecordReader(delimiter: string): RecordReader {
+  /** The row that has not ended, and its line. */
+  let rest = "";
+  let line = 1;
+
+  const read = (text: string, isLast: boolean): CsvRow[] => {
+    const rows: CsvRow[] = [];
+    let at = 0;
+    let quote = -2;
+    let carriage = -2;
+    while (at < text.length) {
+      if (quote < at && quote !== -1) quote = text.indexOf('"', at);
+      if (carriage < at && carriage !== -1) carriage = text.indexOf("\r", at);
+      const end = text.indexOf("\n", at);
+      const isPlain = end >= 0 && (quote < 0 || quote > end) && (carriage < 0 || carriage >= end - 1);
+      if (isPlain) {
+        const stop = carriage === end - 1 && carriage >= at ? carriage : end;
+        if (stop > at) rows.push({ line, cells: text.slice(at, stop).split(delimiter) });
+        line++;
+        at = end + 1;
+        continue;
+      }
+      const record = readRecord(text, at, delimiter, isLast);
+      if (record === undefined) break;
+      if (record.cells.length > 1 || record.cells[0] !== "") rows.push({ line, cells: record.cells });
+      line += record.breaks;
+      at = record.next;
+    }
+    rest = text.slice(at);
+    return rows;
+  };
+
+  return {
+    push: (text) => read(rest + text, false),
+    end: () => read(rest, true),
+    get openLine() {
+      return rest === "" ? undefined : line;
+    },
+    get openLength() {
+      return rest.length;
+    },
+  };
+}
+
+interface Record {
+  readonly cells: string[];
+  /** Where the next one begins. */
+  readonly next: number;
+  /** Line breaks, the one at its end included. */
+  readonly breaks: number;
+}
+
+/** One row, however it is written; undefined when the text ends before it does. */
+function readRecord(text: string, from: number, delimiter: string, isLast: boolean): Record | undefined {
+  const cells: string[] = [];
+  let breaks = 0;
+  let at = from;
+  for (;;) {
+    const opening = skipBlanks(text, at, delimiter);
+    let cell = "";
+    if (text[opening] === '"') {
+      const quoted = readQuoted(text, opening);
+      if (quoted === undefined) return undefined;
+      breaks += countBreaks(quoted.content);
+      const behind = skipBlanks(text, quoted.next, delimiter);
+      if (isCellEnd(text, behind, delimiter)) {
+        cell = quoted.content;
+        at = behind;
+      } else {
+        cell = `"${quoted.content}"`;
+        at = quoted.next;
+      }
+    }
+    const start = at;
+    while (!isCellEnd(text, at, delimiter)) at++;
+    cells.push(cell + text.slice(start, at));
+    if (at >= text.length) return isLast ? { cells, next: at, breaks } : undefined;
+    if (text[at] === delimiter) {
+      at++;
+      continue;
+    }
+    // The line feed behind a carriage return may come with the next piece of the text.
+    if (text[at] === "\r" && at + 1 === text.length && !isLast) return undefined;
+    const next = at + (text[at] === "\r" && text[at + 1] === "\n" ? 2 : 1);
+    return { cells, next, breaks: breaks + 1 };
+  }
+}
+
+function isCellEnd(text: string, at: number, delimiter: string): boolean {
+  const character = text[at];
+  return character === undefined || character === delimiter || character === "\n" || character === "\r";
+}
+
+function skipBlanks(text: string, from: number, delimiter: string): number {
+  let at = from;
+  while ((text[at] === " " || text[at] === "\t") && text[at] !== delimiter) at++;
+  return at;
+}
+
+/** What stands between the quote at `opening` and the one that closes it; undefined without one. */
+function readQuoted(text: string, opening: number): { content: string; next: number } | undefined {
+  let content = "";
+  let at = opening + 1;
+  for (;;) {
+    const quote = text.indexOf('"', at);
+    // Whether a quote at the very end is doubled cannot be told before there is more, or nothing more.
+    if (quote < 0) return undefined;
+    content += text.slice(at, quote);
+    if (text[quote + 1] !== '"') return { content, next: quote + 1 };
+    content += '"';
+    at = quote + 2;
+  }
+}
+
+function countBreaks(text: string): number {
+  return text.match(/\r\n|\n|\r/g)?.length ?? 0;
+}

@@ -1,0 +1,19 @@
+/**
+ * What follows in the rest of the house from an outcome (messages/door.ts): one function for every process that hears of
+ * outcomes, for the order of its steps is the order in which everybody locks.
+ */
+import { markLost, suppressLost } from "./audience/suppression-lists/lost-addresses.ts";
+import { lostAmong, type OnMoved } from "./messages/outcome.ts";
+import type { Clock } from "./platform/clock.ts";
+import { countMoved, countRecipients } from "./sending/campaigns/counters-store.ts";
+
+/** People first, then their memberships, counters, and at the end the lists of bounces and complaints. */
+export function createReactions(clock: Clock): OnMoved {
+  return async (tx, moved) => {
+    const lost = lostAmong(moved);
+    await countRecipients(tx, moved);
+    await markLost(tx, lost, clock.now());
+    await countMoved(tx, moved);
+    await suppressLost(tx, lost);
+  };
+}

@@ -1,0 +1,194 @@
+/** What came of a campaign, over HTTP (contract, "Campaign analytics shapes"). */
+import { type Static, Type } from "typebox";
+import { messageStatuses } from "../../../messages/states.ts";
+import type { Database } from "../../../platform/database/pool.ts";
+import { type Endpoint, endpoint, need } from "../../../platform/http/endpoint.ts";
+import { offsetOf, pageOf, pagination } from "../../../platform/http/paging.ts";
+import { choiceField, pageFields, textField } from "../../../platform/http/query.ts";
+import { Id, nullable, Timestamp } from "../../../platform/http/shapes.ts";
+import { campaigns } from "../campaign.ts";
+import { requireCampaign } from "../lifecycle.ts";
+import { activityTypes, describeActivity } from "./activity.ts";
+import { activitySeries } from "./activity-series.ts";
+import {
+  type ActivityRow,
+  countActivities,
+  countCampaignMessages,
+  countDomains,
+  type DomainRow,
+  listActivities,
+  listCampaignMessages,
+  listDomains,
+  listHours,
+  listLinks,
+} from "./store.ts";
+
+const Count = Type.Integer();
+
+const ActivityHour = Type.Object(
+  {
+    time: Timestamp,
+    sent: Count,
+    opens: Count,
+    clicks: Count,
+    unsubscribes: Count,
+    complaints: Count,
+  },
+  { $id: "CampaignHour" },
+);
+
+const DomainStats = Type.Object(
+  {
+    domain: Type.String(),
+    total_messages: Type.Integer({ description: "Without those that were suppressed or cancelled." }),
+    percent_total: Type.Number({ description: "0 to 100." }),
+    success: Count,
+    bounced: Count,
+    failure: Count,
+    still_trying: Count,
+  },
+  { $id: "DomainStats" },
+);
+
+const CampaignMessage = Type.Object(
+  {
+    id: Id,
+    time: Timestamp,
+    localpart: Type.String(),
+    domain: Type.String(),
+    status: Type.Enum([...messageStatuses]),
+    attempts: Count,
+    error_message: nullable(Type.String()),
+  },
+  { $id: "CampaignMessage" },
+);
+
+const CampaignActivity = Type.Object(
+  {
+    id: Id,
+    type: Type.Enum([...activityTypes]),
+    email: Type.String(),
+    description: Type.String(),
+    timestamp: Timestamp,
+  },
+  { $id: "CampaignActivity" },
+);
+
+const CampaignLink = Type.Object(
+  {
+    index: Count,
+    url: Type.String({ description: "With its merge tags." }),
+    is_personal: Type.Boolean({ description: "Whether it has any." }),
+    click_count: Count,
+    unique_click_count: Type.Integer({ description: "People who clicked on it." }),
+  },
+  { $id: "CampaignLink" },
+);
+
+export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): Endpoint[] {
+  return [
+    endpoint({
+      id: "getCampaignActivity",
+      method: "GET",
+      path: "/campaigns/{id}/activity",
+      summary: "What happened since a campaign was sent, hour by hour, cumulative",
+      needs: need(campaigns, "read"),
+      answer: Type.Array(ActivityHour),
+      message: "Campaign activity",
+      async handle({ caller: { workspaceId }, params }) {
+        const { sent_at } = await requireCampaign(db, workspaceId, params.id);
+        return activitySeries(sent_at, await listHours(db, workspaceId, params.id));
+      },
+    }),
+    endpoint({
+      id: "getCampaignDomainStats",
+      method: "GET",
+      path: "/campaigns/{id}/smtp-domain-stats",
+      summary: "How delivery went for each recipient domain, the largest first",
+      needs: need(campaigns, "read"),
+      query: pageFields(),
+      answer: pageOf("stats", DomainStats),
+      message: "Delivery by domain",
+      async handle({ caller: { workspaceId }, params, query }) {
+        await requireCampaign(db, workspaceId, params.id);
+        const page = { limit: query.limit, offset: offsetOf(query) };
+        const [rows, { domains, messages }] = await Promise.all([
+          listDomains(db, workspaceId, params.id, page),
+          countDomains(db, workspaceId, params.id),
+        ]);
+        return {
+          stats: rows.map((row) => withShare(row, messages)),
+          pagination: pagination(query, domains),
+        };
+      },
+    }),
+    endpoint({
+      id: "listCampaignMessages",
+      method: "GET",
+      path: "/campaigns/{id}/messages",
+      summary: "What became of each recipient's message",
+      needs: need(campaigns, "read"),
+      query: {
+        status: choiceField(messageStatuses, "Only messages in this state."),
+        email: textField(320, "Only recipients whose address contains this."),
+        ...pageFields(),
+      },
+      answer: pageOf("messages", CampaignMessage),
+      message: "Campaign messages",
+      async handle({ caller: { workspaceId }, params, query }) {
+        const campaign = await requireCampaign(db, workspaceId, params.id);
+        const { status, email } = query;
+        const page = { limit: query.limit, offset: offsetOf(query) };
+        const isFiltered = status !== undefined || email !== undefined;
+        const [messages, total] = await Promise.all([
+          listCampaignMessages(db, workspaceId, params.id, { status, email }, page),
+          isFiltered ? countCampaignMessages(db, workspaceId, params.id, { status, email }) : null,
+        ]);
+        const recipients = campaign.sent_at === null ? 0 : campaign.total_recipients;
+        return { messages, pagination: pagination(query, total ?? recipients) };
+      },
+    }),
+    endpoint({
+      id: "listCampaignActivities",
+      method: "GET",
+      path: "/campaigns/{id}/recent-activity",
+      summary: "What happened to whom, newest first",
+      needs: need(campaigns, "read"),
+      query: pageFields(),
+      answer: pageOf("activities", CampaignActivity),
+      message: "Recent activity",
+      async handle({ caller: { workspaceId }, params, query }) {
+        await requireCampaign(db, workspaceId, params.id);
+        const page = { limit: query.limit, offset: offsetOf(query) };
+        const [rows, total] = await Promise.all([
+          listActivities(db, workspaceId, params.id, page),
+          countActivities(db, workspaceId, params.id),
+        ]);
+        return { activities: rows.map(activityOf), pagination: pagination(query, total) };
+      },
+    }),
+    endpoint({
+      id: "listCampaignLinks",
+      method: "GET",
+      path: "/campaigns/{id}/links",
+      summary: "The tracked links of a campaign and how often they were clicked",
+      needs: need(campaigns, "read"),
+      answer: Type.Array(CampaignLink),
+      message: "Campaign links",
+      async handle({ caller: { workspaceId }, params }) {
+        await requireCampaign(db, workspaceId, params.id);
+        return listLinks(db, workspaceId, params.id);
+      },
+    }),
+  ];
+}
+
+function withShare(row: DomainRow, messages: number): Static<typeof DomainStats> {
+  const { domain, total_messages, ...ends } = row;
+  const percent = messages === 0 ? 0 : Math.round((total_messages / messages) * 10_000) / 100;
+  return { domain, total_messages, percent_total: percent, ...ends };
+}
+
+function activityOf({ id, email, time, ...event }: ActivityRow): Static<typeof CampaignActivity> {
+  return { id, email, timestamp: time, ...describeActivity(event) };
+}

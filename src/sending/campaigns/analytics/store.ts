@@ -1,0 +1,271 @@
+/** What came of a campaign. Figures are read from counters; what is listed is read in pages along an index. */
+import sql, { join, type Sql } from "sql-template-tag";
+import type { MessageStatus } from "../../../messages/states.ts";
+import type { Queryable } from "../../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import { type ActivityEvent, shownTypes } from "./activity.ts";
+
+interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+/** An hour that had any news. */
+export interface CampaignHour {
+  readonly hour: Date;
+  readonly sent: number;
+  readonly opens: number;
+  readonly clicks: number;
+  readonly unsubscribes: number;
+  readonly complaints: number;
+}
+
+/** Oldest first. */
+export function listHours(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+): Promise<CampaignHour[]> {
+  return db.rows(sql`
+    select hour, sent, opens, clicks, unsubscribes, complaints from campaign_hours
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by hour`);
+}
+
+export interface DomainRow {
+  readonly domain: string;
+  readonly total_messages: number;
+  readonly success: number;
+  readonly bounced: number;
+  readonly failure: number;
+  readonly still_trying: number;
+}
+
+/** What was not suppressed or cancelled. */
+const tried = sql`queued + deferred + delivered + complained + bounced + failed`;
+
+/** The largest first. */
+export function listDomains(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+  page: Page,
+): Promise<DomainRow[]> {
+  return db.rows(sql`
+    select domain, ${tried} as total_messages, delivered + complained as success, bounced, failed as failure,
+      queued + deferred as still_trying
+    from campaign_domains
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and ${tried} > 0
+    order by ${tried} desc, domain limit ${page.limit} offset ${page.offset}`);
+}
+
+/** How many domains there are, and messages in all of them. */
+export async function countDomains(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+): Promise<{ domains: number; messages: number }> {
+  const counted = await db.row<{ domains: number; messages: number }>(sql`
+    select count(*)::int as domains, coalesce(sum(${tried}), 0)::int as messages from campaign_domains
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and ${tried} > 0`);
+  return counted ?? { domains: 0, messages: 0 };
+}
+
+export interface CampaignMessageRow {
+  readonly id: string;
+  readonly time: Date;
+  readonly localpart: string;
+  readonly domain: string;
+  readonly status: MessageStatus;
+  readonly attempts: number;
+  readonly error_message: string | null;
+}
+
+export interface RecipientFilter {
+  readonly status?: MessageStatus | undefined;
+  /** Any part of the address, in any case. */
+  readonly email?: string | undefined;
+}
+
+/** A message is being sent while a delivery worker holds its lease (messages/states.ts). */
+const shownStatus = sql`case when q.leased_by is not null and m.status in ('queued', 'deferred') then 'sending' else m.status end`;
+
+const row = sql`m.id, m.created_at as time, m.localpart, m.domain, ${shownStatus} as status, m.attempts, m.error_message`;
+
+const withQueue = sql`messages m left join delivery_queue q on q.workspace_id = m.workspace_id and q.message_id = m.id`;
+
+const isNamed = ({ email }: RecipientFilter): Sql =>
+  email === undefined
+    ? sql`true`
+    : sql`position(lower(${email}) in lower(m.localpart || '@' || m.domain)) > 0`;
+
+/** Waiting messages are found by the queue, which is short when they are few; ended ones by the event of their end. */
+function isIn(workspaceId: WorkspaceId, campaignId: string, status: MessageStatus): Sql {
+  if (status === "queued" || status === "deferred" || status === "sending") {
+    const stored = status === "sending" ? sql`m.status in ('queued', 'deferred')` : sql`m.status = ${status}`;
+    return sql`
+      select m.id from delivery_queue q
+      join messages m on m.workspace_id = q.workspace_id and m.id = q.message_id
+      where q.workspace_id = ${workspaceId} and q.priority = 1 and q.campaign_id = ${campaignId} and ${stored}
+        and (q.leased_by is not null) = ${status === "sending"}`;
+  }
+  return sql`
+    select m.id from message_events e
+    join messages m on m.workspace_id = e.workspace_id and m.id = e.message_id and m.status = ${status}
+    where e.workspace_id = ${workspaceId} and e.campaign_id = ${campaignId} and e.type = ${status}`;
+}
+
+/** Ids of the campaign's messages that a filter leaves, in no order. */
+function matching(workspaceId: WorkspaceId, campaignId: string, filter: RecipientFilter): Sql {
+  const ofCampaign = filter.status
+    ? isIn(workspaceId, campaignId, filter.status)
+    : sql`
+      select m.id from campaign_recipients r
+      join messages m on m.workspace_id = r.workspace_id and m.id = r.message_id
+      where r.workspace_id = ${workspaceId} and r.campaign_id = ${campaignId}`;
+  return sql`${ofCampaign} and ${isNamed(filter)}`;
+}
+
+/** Newest first: the order of message ids, which is that of recipients. */
+export function listCampaignMessages(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+  filter: RecipientFilter,
+  page: Page,
+): Promise<CampaignMessageRow[]> {
+  const isFiltered = filter.status !== undefined || filter.email !== undefined;
+  const ids = isFiltered
+    ? sql`${matching(workspaceId, campaignId, filter)} order by m.id desc`
+    : sql`
+      select message_id as id from campaign_recipients
+      where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by subscriber_id desc`;
+  return db.rows(sql`
+    with page as materialized (${ids} limit ${page.limit} offset ${page.offset})
+    select ${row} from page join ${withQueue} on m.workspace_id = ${workspaceId} and m.id = page.id
+    order by m.id desc`);
+}
+
+/** Without a filter the number of recipients is known (campaigns.total_recipients). */
+export async function countCampaignMessages(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+  filter: RecipientFilter,
+): Promise<number> {
+  const counted = await db.row<{ total: number }>(sql`
+    select count(*)::int as total from (${matching(workspaceId, campaignId, filter)}) found`);
+  return counted?.total ?? 0;
+}
+
+export interface ActivityRow extends ActivityEvent {
+  readonly id: string;
+  readonly email: string;
+  readonly message_id: string;
+  readonly time: Date;
+}
+
+/** Newest first. Each type is read along the index, and no further than the page goes. */
+export function listActivities(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+  page: Page,
+): Promise<ActivityRow[]> {
+  const most = page.limit + page.offset;
+  const ofType = (type: string) => sql`(
+    select e.id, e.message_id, e.type, e.time, e.detail, e.mx_host from message_events e
+    where e.workspace_id = ${workspaceId} and e.campaign_id = ${campaignId} and e.type = ${type}
+    order by e.id desc limit ${most})`;
+  return db.rows(sql`
+    with page as materialized (
+      select * from (${join(shownTypes.map(ofType), " union all ")}) e
+      order by e.id desc limit ${page.limit} offset ${page.offset}
+    )
+    select page.*, m.localpart || '@' || m.domain as email
+    from page join messages m on m.workspace_id = ${workspaceId} and m.id = page.message_id
+    order by page.id desc`);
+}
+
+/** As many as the feed has: a counter. */
+export async function countActivities(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+): Promise<number> {
+  const counted = await db.row<{ activities: number }>(sql`
+    select activities from campaign_counters where workspace_id = ${workspaceId} and campaign_id = ${campaignId}`);
+  return counted?.activities ?? 0;
+}
+
+export interface LinkRow {
+  readonly index: number;
+  readonly url: string;
+  readonly is_personal: boolean;
+  readonly click_count: number;
+  readonly unique_click_count: number;
+}
+
+/** In the order of the mail. */
+export function listLinks(db: Queryable, workspaceId: WorkspaceId, campaignId: string): Promise<LinkRow[]> {
+  return db.rows(sql`
+    select index, url, is_personal, click_count, unique_click_count from campaign_links
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by index`);
+}
+
+/** Messages of a person that are looked through for what happened to them: the newest. */
+const MOST_MESSAGES = 100;
+
+const mailOf = (workspaceId: WorkspaceId, subscriberId: string) => sql`
+  select campaign_id, message_id from campaign_recipients
+  where workspace_id = ${workspaceId} and subscriber_id = ${subscriberId}
+  order by message_id desc limit ${MOST_MESSAGES}`;
+
+export interface PersonActivityRow extends ActivityEvent {
+  readonly id: string;
+  readonly campaign_id: string;
+  readonly campaign_name: string;
+  readonly message_id: string;
+  readonly time: Date;
+}
+
+/** What campaigns and one person had to do with each other, newest first. */
+export function listActivitiesOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  subscriberId: string,
+  limit: number,
+): Promise<PersonActivityRow[]> {
+  return db.rows(sql`
+    with mail as materialized (${mailOf(workspaceId, subscriberId)})
+    select e.id, e.type, e.detail, e.mx_host, e.time, e.message_id, mail.campaign_id, m.origin_name as campaign_name
+    from mail
+    join messages m on m.workspace_id = ${workspaceId} and m.id = mail.message_id
+    join message_events e on e.workspace_id = ${workspaceId} and e.message_id = mail.message_id
+      and e.type = any (${[...shownTypes]}::text[])
+    order by e.id desc limit ${limit}`);
+}
+
+export interface PersonBounceRow {
+  readonly id: string;
+  readonly code: number | null;
+  readonly enhanced_code: string | null;
+  readonly detail: string | null;
+  readonly message_id: string;
+  readonly campaign_id: string;
+  readonly time: Date;
+}
+
+/** Newest first. */
+export function listBouncesOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  subscriberId: string,
+  limit: number,
+): Promise<PersonBounceRow[]> {
+  return db.rows(sql`
+    with mail as materialized (${mailOf(workspaceId, subscriberId)})
+    select e.id, e.code, e.enhanced_code, e.detail, e.message_id, mail.campaign_id, e.time
+    from mail join message_events e on e.workspace_id = ${workspaceId} and e.message_id = mail.message_id
+      and e.type = 'bounced'
+    order by e.id desc limit ${limit}`);
+}

@@ -1,0 +1,189 @@
+/** A campaign as answers show it (contract, section 2; decisions, section 8), and what a caller may say about one. */
+import { type Static, Type } from "typebox";
+import type { Resource } from "../../platform/http/endpoint.ts";
+import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "../../platform/http/shapes.ts";
+import { LONGEST_NAME } from "../../workspace/name.ts";
+import { Attachment } from "../emails/attachments.ts";
+
+export const campaigns: Resource = { name: "campaigns", label: "Campaigns", group: "Sending" };
+
+export const campaignStatuses = ["draft", "scheduled", "sending", "sent", "paused", "cancelled"] as const;
+export type CampaignStatus = (typeof campaignStatuses)[number];
+
+export const messageTypes = ["email", "sms"] as const;
+export const recipientTypes = ["mailing_list", "segment", "custom"] as const;
+
+/** RFC 5322 section 2.1.1. */
+const LONGEST_SUBJECT = 998;
+
+const Conditions = Type.Object({}, { description: "Segment rules: `{ logic, rules }`." });
+const Uuid = Type.String({ format: "uuid" });
+
+/** A request's campaign: POST and PUT take the same, and what is left out has its default. */
+export const NewCampaign = Type.Object(
+  {
+    name: Type.String({ minLength: 1, maxLength: LONGEST_NAME, description: "Internal name." }),
+    subject: Type.String({ minLength: 1, maxLength: LONGEST_SUBJECT, description: "May hold merge tags." }),
+    from_email: Type.String({ description: "On a verified sending domain, or a verified sender." }),
+    from_name: omittable(Type.String({ maxLength: LONGEST_NAME })),
+    reply_to: omittable(Type.String()),
+    message_type: omittable(Type.Enum([...messageTypes], { default: "email" })),
+    phone_field_name: omittable(
+      Type.String({ maxLength: LONGEST_NAME, description: "For sms: the field that holds the number." }),
+    ),
+    recipient_type: omittable(
+      Type.Enum([...recipientTypes], { description: "Omitted: what of the three fields below is given." }),
+    ),
+    mailing_list_id: omittable(Type.Unsafe<string>({ ...Uuid, description: "Looked for when it is sent." })),
+    segment_id: omittable(Uuid),
+    segment_conditions: omittable(Conditions),
+    html_content: omittable(Type.String()),
+    text_content: omittable(
+      Type.String({ description: "Made of the HTML when left out; the message of an sms." }),
+    ),
+    enable_open_tracking: omittable(Type.Boolean({ description: "Omitted: as the list has it." })),
+    enable_click_tracking: omittable(Type.Boolean({ description: "Omitted: as the list has it." })),
+    url_domain_id: omittable(Type.Unsafe<string>({ ...Uuid, description: "Tracking domain for links." })),
+    use_custom_headers: omittable(Type.Boolean({ default: false })),
+    custom_headers: omittable(Type.String({ description: "Lines `Name: value`." })),
+    virtual_mta_ip: omittable(
+      Type.String({ maxLength: 100, description: "A sending IP, or `routing_rule:<uuid>`." }),
+    ),
+    routing_rule_id: omittable(Uuid),
+    bounce_email: omittable(
+      Type.String({ description: "Kept with the campaign, for copies of failure reports." }),
+    ),
+    sender_email: omittable(
+      Type.String({
+        description: "Its domain, whose return path leads here, is that of the envelope sender.",
+      }),
+    ),
+    scheduled_at: omittable(
+      Type.String({ maxLength: 40, description: "Without an offset in the workspace's time zone." }),
+    ),
+    attachments: omittable(Type.Array(Attachment)),
+  },
+  { $id: "NewCampaign" },
+);
+export type NewCampaign = Static<typeof NewCampaign>;
+
+const Rate = (of: string) => Type.Number({ description: `Fraction of the ${of}, 0 to 1.` });
+const Count = Type.Integer();
+
+/** What a list of campaigns shows of each: everything but the content. */
+const summary = {
+  id: Id,
+  name: Type.String(),
+  subject: Type.String(),
+  from_email: Type.String(),
+  from_name: nullable(Type.String()),
+  status: Type.Enum([...campaignStatuses]),
+  message_type: Type.Enum([...messageTypes]),
+  recipient_type: Type.Enum([...recipientTypes]),
+  mailing_list_id: nullable(Id),
+  mailing_list_name: nullable(Type.String()),
+  segment_id: nullable(Id),
+  segment_name: nullable(Type.String()),
+  scheduled_at: NullableTimestamp,
+  sent_at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: "Begin of dispatch." }),
+  completed_at: NullableTimestamp,
+  paused_at: NullableTimestamp,
+  pause_reason: nullable(
+    Type.String({ description: "Null when a person paused it; otherwise what made the service do it." }),
+  ),
+  total_recipients: Type.Integer({ description: "An estimate until dispatch." }),
+  excluded: Type.Object(
+    { suppressed: Count, unsubscribed: Count, invalid: Count, duplicate: Count },
+    { description: "People of the audience who were not written to." },
+  ),
+  sent_count: Type.Integer({ description: "Messages whose first attempt is over." }),
+  delivered_count: Count,
+  open_count: Type.Integer({ description: "By people; machines are left out, here and below." }),
+  unique_open_count: Count,
+  click_count: Count,
+  unique_click_count: Count,
+  bounce_count: Count,
+  complaint_count: Count,
+  unsubscribe_count: Count,
+  failed_count: Count,
+  suppressed_count: Type.Integer({ description: "Messages that were kept back when their turn came." }),
+  open_rate: Rate("delivered"),
+  click_rate: Rate("delivered"),
+  bounce_rate: Rate("sent"),
+  complaint_rate: Rate("delivered"),
+  unsubscribe_rate: Rate("delivered"),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+export const CampaignSummary = Type.Object(summary, { $id: "CampaignSummary" });
+export type CampaignSummary = Static<typeof CampaignSummary>;
+
+export const Campaign = Type.Object(
+  {
+    ...summary,
+    reply_to: nullable(Type.String()),
+    phone_field_name: nullable(Type.String()),
+    segment_conditions: nullable(Type.Record(Type.String(), Type.Unknown())),
+    html_content: nullable(Type.String()),
+    text_content: nullable(Type.String()),
+    enable_open_tracking: nullable(Type.Boolean()),
+    enable_click_tracking: nullable(Type.Boolean()),
+    url_domain_id: nullable(Id),
+    use_custom_headers: Type.Boolean(),
+    custom_headers: nullable(Type.String()),
+    virtual_mta_ip: nullable(Type.String()),
+    routing_rule_id: nullable(Id),
+    bounce_email: nullable(Type.String()),
+    sender_email: nullable(Type.String()),
+    attachments: Type.Array(
+      Type.Object({
+        filename: Type.String(),
+        content: Type.String(),
+        content_type: Type.String(),
+        disposition: Type.Enum(["attachment", "inline"]),
+        content_id: nullable(Type.String()),
+      }),
+    ),
+    warnings: Type.Array(
+      Type.Object(
+        { field: Type.String(), line: Count, column: Count, message: Type.String() },
+        { $id: "ContentWarning" },
+      ),
+      { description: "Merge tags that show nothing, and what keeps the content from being sent." },
+    ),
+  },
+  { $id: "Campaign" },
+);
+export type Campaign = Static<typeof Campaign>;
+
+/** What its author decides: the columns that a draft's replacement writes. */
+export type CampaignSettings = Pick<
+  Campaign,
+  | "name"
+  | "subject"
+  | "from_email"
+  | "from_name"
+  | "reply_to"
+  | "message_type"
+  | "phone_field_name"
+  | "recipient_type"
+  | "mailing_list_id"
+  | "segment_id"
+  | "segment_conditions"
+  | "html_content"
+  | "text_content"
+  | "enable_open_tracking"
+  | "enable_click_tracking"
+  | "url_domain_id"
+  | "use_custom_headers"
+  | "custom_headers"
+  | "virtual_mta_ip"
+  | "routing_rule_id"
+  | "bounce_email"
+  | "sender_email"
+  | "scheduled_at"
+  | "attachments"
+  | "warnings"
+  | "total_recipients"
+>;

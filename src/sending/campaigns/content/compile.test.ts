@@ -1,0 +1,272 @@
+import { describe, expect, test } from "vitest";
+import { headerTextFault } from "../../../mail/address.ts";
+import { type ContentOptions, compileContent } from "./compile.ts";
+import type { CampaignContent } from "./read.ts";
+import { type RecipientLinks, type RecipientValues, renderContent } from "./render.ts";
+
+const options: ContentOptions = {
+  tracksOpens: true,
+  tracksClicks: true,
+  addsFooter: true,
+  fields: new Set(["city", "interests"]),
+  timezone: "UTC",
+};
+const ada: RecipientValues = {
+  email: "ada@example.com",
+  first_name: "Ada",
+  last_name: null,
+  custom_fields: { city: "London", interests: ["tea", "<maths>"] },
+  list_name: "News",
+  campaign_name: "Spring",
+};
+const links: RecipientLinks = {
+  unsubscribe: "https://t.test/u/1",
+  view: "https://t.test/v/1",
+  pixel: "https://t.test/o/1.gif",
+  tracked: (index) => `https://t.test/c/1/${index}`,
+};
+const wayOut = '<a href="{{ unsubscribe_url }}">bye</a>';
+
+function compiled(content: Partial<CampaignContent>, changed: Partial<ContentOptions> = {}) {
+  const given = { subject: "News", html_content: null, text_content: null, ...content };
+  const result = compileContent(given, { ...options, ...changed });
+  if (!result.ok) throw new Error(result.faults[0]?.message);
+  return result;
+}
+
+function rendered(content: Partial<CampaignContent>, changed: Partial<ContentOptions> = {}, values = ada) {
+  const mail = renderContent(compiled(content, changed).content, values, links);
+  if (!mail.ok) throw new Error(mail.fault.message);
+  return mail;
+}
+
+describe("a campaign's mail", () => {
+  test("is its templates with the recipient's values, a text, a way out, and what is tracked", () => {
+    const html_content =
+      '<html><body><p>Hello {{ first_name | default: "you" }} {{ last_name }} of {{ city }},</p>\n' +
+      '<p><a href="https://shop.test/?a=1&amp;c={{ custom_fields.city }}">shop</a></p></body></html>\n';
+    const mail = rendered({ subject: "{{ campaign_name }} for {{ email }}", html_content });
+    expect(mail.subject).toBe("Spring for ada@example.com");
+    expect(mail.html).toBe(
+      "<html><body><p>Hello Ada  of London,</p>\n" +
+        '<p><a href="https://t.test/c/1/0">shop</a></p>' +
+        '<p style="margin:24px 0;font:12px/18px Arial,sans-serif;color:#666666;text-align:center">' +
+        '<a href="https://t.test/u/1" style="color:#666666">Unsubscribe from these emails</a></p>\n' +
+        '<img src="https://t.test/o/1.gif" width="1" height="1" alt="" style="display:block;border:0"></body></html>\n',
+    );
+    expect(mail.text).toBe(
+      "Hello Ada  of London,\n\nshop <https://shop.test/?a=1&c=London>\n\n" +
+        "Unsubscribe from these emails <https://t.test/u/1>",
+    );
+  });
+
+  test("is, without tracking and with a way out of its own, what its author wrote, byte for byte", () => {
+    const html_content = `<!doctype html>\r\n<A HREF='https://x.test/?a&amp;b'>\t${wayOut}</body >é\0\n`;
+    const mail = rendered(
+      { html_content, text_content: "a\r\n{{ unsubscribe_url }} " },
+      { tracksClicks: false, tracksOpens: false },
+    );
+    expect(mail.html).toBe(html_content.replace("{{ unsubscribe_url }}", links.unsubscribe));
+    expect(mail.text).toBe("a\r\nhttps://t.test/u/1 ");
+  });
+
+  test("has no HTML where only a text was given, and the text's addresses stay", () => {
+    const mail = rendered({ text_content: "Hello {{ first_name }}: https://x.test/?c={{ city }}\n" });
+    expect([mail.html, mail.text]).toEqual([
+      null,
+      "Hello Ada: https://x.test/?c=London\n\n-- \nUnsubscribe from these emails: https://t.test/u/1\n",
+    ]);
+  });
+
+  test("has the text its author wrote, and not the one of the HTML", () => {
+    expect(rendered({ html_content: wayOut, text_content: "x {{ unsubscribe_url }}" }).text).toBe(
+      "x https://t.test/u/1",
+    );
+  });
+
+  test("decides and repeats, in the text as in the HTML", () => {
+    const html_content = `{% if city == "London" %}<p>Here</p>{% endif %}{% for i in interests %}<p>{{ i }}</p>{% endfor %}${wayOut}`;
+    const mail = rendered({ html_content }, { tracksOpens: false });
+    expect(mail.html).toBe('<p>Here</p><p>tea</p><p>&lt;maths&gt;</p><a href="https://t.test/u/1">bye</a>');
+    expect(mail.text).toBe("Here\n\ntea\n\n<maths>\n\nbye <https://t.test/u/1>");
+  });
+
+  test("has no pixel where the recipient has no address for it, as on the page that shows it", () => {
+    const { content } = compiled({ html_content: wayOut });
+    const mail = renderContent(content, ada, { ...links, pixel: null });
+    expect(mail.ok && mail.html).toBe('<a href="https://t.test/u/1">bye</a>');
+  });
+
+  test("has no text of its own where the HTML's tags cannot be kept in one", () => {
+    const { content } = compiled({ html_content: `{% if city %}a<style>{% endif %}</style>${wayOut}` });
+    expect(content.text).toBeNull();
+  });
+
+  test("is for SMS its text alone", () => {
+    const mail = rendered({ subject: "", text_content: "Hi {{ first_name }}" }, { addsFooter: false });
+    expect(mail).toEqual({ ok: true, subject: "", html: null, text: "Hi Ada" });
+  });
+});
+
+describe("values from strangers", () => {
+  const mallory = {
+    ...ada,
+    first_name: 'M\r\nBcc: eve@x.test<img src=x onerror="x">{{ email }}',
+    custom_fields: { city: "javascript:x" },
+  };
+
+  test("stay values", () => {
+    const content = {
+      subject: "Hi {{ first_name }}",
+      html_content: `<p title="{{ first_name }}">{{ first_name }}</p><a href="{{ city }}">x</a>${wayOut}`,
+    };
+    const mail = rendered(content, { tracksOpens: false }, mallory);
+    const escaped = "M\r\nBcc: eve@x.test&lt;img src=x onerror=&#34;x&#34;&gt;{{ email }}";
+    expect(mail.html).toBe(
+      `<p title="${escaped}">${escaped}</p><a href="#">x</a><a href="https://t.test/u/1">bye</a>`,
+    );
+    expect(headerTextFault(mail.subject)).toBeNull();
+    expect(mail.subject).toBe('Hi M Bcc: eve@x.test<img src=x onerror="x">{{ email }}');
+  });
+
+  test("make no subject longer than a line may be", () => {
+    const mail = rendered(
+      { subject: "{{ first_name }}", text_content: "x" },
+      {},
+      { ...ada, first_name: "😀".repeat(5_000) },
+    );
+    expect(mail.subject).toHaveLength(998);
+    expect(mail.subject.isWellFormed()).toBe(true);
+  });
+
+  test("that a filter cannot take make one mail fail, with a sentence, and no exception", () => {
+    const { content } = compiled({ text_content: "{{ city | url_decode }}" });
+    expect(renderContent(content, { ...ada, custom_fields: { city: "%" } }, links)).toEqual({
+      ok: false,
+      fault: { field: "text_content", message: "This could not be rendered: URI malformed." },
+    });
+  });
+});
+
+describe("the way out", () => {
+  const hasFooter = (html_content: string) =>
+    rendered({ html_content }).html?.includes("Unsubscribe from these emails");
+  test.each([
+    ["there is none", "<p>Hello</p>", true],
+    ["it is a link", wayOut, false],
+    ["it is a text", "{{ unsubscribe_url }}", false],
+    ["it is in a comment of the HTML", `<!-- ${wayOut} -->`, true],
+    ["it is for Outlook alone", `<!--[if mso]>${wayOut}<![endif]-->`, true],
+    ["it is in a comment of the template", `{% comment %}${wayOut}{% endcomment %}`, true],
+    ["it is written as it is", `{% raw %}${wayOut}{% endraw %}`, true],
+  ])("is added to the HTML where %s: %j %s", (_what, html, added) => {
+    expect(hasFooter(html)).toBe(added);
+  });
+
+  test("is added to an own text, too", () => {
+    expect(rendered({ html_content: wayOut, text_content: "x" }).text).toContain("https://t.test/u/1");
+  });
+
+  test("stands outside of every block", () => {
+    expect(hasFooter("{% if nobody %}<p>x</p></body>{% endif %}")).toBe(true);
+  });
+});
+
+describe("the facts of a content", () => {
+  test("are what has to be known of a recipient, and the links, as plain data", () => {
+    const { facts } = compiled({
+      subject: "{{ first_name }}",
+      html_content: `{{ city }} {{ custom_fields.interests | join: last_name }} <a href="https://x.test/?a={{ city }}">${wayOut}`,
+    }).content;
+    expect(JSON.parse(JSON.stringify(facts))).toEqual({
+      variables: ["first_name", "last_name", "unsubscribe_url"],
+      fields: ["city", "interests"],
+      links: [{ url: "https://x.test/?a={{ city }}", personal: true }],
+    });
+  });
+
+  test("say that any field may be asked for where a template chooses by itself", () => {
+    expect(compiled({ text_content: "{{ custom_fields[first_name] }}" }).content.facts.fields).toBeNull();
+    expect(compiled({ text_content: "{{ custom_fields | size }}" }).content.facts.fields).toBeNull();
+  });
+
+  test("have no links where clicks are not tracked", () => {
+    expect(
+      compiled({ html_content: '<a href="https://x.test/">' }, { tracksClicks: false }).content.facts.links,
+    ).toEqual([]);
+  });
+});
+
+describe("what is wrong with a content", () => {
+  const faultsOf = (content: Partial<CampaignContent>) => {
+    const result = compileContent(
+      { subject: "News", html_content: null, text_content: null, ...content },
+      options,
+    );
+    return result.ok
+      ? []
+      : result.faults.map(({ field, line, column, message }) => [field, line, column, message]);
+  };
+
+  test.each([
+    [
+      "neither HTML nor text",
+      { html_content: " \n" },
+      "html_content",
+      "html_content: give the mail an html_content or a text_content",
+    ],
+    [
+      "a tag that does not end",
+      { text_content: "a\n {{ b" },
+      "text_content",
+      "text_content, line 2, column 2: This merge tag is not closed with }}.",
+    ],
+    [
+      "a line break in the subject",
+      { subject: "a\r\nBcc: x", text_content: "x" },
+      "subject",
+      "subject: Remove the line break U+000D at position 2.",
+    ],
+    [
+      "markup in a capture",
+      { html_content: "{% capture a %}<b>{% endcapture %}" },
+      "html_content",
+      "html_content, line 1, column 16: A capture holds text: this markup would be shown to readers.",
+    ],
+    [
+      "a loop that does not end soon",
+      { text_content: "{% for i in (1..10000000) %}x{% endfor %}" },
+      "text_content",
+      "text_content: This could not be rendered: it handles too much text.",
+    ],
+  ])("is said: %s", (_what, content, field, message) => {
+    expect(faultsOf(content)).toContainEqual([field, expect.any(Number), expect.any(Number), message]);
+  });
+
+  test("is said of all parts at once", () => {
+    expect(
+      faultsOf({ subject: "{{ a | b }}", html_content: "{% c %}", text_content: "{{" }).map(
+        ([field]) => field,
+      ),
+    ).toEqual(["subject", "html_content", "text_content"]);
+  });
+
+  test("and names that show nothing are warnings, with what may be meant", () => {
+    const { warnings } = compiled({
+      subject: "{{ FirstName }}",
+      html_content:
+        "{{ first_name }}\n{{ custom_fields.town }} {{ custom_fields.city }}{{ City }}{{ email.size }}{{ email.domain }}",
+    });
+    expect(warnings.map(({ message }) => message)).toEqual([
+      "subject, line 1, column 4: There is no FirstName: it shows nothing. Did you mean first_name?",
+      "html_content, line 2, column 4: There is no custom_fields.town: it shows nothing.",
+      "html_content, line 2, column 53: There is no City: it shows nothing. Did you mean city?",
+      "html_content, line 2, column 79: There is no email.domain: it shows nothing.",
+    ]);
+  });
+
+  test("a template as long as one may be takes the footer, too", () => {
+    const text_content = `${"{{ email }}".repeat(1_666)}x`;
+    expect(rendered({ text_content }).text).toContain(links.unsubscribe);
+  });
+});

@@ -1,0 +1,101 @@
+/**
+ * The content of a campaign, from what its author wrote to what is rendered for each recipient: read and checked,
+ * completed by what a mail needs (a way out, a text part, links and a pixel that lead back), and compiled, once. Nothing
+ * here knows a database or the state of a campaign.
+ */
+import { type TemplateLink, trackLinks } from "../../../mail/html-links-tracked.ts";
+import { readTemplate, type Template } from "../../../mail/merge-tags.ts";
+import { compileTemplate } from "../../../mail/merge-tags-compile.ts";
+import { bodyEnd, type HtmlTemplate, htmlTemplate, placeInsertions } from "../../../mail/merge-tags-html.ts";
+import { type Insertion, withInsertions } from "../../../mail/merge-tags-pieces.ts";
+import { addressInsertions, textTemplateOf } from "../../../mail/merge-tags-text.ts";
+import { withHtmlFooter, withTextFooter } from "./footer.ts";
+import {
+  type CampaignContent,
+  type ContentFault,
+  type ContentReading,
+  fieldFault,
+  readContent,
+} from "./read.ts";
+import { type RenderableContent, renderContent, sampleLinks, sampleValues } from "./render.ts";
+import { type UsedNames, usedNames } from "./variables.ts";
+
+export interface ContentOptions {
+  readonly tracksOpens: boolean;
+  readonly tracksClicks: boolean;
+  /** Whether a body that lets nobody unsubscribe is given a footer that does. Not for SMS. */
+  readonly addsFooter: boolean;
+  /** Names of the custom fields there are; others are reported. */
+  readonly fields: ReadonlySet<string>;
+  /** IANA name, for the filter `date`. */
+  readonly timezone: string;
+}
+
+/** What is known of the content without any recipient. Plain data, which may be stored. */
+export interface ContentFacts extends UsedNames {
+  /** Those that are tracked, at the index that is given to `tracked`. */
+  readonly links: readonly TemplateLink[];
+}
+
+/** Content that is ready for renderContent (render.ts). */
+export interface CompiledContent extends RenderableContent {
+  readonly facts: ContentFacts;
+}
+
+/** Faults keep a campaign from being sent; warnings are names that show nothing. */
+export type Compilation = { readonly warnings: readonly ContentFault[] } & (
+  | { readonly ok: true; readonly content: CompiledContent }
+  | { readonly ok: false; readonly faults: readonly ContentFault[] }
+);
+
+/** Reads, checks and compiles. The same content and options give the same links at the same indexes. */
+export function compileContent(given: CampaignContent, options: ContentOptions): Compilation {
+  const { faults, warnings, ...templates } = readContent(given, options.fields);
+  if (faults.length > 0) return { ok: false, faults, warnings };
+  const content = compileTemplates(templates, options);
+  const trial = renderContent(content, sampleValues, sampleLinks);
+  if (trial.ok) return { ok: true, content, warnings };
+  return { ok: false, faults: [fieldFault(trial.fault.field, trial.fault.message)], warnings };
+}
+
+function compileTemplates(
+  given: Pick<ContentReading, "subject" | "html" | "text">,
+  { tracksOpens, tracksClicks, addsFooter, timezone }: ContentOptions,
+): CompiledContent {
+  const { subject } = given;
+  const html = given.html && completedHtml(htmlTemplate(given.html), addsFooter);
+  const text = completedText(given.text ?? (html && automaticText(html)), addsFooter);
+  const { links, insertions } = html && tracksClicks ? trackLinks(html) : { links: [], insertions: [] };
+  if (html && tracksOpens) insertions.push({ at: bodyEnd(html), text: "{% open_pixel %}" });
+  const compile = ({ source }: Template, kind: "html" | "text" | "line", added: readonly Insertion[]) =>
+    compileTemplate(withInsertions(source, added), kind, timezone);
+  return {
+    facts: { ...usedNames([subject, html, text].filter((template) => template !== null)), links },
+    subject: compile(subject, "line", addressInsertions(subject)),
+    html: html && compile(html, "html", [...placeInsertions(html), ...insertions]),
+    text: text && compile(text, "text", addressInsertions(text)),
+  };
+}
+
+function completedHtml(html: HtmlTemplate, addsFooter: boolean): HtmlTemplate {
+  const source = addsFooter ? withHtmlFooter(html) : null;
+  return source === null ? html : htmlTemplate(footedTemplate(source));
+}
+
+function completedText(text: Template | null, addsFooter: boolean): Template | null {
+  const source = text && addsFooter ? withTextFooter(text) : null;
+  return source === null ? text : footedTemplate(source);
+}
+
+/** Null for HTML whose tags cannot be kept in a text: a block may end where the text shows nothing. */
+function automaticText(html: HtmlTemplate): Template | null {
+  const reading = readTemplate(textTemplateOf(html) ?? "", html.source.length);
+  return reading.ok && reading.template.source.trim() !== "" ? reading.template : null;
+}
+
+/** A template with what was added to it. */
+function footedTemplate(source: string): Template {
+  const reading = readTemplate(source, source.length);
+  if (!reading.ok) throw new Error(`A footer broke a template: ${reading.faults[0]?.message}`);
+  return reading.template;
+}

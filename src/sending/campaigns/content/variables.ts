@@ -1,0 +1,74 @@
+/** The names that merge tags of a campaign can use (decisions, section 8), and which of them a campaign does. */
+import type { Template, VariableUse } from "../../../mail/merge-tags.ts";
+import type { PlacedFault } from "../../../mail/merge-tags-faults.ts";
+
+/** Values that every recipient has, as templates name them; a custom field of the same name is hidden by them. */
+export const variableNames = [
+  "email",
+  "first_name",
+  "last_name",
+  "list_name",
+  "campaign_name",
+  "unsubscribe_url",
+  "view_in_browser_url",
+] as const;
+export type VariableName = (typeof variableNames)[number];
+
+/** `{{ custom_fields.city }}`; `{{ city }}` is short for it. */
+export const fieldsVariable = "custom_fields";
+
+/** What a campaign's templates ask for. */
+export interface UsedNames {
+  readonly variables: readonly VariableName[];
+  /** Names of custom fields; null where a template finds out by itself which it reads. */
+  readonly fields: readonly string[] | null;
+}
+
+/** What has to be known of a recipient to render the templates. */
+export function usedNames(templates: readonly Template[]): UsedNames {
+  const variables = new Set<VariableName>();
+  const fields = new Set<string | null>();
+  for (const { path } of templates.flatMap((template) => template.variables)) {
+    const [root] = path;
+    if (isVariable(root)) variables.add(root);
+    else fields.add(fieldOf(path));
+  }
+  const named = [...fields].filter((name) => name !== null);
+  return { variables: [...variables], fields: named.length === fields.size ? named : null };
+}
+
+/** Names that show nothing, because there is no such value. @param fields names of the custom fields there are */
+export function unknownNames({ variables }: Template, fields: ReadonlySet<string>): PlacedFault[] {
+  const known = new Map([...fields, ...variableNames].map((name) => [plain(name), name]));
+  return variables.flatMap(({ path, at }) => {
+    const [root] = path;
+    const field = fieldOf(path);
+    if (isVariable(root)) return path.length === 1 || path[1] === "size" ? [] : noSuch(path.join("."), at);
+    if (field === null || fields.has(field)) return [];
+    return noSuch(
+      root === fieldsVariable ? `${fieldsVariable}.${field}` : field,
+      at,
+      known.get(plain(field)),
+    );
+  });
+}
+
+/** The custom field that is read; null for any of them. */
+function fieldOf([root, name]: VariableUse["path"]): string | null {
+  const field = root === fieldsVariable ? name : root;
+  return field === undefined || field === null ? null : String(field);
+}
+
+function noSuch(name: string, at: number, meant?: string): PlacedFault[] {
+  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+  return [{ at, message: `There is no ${name}: it shows nothing.${hint}` }];
+}
+
+function isVariable(name: unknown): name is VariableName {
+  return variableNames.some((variable) => variable === name);
+}
+
+/** What is left of a name that was written in another style: FirstName, first-name. */
+function plain(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+}

@@ -1,0 +1,349 @@
+import sql from "sql-template-tag";
+import { beforeAll, describe, expect, test } from "vitest";
+import { addPeople, newList } from "../../../test/support/audience.ts";
+import { startService } from "../../../test/support/service.ts";
+import { createLog } from "../../platform/log.ts";
+import { advance } from "./advance.ts";
+
+const service = await startService();
+const { call, database, clock, workspaceId } = service;
+const log = createLog("silent");
+let list: string;
+
+const minimal = { name: "June", subject: "Hello {{first_name}}", from_email: "news@shop.test" };
+const complete = () => ({ ...minimal, mailing_list_id: list, html_content: "<p>Hello</p>" });
+const create = async (body: object = complete()): Promise<string> => {
+  const answer = await call("POST", "/campaigns", body);
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+  return answer.body.data.id;
+};
+const act = (id: string, action: string, body?: object) => call("POST", `/campaigns/${id}/${action}`, body);
+const read = async (id: string) => (await call("GET", `/campaigns/${id}`)).body.data;
+const work = () => advance({ db: database, clock }, new AbortController().signal, log);
+const setStatus = (id: string, status: string) =>
+  database.run(sql`update campaigns set status = ${status} where id = ${id}`);
+
+beforeAll(async () => {
+  await database.run(sql`
+    insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, verified_at)
+    values (${workspaceId}, gen_random_uuid(), 'shop.test', 'v', 'd', true, now())`);
+  list = await newList(database, workspaceId);
+  await addPeople(database, workspaceId, list, [
+    { email: "ada@example.test", first_name: "Ada" },
+    { email: "bob@example.test" },
+    { email: "left@example.test", status: "unsubscribed" },
+  ]);
+});
+
+describe("a draft", () => {
+  test("needs a name, a subject and a verified sender, and has no counts", async () => {
+    const { status, body } = await call("POST", "/campaigns", minimal);
+    expect(status).toBe(201);
+    expect(body.data).toMatchObject({
+      ...minimal,
+      status: "draft",
+      recipient_type: "mailing_list",
+      message_type: "email",
+      total_recipients: 0,
+      sent_count: 0,
+      open_rate: 0,
+      mailing_list_name: null,
+      excluded: { suppressed: 0, unsubscribed: 0, invalid: 0, duplicate: 0 },
+    });
+  });
+
+  test("tells how many people it is for, and what it is called on its list", async () => {
+    const campaign = await read(await create());
+    expect(campaign).toMatchObject({ total_recipients: 2, mailing_list_name: "News" });
+  });
+
+  test.each([
+    ["no name", { name: undefined }, "name"],
+    ["no subject", { subject: undefined }, "subject"],
+    ["a subject with a line break", { subject: "a\r\nBcc: b@c.test" }, "subject"],
+    ["a foreign sender", { from_email: "ceo@bank.test" }, "from_email"],
+    ["no sender", { from_email: undefined }, "from_email"],
+    ["a reply_to that is none", { reply_to: "nobody" }, "reply_to"],
+    ["an sms without the field of the number", { message_type: "sms" }, "phone_field_name"],
+    ["a segment without its id", { recipient_type: "segment" }, "segment_id"],
+    ["custom recipients without conditions", { recipient_type: "custom" }, "segment_conditions"],
+    [
+      "conditions that mean nothing",
+      { segment_conditions: { logic: "and", rules: [{ field: "email", operator: "smells", value: "x" }] } },
+      "segment_conditions.rules[0]",
+    ],
+    ["a segment that is not there", { segment_id: "0197a0c0-0000-7000-8000-000000000000" }, "segment_id"],
+    [
+      "a tracking domain that is not there",
+      { url_domain_id: "0197a0c0-0000-7000-8000-000000000000" },
+      "url_domain_id",
+    ],
+    ["a sending IP", { virtual_mta_ip: "192.0.2.1" }, "virtual_mta_ip"],
+    ["a routing rule", { routing_rule_id: "0197a0c0-0000-7000-8000-000000000000" }, "routing_rule_id"],
+    ["an envelope sender elsewhere", { sender_email: "a@elsewhere.test" }, "sender_email"],
+    ["a protected header", { use_custom_headers: true, custom_headers: "Bcc: a@b.test" }, "custom_headers"],
+    ["a time that is none", { scheduled_at: "tomorrow" }, "scheduled_at"],
+    [
+      "a program as attachment",
+      { attachments: [{ filename: "a.exe", content: "AAAA", content_type: "a/b" }] },
+      "attachments[0].filename",
+    ],
+  ])("is refused with %s", async (_what, change, field) => {
+    const { status, body } = await call("POST", "/campaigns", { ...minimal, ...change });
+    expect([status, body.code, body.details?.[0]?.field]).toEqual([400, "VALIDATION_ERROR", field]);
+  });
+
+  test("may name a list that is not there: it is looked for when it is sent", async () => {
+    const id = await create({ ...complete(), mailing_list_id: "0197a0c0-0000-7000-8000-000000000000" });
+    const { status, body } = await act(id, "send");
+    expect([status, body.details[0].field]).toEqual([400, "mailing_list_id"]);
+  });
+
+  test("finds out for whom it is by what is given", async () => {
+    const conditions = { logic: "and", rules: [{ field: "email", operator: "starts_with", value: "ada" }] };
+    const custom = await read(await create({ ...complete(), segment_conditions: conditions }));
+    expect(custom).toMatchObject({
+      recipient_type: "custom",
+      segment_conditions: conditions,
+      total_recipients: 1,
+    });
+    const { body } = await call("POST", `/mailing-lists/${list}/segments`, { name: "A", conditions });
+    const segment = await read(await create({ ...complete(), segment_id: body.data.id }));
+    expect(segment).toMatchObject({ recipient_type: "segment", segment_name: "A", total_recipients: 1 });
+  });
+
+  test("is replaced whole: what is omitted returns to its default", async () => {
+    const id = await create({
+      ...complete(),
+      from_name: "Shop",
+      text_content: "Hi",
+      enable_open_tracking: false,
+    });
+    const { status, body } = await call("PUT", `/campaigns/${id}`, minimal);
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({
+      id,
+      from_name: null,
+      text_content: null,
+      html_content: null,
+      mailing_list_id: null,
+      enable_open_tracking: null,
+      total_recipients: 0,
+    });
+  });
+
+  test.each(["scheduled", "sending", "sent", "paused", "cancelled"])(
+    "is one no more when it is %s",
+    async (state) => {
+      const id = await create();
+      await setStatus(id, state);
+      const before = await read(id);
+      const { status, body } = await call("PUT", `/campaigns/${id}`, { ...complete(), name: "Other" });
+      expect([status, body.code]).toEqual([409, "CONFLICT"]);
+      expect(await read(id)).toEqual(before);
+      await setStatus(id, "cancelled");
+    },
+  );
+
+  test("says which of its merge tags show nothing, and where they are broken", async () => {
+    const { warnings } = await read(await create({ ...complete(), html_content: "<p>{{ citty }}</p>" }));
+    expect(warnings).toMatchObject([{ field: "html_content", line: 1 }]);
+    const id = await create({ ...complete(), html_content: "<p>{{ city </p>" });
+    const { status, body } = await act(id, "send");
+    expect([status, body.details[0].field]).toEqual([400, "html_content"]);
+  });
+
+  test("goes into a new one, with its content and without its time", async () => {
+    const id = await create({ ...complete(), scheduled_at: "2040-01-01T00:00:00Z" });
+    const { status, body } = await act(id, "duplicate");
+    expect(status).toBe(201);
+    expect(body.data).toMatchObject({
+      name: "June (copy)",
+      status: "draft",
+      scheduled_at: null,
+      html_content: "<p>Hello</p>",
+    });
+    expect(body.data.id).not.toBe(id);
+  });
+});
+
+describe("sending", () => {
+  test("of fifty calls at once one sends", async () => {
+    const id = await create();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => act(id, "send")));
+    const codes = answers.map(({ status }) => status);
+    expect(codes.filter((status) => status === 200)).toHaveLength(1);
+    expect(codes.filter((status) => status === 409)).toHaveLength(49);
+    await act(id, "cancel");
+  });
+
+  test.each([
+    ["without a body", { html_content: null }, 400, "VALIDATION_ERROR"],
+    ["without a list", { mailing_list_id: null }, 400, "VALIDATION_ERROR"],
+    [
+      "an sms, for which there is no gateway",
+      { message_type: "sms", phone_field_name: "phone" },
+      400,
+      "BAD_REQUEST",
+    ],
+  ])("is refused %s", async (_what, change, status, code) => {
+    const answer = await act(await create({ ...complete(), ...change }), "send");
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+  });
+
+  test("is refused when nobody would get it", async () => {
+    const empty = await newList(database, workspaceId);
+    const answer = await act(await create({ ...complete(), mailing_list_id: empty }), "send");
+    expect([answer.status, answer.body.code]).toEqual([400, "BAD_REQUEST"]);
+  });
+
+  test("is refused when the sender's domain lost its verification", async () => {
+    const id = await create();
+    await database.run(sql`update sending_domains set is_verified = false`);
+    const { status, body } = await act(id, "send");
+    expect([status, body.code]).toEqual([403, "EMAIL_NOT_VERIFIED"]);
+    await database.run(sql`update sending_domains set is_verified = true`);
+  });
+
+  test("makes one recipient of each active member, with a row in log and queue", async () => {
+    const id = await create();
+    expect((await act(id, "send")).body.data).toMatchObject({ status: "sending" });
+    await work();
+    expect(await read(id)).toMatchObject({
+      status: "sending",
+      total_recipients: 2,
+      excluded: { unsubscribed: 1, suppressed: 0 },
+    });
+    const rows = await database.rows(sql`
+      select m.localpart, m.domain, m.status, m.source, m.origin_name, q.priority, q.campaign_id = m.origin_id as is_bulk
+      from campaign_recipients r join messages m on m.id = r.message_id join delivery_queue q on q.message_id = m.id
+      where r.campaign_id = ${id} order by m.localpart`);
+    const bulk = {
+      domain: "example.test",
+      status: "queued",
+      source: "campaign",
+      origin_name: "June",
+      priority: 1,
+      is_bulk: true,
+    };
+    expect(rows).toEqual([
+      { localpart: "ada", ...bulk },
+      { localpart: "bob", ...bulk },
+    ]);
+    await act(id, "cancel");
+  });
+
+  test("keeps its list, its segment and itself from being deleted", async () => {
+    const other = await newList(database, workspaceId, "Other");
+    await addPeople(database, workspaceId, other, [{ email: "eve@example.test" }]);
+    const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "eve" }] };
+    const { body } = await call("POST", `/mailing-lists/${other}/segments`, { name: "E", conditions });
+    const id = await create({ ...complete(), segment_id: body.data.id });
+    await act(id, "send");
+    expect((await call("DELETE", `/mailing-lists/${other}`)).status).toBe(409);
+    expect((await call("DELETE", `/mailing-lists/${other}/segments/${body.data.id}`)).status).toBe(409);
+    expect((await call("DELETE", `/campaigns/${id}`)).status).toBe(409);
+    await act(id, "pause");
+    expect((await call("DELETE", `/campaigns/${id}`)).status).toBe(200);
+    expect((await call("GET", `/campaigns/${id}`)).status).toBe(404);
+  });
+});
+
+describe("a schedule", () => {
+  const later = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
+
+  test("waits for its time and then begins by itself", async () => {
+    const id = await create();
+    const { body } = await act(id, "send", { scheduled_at: later(3_600_000) });
+    expect(body.data).toMatchObject({ status: "scheduled", sent_at: null });
+    await work();
+    expect((await read(id)).status).toBe("scheduled");
+    clock.advance(3_600_000);
+    await work();
+    expect(await read(id)).toMatchObject({
+      status: "sending",
+      sent_at: clock.now().toISOString(),
+      total_recipients: 2,
+    });
+    await act(id, "cancel");
+  });
+
+  test("can be taken back, and is nothing while nobody sends it", async () => {
+    const id = await create({ ...complete(), scheduled_at: later(1_000) });
+    clock.advance(2_000);
+    await work();
+    expect((await read(id)).status).toBe("draft");
+    await act(id, "send", { scheduled_at: later(60_000) });
+    expect((await act(id, "unschedule")).body.data).toMatchObject({ status: "draft" });
+    clock.advance(120_000);
+    await work();
+    expect((await read(id)).status).toBe("draft");
+  });
+
+  test("that was missed by more than six hours is held, and goes out when somebody resumes it", async () => {
+    const id = await create();
+    await act(id, "send", { scheduled_at: later(1_000) });
+    clock.advance(6 * 3_600_000 + 2_000);
+    await work();
+    expect(await read(id)).toMatchObject({
+      status: "paused",
+      pause_reason: "missed_schedule",
+      total_recipients: 2,
+    });
+    expect((await act(id, "resume")).body.data).toMatchObject({ status: "sending", pause_reason: null });
+    await act(id, "cancel");
+  });
+
+  test("that lies in the past is now, and send_now overrules any", async () => {
+    const past = await create({ ...complete(), scheduled_at: "2020-01-01T00:00:00Z" });
+    expect((await act(past, "send")).body.data.status).toBe("sending");
+    const future = await create({ ...complete(), scheduled_at: later(86_400_000) });
+    expect((await act(future, "send", { send_now: true })).body.data.status).toBe("sending");
+    await Promise.all([act(past, "cancel"), act(future, "cancel")]);
+  });
+});
+
+describe("every state", () => {
+  const allowed: Readonly<Record<string, readonly string[]>> = {
+    send: ["draft"],
+    pause: ["sending"],
+    resume: ["paused"],
+    cancel: ["scheduled", "sending", "paused"],
+    unschedule: ["scheduled"],
+  };
+  const states = ["draft", "scheduled", "sending", "sent", "paused", "cancelled"];
+
+  test.each(Object.keys(allowed).flatMap((action) => states.map((state) => [action, state] as const)))(
+    "%s of a campaign that is %s does what the table says",
+    async (action, state) => {
+      const id = await create();
+      await setStatus(id, state);
+      const { status, body } = await act(id, action);
+      if (allowed[action]?.includes(state)) expect(status).toBe(200);
+      else expect([status, body.code, (await read(id)).status]).toEqual([409, "CONFLICT", state]);
+      await setStatus(id, "cancelled");
+    },
+  );
+});
+
+test("campaigns are listed newest first, by state and by a part of their name", async () => {
+  const id = await create({ ...complete(), name: "Needle in June" });
+  const { body } = await call("GET", "/campaigns?search=nEEdle&status=draft");
+  expect(body.data.campaigns.map((one: { id: string }) => one.id)).toEqual([id]);
+  expect(body.data.pagination).toMatchObject({ total: 1, total_pages: 1 });
+  expect(body.data.campaigns[0]).not.toHaveProperty("html_content");
+});
+
+test("a test goes to a few addresses as transactional mail, with the values of whoever is known", async () => {
+  const id = await create();
+  const { status, body } = await act(id, "test", { emails: ["Ada@example.test", "boss@shop.test"] });
+  expect([status, body.data.messages.length]).toEqual([200, 2]);
+  const rows = await database.rows(sql`
+    select m.source, m.subject, q.priority from messages m join delivery_queue q on q.message_id = m.id
+    where m.id = any(${body.data.messages.map((one: { id: string }) => one.id)}::uuid[]) order by m.id`);
+  expect(rows).toEqual([
+    { source: "api", subject: "[Test] Hello Ada", priority: 0 },
+    { source: "api", subject: "[Test] Hello Ada", priority: 0 },
+  ]);
+  expect((await act(id, "test", { emails: Array.from({ length: 6 }, () => "a@b.test") })).status).toBe(400);
+});

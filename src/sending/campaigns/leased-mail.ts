@@ -1,0 +1,192 @@
+/**
+ * What the delivery process has to know of campaigns: for every batch of leased messages whether their campaign still
+ * goes on, whether its sender is still verified, whether each recipient may still be written to, and what each mail
+ * says. Three statements a batch, however many messages; content is compiled once for each campaign and kept.
+ */
+import { addressOf } from "../../audience/suppression-lists/judge.ts";
+import type { Examine, Finding } from "../../delivery/examination.ts";
+import type { LeasedMessage } from "../../delivery/store.ts";
+import { maySendAsEach } from "../../identity/may-send-as.ts";
+import { returnPathHosts } from "../../identity/return-path.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Log } from "../../platform/log.ts";
+import { Answers } from "../../platform/remember.ts";
+import { brakeOn } from "./brake.ts";
+import type { RecipientLinks } from "./content/render.ts";
+import {
+  type CampaignStanding,
+  findCampaignToSend,
+  listRecipients,
+  listStandings,
+  type RecipientQuestion,
+  type RecipientRow,
+} from "./leased-store.ts";
+import { type PreparedCampaign, prepareCampaign, writeMail } from "./mail-content.ts";
+import { type PauseReason, pauseCampaign } from "./transitions-store.ts";
+
+export interface CampaignMailDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Where links of a campaign with this tracking domain begin. */
+  readonly linkBase: (workspaceId: WorkspaceId, urlDomainId: string | null) => Promise<string>;
+  /** The addresses of one mail that lead back to us. */
+  readonly linksOf: (
+    mail: { readonly workspaceId: WorkspaceId; readonly messageId: string },
+    base: string,
+  ) => RecipientLinks;
+}
+
+/** Compiled campaigns kept in one worker: more than are sent at a time, and bounded, for attachments are large. */
+const MOST_KEPT = 16;
+const CONTENT_KEPT_MS = 10 * 60_000;
+/** Whether a tracking domain or a return path still works is looked at again after this. */
+const PLACE_KEPT_MS = 15_000;
+/** When the messages of a campaign that has just been paused come back. */
+const WAIT_SECONDS = 2;
+
+/** The parts of a campaign's mail that may change while it is sent. */
+interface Place {
+  readonly base: string;
+  readonly returnPathHost: string | null;
+}
+
+export function createCampaignMail(deps: CampaignMailDeps): Examine {
+  const { db, linksOf } = deps;
+  const contents = new Answers<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
+  const places = new Answers<Place>({ ms: PLACE_KEPT_MS, most: MOST_KEPT });
+  const prepared = ({ workspace_id, id }: CampaignStanding) =>
+    contents.get(id, async () => {
+      const campaign = await findCampaignToSend(db, workspace_id, id);
+      return campaign === undefined ? null : prepareCampaign(db, campaign);
+    });
+  const placeOf = ({ campaign }: PreparedCampaign) =>
+    places.get(campaign.id, async () => ({
+      base: await deps.linkBase(campaign.workspace_id, campaign.url_domain_id),
+      returnPathHost: await ownReturnPath(db, campaign.workspace_id, campaign.sender_email),
+    }));
+
+  return async (messages) => {
+    const findings = new Map<string, Finding>();
+    const going: {
+      message: LeasedMessage;
+      standing: CampaignStanding;
+      ready: PreparedCampaign;
+      place: Place;
+    }[] = [];
+    const standings = await standingsOf(deps, messages);
+    for (const message of messages) {
+      const standing = standings.get(message.origin_id ?? "");
+      const ready = standing && isGoing(standing) ? await prepared(standing) : null;
+      if (standing === undefined || ready === null) findings.set(message.message_id, findingOf(standing));
+      else going.push({ message, standing, ready, place: await placeOf(ready) });
+    }
+    if (going.length === 0) return findings;
+    const rows = await listRecipients(
+      db,
+      going.map(({ message, standing, ready }) => questionOf(message, standing, ready)),
+    );
+    const byMessage = new Map(rows.map((row) => [row.message_id, row]));
+    for (const { message, ready, place } of going) {
+      const recipient = judge(byMessage.get(message.message_id));
+      const mail = { workspaceId: message.workspace_id, messageId: message.message_id };
+      findings.set(
+        message.message_id,
+        typeof recipient === "string"
+          ? { kind: "over", status: "suppressed", detail: recipient }
+          : {
+              kind: "write",
+              content: () => writeMail(ready, recipient, linksOf(mail, place.base), place.returnPathHost),
+            },
+      );
+    }
+    return findings;
+  };
+}
+
+/** What was sent goes on too: its deferred messages are still tried. */
+function isGoing({ status }: CampaignStanding): boolean {
+  return status === "sending" || status === "sent";
+}
+
+function findingOf(standing: CampaignStanding | undefined): Finding {
+  if (standing === undefined)
+    return { kind: "over", status: "cancelled", detail: "The campaign was deleted" };
+  if (standing.status === "cancelled") {
+    return { kind: "over", status: "cancelled", detail: "The campaign was cancelled" };
+  }
+  return { kind: "wait", seconds: WAIT_SECONDS };
+}
+
+/** By campaign id, with those paused that have to stop now. */
+async function standingsOf(
+  { db, clock, log }: CampaignMailDeps,
+  messages: readonly LeasedMessage[],
+): Promise<Map<string, CampaignStanding>> {
+  const asked = new Map(
+    messages.flatMap(({ workspace_id: workspaceId, origin_id: id }) =>
+      id === null ? [] : [[id, { workspaceId, id }]],
+    ),
+  );
+  const standings = await listStandings(db, [...asked.values()]);
+  const senderOf = (standing: CampaignStanding) => ({
+    workspaceId: standing.workspace_id,
+    address: standing.from_email,
+    domain: standing.from_email.slice(standing.from_email.lastIndexOf("@") + 1),
+  });
+  const maySend = await maySendAsEach(db, standings.map(senderOf));
+  const judged = new Map<string, CampaignStanding>();
+  for (const standing of standings) {
+    const reason: PauseReason | null = maySend(senderOf(standing))
+      ? brakeOn(standing)
+      : "sender_not_verified";
+    const isStopped = isGoing(standing) && reason !== null;
+    judged.set(standing.id, isStopped ? { ...standing, status: "paused" } : standing);
+    if (!isStopped || standing.status !== "sending") continue;
+    if (await pauseCampaign(db, standing.workspace_id, standing.id, reason, clock.now())) {
+      log.warn({ campaign: standing.id, reason }, "a campaign was paused by the service");
+    }
+  }
+  return judged;
+}
+
+function questionOf(
+  message: LeasedMessage,
+  standing: CampaignStanding,
+  { content }: PreparedCampaign,
+): RecipientQuestion {
+  const { fields } = content.facts;
+  return {
+    workspaceId: message.workspace_id,
+    messageId: message.message_id,
+    address: addressOf(message),
+    domain: message.domain,
+    mailingListId: standing.audience_list_id,
+    segmentId: standing.segment_id,
+    needsFields: fields === null || fields.length > 0,
+  };
+}
+
+/** The values of a recipient, or a sentence that says why nothing is sent to them. */
+function judge(row: RecipientRow | undefined) {
+  if (row === undefined || row.email === null) return "The subscriber was deleted";
+  if (row.status === null) return "The subscriber is not on the list any more";
+  if (row.status !== "active") return `The subscriber is ${row.status}`;
+  if (row.suppressed !== null) return row.suppressed;
+  const { email, first_name, last_name, custom_fields } = row;
+  return { email, first_name, last_name, custom_fields: custom_fields ?? {} };
+}
+
+/** Of sender_email's domain, while its return path leads to us. */
+async function ownReturnPath(
+  db: Database,
+  workspaceId: WorkspaceId,
+  senderEmail: string | null,
+): Promise<string | null> {
+  if (senderEmail === null) return null;
+  const domain = senderEmail.slice(senderEmail.lastIndexOf("@") + 1);
+  const [host = ""] = await returnPathHosts(db, [{ workspaceId, domain }], "");
+  return host || null;
+}

@@ -1,0 +1,192 @@
+/**
+ * What a caller says about a campaign, read whole: POST and PUT take the same, and what is left out has its default.
+ * Everything is checked here that can be known before it is sent, but for the list, which is looked for then.
+ */
+import { checkConditions } from "../../audience/segments/check-conditions.ts";
+import { findSegment } from "../../audience/segments/store.ts";
+import { maySendAs } from "../../identity/may-send-as.ts";
+import { returnPathHosts } from "../../identity/return-path.ts";
+import { headerTextFault, parseAddress } from "../../mail/address.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, invalid } from "../../platform/errors.ts";
+import type { Caller } from "../../platform/http/endpoint.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { readName } from "../../workspace/name.ts";
+import { readAttachments } from "../emails/attachments.ts";
+import { estimateAudience } from "./audience.ts";
+import type { CampaignSettings, NewCampaign } from "./campaign.ts";
+import { readCustomHeaders } from "./content/custom-headers.ts";
+import { contentWarnings } from "./content.ts";
+import { readScheduledAt } from "./scheduled-at.ts";
+
+export interface CampaignReader {
+  readonly db: Database;
+  /** Whether the workspace has a tracking domain of this id. */
+  readonly hasTrackingDomain: (db: Queryable, workspaceId: WorkspaceId, id: string) => Promise<boolean>;
+}
+
+/** @throws ApiError VALIDATION_ERROR naming the field */
+export async function readCampaign(
+  reader: CampaignReader,
+  { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
+  body: NewCampaign,
+  now: Date,
+): Promise<CampaignSettings> {
+  const { db } = reader;
+  const isSms = body.message_type === "sms";
+  const audience = await readAudience(db, workspaceId, body, now);
+  const settings = {
+    name: readName(body.name),
+    subject: readSubject(body.subject),
+    from_email: await readFromEmail(db, workspaceId, body.from_email),
+    from_name: readLine("from_name", body.from_name),
+    reply_to: readEmail("reply_to", body.reply_to),
+    message_type: body.message_type ?? "email",
+    phone_field_name: readPhoneField(isSms, body.phone_field_name),
+    ...audience,
+    html_content: readContent(body.html_content),
+    text_content: readContent(body.text_content),
+    enable_open_tracking: body.enable_open_tracking ?? null,
+    enable_click_tracking: body.enable_click_tracking ?? null,
+    use_custom_headers: body.use_custom_headers ?? false,
+    custom_headers: readContent(body.custom_headers),
+    bounce_email: readEmail("bounce_email", body.bounce_email),
+    scheduled_at:
+      body.scheduled_at == null || body.scheduled_at.trim() === ""
+        ? null
+        : readScheduledAt(body.scheduled_at, timezone),
+    attachments: readAttachments(body.attachments ?? []),
+  };
+  if (settings.custom_headers !== null) readCustomHeaders(settings.custom_headers);
+  return {
+    ...settings,
+    ...(await readRouting(reader, workspaceId, body)),
+    warnings: await contentWarnings(db, workspaceId, settings),
+    total_recipients: await estimateAudience(db, workspaceId, audience, now),
+  };
+}
+
+type Audience = Pick<
+  CampaignSettings,
+  "recipient_type" | "mailing_list_id" | "segment_id" | "segment_conditions"
+>;
+
+/** Omitted, the type follows from what is given: a segment before conditions before a list. */
+async function readAudience(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  body: NewCampaign,
+  now: Date,
+): Promise<Audience> {
+  const { mailing_list_id = null, segment_id = null, segment_conditions = null } = body;
+  const detected = segment_id !== null ? "segment" : segment_conditions !== null ? "custom" : "mailing_list";
+  const recipient_type = body.recipient_type ?? detected;
+  if (recipient_type === "segment" && segment_id === null)
+    throw refuse("segment_id", "is required for a segment");
+  if (recipient_type === "custom" && segment_conditions === null) {
+    throw refuse("segment_conditions", "is required for custom recipients");
+  }
+  if (segment_id !== null && !(await findSegment(db, workspaceId, undefined, segment_id))) {
+    throw refuse("segment_id", "is no segment of this workspace");
+  }
+  const conditions =
+    segment_conditions && (await readConditions(db, workspaceId, mailing_list_id, segment_conditions, now));
+  return { recipient_type, mailing_list_id, segment_id, segment_conditions: conditions };
+}
+
+/** The rules of whatever list it will be; custom fields of no list are compared as text. */
+async function readConditions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  listId: string | null,
+  given: object,
+  now: Date,
+): Promise<Record<string, unknown>> {
+  try {
+    const { conditions } = await checkConditions(db, workspaceId, listId ?? newId(), given, now);
+    return { ...conditions };
+  } catch (fault) {
+    if (!(fault instanceof ApiError) || fault.details === undefined) throw fault;
+    const [first, ...rest] = fault.details.map(({ field, message }) => ({
+      field: `segment_${field}`,
+      message: `segment_${message}`,
+    }));
+    throw first === undefined ? fault : invalid(first, ...rest);
+  }
+}
+
+async function readFromEmail(db: Queryable, workspaceId: WorkspaceId, text: string): Promise<string> {
+  const parsed = parseAddress(text);
+  if (!parsed.ok) throw invalid({ field: "from_email", message: `from_email: ${parsed.message}` });
+  const right = await maySendAs(db, workspaceId, parsed.address);
+  if (!right.allowed) {
+    throw refuse(
+      "from_email",
+      "is not on a verified sending domain and is no verified sender of this workspace",
+    );
+  }
+  return parsed.address;
+}
+
+/** Overrides of the way out: what they name has to be there. */
+async function readRouting(
+  { db, hasTrackingDomain }: CampaignReader,
+  workspaceId: WorkspaceId,
+  body: NewCampaign,
+): Promise<Pick<CampaignSettings, "url_domain_id" | "virtual_mta_ip" | "routing_rule_id" | "sender_email">> {
+  const { url_domain_id = null } = body;
+  if (url_domain_id !== null && !(await hasTrackingDomain(db, workspaceId, url_domain_id))) {
+    throw refuse("url_domain_id", "is no tracking domain of this workspace");
+  }
+  // Until there are sending IPs and routing rules, none of them exists.
+  if ((body.virtual_mta_ip ?? "") !== "")
+    throw refuse("virtual_mta_ip", "is no sending IP of this workspace");
+  if (body.routing_rule_id != null) throw refuse("routing_rule_id", "is no routing rule of this workspace");
+  const sender_email = readEmail("sender_email", body.sender_email);
+  if (sender_email !== null) await requireReturnPath(db, workspaceId, sender_email);
+  return { url_domain_id, virtual_mta_ip: null, routing_rule_id: null, sender_email };
+}
+
+/** Bounces have to come to us, whatever the envelope says. */
+async function requireReturnPath(db: Queryable, workspaceId: WorkspaceId, email: string): Promise<void> {
+  const domain = email.slice(email.lastIndexOf("@") + 1);
+  const [host = ""] = await returnPathHosts(db, [{ workspaceId, domain }], "");
+  if (host === "") {
+    throw refuse("sender_email", "must be on a sending domain whose custom return path is verified");
+  }
+}
+
+function readSubject(text: string): string {
+  const fault = headerTextFault(text);
+  if (fault !== null) throw invalid({ field: "subject", message: `subject: ${fault}` });
+  if (text.trim() === "") throw refuse("subject", "must not be blank");
+  return text;
+}
+
+function readPhoneField(isSms: boolean, given: string | null | undefined): string | null {
+  const name = given?.trim() || null;
+  if (isSms && name === null) throw refuse("phone_field_name", "is required for an sms");
+  return name;
+}
+
+/** Blank is none. */
+function readContent(text: string | null | undefined): string | null {
+  return text == null || text.trim() === "" ? null : text;
+}
+
+function readLine(field: string, text: string | null | undefined): string | null {
+  const fault = text == null ? null : headerTextFault(text);
+  if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });
+  return text?.trim() || null;
+}
+
+function readEmail(field: string, text: string | null | undefined): string | null {
+  if (text == null || text.trim() === "") return null;
+  const parsed = parseAddress(text);
+  if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
+  return parsed.address;
+}
+
+function refuse(field: string, message: string): ApiError {
+  return invalid({ field, message: `${field} ${message}` });
+}

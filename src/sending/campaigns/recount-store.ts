@@ -1,0 +1,93 @@
+/**
+ * Counts once more what the counters of campaigns keep, from the log and the recipients, and says where they differ. It
+ * reads everything there is: for `posthaste doctor --counters` and for tests. Retention takes messages out of the log,
+ * and what was sent before is not compared.
+ */
+import sql, { join, raw } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+
+export interface Miscount {
+  readonly campaign_id: string;
+  /** Null: of the whole campaign. */
+  readonly domain: string | null;
+  readonly counter: string;
+  readonly kept: number;
+  readonly counted: number;
+}
+
+const statuses = [
+  "queued",
+  "deferred",
+  "delivered",
+  "bounced",
+  "failed",
+  "suppressed",
+  "cancelled",
+  "complained",
+] as const;
+
+const names = (columns: readonly string[]) =>
+  join(
+    columns.map((column) => raw(column)),
+    ", ",
+  );
+const byStatus = join(
+  statuses.map((status) => sql`count(*) filter (where status = ${status})::int as ${raw(status)}`),
+  ", ",
+);
+const wasAttempted = sql`count(*) filter (where attempts > 0
+  or status in ('delivered', 'deferred', 'bounced', 'failed', 'complained'))::int as sent`;
+/** One row for each counter of a row `k` as it is kept and a row `c` as it was counted. */
+const comparison = (columns: readonly string[]) =>
+  sql`cross join lateral (values ${join(
+    columns.map((column) => sql`(${column}, k.${raw(column)}, coalesce(c.${raw(column)}, 0))`),
+    ", ",
+  )}) v (counter, kept, counted)`;
+
+/** At most 1,000; empty when all is well. At one moment: in a statement of its own. */
+export function findCampaignMiscounts(db: Queryable): Promise<Miscount[]> {
+  const counters = [
+    ...statuses,
+    "sent",
+    "opens",
+    "unique_opens",
+    "clicks",
+    "unique_clicks",
+    "unsubscribed",
+    "machine_opens",
+    "machine_clicks",
+    "activities",
+  ];
+  return db.rows(sql`
+    with mail as (
+      select workspace_id, origin_id as campaign_id, ${byStatus}, ${wasAttempted}
+      from messages where source = 'campaign' group by 1, 2
+    ), people as (
+      select workspace_id, campaign_id, count(first_opened_at)::int as unique_opens,
+        count(first_clicked_at)::int as unique_clicks, count(unsubscribed_at)::int as unsubscribed
+      from campaign_recipients group by 1, 2
+    ), done as (
+      select workspace_id, campaign_id,
+        coalesce(sum(coalesce(times, 1)) filter (where type = 'opened'), 0)::int as opens,
+        coalesce(sum(coalesce(times, 1)) filter (where type = 'clicked'), 0)::int as clicks,
+        coalesce(sum(coalesce(times, 1)) filter (where type = 'machine_opened'), 0)::int as machine_opens,
+        coalesce(sum(coalesce(times, 1)) filter (where type = 'machine_clicked'), 0)::int as machine_clicks,
+        count(*) filter (where type in
+          ('delivered', 'bounced', 'complained', 'opened', 'clicked', 'unsubscribed'))::int as activities
+      from message_events where campaign_id is not null group by 1, 2
+    ), counted as (
+      select workspace_id, campaign_id, ${names(counters)}
+      from mail left join people using (workspace_id, campaign_id) left join done using (workspace_id, campaign_id)
+    ), domains as (
+      select workspace_id, origin_id as campaign_id, domain, ${byStatus}
+      from messages where source = 'campaign' group by 1, 2, 3
+    )
+    select k.campaign_id, null as domain, v.*
+    from campaign_counters k left join counted c using (workspace_id, campaign_id) ${comparison(counters)}
+    where v.kept <> v.counted
+    union all
+    select k.campaign_id, k.domain, v.*
+    from campaign_domains k left join domains c using (workspace_id, campaign_id, domain) ${comparison(statuses)}
+    where v.kept <> v.counted
+    limit 1000`);
+}

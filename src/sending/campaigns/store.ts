@@ -1,0 +1,219 @@
+/** The table of campaigns: drafts, what is shown of every campaign, and who uses what. (Its states are moved in transitions-store.ts.) */
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { LastCampaign } from "../../audience/mailing-lists/list-stats.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
+
+/** `part` of `whole`, 0 when there is none. */
+const rate = (part: Sql, whole: Sql) =>
+  sql`case when ${whole} > 0 then (${part})::float8 / (${whole}) else 0 end`;
+
+const delivered = sql`(coalesce(n.delivered, 0) + coalesce(n.complained, 0))`;
+
+/** Columns of a CampaignSummary, and those that a Campaign has beside them, of the tables in `campaigns`. */
+export const summary = sql`
+  c.id, c.name, c.subject, c.from_email, c.from_name, c.status, c.message_type, c.recipient_type, c.mailing_list_id,
+  coalesce(c.mailing_list_name, l.name) as mailing_list_name, c.segment_id,
+  coalesce(c.segment_name, g.name) as segment_name, c.scheduled_at, c.sent_at, c.completed_at, c.paused_at,
+  c.pause_reason, c.total_recipients,
+  json_build_object('suppressed', c.excluded_suppressed, 'unsubscribed', c.excluded_unsubscribed,
+    'invalid', c.excluded_invalid, 'duplicate', 0) as excluded,
+  coalesce(n.sent, 0) as sent_count, ${delivered} as delivered_count, coalesce(n.opens, 0) as open_count,
+  coalesce(n.unique_opens, 0) as unique_open_count, coalesce(n.clicks, 0) as click_count,
+  coalesce(n.unique_clicks, 0) as unique_click_count, coalesce(n.bounced, 0) as bounce_count,
+  coalesce(n.complained, 0) as complaint_count, coalesce(n.unsubscribed, 0) as unsubscribe_count,
+  coalesce(n.failed, 0) as failed_count, coalesce(n.suppressed, 0) as suppressed_count,
+  ${rate(sql`n.unique_opens`, delivered)} as open_rate, ${rate(sql`n.unique_clicks`, delivered)} as click_rate,
+  ${rate(sql`n.bounced`, sql`n.sent`)} as bounce_rate, ${rate(sql`n.complained`, delivered)} as complaint_rate,
+  ${rate(sql`n.unsubscribed`, delivered)} as unsubscribe_rate, c.created_at, c.updated_at`;
+
+export const content = sql`
+  c.reply_to, c.phone_field_name, c.segment_conditions, c.html_content, c.text_content, c.enable_open_tracking,
+  c.enable_click_tracking, c.url_domain_id, c.use_custom_headers, c.custom_headers, c.virtual_mta_ip, c.routing_rule_id,
+  c.bounce_email, c.sender_email, coalesce(c.attachments, '[]') as attachments, c.warnings`;
+
+export const campaigns = sql`
+  from campaigns c
+  left join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id
+  left join mailing_lists l on l.workspace_id = c.workspace_id and l.id = c.mailing_list_id
+  left join segments g on g.workspace_id = c.workspace_id and g.id = c.segment_id`;
+
+export interface CampaignFilter {
+  readonly status?: CampaignStatus | undefined;
+  /** Found anywhere in name or subject, in any case. */
+  readonly search?: string | undefined;
+}
+
+const matching = (workspaceId: WorkspaceId, { status, search }: CampaignFilter) => sql`
+  c.workspace_id = ${workspaceId} ${status === undefined ? empty : sql`and c.status = ${status}`}
+  ${search === undefined ? empty : sql`and position(lower(${search}) in lower(c.name || ' ' || c.subject)) > 0`}`;
+
+/** Newest first. */
+export function listCampaigns(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: CampaignFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<CampaignSummary[]> {
+  return db.rows(sql`
+    select ${summary} ${campaigns} where ${matching(workspaceId, filter)}
+    order by c.created_at desc, c.id desc limit ${page.limit} offset ${page.offset}`);
+}
+
+export async function countCampaigns(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: CampaignFilter,
+): Promise<number> {
+  const row = await db.row<{ total: number }>(sql`
+    select count(*) as total from campaigns c where ${matching(workspaceId, filter)}`);
+  return row?.total ?? 0;
+}
+
+export function findCampaign(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Campaign | undefined> {
+  return db.row(sql`
+    select ${summary}, ${content} ${campaigns} where c.workspace_id = ${workspaceId} and c.id = ${id}`);
+}
+
+/** As it was read by whoever is about to change it. */
+export interface HeldCampaign extends Campaign {
+  readonly revision: number;
+}
+
+export function findHeldCampaign(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<HeldCampaign | undefined> {
+  return db.row(sql`
+    select ${summary}, ${content}, c.revision ${campaigns} where c.workspace_id = ${workspaceId} and c.id = ${id}`);
+}
+
+export async function insertCampaign(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaign: CampaignSettings & { readonly id: string },
+  now: Date,
+): Promise<void> {
+  await db.run(sql`
+    insert into campaigns (workspace_id, id, created_at, updated_at, ${settingNames})
+    values (${workspaceId}, ${campaign.id}, ${now}, ${now}, ${settingValues(campaign)})`);
+}
+
+/** Replaces a draft; says whether it was one. */
+export async function updateDraft(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  settings: CampaignSettings,
+  now: Date,
+): Promise<boolean> {
+  const updated = await db.run(sql`
+    update campaigns set (${settingNames}) = (${settingValues(settings)}), revision = revision + 1, updated_at = ${now}
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'draft'`);
+  return updated > 0;
+}
+
+const settingNames = sql`name, subject, from_email, from_name, reply_to, message_type, phone_field_name, recipient_type,
+  mailing_list_id, segment_id, segment_conditions, html_content, text_content, enable_open_tracking,
+  enable_click_tracking, url_domain_id, use_custom_headers, custom_headers, virtual_mta_ip, routing_rule_id,
+  bounce_email, sender_email, scheduled_at, attachments, warnings, total_recipients`;
+
+function settingValues(campaign: CampaignSettings): Sql {
+  const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
+  return sql`${campaign.name}, ${campaign.subject}, ${campaign.from_email}, ${campaign.from_name},
+    ${campaign.reply_to}, ${campaign.message_type}, ${campaign.phone_field_name}, ${campaign.recipient_type},
+    ${campaign.mailing_list_id}::uuid, ${campaign.segment_id}::uuid, ${json(campaign.segment_conditions)}::jsonb,
+    ${campaign.html_content}, ${campaign.text_content}, ${campaign.enable_open_tracking}::boolean,
+    ${campaign.enable_click_tracking}::boolean, ${campaign.url_domain_id}::uuid,
+    ${campaign.use_custom_headers}::boolean, ${campaign.custom_headers}, ${campaign.virtual_mta_ip},
+    ${campaign.routing_rule_id}::uuid, ${campaign.bounce_email}, ${campaign.sender_email},
+    ${campaign.scheduled_at}::timestamptz, ${json(campaign.attachments)}::jsonb, ${json(campaign.warnings)}::jsonb,
+    ${campaign.total_recipients}::integer`;
+}
+
+/** Its messages stay in the log with its name. Says whether it was there and not being sent. */
+export async function removeCampaign(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<boolean> {
+  const removed = await tx.run(sql`
+    delete from campaigns where workspace_id = ${workspaceId} and id = ${id} and status <> 'sending'`);
+  return removed > 0;
+}
+
+/** Those that had begun and were paused, or cancelled within the last minutes: what a worker holds of them is old. */
+export async function listHaltedIds(db: Queryable): Promise<{ paused: string[]; cancelled: string[] }> {
+  const rows = await db.rows<{ id: string; status: string }>(
+    sql`
+    select id, status from campaigns where status = 'paused' and sent_at is not null
+    union all
+    select id, status from campaigns
+    where status = 'cancelled' and sent_at is not null and completed_at > now() - interval '10 minutes'`,
+    "halted campaigns",
+  );
+  const of = (status: string) => rows.filter((row) => row.status === status).map(({ id }) => id);
+  return { paused: of("paused"), cancelled: of("cancelled") };
+}
+
+/** Is one to the list scheduled or sending? */
+export async function isListInUse(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<boolean> {
+  const row = await db.row(sql`
+    select from campaigns c
+    where workspace_id = ${workspaceId} and status in ('scheduled', 'sending')
+      and (mailing_list_id = ${mailingListId} or audience_list_id = ${mailingListId} or exists (
+        select from segments g where g.workspace_id = c.workspace_id and g.id = c.segment_id
+          and g.mailing_list_id = ${mailingListId}))
+    limit 1`);
+  return row !== undefined;
+}
+
+export async function isSegmentInUse(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  segmentId: string,
+): Promise<boolean> {
+  const row = await db.row(sql`
+    select from campaigns
+    where workspace_id = ${workspaceId} and segment_id = ${segmentId} and status in ('scheduled', 'sending')
+    limit 1`);
+  return row !== undefined;
+}
+
+/** Are links of a campaign that is not over made of it? */
+export async function isTrackingDomainInUse(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  trackingDomainId: string,
+): Promise<boolean> {
+  const row = await db.row(sql`
+    select from campaigns
+    where workspace_id = ${workspaceId} and url_domain_id = ${trackingDomainId}
+      and status in ('scheduled', 'sending', 'paused')
+    limit 1`);
+  return row !== undefined;
+}
+
+/** The newest campaign of each list that was sent or is being sent. */
+export async function listLastCampaigns(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+): Promise<ReadonlyMap<string, LastCampaign>> {
+  const rows = await db.rows<LastCampaign & { readonly list_id: string }>(sql`
+    select c.audience_list_id as list_id, c.id, c.name, c.subject, c.status, c.sent_at,
+      ${rate(sql`n.unique_opens`, delivered)} as open_rate, ${rate(sql`n.unique_clicks`, delivered)} as click_rate
+    from mailing_lists l
+    cross join lateral (
+      select * from campaigns c
+      where c.workspace_id = l.workspace_id and c.audience_list_id = l.id
+      order by c.sent_at desc limit 1) c
+    left join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id
+    where l.workspace_id = ${workspaceId}`);
+  return new Map(rows.map(({ list_id, ...campaign }) => [list_id, campaign]));
+}

@@ -1,0 +1,108 @@
+/**
+ * A campaign's mail to a few addresses, before it goes to everybody. It is made as the campaign's is and goes the way of
+ * transactional mail. Whoever is a subscriber sees their own values, everybody else those of a sample. Nothing is tracked
+ * and nobody is unsubscribed by it: links lead where they were written to, and the two addresses of ours to PUBLIC_URL.
+ */
+import { findMailingList } from "../../audience/mailing-lists/store.ts";
+import { parseAddress } from "../../mail/address.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { ApiError, invalid } from "../../platform/errors.ts";
+import type { Caller } from "../../platform/http/endpoint.ts";
+import { newId } from "../../platform/ids.ts";
+import type { Acceptor, Draft } from "../accept.ts";
+import { renderContent, sampleValues } from "./content/render.ts";
+import { compileFor } from "./content.ts";
+import { type CampaignDeps, requireCampaign } from "./lifecycle.ts";
+import { findRecipientValues } from "./recipient-values-store.ts";
+
+export const MOST_TEST_RECIPIENTS = 5;
+const LONGEST_SUBJECT = 998;
+
+export interface TestDeps {
+  readonly acceptor: Acceptor;
+  /** PUBLIC_URL, or where the service listens; without a slash at its end. */
+  readonly publicUrl: () => string;
+}
+
+/** @throws ApiError NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST for an sms */
+export async function sendTest(
+  { db, clock, acceptor, publicUrl }: CampaignDeps & TestDeps,
+  { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
+  id: string,
+  emails: readonly string[],
+): Promise<{ messages: { id: string; to: string }[] }> {
+  const { workspaceId, timezone } = caller;
+  const campaign = await requireCampaign(db, workspaceId, id);
+  if (campaign.message_type === "sms") throw new ApiError("BAD_REQUEST", "No SMS gateway is configured");
+  const recipients = emails.map(readRecipient);
+  const listId = campaign.mailing_list_id;
+  const tracks = { tracks_opens: false, tracks_clicks: false };
+  const compiled = await compileFor(db, workspaceId, { ...campaign, ...tracks }, { listId, timezone });
+  if (!compiled.ok) {
+    const [first, ...rest] = compiled.faults;
+    throw first === undefined ? new ApiError("VALIDATION_ERROR") : invalid(first, ...rest);
+  }
+  const from = parseAddress(campaign.from_email);
+  if (!from.ok) throw new Error("a campaign's from_email is an address");
+  const listName = (await nameOfList(db, caller, listId)) ?? sampleValues.list_name;
+  const links = {
+    unsubscribe: publicUrl(),
+    view: publicUrl(),
+    pixel: "",
+    tracked: (_: number, url: string) => url,
+  };
+  const messages: { id: string; to: string }[] = [];
+  for (const to of recipients) {
+    const person = await findRecipientValues(db, workspaceId, to.address.toLowerCase());
+    const values = {
+      ...sampleValues,
+      ...person,
+      email: to.address,
+      list_name: listName,
+      campaign_name: campaign.name,
+    };
+    const mail = renderContent(compiled.content, values, links);
+    if (!mail.ok) throw invalid(mail.fault);
+    const draft: Draft = {
+      priority: 0,
+      sender: { workspaceId, address: from.address, domain: from.domain },
+      message: {
+        workspaceId,
+        id: newId(),
+        source: "api",
+        originId: caller.keyId,
+        originName: caller.keyName,
+        fromEmail: from.address,
+        fromName: campaign.from_name,
+        toName: null,
+        localpart: to.local,
+        domain: to.domain,
+        subject: `[Test] ${mail.subject}`.slice(0, LONGEST_SUBJECT).toWellFormed(),
+        html: mail.html,
+        text: mail.text,
+        attachments: campaign.attachments,
+        bounceEmail: null,
+        requestId,
+        createdAt: clock.now(),
+      },
+    };
+    await acceptor.accept(draft);
+    messages.push({ id: draft.message.id, to: to.address });
+  }
+  return { messages };
+}
+
+function readRecipient(text: string, index: number) {
+  const field = `emails[${index}]`;
+  const parsed = parseAddress(text);
+  if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
+  return parsed;
+}
+
+async function nameOfList(
+  db: Queryable,
+  { workspaceId }: Caller,
+  listId: string | null,
+): Promise<string | undefined> {
+  return listId === null ? undefined : (await findMailingList(db, workspaceId, listId))?.name;
+}

@@ -1,0 +1,190 @@
+/**
+ * What the addresses in mails lead to, outside /api/v1 and on every host: the open pixel, links, unsubscribing, the mail
+ * in the browser. Whoever has the address may call; nobody needs a key, and no cookie is set or read. A token that is
+ * wrong in any way is 404.
+ *
+ * Programs open what is in mails, so a GET or HEAD never changes anything for the recipient: only POST unsubscribes,
+ * whether a person pressed the button or a mail program did (one-click, RFC 8058).
+ */
+import type { KeyObject } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Engagement } from "../messages/engagement.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Database } from "../platform/database/pool.ts";
+import { ApiError } from "../platform/errors.ts";
+import { html, sendPage } from "../platform/http/page.ts";
+import { machineSign } from "./machine.ts";
+import type { Recorder } from "./recorder.ts";
+import { findLink, findRecipient, type MailLink } from "./store.ts";
+import { linkTarget } from "./target.ts";
+import { type LinkPurpose, mailLinks, PIXEL_ENDING, paths, readToken, type TrackedMail } from "./tokens.ts";
+import { type OnUnsubscribed, unsubscribe } from "./unsubscribe.ts";
+import { sendInvalid, sendQuestion, sendTrouble, sendUnsubscribed } from "./unsubscribe-page.ts";
+
+/** 1×1, transparent. */
+const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+/** An answer waits so long for its event to be on disk, and no longer. */
+const RECORD_MS = 100;
+/** Scanners follow links when a mail arrives; a click so soon is held (recorder.ts). */
+const SCAN_MS = 60_000;
+/** A one-click form is one line. */
+const FORM_BYTES = 4_096;
+
+const uncached = { "Cache-Control": "no-store, max-age=0", "X-Robots-Tag": "noindex" };
+
+/** What somebody else wrote: no script, no form, no frame; a link opens a tab that is free of this. */
+const foreignHeaders = {
+  ...uncached,
+  "Content-Security-Policy": [
+    "sandbox allow-popups allow-popups-to-escape-sandbox",
+    "default-src 'none'",
+    "img-src https: http: data:",
+    "style-src 'unsafe-inline' https:",
+    "font-src https: data:",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; "),
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+  "X-Frame-Options": "DENY",
+};
+
+/** A mail's addresses as rendering takes them. */
+export interface RenderLinks {
+  readonly pixel: string | null;
+  readonly unsubscribe: string;
+  readonly view: string;
+  tracked(index: number, target: string): string;
+}
+
+/**
+ * The mail once more, as its recipient got it but for its links. Null when what it was made of is not there any more.
+ */
+export type RenderMail = (
+  mail: TrackedMail,
+  links: RenderLinks,
+) => Promise<{ readonly html: string | null; readonly text: string | null } | null>;
+
+export interface TrackingDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly key: KeyObject;
+  readonly recorder: Recorder;
+  readonly onUnsubscribed: OnUnsubscribed;
+  readonly renderMail: RenderMail;
+}
+
+type Token = { Params: { "*": string } };
+
+export function registerTrackingPages(server: FastifyInstance, deps: TrackingDeps): void {
+  const { db, clock, key, recorder } = deps;
+  const mailOf = (token: string, purpose: LinkPurpose) => readToken(token, purpose, key);
+
+  server.register(async (pages) => {
+    pages.addContentTypeParser("*", { parseAs: "string", bodyLimit: FORM_BYTES }, (_request, body, done) =>
+      done(null, body),
+    );
+    pages.setErrorHandler((error, request, reply) => {
+      if (error instanceof ApiError || (error instanceof Error && "statusCode" in error)) throw error;
+      request.log.error({ err: error }, "a tracking page failed");
+      return sendTrouble(reply);
+    });
+    // Wildcards, because a parameter that is too long would be answered by the router.
+    pages.get<Token>(`${paths.open}*`, async (request, reply) => {
+      const rest = request.params["*"];
+      const mail = rest.endsWith(PIXEL_ENDING) ? mailOf(rest.slice(0, -PIXEL_ENDING.length), "open") : null;
+      if (mail === null) return sendInvalid(reply);
+      await shortly(recorder.record(engagementOf(request, mail, "opened")));
+      return reply.headers(uncached).type("image/gif").send(PIXEL);
+    });
+
+    pages.get<Token>(`${paths.click}*`, async (request, reply) => {
+      const [token = "", index = "", ...more] = request.params["*"].split("/");
+      const mail = /^\d{1,4}$/.test(index) && more.length === 0 ? mailOf(token, "click") : null;
+      const link = mail && (await findLink(db, mail, Number(index)));
+      const target = mail && link && (await targetOf(mail, Number(index), link));
+      if (!mail || !link || !target) return sendInvalid(reply);
+      const click = { ...engagementOf(request, mail, "clicked"), linkIndex: Number(index), target };
+      if (click.machineSign === null && isFresh(link)) recorder.hold(click);
+      else await shortly(recorder.record(click));
+      return reply.headers(uncached).redirect(target, 302);
+    });
+
+    pages.get<Token>(`${paths.unsubscribe}*`, async ({ params }, reply) => {
+      const mail = mailOf(params["*"], "unsubscribe");
+      const recipient = mail && (await findRecipient(db, mail));
+      if (!recipient) return sendInvalid(reply);
+      return recipient.is_subscribed ? sendQuestion(reply, recipient) : sendUnsubscribed(reply, recipient);
+    });
+    pages.post<Token>(`${paths.unsubscribe}*`, async ({ params, body }, reply) => {
+      const mail = mailOf(params["*"], "unsubscribe");
+      const recipient = mail && (await unsubscribe(deps, mail));
+      if (!recipient) return sendInvalid(reply);
+      if (!isOneClick(body)) return sendUnsubscribed(reply, recipient);
+      return reply.headers(uncached).type("text/plain; charset=utf-8").send("Unsubscribed\n");
+    });
+
+    pages.get<Token>(`${paths.view}*`, async ({ params }, reply) => {
+      const mail = mailOf(params["*"], "view");
+      const content = mail && (await deps.renderMail(mail, plainLinks(mail)));
+      if (!content) return sendInvalid(reply);
+      if (content.html === null) {
+        const lines = (content.text ?? "").split("\n").map((line) => html`${line}<br>`);
+        return sendPage(reply, 200, "Your mail", html`<p>${lines}</p>`);
+      }
+      return reply.headers(foreignHeaders).type("text/html; charset=utf-8").send(content.html);
+    });
+  });
+
+  const engagementOf = (
+    request: FastifyRequest,
+    mail: TrackedMail,
+    kind: Engagement["kind"],
+  ): Engagement => ({
+    ...mail,
+    kind,
+    time: clock.now(),
+    times: 1,
+    linkIndex: null,
+    target: null,
+    userAgent: String(request.headers["user-agent"] ?? ""),
+    machineSign: machineSign(request),
+  });
+
+  const isFresh = ({ updated_at }: MailLink) => clock.now().getTime() - updated_at.getTime() < SCAN_MS;
+
+  /** Nothing of it is tracked: who looks at the mail in the browser has opened it already. */
+  const plainLinks = (mail: TrackedMail): RenderLinks => ({
+    // Relative, whatever stands in front of /v/ where this is seen.
+    ...mailLinks(mail, "..", key),
+    pixel: null,
+    tracked: (_index, target) => target,
+  });
+
+  /** Where the link leads for this recipient; null when that is nowhere we send people. */
+  const targetOf = async (mail: TrackedMail, index: number, link: MailLink): Promise<string | null> => {
+    if (!link.is_personal) return linkTarget(link.url);
+    let personal: string | null = null;
+    await deps.renderMail(mail, {
+      ...plainLinks(mail),
+      tracked(at, target) {
+        if (at === index) personal = target;
+        return target;
+      },
+    });
+    return personal === null ? null : linkTarget(personal);
+  };
+}
+
+/** RFC 8058 section 3.1: a form with this one field, urlencoded or multipart. */
+function isOneClick(body: unknown): boolean {
+  return typeof body === "string" && /List-Unsubscribe(?:=|"\s+)One-Click/i.test(body);
+}
+
+async function shortly(recorded: Promise<void>): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(late.resolve, RECORD_MS);
+  await Promise.race([recorded, late.promise]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,82 @@
+/** What tracking reads of a mail, starting from its token. It writes nothing: that is done through the doors. */
+import sql, { type Sql } from "sql-template-tag";
+import type { MessageStatus } from "../messages/states.ts";
+import type { Queryable } from "../platform/database/pool.ts";
+import type { WorkspaceId } from "../platform/ids.ts";
+import type { TrackedMail } from "./tokens.ts";
+
+/** A link of the campaign that a mail belongs to. */
+export interface MailLink {
+  /** With its merge tags, if it has any. */
+  readonly url: string;
+  readonly is_personal: boolean;
+  /** Of the mail. */
+  readonly status: MessageStatus;
+  /** When the mail came to that status. */
+  readonly updated_at: Date;
+}
+
+export function findLink(
+  db: Queryable,
+  { workspaceId, messageId }: TrackedMail,
+  index: number,
+): Promise<MailLink | undefined> {
+  return db.row(sql`
+    select l.url, l.is_personal, m.status, m.updated_at
+    from messages m
+    join campaign_links l on l.workspace_id = m.workspace_id and l.campaign_id = m.origin_id and l.index = ${index}
+    where m.workspace_id = ${workspaceId} and m.id = ${messageId} and m.source = 'campaign'`);
+}
+
+/** Whom a mail went to, and as whose subscriber. */
+export interface MailRecipient {
+  readonly address: string;
+  /** The list the mail was sent to; null when the campaign had none, or is not there any more. */
+  readonly mailing_list_id: string | null;
+  /** Null, too, when the list is not there any more. */
+  readonly list_name: string | null;
+  /** Null when the workspace does not know the person any more. */
+  readonly subscriber_id: string | null;
+  /** Whether mail like this one still comes. */
+  readonly is_subscribed: boolean;
+}
+
+/** Of bulk mail only: nobody unsubscribes from a receipt. */
+export function findRecipient(
+  db: Queryable,
+  { workspaceId, messageId }: TrackedMail,
+): Promise<MailRecipient | undefined> {
+  return db.row(sql`
+    select mail.address, mail.mailing_list_id, l.name as list_name, s.id as subscriber_id,
+      exists (
+        select from memberships b
+        where b.workspace_id = ${workspaceId} and b.subscriber_id = s.id and b.status = 'active'
+          and (mail.mailing_list_id is null or b.mailing_list_id = mail.mailing_list_id)) as is_subscribed
+    from (
+      select m.localpart || '@' || m.domain as address, c.audience_list_id as mailing_list_id, r.subscriber_id
+      from messages m
+      left join campaigns c on c.workspace_id = m.workspace_id and c.id = m.origin_id
+      left join campaign_recipients r on r.workspace_id = m.workspace_id and r.message_id = m.id
+      where m.workspace_id = ${workspaceId} and m.id = ${messageId} and m.source in ('campaign', 'autoresponder')
+    ) mail
+    left join mailing_lists l on l.workspace_id = ${workspaceId} and l.id = mail.mailing_list_id
+    -- Somebody who was deleted and came back is another row with the same address.
+    left join subscribers s on s.workspace_id = ${workspaceId} and s.id = coalesce(
+      (select id from subscribers where workspace_id = ${workspaceId} and id = mail.subscriber_id),
+      (select id from subscribers where workspace_id = ${workspaceId} and email = lower(mail.address)))`);
+}
+
+/**
+ * The moves by which a person leaves a list, or every list, as the membership door takes them: it asks before and after,
+ * so they name those who have left already, too.
+ */
+export function leavingSql(
+  workspaceId: WorkspaceId,
+  subscriberId: string,
+  mailingListId: string | null,
+): Sql {
+  return sql`
+    select mailing_list_id, subscriber_id, 'unsubscribed' as status from memberships
+    where workspace_id = ${workspaceId} and subscriber_id = ${subscriberId} and status in ('active', 'unsubscribed')
+      and (${mailingListId}::uuid is null or mailing_list_id = ${mailingListId})`;
+}

@@ -1,0 +1,100 @@
+/**
+ * The addresses in a mail that lead back to us, and the tokens in them: which mail, whose, under a keyed MAC. Nobody
+ * can make one or alter one, and a token for one thing is none for another: who sees the links of a mail cannot
+ * unsubscribe its recipient by them. Tokens have no expiry of their own; they mean something as long as the mail is in
+ * the log.
+ *
+ *     base64url( workspace id 16 | message id 16 | MAC 10 )   = 56 characters
+ *
+ * 42 octets fill their base64 to the last bit, so that a token has exactly one spelling. The MACs of all purposes are
+ * slices of one HMAC-SHA-512 (RFC 2104), so that a mail costs one computation however many links it has. A link's index is
+ * not under the MAC: whichever it is, it leads where a link of the same campaign leads, or nowhere.
+ */
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import { asWorkspaceId, type WorkspaceId } from "../platform/ids.ts";
+import type { Secrets } from "../platform/secrets.ts";
+
+/** One mail to one person. */
+export interface TrackedMail {
+  readonly workspaceId: WorkspaceId;
+  readonly messageId: string;
+}
+
+/** The addresses of one mail; the shape that rendering takes. */
+export interface MailLinks {
+  /** Of the open pixel. */
+  readonly pixel: string;
+  /** The page that asks, and the address of the one-click POST (RFC 8058). */
+  readonly unsubscribe: string;
+  /** The mail in the browser. */
+  readonly view: string;
+  /** What stands in place of the campaign's link of this index. */
+  tracked(index: number): string;
+}
+
+export type LinkPurpose = "open" | "click" | "unsubscribe" | "view";
+
+/** Where each purpose's MAC begins in the HMAC's 64 octets. */
+const slices: Readonly<Record<LinkPurpose, number>> = { open: 0, click: 10, unsubscribe: 20, view: 30 };
+/** The first part of each address's path. */
+export const paths: Readonly<Record<LinkPurpose, string>> = {
+  open: "/o/",
+  click: "/c/",
+  unsubscribe: "/u/",
+  view: "/v/",
+};
+export const PIXEL_ENDING = ".gif";
+
+const IDS_OCTETS = 32;
+const MAC_OCTETS = 10;
+const TOKEN = /^[\w-]{56}$/;
+
+/** The key that signs these links and nothing else. (A KeyObject: Node.js takes five times as long with the octets.) */
+export function mailLinkKey(secrets: Secrets): KeyObject {
+  return createSecretKey(secrets.derive("links in mails"));
+}
+
+/**
+ * @param base where people reach us, without a slash at its end: a tracking domain, or PUBLIC_URL
+ */
+export function mailLinks(mail: TrackedMail, base: string, key: KeyObject): MailLinks {
+  const ids = Buffer.from((mail.workspaceId + mail.messageId).replaceAll("-", ""), "hex");
+  if (ids.length !== IDS_OCTETS) throw new TypeError(`not two UUIDs: ${mail.workspaceId} ${mail.messageId}`);
+  const mac = macOf(ids, key);
+  const address = (purpose: LinkPurpose) => base + paths[purpose] + tokenOf(ids, mac, purpose);
+  const click = `${address("click")}/`;
+  return {
+    pixel: address("open") + PIXEL_ENDING,
+    unsubscribe: address("unsubscribe"),
+    view: address("view"),
+    tracked: (index) => click + index,
+  };
+}
+
+/** The mail that a token stands for, or null when it was not made with this key for this purpose. */
+export function readToken(token: string, purpose: LinkPurpose, key: KeyObject): TrackedMail | null {
+  if (!TOKEN.test(token)) return null;
+  const octets = Buffer.from(token, "base64url");
+  const ids = octets.subarray(0, IDS_OCTETS);
+  const genuine = macFor(macOf(ids, key), purpose);
+  if (!timingSafeEqual(octets.subarray(IDS_OCTETS), genuine)) return null;
+  return { workspaceId: asWorkspaceId(uuidAt(ids, 0)), messageId: uuidAt(ids, IDS_OCTETS / 2) };
+}
+
+function tokenOf(ids: Buffer, mac: Buffer, purpose: LinkPurpose): string {
+  return Buffer.concat([ids, macFor(mac, purpose)]).toString("base64url");
+}
+
+/** The slices do not overlap: none says anything about another. */
+function macFor(mac: Buffer, purpose: LinkPurpose): Buffer {
+  return mac.subarray(slices[purpose], slices[purpose] + MAC_OCTETS);
+}
+
+function macOf(ids: Buffer, key: KeyObject): Buffer {
+  return createHmac("sha512", key).update(ids).digest();
+}
+
+function uuidAt(octets: Buffer, start: number): string {
+  const hex = octets.toString("hex", start, start + IDS_OCTETS / 2);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

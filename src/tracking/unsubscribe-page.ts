@@ -1,0 +1,57 @@
+/** The pages of unsubscribing. They never show a whole address: mails are forwarded, and links with them. */
+import type { FastifyReply } from "fastify";
+import { html, sendPage } from "../platform/http/page.ts";
+import type { MailRecipient } from "./store.ts";
+
+/** The first letter and the domain: enough for its owner. */
+function masked(address: string): string {
+  const at = address.lastIndexOf("@");
+  const [first = ""] = address.slice(0, at);
+  return `${first}…${address.slice(at)}`;
+}
+
+export function sendQuestion(reply: FastifyReply, recipient: MailRecipient): FastifyReply {
+  const { address, list_name: list } = recipient;
+  const what = list === null ? "these mails" : html`<strong>${list}</strong>`;
+  return sendPage(
+    reply,
+    200,
+    "Unsubscribe?",
+    html`<p>Do you want ${masked(address)} to get no more mail of ${what}?</p>
+<form method="post"><button>Unsubscribe</button></form>
+<p class="soft">If you want to stay, close this page: nothing has changed.</p>`,
+  );
+}
+
+/** The same to everybody who is not subscribed, for whatever reason. */
+export function sendUnsubscribed(reply: FastifyReply, recipient: MailRecipient): FastifyReply {
+  const { address, mailing_list_id: listId, list_name: list } = recipient;
+  const isGone = listId !== null && list === null;
+  const what = list === null ? "these mails" : html`<strong>${list}</strong>`;
+  return sendPage(
+    reply,
+    200,
+    "You are unsubscribed",
+    html`<p>${isGone ? "The list does not exist any more: it sends nothing to" : html`No more mail of ${what} goes to`} ${masked(address)}.</p>
+<p class="soft">What is on its way already may still arrive. You can close this page.</p>`,
+  );
+}
+
+export function sendInvalid(reply: FastifyReply): FastifyReply {
+  return sendPage(
+    reply,
+    404,
+    "This link does not work",
+    html`<p>It may have been cut off by the mail program, or the mail is so old that nothing is known of it any more.</p>
+<p class="soft">Every mail has a link of its own: try the one in a newer mail.</p>`,
+  );
+}
+
+export function sendTrouble(reply: FastifyReply): FastifyReply {
+  return sendPage(
+    reply.header("Retry-After", "5"),
+    503,
+    "Please try again",
+    html`<p>Something does not work on our side. Please open the link again in a minute.</p>`,
+  );
+}

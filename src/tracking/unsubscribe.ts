@@ -1,0 +1,37 @@
+/**
+ * A recipient leaves by a link of a mail: the list the mail was sent to, or every list when it was sent to none (or
+ * nobody knows any more to which). Leaving twice, or what is gone, changes nothing. Who bounced or complained stays
+ * that.
+ */
+import { lockMailingList } from "../audience/mailing-lists/store.ts";
+import { updateStatuses } from "../audience/subscribers/door.ts";
+import { recordUnsubscribed } from "../messages/engagement.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Database, Queryable } from "../platform/database/pool.ts";
+import { findRecipient, leavingSql, type MailRecipient } from "./store.ts";
+import type { TrackedMail } from "./tokens.ts";
+
+/** What the rest of the house does about it, in the same transaction; says whether it was the first time by this mail. */
+export type OnUnsubscribed = (tx: Queryable, mail: TrackedMail, now: Date) => Promise<boolean>;
+
+/** The recipient as of before; undefined when the mail is not in the log. */
+export async function unsubscribe(
+  deps: { readonly db: Database; readonly clock: Clock; readonly onUnsubscribed: OnUnsubscribed },
+  mail: TrackedMail,
+): Promise<MailRecipient | undefined> {
+  const { workspaceId, messageId } = mail;
+  return deps.db.transaction(async (tx) => {
+    const recipient = await findRecipient(tx, mail);
+    if (recipient === undefined || recipient.subscriber_id === null || !recipient.is_subscribed) {
+      return recipient;
+    }
+    const { mailing_list_id: listId, subscriber_id: subscriberId } = recipient;
+    if (listId !== null) await lockMailingList(tx, workspaceId, listId);
+    const now = deps.clock.now();
+    const left = await updateStatuses(tx, workspaceId, leavingSql(workspaceId, subscriberId, listId), now);
+    if (left > 0 && (await deps.onUnsubscribed(tx, mail, now))) {
+      await recordUnsubscribed(tx, workspaceId, messageId, now);
+    }
+    return recipient;
+  });
+}

@@ -1,0 +1,54 @@
+/** Campaigns without HTTP, and a recount of everything that is kept of them. */
+import sql from "sql-template-tag";
+import type { Database, Queryable } from "../../src/platform/database/pool.ts";
+import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
+import type { CampaignSettings } from "../../src/sending/campaigns/campaign.ts";
+import { insertCampaign } from "../../src/sending/campaigns/store.ts";
+
+/** From a verified sender, to a list; every field may be replaced. Answers its id. */
+export async function newCampaign(
+  db: Database,
+  workspaceId: WorkspaceId,
+  mailingListId: string | null,
+  change: Partial<CampaignSettings> = {},
+): Promise<string> {
+  const id = newId();
+  const settings: CampaignSettings = {
+    name: "June",
+    subject: "News",
+    from_email: "news@shop.test",
+    from_name: "Shop",
+    reply_to: null,
+    message_type: "email",
+    phone_field_name: null,
+    recipient_type: "mailing_list",
+    mailing_list_id: mailingListId,
+    segment_id: null,
+    segment_conditions: null,
+    html_content: "<p>Hello {{ first_name }}</p>",
+    text_content: null,
+    enable_open_tracking: null,
+    enable_click_tracking: null,
+    url_domain_id: null,
+    use_custom_headers: false,
+    custom_headers: null,
+    virtual_mta_ip: null,
+    routing_rule_id: null,
+    bounce_email: null,
+    sender_email: null,
+    scheduled_at: null,
+    attachments: [],
+    warnings: [],
+    total_recipients: 0,
+    ...change,
+  };
+  await insertCampaign(db, workspaceId, { id, ...settings }, new Date());
+  return id;
+}
+
+/** shop.test belongs to the workspace. */
+export async function verifyShop(db: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await db.run(sql`
+    insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, verified_at)
+    values (${workspaceId}, gen_random_uuid(), 'shop.test', 'v', 'd', true, now())`);
+}

@@ -1,0 +1,73 @@
+/** Imports and exports as a caller sees them: the real API, the real runner, a file in and a job to its end. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll } from "vitest";
+import { EXPORT_JOB, exportHandler } from "../../src/audience/exports/export-job.ts";
+import { IMPORT_JOB, importHandler } from "../../src/audience/imports/import-job.ts";
+import { startRunner } from "../../src/platform/jobs/runner.ts";
+import { createLog } from "../../src/platform/log.ts";
+import type { ApiAnswer } from "./api-caller.ts";
+import { eventually } from "./eventually.ts";
+import { startService, type TestService } from "./service.ts";
+
+export interface ImportService extends TestService {
+  readonly dataDir: string;
+  /** Uploads a file to a list; the answer. */
+  upload(list: string, content: string | Uint8Array, fields?: Record<string, string>): Promise<ApiAnswer>;
+  /** The same, and the job when it has ended. */
+  importFile(
+    list: string,
+    content: string | Uint8Array,
+    fields?: Record<string, string>,
+  ): Promise<ApiAnswer["body"]>;
+  /** The job of an answer, when it has ended. */
+  ended(answer: ApiAnswer): Promise<ApiAnswer["body"]>;
+  newList(): Promise<string>;
+}
+
+/** For the test file that calls this. */
+export async function startImportService(): Promise<ImportService> {
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-imports-"));
+  const service = await startService({ env: { DATA_DIR: dataDir } });
+  const { database, call, clock } = service;
+  const log = createLog("silent");
+  const handlers = {
+    [IMPORT_JOB]: importHandler({ db: database, clock }),
+    [EXPORT_JOB]: exportHandler({ db: database, clock }),
+  };
+  const runner = await startRunner({ database, dataDir, log, handlers, recurring: [] });
+  afterAll(async () => {
+    await runner.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  const upload: ImportService["upload"] = (list, content, fields = {}) => {
+    const form = new FormData();
+    for (const [name, value] of Object.entries(fields)) form.append(name, value);
+    form.append(
+      "csvFile",
+      new Blob([typeof content === "string" ? content : new Uint8Array(content)]),
+      "people.csv",
+    );
+    return call("POST", `/mailing-lists/${list}/subscribers/import-async`, form);
+  };
+  const ended = (answer: ApiAnswer) => {
+    if (answer.status !== 202) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
+    return eventually(
+      "the job to end",
+      async () => {
+        const { body } = await call("GET", `/jobs/${answer.body.data.job_id}`);
+        return !["pending", "processing"].includes(body.data.status) && body.data;
+      },
+      60_000,
+    );
+  };
+  return {
+    ...service,
+    dataDir,
+    upload,
+    ended,
+    importFile: async (...file) => ended(await upload(...file)),
+    newList: async () => (await call("POST", "/mailing-lists", { name: "News" })).body.data.id,
+  };
+}

@@ -1,0 +1,179 @@
+/** People of every description on three lists, in the database and as conditions see them. */
+import sql from "sql-template-tag";
+import { lockMailingList } from "../../src/audience/mailing-lists/store.ts";
+import type { Membership, Person } from "../../src/audience/segments/person.ts";
+import { updateStatuses } from "../../src/audience/subscribers/door.ts";
+import { subscriberStatuses } from "../../src/audience/subscribers/status.ts";
+import type { Database, Queryable } from "../../src/platform/database/pool.ts";
+import type { WorkspaceId } from "../../src/platform/ids.ts";
+import { addPeople, newList } from "./audience.ts";
+
+const DAY_MS = 86_400_000;
+
+/** The same numbers for the same seed: from 0 up to `below`. */
+export function dice(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+export const names = [
+  "Ann",
+  "ann",
+  "ANNA",
+  "Élodie",
+  "élodie",
+  "İpek",
+  "Straße",
+  "ΣΊΣΥΦΟΣ",
+  "50%",
+  "a_b",
+  "a\\b",
+  "O'Brien",
+  "Ann Marie",
+  "x",
+  "🙂k",
+  "ǅ",
+];
+const localParts = ["ann", "an_n", "50%off", "ö", "bob", "marie.ann", "x+tag"];
+export const domains = ["gmail.com", "mail.example.com", "example.com", "xn--bcher-kva.de", "example.co.uk"];
+export const cities = [
+  "Paris",
+  "paris ",
+  "\u00a0PARIS",
+  " Rome",
+  "",
+  "São Paulo",
+  "100%",
+  "a_b",
+  "a\\b",
+  "München",
+  "\n",
+];
+/** In Santiago 6 September 2026 begins at one, which is 04:00 in UTC. */
+export const days = ["2026-09-05", "2026-09-06", "2026-09-07", "2026-11-01", "2025-11-20", "2028-02-29"];
+export const instants = ["2026-09-06T04:00:00.000Z", "2026-09-06T03:59:59.999Z", "2026-11-01T12:00:00.000Z"];
+export const colours = ["red", "Green", "BLUE"];
+
+/** Values of custom fields, odd ones among them; the key stays away where there is none. */
+function customFieldsOf(roll: (below: number) => number): Record<string, unknown> {
+  const one = <Value>(values: readonly Value[]) => values[roll(values.length)];
+  const fields: Record<string, unknown> = {
+    city: one<unknown>([...cities, 7, true, null, ["Paris"], { b: [1, "x"], aa: null }]),
+    size: one<unknown>([0, -1.5, 3, 10, 9, 1e15, 0.1, "10", null, true, [3]]),
+    born: one<unknown>([...days, ...instants, "soon", 5, null]),
+    vip: one<unknown>([true, false, true, false, "yes", 1, null]),
+    colour: one<unknown>([...colours, "green", "purple", ["red"], 3, null]),
+    tags: one<unknown>([["red"], ["red", "BLUE"], [], ["green"], "red", ["purple", 3], null]),
+    constructor: one<unknown>(["x", undefined]),
+    'it\'s "odd"': one<unknown>(["Paris", undefined]),
+  };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && roll(4) > 0));
+}
+
+export interface SegmentPeople {
+  readonly lists: readonly string[];
+  readonly people: ReadonlyMap<string, Person>;
+}
+
+/** Makes them; each list has about two in three. */
+export async function insertSegmentPeople(
+  db: Database,
+  workspaceId: WorkspaceId,
+  count: number,
+  now: Date,
+): Promise<SegmentPeople> {
+  const roll = dice(7);
+  const one = <Value>(values: readonly Value[]) => values[roll(values.length)] as Value;
+  const all = Array.from({ length: count }, (_, at) => ({
+    email: `${one(localParts)}${at}@${one(domains)}`,
+    first_name: one([...names, null]),
+    last_name: one([...names, null]),
+    source: one(["api", "Import", "Web form", null]),
+    custom_fields: customFieldsOf(roll),
+  }));
+  const lists = [];
+  for (const name of ["One", "Two", "Three"]) {
+    const list = await newList(db, workspaceId, name);
+    await addPeople(
+      db,
+      workspaceId,
+      list,
+      all.filter(() => roll(3) > 0),
+    );
+    lists.push(list);
+  }
+  await scatterStatuses(db, workspaceId, lists, roll, now);
+  await scatterHistory(db, workspaceId, roll, now);
+  return { lists, people: await readPeople(db, workspaceId) };
+}
+
+/** Some have left, bounced or complained; and some of these are active again on one list. */
+async function scatterStatuses(
+  db: Database,
+  workspaceId: WorkspaceId,
+  lists: readonly string[],
+  roll: (below: number) => number,
+  now: Date,
+): Promise<void> {
+  for (const list of lists) {
+    const members = await db.rows<{ id: string }>(sql`
+      select subscriber_id as id from memberships where mailing_list_id = ${list} order by subscriber_id`);
+    const moved = members.filter(() => roll(2) === 0);
+    const statuses = moved.map(() => subscriberStatuses[roll(subscriberStatuses.length)]);
+    await db.transaction(async (tx) => {
+      await lockMailingList(tx, workspaceId, list);
+      const moves = sql`
+        select ${list}::uuid as mailing_list_id, subscriber_id, status
+        from unnest(${moved.map(({ id }) => id)}::uuid[], ${statuses}::text[]) as v (subscriber_id, status)`;
+      await updateStatuses(tx, workspaceId, moves, now);
+    });
+  }
+}
+
+/** What campaigns and time leave behind. */
+async function scatterHistory(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  roll: (below: number) => number,
+  now: Date,
+): Promise<void> {
+  const moment = () => {
+    const moments = [...days, ...instants].map((text) => new Date(text));
+    const ago = new Date(now.getTime() - roll(5) * 10 * DAY_MS + (roll(3) - 1));
+    return [null, now, ago, ago, moments[roll(moments.length)] ?? null][roll(5)] ?? null;
+  };
+  for (const { id } of await db.rows<{ id: string }>(sql`select id from subscribers order by email`)) {
+    await db.run(sql`
+      update subscribers
+      set sent_count = ${roll(4)}, open_count = ${roll(4)}, click_count = ${roll(3)},
+        engagement_score = ${roll(101)}, last_sent_at = ${moment()}, last_opened_at = ${moment()},
+        last_clicked_at = ${moment()}, created_at = ${moment() ?? now}
+      where workspace_id = ${workspaceId} and id = ${id}`);
+    await db.run(sql`
+      update memberships set subscribed_at = ${moment() ?? now}, unsubscribed_at = ${moment()}
+      where workspace_id = ${workspaceId} and subscriber_id = ${id} and mailing_list_id in (
+        select mailing_list_id from memberships where subscriber_id = ${id} limit ${roll(3)})`);
+  }
+}
+
+/** Everybody of a workspace, by their ids. */
+export async function readPeople(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+): Promise<ReadonlyMap<string, Person>> {
+  const rows = await db.rows<Omit<Person, "memberships"> & { readonly id: string }>(sql`
+    select * from subscribers where workspace_id = ${workspaceId} order by email`);
+  const memberships = await db.rows<
+    Membership & { readonly mailing_list_id: string; readonly subscriber_id: string }
+  >(sql`select * from memberships where workspace_id = ${workspaceId}`);
+  const byPerson = Map.groupBy(memberships, (membership) => membership.subscriber_id);
+  return new Map(
+    rows.map((row) => {
+      const own = byPerson.get(row.id) ?? [];
+      return [row.id, { ...row, memberships: new Map(own.map((each) => [each.mailing_list_id, each])) }];
+    }),
+  );
+}
