@@ -14,16 +14,20 @@ import { startService, type TestService } from "./service.ts";
 export interface ImportService extends TestService {
   readonly dataDir: string;
   /** Uploads a file to a list; the answer. */
-  upload(list: string, content: string | Uint8Array, fields?: Record<string, string>): Promise<ApiAnswer>;
-  /** The same, and the job when it has ended. */
-  importFile(
+  readonly upload: (
     list: string,
     content: string | Uint8Array,
     fields?: Record<string, string>,
-  ): Promise<ApiAnswer["body"]>;
+  ) => Promise<ApiAnswer>;
+  /** The same, and the job when it has ended. */
+  readonly importFile: (
+    list: string,
+    content: string | Uint8Array,
+    fields?: Record<string, string>,
+  ) => Promise<ApiAnswer["body"]>;
   /** The job of an answer, when it has ended. */
-  ended(answer: ApiAnswer): Promise<ApiAnswer["body"]>;
-  newList(): Promise<string>;
+  readonly ended: (answer: ApiAnswer) => Promise<ApiAnswer["body"]>;
+  readonly newList: () => Promise<string>;
 }
 
 /** For the test file that calls this. */

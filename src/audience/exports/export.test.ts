@@ -87,7 +87,8 @@ describe("an export", () => {
       conditions: { logic: "and", rules: [{ field: "first_name", operator: "equals", value: "Bob" }] },
     });
     expect(segment.status).toBe(201);
-    const emails = async (body: object) => (await emailsIn(await exported(list, body))).sort();
+    const emails = async (body: object) =>
+      (await emailsIn(await exported(list, body))).map(String).sort((a, b) => a.localeCompare(b));
     expect(await emails({ status: "unsubscribed" })).toEqual(["eve@se.example"]);
     expect(await emails({ search: "ann" })).toEqual(["ann@se.example", "eve@se.example"]);
     expect(await emails({ search: "ann", status: "active" })).toEqual(["ann@se.example"]);

@@ -153,7 +153,7 @@ export async function insertLostAddresses(
         ${lost.map(({ reason }) => reason)}::text[], ${lost.map(({ messageId }) => messageId)}::uuid[],
         ${lost.map(({ time }) => time)}::timestamptz[]) as l (id, address, reason, message_id, time)
       on conflict (workspace_id, normalized_value, suppression_list_id) do update
-      set reason = excluded.reason, source_message_id = excluded.source_message_id
+      set reason = excluded.reason, source_message_id = excluded.source_message_id, created_at = excluded.created_at
       where ${rank(sql`excluded.reason`)} < ${rank(sql`e.reason`)}
       -- Zero in the row that an insert made.
       returning e.xmax = 0 as is_new

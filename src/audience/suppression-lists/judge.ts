@@ -1,6 +1,6 @@
 /**
- * The one judge of who is suppressed. Everybody who asks (acceptance, the delivery process, the test endpoint, later a
- * campaign that looks for its audience) asks this relation, so they cannot disagree.
+ * The one judge of who is suppressed. Everybody who asks (acceptance, a campaign that looks for its audience, the delivery
+ * process, the test endpoint) asks this relation, so they cannot disagree.
  *
  * An entry counts when its list is active and its scope applies: `global` to every message, `mailing_list` and `segment`
  * to campaigns to that list or segment. The service's own mail (confirmation links) is no marketing: it goes by global
