@@ -3,10 +3,9 @@
  * program, from the upload's first byte to the end of the job. Beside it COPY, over as many connections, of the same rows
  * into tables of the same shape with all indexes: what PostgreSQL takes for storing them and nothing else.
  */
-import { createReadStream, createWriteStream, openAsBlob } from "node:fs";
-import { rm } from "node:fs/promises";
+import { createReadStream, openAsBlob } from "node:fs";
+import { appendFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { finished } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import { newIdSeries } from "../src/platform/ids.ts";
@@ -61,52 +60,42 @@ export async function benchImport(lab: Lab): Promise<Figure[]> {
 
 interface Files {
   readonly csv: string;
-  /** The same people as rows of both tables, a file for each connection. */
+  /** The same people as rows of both tables, BATCH in a file. */
   readonly subscribers: readonly string[];
   readonly memberships: readonly string[];
 }
 
+/** As many as the import writes in one transaction. */
+const BATCH = 20_000;
+
 async function writeFiles({ folder, workspaceId }: Lab): Promise<Files> {
-  const parts = Array.from({ length: CONNECTIONS }, (_, at) => at);
-  const files = {
-    csv: join(folder, "people.csv"),
-    subscribers: parts.map((at) => join(folder, `subscribers-${at}`)),
-    memberships: parts.map((at) => join(folder, `memberships-${at}`)),
-  };
-  const csv = createWriteStream(files.csv);
-  const tables = parts.map((at) => [
-    createWriteStream(files.subscribers[at] ?? ""),
-    createWriteStream(files.memberships[at] ?? ""),
-  ]);
+  const files = { csv: join(folder, "people.csv"), subscribers: [] as string[], memberships: [] as string[] };
   const nextId = newIdSeries();
   const list = nextId();
   const now = new Date().toISOString();
-  csv.write("Email,First,Last,City,Plan,Score,VIP\r\n");
-  for (let from = 1; from <= PEOPLE; from += 10_000) {
+  await writeFile(files.csv, "Email,First,Last,City,Plan,Score,VIP\r\n");
+  for (let from = 1; from <= PEOPLE; from += BATCH) {
     let [lines, people, memberships] = ["", "", ""];
-    for (let number = from; number < from + 10_000; number++) {
+    for (let number = from; number < from + BATCH; number++) {
       const pick = (values: readonly string[], salt: number) =>
         values[Math.floor(((number * 2_654_435_761 + salt * 40_503) % 2 ** 32) / 65_536) % values.length] ??
         "";
       const domain = number % 10 === 0 ? `firm${number % 20_000}.com` : pick(providers, 3);
-      const [name, city, plan] = [pick(first, 1), pick(cities, 4), pick(plans, 5)];
+      const [name, surname, city, plan] = [pick(first, 1), pick(last, 2), pick(cities, 4), pick(plans, 5)];
       const email = `${name}${number}@${domain}`.toLowerCase();
       const [score, vip, id] = [number % 1_000, number % 50 === 0, nextId()];
-      lines += `${email},${name},${pick(last, 2)},${city},${plan},${score},${vip ? 1 : 0}\r\n`;
+      lines += `${email},${name},${surname},${city},${plan},${score},${vip ? 1 : 0}\r\n`;
       const fields = JSON.stringify({ city, plan, score, vip });
-      people += `${workspaceId}\t${id}\t${email}\t${name}\t${pick(last, 2)}\timport\t${fields}\tactive\t\\\\x${list.replaceAll("-", "")}\t${now}\t${now}\n`;
-      memberships += `${workspaceId}\t${list}\t${id}\tactive\timport\t${now}\t${now}\t${now}\n`;
+      const lists = `\\\\x${list.replaceAll("-", "")}`;
+      people += `${[workspaceId, id, email, name, surname, "import", fields, "active", lists, now, now].join("\t")}\n`;
+      memberships += `${[workspaceId, list, id, "active", "import", now, now, now].join("\t")}\n`;
     }
-    csv.write(lines);
-    const [subscribersOf, membershipsOf] = tables[(from / 10_000) & 1] ?? [];
-    subscribersOf?.write(people);
-    membershipsOf?.write(memberships);
-    // Everything waits in memory otherwise.
-    await new Promise((resolve) => setImmediate(resolve));
+    files.subscribers.push(join(folder, `subscribers-${from}`));
+    files.memberships.push(join(folder, `memberships-${from}`));
+    await appendFile(files.csv, lines);
+    await writeFile(files.subscribers.at(-1) ?? "", people);
+    await writeFile(files.memberships.at(-1) ?? "", memberships);
   }
-  const streams = [csv, ...tables.flat()];
-  for (const stream of streams) stream.end();
-  await Promise.all(streams.map((stream) => finished(stream)));
   return files;
 }
 
@@ -114,21 +103,24 @@ async function writeFiles({ folder, workspaceId }: Lab): Promise<Files> {
 async function copyRaw({ database }: Lab, files: Files): Promise<number> {
   await database.run(sql`create table raw_subscribers (like subscribers including all)`);
   await database.run(sql`create table raw_memberships (like memberships including all)`);
-  const startedAt = performance.now();
-  await Promise.all(
-    files.subscribers.map((people, at) =>
-      database.transaction(async (tx) => {
+  const left = [...files.subscribers.keys()];
+  const work = async () => {
+    for (let at = left.shift(); at !== undefined; at = left.shift()) {
+      const [people, memberships] = [files.subscribers[at] ?? "", files.memberships[at] ?? ""];
+      await database.transaction(async (tx) => {
         await tx.copy(
           "copy raw_subscribers (workspace_id, id, email, first_name, last_name, source, custom_fields, status, active_lists, created_at, updated_at) from stdin",
           createReadStream(people),
         );
         await tx.copy(
           "copy raw_memberships (workspace_id, mailing_list_id, subscriber_id, status, source, subscribed_at, created_at, updated_at) from stdin",
-          createReadStream(files.memberships[at] ?? ""),
+          createReadStream(memberships),
         );
-      }),
-    ),
-  );
+      });
+    }
+  };
+  const startedAt = performance.now();
+  await Promise.all(Array.from({ length: CONNECTIONS }, work));
   const seconds = (performance.now() - startedAt) / 1_000;
   await database.run(sql`drop table raw_subscribers, raw_memberships`);
   await database.run(sql`checkpoint`);

@@ -1,0 +1,141 @@
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { addPeople, findMiscounts, newList } from "../../../test/support/audience.ts";
+import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
+import { testDatabase } from "../../../test/support/database.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { need } from "../../platform/http/endpoint.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { attemptJob } from "../../platform/jobs/attempt.ts";
+import { INPUT_FILE, jobFolder } from "../../platform/jobs/files.ts";
+import { startJob } from "../../platform/jobs/queue.ts";
+import { findJob, updateJobToCancel } from "../../platform/jobs/store.ts";
+import { createLog } from "../../platform/log.ts";
+import { subscribers } from "../subscribers/resource.ts";
+import { IMPORT_JOB, importHandler } from "./import-job.ts";
+
+const PEOPLE = 100_000;
+const db = await testDatabase();
+const dataDir = await mkdtemp(join(tmpdir(), "posthaste-import-"));
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+const handler = importHandler({ db, clock: systemClock });
+let workspaceId: WorkspaceId;
+let list: string;
+
+beforeEach(async () => {
+  workspaceId = await insertBareWorkspace(db);
+  list = await newList(db, workspaceId);
+  await addPeople(db, workspaceId, list, [
+    { email: "p1@job.example" },
+    { email: "p2@job.example", first_name: "N2" },
+  ]);
+});
+
+/** A job that waits, with PEOPLE people, one of them twice, and one bad row. */
+async function start(): Promise<string> {
+  const id = newId();
+  const rows = Array.from({ length: PEOPLE }, (_, at) => `p${at}@job.example,N${at}`);
+  await mkdir(jobFolder(dataDir, id), { recursive: true });
+  const text = ["Email,First", ...rows, "nobody,x", "p5@job.example,Last", ""].join("\n");
+  await writeFile(join(jobFolder(dataDir, id), INPUT_FILE), text);
+  const options = { file_name: "people.csv", update_existing: true, resubscribe: false };
+  const input = { mailing_list_id: list, ...options };
+  await startJob(db, workspaceId, { id, type: IMPORT_JOB, needs: need(subscribers, "write"), input });
+  return id;
+}
+
+const attempt = (id: string, stopping = new AbortController().signal) =>
+  attemptJob(
+    { database: db, dataDir, log: createLog("silent"), stopping },
+    handler,
+    { workspace_id: workspaceId, id },
+    1,
+  );
+
+const countWhere = async (table: "memberships" | "import_batches", id: string) => {
+  const from =
+    table === "memberships"
+      ? sql`from memberships where mailing_list_id = ${id}`
+      : sql`from import_batches where job_id = ${id}`;
+  return (await db.row<{ count: number }>(sql`select count(*)::int as count ${from}`))?.count ?? 0;
+};
+const someBatch = (id: string) =>
+  eventually("a batch to be written", async () => (await countWhere("import_batches", id)) > 0);
+
+const whole = {
+  status: "completed",
+  total: PEOPLE + 2,
+  processed: PEOPLE + 2,
+  counts: { created: PEOPLE - 2, updated: 1, unchanged: 1, duplicates: 1, invalid: 1 },
+};
+
+test("an import that the service's end interrupted goes on where it was", async () => {
+  const id = await start();
+  const stopping = new AbortController();
+  const first = attempt(id, stopping.signal);
+  await someBatch(id);
+  stopping.abort();
+  await first;
+  expect(await findJob(db, workspaceId, id)).toMatchObject({ status: "pending" });
+  const before = await countWhere("import_batches", id);
+  expect(before).toBeLessThan(PEOPLE / 20_000 + 1);
+  await attempt(id);
+  expect(await findJob(db, workspaceId, id)).toMatchObject(whole);
+  expect(await countWhere("memberships", list)).toBe(PEOPLE);
+  expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("two runs of one import, one of them thought dead, write everybody once", async () => {
+  const id = await start();
+  await Promise.all([attempt(id), attempt(id)]);
+  // The run that was overtaken cannot end the job; the other one did, or the next one does.
+  await attempt(id);
+  expect(await findJob(db, workspaceId, id)).toMatchObject(whole);
+  expect(await countWhere("memberships", list)).toBe(PEOPLE);
+  expect(await countWhere("import_batches", id)).toBe(6);
+  expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("a cancelled import keeps what it has written, and says how much", async () => {
+  const id = await start();
+  const running = attempt(id);
+  await someBatch(id);
+  await updateJobToCancel(db, workspaceId, id);
+  await running;
+  const job = await findJob(db, workspaceId, id);
+  expect(job?.status).toBe("cancelled");
+  const written = await countWhere("memberships", list);
+  const { created = 0, updated = 0, unchanged = 0 } = job?.counts ?? {};
+  expect(created + 2).toBe(written);
+  expect(job).toMatchObject({
+    succeeded: created + updated + unchanged,
+    result: { created, rows: PEOPLE + 2 },
+  });
+  expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("an import whose list goes meanwhile fails, and leaves nobody on it", async () => {
+  const id = await start();
+  await db.run(sql`delete from memberships where mailing_list_id = ${list}`);
+  await db.run(sql`delete from mailing_lists where id = ${list}`);
+  await attempt(id);
+  expect(await findJob(db, workspaceId, id)).toMatchObject({
+    status: "failed",
+    error: "Mailing list not found",
+  });
+  expect(await countWhere("memberships", list)).toBe(0);
+});
+
+test("an import whose file is gone says so", async () => {
+  const id = await start();
+  await rm(jobFolder(dataDir, id), { recursive: true });
+  await attempt(id);
+  expect(await findJob(db, workspaceId, id)).toMatchObject({
+    status: "failed",
+    error: "The file is gone: import it again",
+  });
+});
