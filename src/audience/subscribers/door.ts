@@ -7,6 +7,10 @@
  * then the people in the order of their addresses (of arrivals first those who are new, then those who are known), then
  * memberships, then counters, once, at the end. Who holds a
  * person may change all memberships of that person.
+ *
+ * Statements go from the people given to the tables, row by row through an index, and write where they read (ctid, for
+ * the rows are locked): that is what the laterals are for. Statistics may not know a new workspace yet; by them the
+ * planner begins at the table, expects one row there, and looks through everybody given for each of a million.
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
@@ -57,7 +61,8 @@ export async function insertMembers(
     if (arrivals.updateExisting) updated = await updateKnown(tx, workspaceId, arrivals);
     const known = sql`(
       select s.id, s.status as held, p.source, coalesce(p.status, 'active') as wanted
-      from ${arrivals.people} p join subscribers s on s.workspace_id = ${workspaceId} and s.email = p.email
+      from ${arrivals.people} p cross join lateral (
+        select id, status from subscribers where workspace_id = ${workspaceId} and email = p.email offset 0) s
       where s.id <> p.id)`;
     const moved = await moveStatuses(tx, workspaceId, statusesOf(workspaceId, arrivals, known), now);
     // Between the changes of members and the arrival of others, who then cannot be told from them.
@@ -78,13 +83,18 @@ async function countPeopleOf(tx: Queryable, people: Sql): Promise<number> {
 
 /** Names and custom fields of the known people, who are locked. @returns how many changed */
 function updateKnown(tx: Queryable, workspaceId: WorkspaceId, { people, now }: Arrivals): Promise<number> {
-  const changes = sql`(coalesce(p.first_name, s.first_name), coalesce(p.last_name, s.last_name),
-    s.custom_fields || p.custom_fields)`;
   return tx.run(sql`
-    update subscribers s set (first_name, last_name, custom_fields) = row${changes}, updated_at = ${now}
-    from ${people} p
-    where s.workspace_id = ${workspaceId} and s.email = p.email and s.id <> p.id
-      and ${changes} is distinct from (s.first_name, s.last_name, s.custom_fields)`);
+    update subscribers s
+    set first_name = k.first_name, last_name = k.last_name, custom_fields = k.custom_fields, updated_at = ${now}
+    from (
+      select h.place, coalesce(p.first_name, h.first_name) as first_name,
+        coalesce(p.last_name, h.last_name) as last_name, h.custom_fields || p.custom_fields as custom_fields
+      from ${people} p cross join lateral (
+        select ctid as place, id, first_name, last_name, custom_fields from subscribers
+        where workspace_id = ${workspaceId} and email = p.email offset 0) h
+      where h.id <> p.id and (coalesce(p.first_name, h.first_name), coalesce(p.last_name, h.last_name),
+        h.custom_fields || p.custom_fields) is distinct from (h.first_name, h.last_name, h.custom_fields)) k
+    where s.ctid = k.place`);
 }
 
 /** New people joined one list, each with the status of the person. */
@@ -129,10 +139,12 @@ async function countChanged(
 ): Promise<number> {
   const row = await tx.row<{ count: number }>(sql`
     select count(*)::int as count
-    from ${known} k join subscribers s on s.workspace_id = ${workspaceId} and s.id = k.id
-      join memberships m on m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
-        and m.subscriber_id = k.id
-    where pg_current_xact_id()::xid in (s.xmin, m.xmin)`);
+    from ${known} k cross join lateral (
+        select xmin as person from subscribers where workspace_id = ${workspaceId} and id = k.id offset 0) s
+      cross join lateral (
+        select xmin as membership from memberships
+        where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and subscriber_id = k.id offset 0) m
+    where pg_current_xact_id()::xid in (s.person, m.membership)`);
   return row?.count ?? 0;
 }
 
@@ -143,8 +155,9 @@ async function countChanged(
 function statusesOf(workspaceId: WorkspaceId, { mailingListId, resubscribe }: Arrivals, known: Sql): Sql {
   return sql`
     select m.mailing_list_id, k.id as subscriber_id, k.wanted as status
-    from ${known} k left join memberships m on m.workspace_id = ${workspaceId}
-      and m.mailing_list_id = ${mailingListId} and m.subscriber_id = k.id
+    from ${known} k left join lateral (
+      select mailing_list_id, status from memberships
+      where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and subscriber_id = k.id offset 0) m on true
     where ${badness(sql`k.wanted`)} > ${badness(sql`m.status`)}
       or k.wanted = any(${holdingStatuses}::text[]) and ${badness(sql`k.wanted`)} > ${badness(sql`k.held`)}
       or ${resubscribe}::boolean and k.wanted = 'active' and m.status = 'unsubscribed'`;
@@ -165,9 +178,11 @@ export async function updateStatuses(
   moves: Sql,
   now: Date,
 ): Promise<number> {
-  const people = sql`select subscriber_id from (${moves}) v`;
-  await lockPeople(tx, workspaceId, people);
-  const lists = await moveStatuses(tx, workspaceId, moves, now);
+  // Who joins the workspace after this is not held, and so is left out of what follows, whatever `moves` finds then.
+  const held = await lockPeople(tx, workspaceId, sql`select subscriber_id from (${moves}) v`);
+  const people = sql`select unnest(${held}::uuid[])`;
+  const movesOfHeld = sql`select v.* from (${moves}) v where v.subscriber_id in (${people})`;
+  const lists = await moveStatuses(tx, workspaceId, movesOfHeld, now);
   const tally = await refreshPeople(tx, workspaceId, people);
   await moveCounters(tx, workspaceId, { lists, people: [tally] }, now);
   return changedOf(lists);
@@ -178,11 +193,13 @@ function moveStatuses(tx: Queryable, workspaceId: WorkspaceId, moves: Sql, now: 
   return tx.rows(sql`
     with wanted as (
       -- What is said of a membership itself counts before what a bounce on another list brings; then the worse.
-      select distinct on (m.mailing_list_id, m.subscriber_id) m.mailing_list_id, m.subscriber_id,
+      select distinct on (m.mailing_list_id, m.subscriber_id) m.mailing_list_id, m.subscriber_id, m.place,
         m.status as old_status, v.status as new_status
-      from (${moves}) v join memberships m on m.workspace_id = ${workspaceId} and m.subscriber_id = v.subscriber_id
-        and (m.mailing_list_id = v.mailing_list_id
-          or v.status = any(${holdingStatuses}::text[]) and m.status <> 'complained')
+      from (${moves}) v cross join lateral (
+        select ctid as place, mailing_list_id, subscriber_id, status from memberships
+        where workspace_id = ${workspaceId} and subscriber_id = v.subscriber_id offset 0) m
+      where m.mailing_list_id = v.mailing_list_id
+        or v.status = any(${holdingStatuses}::text[]) and m.status <> 'complained'
       order by m.mailing_list_id, m.subscriber_id, m.mailing_list_id is not distinct from v.mailing_list_id desc,
         ${badness(sql`v.status`)} desc
     ), moved as (
@@ -192,8 +209,7 @@ function moveStatuses(tx: Queryable, workspaceId: WorkspaceId, moves: Sql, now: 
         unsubscribed_at =
           case w.new_status when 'unsubscribed' then ${now} when 'active' then null else m.unsubscribed_at end
       from wanted w
-      where m.workspace_id = ${workspaceId} and m.mailing_list_id = w.mailing_list_id
-        and m.subscriber_id = w.subscriber_id and m.status <> w.new_status
+      where m.ctid = w.place and m.status <> w.new_status
       returning m.mailing_list_id, w.old_status, w.new_status
     ) ${listTallies(sql`moved`)}`);
 }
@@ -232,10 +248,12 @@ export async function removeMembers(
   return changedOf(lists);
 }
 
-async function lockPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<void> {
-  await tx.run(sql`
-    select count(*) from (
-      select from subscribers where workspace_id = ${workspaceId} and id in (${people}) order by email for update) l`);
+/** @returns the ids of those who are there */
+async function lockPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<string[]> {
+  const row = await tx.row<{ ids: string[] }>(sql`
+    select coalesce(array_agg(id), '{}') as ids from (
+      select id from subscribers where workspace_id = ${workspaceId} and id in (${people}) order by email for update) l`);
+  return row?.ids ?? [];
 }
 
 /** Brings what the people's rows say of their memberships up to date: the worst status, and the active lists. */
@@ -244,18 +262,19 @@ function refreshPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Pr
     tx,
     sql`
     with stale as (
-      select s.id, s.status as old_status, m.status as new_status, m.active_lists
-      from subscribers s cross join lateral (
+      select s.place, s.status as old_status, m.status as new_status, m.active_lists
+      from (select distinct id from (${people}) p (id)) k cross join lateral (
+        select ctid as place, status, active_lists from subscribers
+        where workspace_id = ${workspaceId} and id = k.id offset 0) s cross join lateral (
         select case when bool_or(m.status = 'complained') then 'complained' when bool_or(m.status = 'bounced')
             then 'bounced' when bool_or(m.status = 'active') then 'active' else 'unsubscribed' end as status,
           coalesce(string_agg(uuid_send(m.mailing_list_id), '' order by m.mailing_list_id)
             filter (where m.status = 'active'), '') as active_lists
-        from memberships m where m.workspace_id = ${workspaceId} and m.subscriber_id = s.id) m
-      where s.workspace_id = ${workspaceId} and s.id in (${people})
-        and (s.status, s.active_lists) is distinct from (m.status, m.active_lists)
+        from memberships m where m.workspace_id = ${workspaceId} and m.subscriber_id = k.id) m
+      where (s.status, s.active_lists) is distinct from (m.status, m.active_lists)
     ), refreshed as (
       update subscribers s set status = stale.new_status, active_lists = stale.active_lists
-      from stale where s.workspace_id = ${workspaceId} and s.id = stale.id
+      from stale where s.ctid = stale.place
       returning stale.old_status, stale.new_status
     ) ${peopleTally(sql`(select * from refreshed where old_status <> new_status) r`)}`,
   );

@@ -112,8 +112,9 @@ function insertingMemberships(workspaceId: WorkspaceId, { mailingListId, now }: 
 async function lockKnown(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<number> {
   const row = await tx.row<{ count: number }>(sql`
     select count(*)::int as count from (
-      select from ${people} p join subscribers s on s.workspace_id = ${workspaceId} and s.email = p.email
-      where s.id <> p.id order by s.email for update of s) l`);
+      select from (select id, email from ${people} p order by email) p cross join lateral (
+        select from subscribers s where workspace_id = ${workspaceId} and email = p.email and s.id <> p.id
+        for update) s) l`);
   return row?.count ?? 0;
 }
 
