@@ -37,7 +37,7 @@ const AT_ONCE = 2;
 export async function writePeople(writing: Writing, plan: Plan): Promise<Written> {
   const { db, workspaceId, jobId, folder, signal, onWritten, takeTurn } = writing;
   const done = await listBatches(db, workspaceId, jobId);
-  let sum = done.reduce(add, { created: 0, updated: 0, unchanged: 0 });
+  let sum = done.reduce(add, nothing);
   onWritten(sum);
   const isDone = new Set(done.map(({ batch }) => batch));
   const left = plan.batches.map((batch, at) => [at, batch] as const).filter(([at]) => !isDone.has(at));
@@ -55,7 +55,10 @@ export async function writePeople(writing: Writing, plan: Plan): Promise<Written
   };
   const works = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
   for (const ended of works) if (ended.status === "rejected") throw ended.reason;
-  return sum;
+  // Counted again: another run of the job, thought dead, may have written batches meanwhile.
+  const all = (await listBatches(db, workspaceId, jobId)).reduce(add, nothing);
+  onWritten(all);
+  return all;
 }
 
 async function readBatch(file: FileHandle, { offset, bytes }: Batch): Promise<Buffer> {
