@@ -68,20 +68,21 @@ export async function loadAudience(
   return { everybody, half, rate };
 }
 
-/** Every `step`-th of the people 1 to `people` onto a list. */
-async function importPeople(
+/** Every `step`-th of the people 1 to `people` onto a list. @param line as personLine */
+export async function importPeople(
   database: Database,
   workspaceId: WorkspaceId,
   mailingListId: string,
   people: number,
   step: number,
+  line = personLine,
 ): Promise<void> {
   let next = 1;
   const work = async () => {
     while (next <= people) {
       const first = next;
       next += CHUNK * step;
-      const lines = chunkOf(first, Math.min(people, next - 1), step);
+      const lines = chunkOf(first, Math.min(people, next - 1), step, line);
       await database.transaction(async (tx) => {
         await stage(tx, lines);
         const options = { people: staged, now: new Date(), updateExisting: true, resubscribe: false };
@@ -92,12 +93,12 @@ async function importPeople(
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-function* chunkOf(first: number, last: number, step: number): Generator<string> {
+function* chunkOf(first: number, last: number, step: number, line: typeof personLine): Generator<string> {
   const LINES = 500;
   for (let from = first; from <= last; from += LINES * step) {
     let text = "";
     for (let number = from; number <= Math.min(last, from + (LINES - 1) * step); number += step) {
-      text += `${personLine(number, newId())}\n`;
+      text += `${line(number, newId())}\n`;
     }
     yield text;
   }

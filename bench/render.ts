@@ -6,11 +6,8 @@
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { Liquid } from "liquidjs";
 import { compileContent } from "../src/sending/campaigns/content/compile.ts";
-import {
-  type RecipientLinks,
-  type RecipientValues,
-  renderContent,
-} from "../src/sending/campaigns/content/render.ts";
+import { type RecipientValues, renderContent } from "../src/sending/campaigns/content/render.ts";
+import type { MailLinks } from "../src/tracking/tokens.ts";
 import { htmlOfLength } from "./mail-body.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
@@ -20,6 +17,7 @@ const HTML_LENGTH = 10_000;
 const LINKS = 10;
 const LEAST_RATIO = 1.5;
 
+export const campaignSubject = "News for {{ first_name }}";
 const tags = [
   '{{ first_name | default: "friend" }}',
   "{{ last_name }}",
@@ -39,7 +37,7 @@ const options = {
 export async function benchRender(): Promise<Figure[]> {
   const html = campaignHtml();
   const compiled = compileContent(
-    { subject: "News for {{ first_name }}", html_content: html, text_content: null },
+    { subject: campaignSubject, html_content: html, text_content: null },
     options,
   );
   if (!compiled.ok || compiled.content.facts.links.length !== LINKS)
@@ -74,7 +72,7 @@ export async function benchRender(): Promise<Figure[]> {
 }
 
 /** The usual body, with the tags in its words and as many links as wanted. */
-function campaignHtml(): string {
+export function campaignHtml(): string {
   let tag = 0;
   let link = 0;
   return htmlOfLength(HTML_LENGTH)
@@ -93,7 +91,7 @@ function recipient(number: number): RecipientValues {
   };
 }
 
-function linksOf(number: number, key: KeyObject): RecipientLinks {
+function linksOf(number: number, key: KeyObject): MailLinks {
   const token = createHmac("sha256", key).update(String(number)).digest("base64url");
   const clicks = `https://links.example.com/c/${token}/`;
   return {

@@ -14,6 +14,166 @@ create table api_keys (
 );
 CREATE INDEX api_keys_by_hash ON api_keys USING btree (key_hash);
 
+create table autoresponder_contents (
+  workspace_id uuid not null,
+  id uuid not null,
+  autoresponder_id uuid not null,
+  mailing_list_id uuid not null,
+  subject text not null,
+  html_content text,
+  text_content text,
+  tracks_opens boolean not null,
+  tracks_clicks boolean not null,
+  warnings jsonb not null,
+  PRIMARY KEY (workspace_id, id)
+);
+
+create table autoresponder_counters (
+  workspace_id uuid not null,
+  autoresponder_id uuid not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  sent integer default 0 not null,
+  hard_bounced integer default 0 not null,
+  failures_in_a_row integer default 0 not null,
+  opens integer default 0 not null,
+  unique_opens integer default 0 not null,
+  clicks integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  activities integer default 0 not null,
+  PRIMARY KEY (workspace_id, autoresponder_id)
+);
+
+create table autoresponder_links (
+  workspace_id uuid not null,
+  content_id uuid not null,
+  index smallint not null,
+  url text not null,
+  is_personal boolean not null,
+  PRIMARY KEY (workspace_id, content_id, index)
+);
+
+create table autoresponder_mails (
+  workspace_id uuid not null,
+  autoresponder_id uuid not null,
+  subscriber_id uuid not null,
+  occasion timestamp with time zone not null,
+  step_id uuid not null,
+  message_id uuid not null,
+  content_id uuid not null,
+  first_opened_at timestamp with time zone,
+  first_clicked_at timestamp with time zone,
+  unsubscribed_at timestamp with time zone,
+  PRIMARY KEY (workspace_id, autoresponder_id, subscriber_id, occasion, step_id)
+);
+CREATE UNIQUE INDEX autoresponder_mails_by_message ON autoresponder_mails USING btree (workspace_id, message_id);
+CREATE INDEX autoresponder_mails_by_subscriber ON autoresponder_mails USING btree (workspace_id, subscriber_id);
+
+create table autoresponder_runs (
+  workspace_id uuid not null,
+  autoresponder_id uuid not null,
+  subscriber_id uuid not null,
+  occasion timestamp with time zone not null,
+  generation integer not null,
+  member_since timestamp with time zone not null,
+  next_step_id uuid,
+  due_at timestamp with time zone,
+  PRIMARY KEY (workspace_id, autoresponder_id, subscriber_id, occasion)
+);
+CREATE INDEX autoresponder_runs_due ON autoresponder_runs USING btree (workspace_id, autoresponder_id, due_at) WHERE (due_at IS NOT NULL);
+
+create table autoresponder_steps (
+  workspace_id uuid not null,
+  autoresponder_id uuid not null,
+  id uuid not null,
+  position smallint,
+  successor_id uuid,
+  delay_minutes integer not null,
+  content_id uuid not null,
+  PRIMARY KEY (workspace_id, autoresponder_id, id)
+);
+
+create table autoresponders (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  mailing_list_id uuid not null,
+  from_email text not null,
+  from_name text,
+  reply_to text,
+  enable_open_tracking boolean,
+  enable_click_tracking boolean,
+  trigger_type text not null,
+  date_field text,
+  is_yearly boolean default false not null,
+  at text,
+  status text default 'inactive'::text not null,
+  generation integer default 1 not null,
+  joined_from timestamp with time zone,
+  scanned_to timestamp with time zone,
+  day_done date,
+  activated_at timestamp with time zone,
+  deactivated_at timestamp with time zone,
+  deactivation_reason text,
+  stood_still interval default '00:00:00'::interval not null,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((status = ANY (ARRAY['inactive'::text, 'active'::text]))),
+  CHECK ((trigger_type = ANY (ARRAY['subscribed'::text, 'date'::text])))
+);
+CREATE INDEX autoresponders_active ON autoresponders USING btree (mailing_list_id) WHERE (status = 'active'::text);
+CREATE INDEX autoresponders_stopped ON autoresponders USING btree (id) WHERE ((status = 'inactive'::text) AND (activated_at IS NOT NULL));
+
+create table billing_accounts (
+  workspace_id uuid not null,
+  balance numeric(20,6) default 0 not null,
+  is_prepaid boolean default false not null,
+  email_headroom bigint default 0,
+  headroom_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  PRIMARY KEY (workspace_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((balance >= (0)::numeric))
+);
+
+create table billing_transactions (
+  workspace_id uuid not null,
+  id uuid not null,
+  gateway text,
+  transaction_type text not null,
+  amount numeric(20,6) not null,
+  currency text default 'USD'::text not null,
+  status text not null,
+  receipt_number text,
+  description text not null,
+  kind text,
+  quantity bigint,
+  unit_rate numeric(20,6),
+  day date,
+  gateway_reference text,
+  created_at timestamp with time zone not null,
+  completed_at timestamp with time zone,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((gateway = ANY (ARRAY['stripe'::text, 'manual'::text]))),
+  CHECK ((status = ANY (ARRAY['pending'::text, 'completed'::text, 'failed'::text]))),
+  CHECK ((transaction_type = ANY (ARRAY['topup'::text, 'subscription'::text, 'usage'::text, 'refund'::text, 'adjustment'::text])))
+);
+CREATE UNIQUE INDEX billing_transactions_by_receipt ON billing_transactions USING btree (workspace_id, receipt_number);
+CREATE UNIQUE INDEX billing_transactions_by_reference ON billing_transactions USING btree (workspace_id, gateway, gateway_reference) WHERE (gateway_reference IS NOT NULL);
+CREATE UNIQUE INDEX billing_transactions_of_day ON billing_transactions USING btree (workspace_id, transaction_type, kind, day, unit_rate) WHERE (day IS NOT NULL);
+CREATE INDEX billing_transactions_pending ON billing_transactions USING btree (created_at) WHERE (status = 'pending'::text);
+
 create table campaign_counters (
   workspace_id uuid not null,
   campaign_id uuid not null,
@@ -112,6 +272,7 @@ create table campaigns (
   mailing_list_id uuid,
   segment_id uuid,
   segment_conditions jsonb,
+  audience_segments uuid[] default '{}'::uuid[] not null,
   html_content text,
   text_content text,
   enable_open_tracking boolean,
@@ -136,6 +297,8 @@ create table campaigns (
   total_recipients integer default 0 not null,
   expanded_to uuid,
   expanded_at timestamp with time zone,
+  expand_after timestamp with time zone,
+  expansion_failures smallint default 0 not null,
   excluded_suppressed integer default 0 not null,
   excluded_unsubscribed integer default 0 not null,
   excluded_invalid integer default 0 not null,
@@ -368,9 +531,11 @@ create table memberships (
   unsubscribed_at timestamp with time zone,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  is_quiet boolean default false not null,
   PRIMARY KEY (workspace_id, mailing_list_id, subscriber_id) INCLUDE (status),
   CHECK ((status = ANY (ARRAY['active'::text, 'unsubscribed'::text, 'bounced'::text, 'complained'::text])))
 );
+CREATE INDEX memberships_by_joining ON memberships USING btree (workspace_id, mailing_list_id, subscribed_at, subscriber_id) WHERE (NOT is_quiet);
 CREATE INDEX memberships_by_status ON memberships USING btree (workspace_id, mailing_list_id, status, subscriber_id) WHERE (status <> 'active'::text);
 CREATE INDEX memberships_by_subscriber ON memberships USING btree (workspace_id, subscriber_id);
 
@@ -429,6 +594,44 @@ create table messages (
   CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'delivered'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'suppressed'::text, 'cancelled'::text, 'complained'::text])))
 ) partition by range (id);
 
+create table meter_entries (
+  workspace_id uuid not null,
+  id uuid default gen_random_uuid() not null,
+  kind text not null,
+  quantity integer not null,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  CHECK ((kind = ANY (ARRAY['email'::text, 'validation'::text, 'blacklist_check'::text])))
+);
+
+create table meter_hours (
+  workspace_id uuid not null,
+  kind text not null,
+  hour timestamp with time zone not null,
+  used bigint not null,
+  PRIMARY KEY (workspace_id, kind, hour),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX meter_hours_by_age ON meter_hours USING btree (hour);
+
+create table meters (
+  workspace_id uuid not null,
+  kind text not null,
+  period_start timestamp with time zone not null,
+  used bigint not null,
+  PRIMARY KEY (workspace_id, kind, period_start),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((used >= 0))
+);
+
+create table receipt_counters (
+  workspace_id uuid not null,
+  year integer not null,
+  last integer not null,
+  PRIMARY KEY (workspace_id, year),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
 create table schema_migrations (
   name text not null,
   applied_at timestamp with time zone default now() not null,
@@ -479,6 +682,28 @@ create table sending_domains (
 );
 CREATE INDEX sending_domains_by_check ON sending_domains USING btree (COALESCE(checked_at, created_at));
 
+create table sms_receipts (
+  gateway text not null,
+  gateway_id text not null,
+  status text not null,
+  detail text not null,
+  received_at timestamp with time zone not null,
+  PRIMARY KEY (gateway, gateway_id),
+  CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text])))
+);
+CREATE INDEX sms_receipts_by_age ON sms_receipts USING btree (received_at);
+
+create table sms_submissions (
+  workspace_id uuid not null,
+  message_id uuid not null,
+  gateway text not null,
+  gateway_id text not null,
+  expires_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, message_id, gateway, gateway_id)
+);
+CREATE INDEX sms_submissions_by_expiry ON sms_submissions USING btree (expires_at);
+CREATE INDEX sms_submissions_by_gateway_id ON sms_submissions USING btree (gateway, gateway_id);
+
 create table subscriber_counters (
   workspace_id uuid not null,
   active integer default 0 not null,
@@ -524,6 +749,27 @@ CREATE INDEX subscribers_by_custom_fields ON subscribers USING gin (custom_field
 CREATE INDEX subscribers_by_domain ON subscribers USING btree (workspace_id, email_domain);
 CREATE INDEX subscribers_by_status ON subscribers USING btree (workspace_id, status, id) WHERE (status <> 'active'::text);
 CREATE INDEX subscribers_by_words ON subscribers USING gin (subscriber_words(email, first_name, last_name)) WITH (gin_pending_list_limit='1024');
+
+create table subscriptions (
+  workspace_id uuid not null,
+  plan_id text not null,
+  billing_interval text not null,
+  status text not null,
+  anchor timestamp with time zone not null,
+  current_period_start timestamp with time zone not null,
+  current_period_end timestamp with time zone not null,
+  cancel_at_period_end boolean default false not null,
+  past_due_since timestamp with time zone,
+  retry_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((billing_interval = ANY (ARRAY['monthly'::text, 'yearly'::text]))),
+  CHECK ((status = ANY (ARRAY['active'::text, 'past_due'::text, 'suspended'::text])))
+);
+CREATE INDEX subscriptions_by_end ON subscriptions USING btree (current_period_end);
+CREATE INDEX subscriptions_by_retry ON subscriptions USING btree (retry_at) WHERE (retry_at IS NOT NULL);
 
 create table suppression_entries (
   workspace_id uuid not null,
@@ -581,7 +827,7 @@ create table tracking_domains (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX tracking_domains_by_check ON tracking_domains USING btree (COALESCE(checked_at, created_at));
-CREATE INDEX tracking_domains_by_name ON tracking_domains USING btree (domain) WHERE is_verified;
+CREATE UNIQUE INDEX tracking_domains_by_name ON tracking_domains USING btree (domain) WHERE is_verified;
 
 create table verified_senders (
   workspace_id uuid not null,

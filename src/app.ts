@@ -16,6 +16,7 @@ import { listSuppressionsOf } from "./audience/suppression-lists/entry-store.ts"
 import { isSegmentUsedBySuppression } from "./audience/suppression-lists/store.ts";
 import { createWaker, notifyWorkers } from "./delivery/channel.ts";
 import { registerInbox } from "./delivery/inbox.ts";
+import { readGateway } from "./delivery/sms/gateway-settings.ts";
 import { countQueue } from "./delivery/store.ts";
 import { dkimEndpoints } from "./identity/dkims/endpoints.ts";
 import { sendingDomainEndpoints } from "./identity/sending-domains/endpoints.ts";
@@ -28,7 +29,7 @@ import { messageEndpoints } from "./messages/endpoints.ts";
 import { recordEngagements } from "./messages/engagement.ts";
 import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
-import { createDatabase } from "./platform/database/pool.ts";
+import { createDatabase, type Database } from "./platform/database/pool.ts";
 import { createAuthenticator } from "./platform/http/authenticate.ts";
 import { registerDocs } from "./platform/http/docs-page.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
@@ -40,6 +41,14 @@ import { createLog } from "./platform/log.ts";
 import { createMetrics } from "./platform/metrics.ts";
 import { createSecrets } from "./platform/secrets.ts";
 import { createAcceptor } from "./sending/accept.ts";
+import { requireOneMore } from "./sending/allowance.ts";
+import { autoresponderEndpoints } from "./sending/autoresponders/endpoints.ts";
+import {
+  findContentToSend,
+  findSentMail,
+  countUnsubscribed as markUnsubscribed,
+} from "./sending/autoresponders/mail-store.ts";
+import { isListOfAutoresponder } from "./sending/autoresponders/store.ts";
 import { campaignAnalyticsEndpoints } from "./sending/campaigns/analytics/endpoints.ts";
 import { mailHistoryOf } from "./sending/campaigns/analytics/person-history.ts";
 import { campaignEndpoints } from "./sending/campaigns/endpoints.ts";
@@ -54,14 +63,18 @@ import {
 } from "./sending/campaigns/store.ts";
 import { emailEndpoints } from "./sending/emails/endpoints.ts";
 import { createPlatformMail } from "./sending/platform-mail.ts";
+import { receiptKey } from "./sending/sms/receipt-link.ts";
+import { registerSmsReceipts } from "./sending/sms/receipt-page.ts";
 import type { Services } from "./services.ts";
 import { isolateTrackingHosts } from "./tracking/host-isolation.ts";
-import { registerTrackingPages } from "./tracking/pages.ts";
+import { type RenderMail, registerTrackingPages } from "./tracking/pages.ts";
 import { createRecorder } from "./tracking/recorder.ts";
 import { mailLinkKey } from "./tracking/tokens.ts";
 import { apiKeyEndpoints } from "./workspace/api-keys/endpoints.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "./workspace/api-keys/store.ts";
+import { billingEndpoints } from "./workspace/billing/endpoints.ts";
+import { plans } from "./workspace/billing/plans.ts";
 
 export interface Api {
   readonly endpoints: readonly Endpoint[];
@@ -100,11 +113,13 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   const recorder = createRecorder({
     log,
     commit: (engagements) =>
-      database.transaction((tx) =>
-        recordEngagements(tx, engagements, (_tx, engaged) => countEngaged(tx, engaged, clock.now())),
+      database.transaction(
+        (tx) => recordEngagements(tx, engagements, (_tx, engaged) => countEngaged(tx, engaged, clock.now())),
+        { mayRepeat: true },
       ),
   });
-  const acceptor = createAcceptor(database, createWaker(database));
+  const acceptor = createAcceptor({ db: database, clock, plans, onCommitted: createWaker(database) });
+  const smsGateway = config.SMS_GATEWAY_URL && readGateway(config.SMS_GATEWAY_URL);
   const endpoints: Endpoint[] = [
     ...apiKeyEndpoints({
       db: database,
@@ -112,6 +127,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       endpoints: () => endpoints,
       forgetKeys: () => authenticator.forget(),
     }),
+    ...billingEndpoints({ db: database, clock, plans }),
     ...mailingListEndpoints({ db: database, clock, campaigns: listCampaigns }),
     ...subscriberEndpoints({ db: database, clock, historyOf }),
     ...importEndpoints({ db: database, dataDir: config.DATA_DIR }),
@@ -142,12 +158,13 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       acceptor,
       publicUrl,
       notifyWorkers,
+      hasSmsGateway: smsGateway !== null,
       hasTrackingDomain: async (db, workspaceId, id) =>
         (await findTrackingDomain(db, workspaceId, id)) !== undefined,
-      // Nothing is charged yet.
-      requireAllowance: null,
+      requireAllowance: (workspaceId) => requireOneMore(database, plans, workspaceId, clock.now()),
     }),
     ...campaignAnalyticsEndpoints({ db: database }),
+    ...autoresponderEndpoints({ db: database, clock, notifyWorkers }),
     ...emailEndpoints({
       acceptor,
       clock,
@@ -173,9 +190,19 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         clock,
         key: mailLinkKey(secrets),
         recorder,
-        onUnsubscribed: (tx, mail, now) => countUnsubscribed(tx, mail.workspaceId, mail.messageId, now),
-        renderMail: createMailAgain(database),
+        onUnsubscribed: async (tx, { workspaceId, messageId }, now) =>
+          (await countUnsubscribed(tx, workspaceId, messageId, now)) ||
+          (await markUnsubscribed(tx, workspaceId, messageId, now)),
+        renderMail: createRenderMail(database),
       });
+      if (smsGateway?.kind === "http") {
+        registerSmsReceipts(pages, {
+          db: database,
+          clock,
+          key: receiptKey(secrets),
+          gateway: smsGateway.name,
+        });
+      }
       registerHealth(pages, { database, dataDir: config.DATA_DIR, metrics, checks });
       registerDocs(pages);
       registerConfirmationPage(pages, { db: database, clock, secrets });
@@ -198,12 +225,23 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
 const usedBySuppression: SegmentUse = async (db, workspaceId, segmentId) =>
   (await isSegmentUsedBySuppression(db, workspaceId, segmentId)) ? "A suppression list" : undefined;
 const usedByCampaign: SegmentUse = async (db, workspaceId, segmentId) =>
-  (await isSegmentInUse(db, workspaceId, segmentId)) ? "A campaign that is scheduled or sending" : undefined;
-const listCampaigns: ListCampaigns = { latest: listLastCampaigns, areUsing: isListInUse };
+  (await isSegmentInUse(db, workspaceId, segmentId)) ? "A campaign that is not over" : undefined;
+const listCampaigns: ListCampaigns = {
+  latest: listLastCampaigns,
+  areUsing: async (db, workspaceId, id) =>
+    (await isListInUse(db, workspaceId, id)) || (await isListOfAutoresponder(db, workspaceId, id)),
+};
 const historyOf: HistoryOf = async (db, workspaceId, { id, email }) => ({
   ...(await mailHistoryOf(db, workspaceId, id)),
   suppressions: await listSuppressionsOf(db, workspaceId, email),
 });
+
+/** The mail of a campaign once more, or of an autoresponder. */
+function createRenderMail(db: Database): RenderMail {
+  const ofCampaign = createMailAgain(db);
+  const ofAutoresponder = createMailAgain(db, { findSentMail, findContent: findContentToSend });
+  return async (mail, links) => (await ofCampaign(mail, links)) ?? ofAutoresponder(mail, links);
+}
 
 /** Every endpoint, for whoever only reads what they are: no file is made and no database is asked. */
 export function endpointsForDocs(): readonly Endpoint[] {

@@ -12,9 +12,13 @@ import { ensurePartitions } from "./messages/partitions.ts";
 import { cleanUp } from "./platform/jobs/clean-up.ts";
 import { type JobRunner, startRunner } from "./platform/jobs/runner.ts";
 import type { Recurring } from "./platform/jobs/schedule.ts";
+import { advanceAutoresponders } from "./sending/autoresponders/advance.ts";
 import { advanceCampaigns } from "./sending/campaigns/advance.ts";
 import { refreshScores } from "./sending/campaigns/refresh-scores.ts";
+import { removeTraces } from "./sending/campaigns/remove-traces.ts";
 import type { Services } from "./services.ts";
+import { keepBooks } from "./workspace/billing/keep-books.ts";
+import { plans } from "./workspace/billing/plans.ts";
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
@@ -45,7 +49,9 @@ function recurringWork({ database, config, clock, log }: Services): Recurring[] 
     log.warn({ ...loss }, "a sending domain lost its verification: its DNS records stayed away");
   };
   return [
-    advanceCampaigns({ db: database, clock }),
+    advanceCampaigns({ db: database, clock, plans, smsCountry: config.SMS_DEFAULT_COUNTRY }),
+    advanceAutoresponders({ db: database, clock, plans }),
+    ...keepBooks({ db: database, clock, plans }),
     {
       name: "make-message-partitions",
       seconds: DAY_SECONDS,
@@ -63,7 +69,7 @@ function recurringWork({ database, config, clock, log }: Services): Recurring[] 
       seconds: RECHECK_SECONDS,
       async run({ signal }) {
         const onLoss = (loss: TrackingDomainLoss) =>
-          log.warn({ ...loss }, "a tracking domain is no alias any more: links use PUBLIC_URL instead");
+          log.warn({ ...loss }, "a tracking domain lost its verification: links use PUBLIC_URL instead");
         const target = config.TRACKING_HOST;
         await recheckTrackingDomains({ db: database, clock, target, resolverFor, onLoss }, signal);
       },
@@ -79,6 +85,11 @@ function recurringWork({ database, config, clock, log }: Services): Recurring[] 
       async run({ signal }) {
         await refreshScores({ db: database, clock }, signal);
       },
+    },
+    {
+      name: "remove-traces-of-deleted-campaigns",
+      seconds: DAY_SECONDS,
+      run: ({ signal }) => removeTraces(database, signal),
     },
     {
       name: "expire-hard-bounces",

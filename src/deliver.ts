@@ -7,18 +7,21 @@ import { addressOf, judgeRecipients } from "./audience/suppression-lists/judge.t
 import type { FindIdentity } from "./delivery/compose.ts";
 import type { Examine, Finding } from "./delivery/examination.ts";
 import type { LeasedMessage } from "./delivery/store.ts";
-import { startDeliveryWorker } from "./delivery/worker.ts";
+import { startDeliveryWorker, type WorkerOptions } from "./delivery/worker.ts";
 import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";
 import { returnPathHost } from "./identity/return-path.ts";
 import { trackingBase } from "./identity/tracking-domains/tracking-base.ts";
-import { readConfig } from "./platform/config.ts";
+import { type Config, readConfig } from "./platform/config.ts";
 import type { Queryable } from "./platform/database/pool.ts";
 import { createResolver } from "./platform/dns.ts";
 import { endWithParent } from "./platform/parent.ts";
 import { lowerThreadPoolPriority } from "./platform/thread-pool.ts";
 import { createReactions } from "./reactions.ts";
-import { createCampaignMail } from "./sending/campaigns/leased-mail.ts";
+import { createAutoresponderMail } from "./sending/autoresponders/leased-mail.ts";
+import { listStoppedIds } from "./sending/autoresponders/store.ts";
+import { type CampaignMailDeps, createCampaignMail } from "./sending/campaigns/leased-mail.ts";
 import { listHaltedIds } from "./sending/campaigns/store.ts";
+import { receiptKey, receiptLink } from "./sending/sms/receipt-link.ts";
 import { createServices, type Services } from "./services.ts";
 import { mailLinkKey, mailLinks } from "./tracking/tokens.ts";
 
@@ -53,8 +56,12 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
     findIdentity: createIdentityFinder(services),
     returnPathKey: createSecretKey(secrets.derive("return paths")),
+    smsReceiptUrl: createReceiptUrl(services),
     examine: createExaminer(services),
-    findHalted: () => listHaltedIds(database),
+    async findHalted() {
+      const [halted, stopped] = await Promise.all([listHaltedIds(database), listStoppedIds(database)]);
+      return { ...halted, paused: [...halted.paused, ...stopped] };
+    },
     onMoved: createReactions(clock),
     onConclusion({ outcome }) {
       if (outcome) counts[outcome.status] = (counts[outcome.status] ?? 0) + 1;
@@ -94,27 +101,37 @@ function createIdentityFinder({ database, secrets, config }: Services): FindIden
   };
 }
 
-/** Whether leased messages may still be sent, and what those of campaigns say. */
+/** Where an HTTP gateway tells what became of an SMS. */
+function createReceiptUrl({ config, secrets }: Services): WorkerOptions["smsReceiptUrl"] {
+  const key = receiptKey(secrets);
+  return ({ id }) => receiptLink(id, publicUrlOf(config), key);
+}
+
+function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
+  return PUBLIC_URL?.href.replace(/\/$/, "") ?? `http://${HOST}:${PORT}`;
+}
+
+/** Whether leased messages may still be sent, and what those of campaigns and autoresponders say. */
 function createExaminer({ database, config, clock, log, secrets }: Services): Examine {
   const linkKey = mailLinkKey(secrets);
-  const publicUrl = config.PUBLIC_URL?.href.replace(/\/$/, "") ?? `http://${config.HOST}:${config.PORT}`;
-  const examineCampaigns = createCampaignMail({
+  const publicUrl = publicUrlOf(config);
+  const deps: CampaignMailDeps = {
     db: database,
     clock,
     log,
+    smsCountry: config.SMS_DEFAULT_COUNTRY,
     linkBase: (workspaceId, urlDomainId) => trackingBase(database, workspaceId, urlDomainId, publicUrl),
     linksOf: (mail, base) => mailLinks(mail, base, linkKey),
-  });
+  };
+  const examiners = new Map<string, Examine>([
+    ["campaign", createCampaignMail(deps)],
+    ["autoresponder", createAutoresponderMail(deps)],
+  ]);
+  const examineOthers: Examine = (messages) => findSuppressed(database, messages);
   return async (messages) => {
-    const [ofCampaigns, others] = [
-      messages.filter(({ source }) => source === "campaign"),
-      messages.filter(({ source }) => source !== "campaign"),
-    ];
-    const [findings, suppressed] = await Promise.all([
-      ofCampaigns.length === 0 ? new Map<string, Finding>() : examineCampaigns(ofCampaigns),
-      others.length === 0 ? new Map<string, Finding>() : findSuppressed(database, others),
-    ]);
-    return new Map([...findings, ...suppressed]);
+    const bySource = Map.groupBy(messages, ({ source }) => examiners.get(source) ?? examineOthers);
+    const findings = await Promise.all([...bySource].map(([examine, group]) => examine(group)));
+    return new Map(findings.flatMap((found) => [...found]));
   };
 }
 

@@ -5,14 +5,19 @@
 import { markLost, suppressLost } from "./audience/suppression-lists/lost-addresses.ts";
 import { lostAmong, type OnMoved } from "./messages/outcome.ts";
 import type { Clock } from "./platform/clock.ts";
-import { countMoved, countRecipients } from "./sending/campaigns/counters-store.ts";
+import { countMoved, countRecipients, holdDays } from "./sending/campaigns/counters-store.ts";
 
-/** People first, then their memberships, counters, and at the end the lists of bounces and complaints. */
+/**
+ * People first, then days of lists, memberships and their counters, the counters of campaigns, and at the end the lists of
+ * bounces and complaints.
+ */
 export function createReactions(clock: Clock): OnMoved {
   return async (tx, moved) => {
     const lost = lostAmong(moved);
+    const now = clock.now();
     await countRecipients(tx, moved);
-    await markLost(tx, lost, clock.now());
+    await holdDays(tx, moved, now);
+    await markLost(tx, lost, now);
     await countMoved(tx, moved);
     await suppressLost(tx, lost);
   };

@@ -16,6 +16,8 @@ create table campaigns (
   mailing_list_id uuid,
   segment_id uuid,
   segment_conditions jsonb,
+  -- Segments that say who gets it: the one it goes to, or those that its conditions name.
+  audience_segments uuid[] not null default '{}',
   html_content text,
   text_content text,
   -- Null: as the list has it.
@@ -48,6 +50,9 @@ create table campaigns (
   -- The people of the audience up to this id have been dealt with; all of them at expanded_at.
   expanded_to uuid,
   expanded_at timestamptz,
+  -- When the next step may be made; whoever has waited longest is first. And how many failed in a row.
+  expand_after timestamptz,
+  expansion_failures smallint not null default 0,
   excluded_suppressed integer not null default 0,
   excluded_unsubscribed integer not null default 0,
   excluded_invalid integer not null default 0,

@@ -14,8 +14,8 @@ create table tracking_domains (
   unique (workspace_id, domain)
 );
 
--- Whether a request came by one: then it gets tracking and nothing else.
-create index tracking_domains_by_name on tracking_domains (domain) where is_verified;
+-- Whether a request came by one: then it gets tracking and nothing else. One workspace has a name at a time.
+create unique index tracking_domains_by_name on tracking_domains (domain) where is_verified;
 -- The order of the automatic re-check.
 create index tracking_domains_by_check on tracking_domains (coalesce(checked_at, created_at));
 

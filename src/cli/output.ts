@@ -2,6 +2,8 @@
 
 /** Where a command writes; process.stdout is one. */
 export interface Output {
+  /** Whether somebody reads along. */
+  readonly isTTY?: boolean;
   write(text: string): unknown;
 }
 

@@ -5,6 +5,8 @@
 import { Command, CommanderError } from "commander";
 import type { Endpoint } from "../platform/http/endpoint.ts";
 import { addConfigCommand } from "./config.ts";
+import { addCreditCommand } from "./credit.ts";
+import { addDemoCommand } from "./demo.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addKeyCommands } from "./key.ts";
 import { addMigrateCommand } from "./migrate.ts";
@@ -37,8 +39,10 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   addMigrateCommand(program, options);
   addWorkspaceCommands(program, options);
   addKeyCommands(program, options);
+  addCreditCommand(program, options);
   addConfigCommand(program, options);
   addDoctorCommand(program, options);
+  addDemoCommand(program, options);
   try {
     await program.parseAsync(argv, { from: "user" });
     return 0;

@@ -1,16 +1,24 @@
 /**
  * Capture mode: nothing leaves the machine. A message is composed and signed as it would be for the world, and put
- * into the local inbox; what the world would have answered is 250.
+ * into the local inbox, unless its recipient asks for a refusal (capture-replies.ts).
  */
 import type { Database } from "../platform/database/pool.ts";
+import { captureReply } from "./capture-replies.ts";
 import { insertCaptured, type NewCaptured } from "./capture-store.ts";
 import { type ComposeOptions, prepare } from "./compose.ts";
+import type { TransactionResult } from "./smtp-outcome.ts";
 import type { LeasedMessage } from "./store.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 const BATCH = 100;
 /** When a batch comes back that the inbox could not take. */
 const TRY_AGAIN_SECONDS = 5;
+
+interface Captured {
+  readonly message: LeasedMessage;
+  readonly row: NewCaptured;
+  readonly result: TransactionResult;
+}
 
 export function createCaptureTransport(
   db: Database,
@@ -26,31 +34,22 @@ export function createCaptureTransport(
     try {
       await insertCaptured(
         db,
-        kept.map((one) => one.row),
+        kept.filter(({ result }) => result.outcome === "accepted").map(({ row }) => row),
       );
     } catch (cause) {
       for (const { message } of kept) events.onPostponed(message, TRY_AGAIN_SECONDS, cause);
       return;
     }
-    for (const { message } of kept) {
-      const result = {
-        outcome: "accepted",
-        code: 250,
-        enhanced: "2.0.0",
-        text: "captured in the local inbox",
-      } as const;
-      events.onAttempt({ message, result, mxHost: "capture" });
-    }
+    for (const { message, result } of kept) events.onAttempt({ message, result, mxHost: "capture" });
   };
 
-  const captured = async (
-    message: LeasedMessage,
-  ): Promise<{ message: LeasedMessage; row: NewCaptured } | undefined> => {
+  const captured = async (message: LeasedMessage): Promise<Captured | undefined> => {
     const transaction = await prepare(message, composing, events);
     if (transaction === null) return undefined;
     const { mailFrom, rcptTo, subject, message: raw } = transaction;
     const { workspace_id: workspaceId, message_id: messageId, from_email: fromEmail } = message;
-    return { message, row: { workspaceId, messageId, fromEmail, mailFrom, rcptTo, subject, raw } };
+    const row = { workspaceId, messageId, fromEmail, mailFrom, rcptTo, subject, raw };
+    return { message, row, result: captureReply(rcptTo) };
   };
 
   const work = async () => {

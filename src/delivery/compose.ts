@@ -4,10 +4,12 @@
  * the triple of client, sender and recipient).
  */
 import type { KeyObject } from "node:crypto";
+import { domainOf } from "../mail/address.ts";
 import { type DkimSigning, messageTokenHeader, signDkim } from "../mail/dkim.ts";
 import { renderMessage } from "../mail/header.ts";
 import { htmlFromText, textFromHtml } from "../mail/html-text.ts";
 import { type Attachment, composeMessage } from "../mail/mime.ts";
+import { encodeBase64 } from "../mail/transfer-encoding.ts";
 import { encodeReturnPath } from "../mail/verp.ts";
 import type { StoredAttachment } from "../messages/store.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
@@ -112,17 +114,17 @@ function storedContent(message: LeasedMessage): MessageContent {
     subject: message.subject,
     html: message.html,
     text: message.text,
-    attachments: (message.attachments ?? []).map(decodedAttachment),
+    attachments: (message.attachments ?? []).map(encodedAttachment),
     headers: [],
     returnPathHost: null,
   };
 }
 
 /** An attachment as composing takes it. */
-export function decodedAttachment(attachment: StoredAttachment): Attachment {
+export function encodedAttachment(attachment: StoredAttachment): Attachment {
   return {
     filename: attachment.filename,
-    content: Buffer.from(attachment.content, "base64"),
+    encoded: encodeBase64(Buffer.from(attachment.content, "base64")),
     contentType: attachment.content_type,
     disposition: attachment.disposition,
     contentId: attachment.content_id,
@@ -131,11 +133,9 @@ export function decodedAttachment(attachment: StoredAttachment): Attachment {
 
 /** Names the stream and the customer, never one recipient (mail-practice, section 3). */
 function feedbackId({ source, workspace_id, origin_id }: LeasedMessage): string {
-  if (source === "campaign") return `${origin_id?.slice(-8)}:${workspace_id.slice(-8)}:campaign:${SENDER_ID}`;
+  if (source === "campaign" || source === "autoresponder") {
+    return `${origin_id?.slice(-8)}:${workspace_id.slice(-8)}:${source}:${SENDER_ID}`;
+  }
   const stream = source === "platform" ? "platform" : "transactional";
   return `tx:${workspace_id.slice(-8)}:${stream}:${SENDER_ID}`;
-}
-
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf("@") + 1);
 }

@@ -12,6 +12,8 @@ import type { LeasedMessage, Settlement } from "./store.ts";
 export interface Conclusion {
   readonly settlement: Settlement;
   readonly outcome: Outcome | null;
+  /** Of an SMS whose gateway will tell its end: the id it gave. */
+  readonly submission?: { readonly gateway: string; readonly gatewayId: string };
 }
 
 export type AttemptResult = TransactionResult | Unroutable;
@@ -26,35 +28,54 @@ export interface Attempt {
 
 /** Settles an attempt. `random` is from 0 to 1, for the jitter of the retry. */
 export function conclude({ message, result, mxHost }: Attempt, now: Date, random: number): Conclusion {
-  const verdict = judge(result);
+  const { status, waitSeconds, isAddressFault } = judge(result);
+  const { code, enhanced: enhancedCode, text: detail } = replyOf(result);
+  const news = { mxHost, code, enhancedCode, isAddressFault, detail };
+  if (status === "deferred") return putOff(message, now, news, { waitSeconds, random });
+  return finish(message, now, { ...news, status });
+}
+
+/** What an attempt has brought. */
+type AttemptNews = Pick<Outcome, "mxHost" | "code" | "enhancedCode" | "isAddressFault" | "detail">;
+
+/** No other attempt is made. A deferred message that is over for us is one whose end somebody else will tell (sms). */
+export function finish(
+  message: LeasedMessage,
+  now: Date,
+  news: AttemptNews & { readonly status: "delivered" | "bounced" | "failed" | "deferred" },
+): Conclusion {
   const attempts = message.attempts + 1;
-  const reply = replyOf(result);
-  const { isAddressFault } = verdict;
-  const news = {
-    attempts,
-    mxHost,
-    time: now,
-    code: reply.code,
-    enhancedCode: reply.enhanced,
-    isAddressFault,
+  const isDelivered = news.status === "delivered" || news.status === "deferred";
+  return {
+    settlement: settlementOf(message, attempts, null, isDelivered),
+    outcome: { ...identify(message), ...news, attempts, time: now, nextAttemptAt: null },
   };
-  const finish = (status: "delivered" | "bounced" | "failed", detail: string): Conclusion => ({
-    settlement: settlementOf(message, attempts, null, status === "delivered"),
-    outcome: { ...identify(message), ...news, status, detail, nextAttemptAt: null },
-  });
-  if (verdict.status !== "deferred") return finish(verdict.status, reply.text);
+}
+
+/** It is tried again, or fails when that would be too late. */
+export function putOff(
+  message: LeasedMessage,
+  now: Date,
+  news: AttemptNews,
+  { waitSeconds, random }: { readonly waitSeconds: number | null; readonly random: number },
+): Conclusion {
+  const attempts = message.attempts + 1;
   const next = nextAttemptAt({
     attempts,
     acceptedAt: message.created_at,
     now,
     expiresAfterMs: message.expires_at.getTime() - message.created_at.getTime(),
     random,
-    ...(verdict.waitSeconds !== null && { waitSeconds: verdict.waitSeconds }),
+    ...(waitSeconds !== null && { waitSeconds }),
   });
-  if (next === "expired") return finish("failed", `Gave up after ${attempts} attempts: ${reply.text}`);
+  if (next === "expired") {
+    const detail = `Gave up after ${attempts} attempts: ${news.detail}`;
+    return finish(message, now, { ...news, status: "failed", detail });
+  }
+  const outcome = { ...identify(message), ...news, attempts, time: now, nextAttemptAt: next };
   return {
     settlement: settlementOf(message, attempts, next),
-    outcome: { ...identify(message), ...news, status: "deferred", detail: reply.text, nextAttemptAt: next },
+    outcome: { ...outcome, status: "deferred" },
   };
 }
 

@@ -24,6 +24,8 @@ import { Holdings } from "./holdings.ts";
 import { openJournal } from "./journal.ts";
 import { createRecovery, markAlive } from "./recovery.ts";
 import { Settler } from "./settler.ts";
+import { concludeSms } from "./sms/conclusion.ts";
+import type { SmsEvents, SmsTransport } from "./sms/sms-transport.ts";
 import { extendLeases, type LeasedMessage, leaseMessages, type Priority, releaseLeasesOf } from "./store.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
@@ -37,8 +39,11 @@ const LEASE_BATCH = 250;
  * room, so that a password reset never waits for a campaign to be carried.
  */
 const MOST_HELD: Readonly<Record<Priority, number>> = { 0: 2_000, 1: 1_500 };
-/** Their content is in memory; the queue's rows say how much it is. */
-const MOST_BYTES_HELD = 128 * 1024 * 1024;
+/**
+ * Their content, as the queue's rows have it, again by priority: large bulk mail leaves room, too. A message that is
+ * carried takes it about twice.
+ */
+const MOST_BYTES_HELD: Readonly<Record<Priority, number>> = { 0: 96 * 1024 * 1024, 1: 48 * 1024 * 1024 };
 /** How often the queue is looked at without a notice: retries fall due silently. */
 const POLL_MS = 500;
 const BUSY_POLL_MS = 100;
@@ -50,8 +55,8 @@ const AFTER_OUTAGE_MS = 3_000;
 const STOP_MS = 25_000;
 /** When messages come back that could not be examined. */
 const EXAMINE_AGAIN_SECONDS = 5;
-/** For so long what was found at acceptance about a recipient holds; later the message is judged once more. */
-const JUDGED_FOR_MS = 5_000;
+/** When an SMS comes back to a worker that has no gateway (any more). */
+const NO_GATEWAY_SECONDS = 60;
 /** Results that the database does not have yet; beyond this nothing new is started. */
 const MOST_UNSETTLED = 5_000;
 
@@ -70,6 +75,8 @@ export interface DispatcherOptions {
   /** Folder of this machine's journals. */
   readonly journalFolder: string;
   readonly createTransport: (events: TransportEvents) => Transport;
+  /** What carries SMS; null where there is no gateway. */
+  readonly createSmsTransport?: ((events: SmsEvents) => SmsTransport) | null;
   readonly random?: () => number;
   /**
    * Asked about what has waited (what was accepted a moment ago was judged then), and about what has no content of its
@@ -118,13 +125,15 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     if (leftSome && roomFor(1) >= LEASE_BATCH) bell.resolve();
   };
 
-  const transport = options.createTransport({
+  const events: TransportEvents & SmsEvents = {
     mayStart: (message) =>
       !stopping.signal.aborted &&
       settler.isSafe &&
       held.timeLeft(message) > LEASE_MARGIN_MS &&
       (message.origin_id === null || !stopped.has(message.origin_id)),
     onAttempt: (attempt: Attempt) => settle(attempt.message, conclude(attempt, clock.now(), random())),
+    onSmsAttempt: (message, result, gateway) =>
+      settle(message, concludeSms(message, result, gateway, clock.now(), random())),
     // Spread over half as long again: what waited together must not come back together.
     onPostponed(message, seconds, cause) {
       if (cause !== undefined) {
@@ -140,10 +149,15 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       log.error({ err: error, message_id: message.message_id }, "a message could not be attempted");
       settle(message, conclude({ message, result: internalError, mxHost: null }, clock.now(), random()));
     },
-  });
+  };
+  const transport = options.createTransport(events);
+  const smsTransport = options.createSmsTransport?.(events) ?? null;
 
-  const isExamined = ({ attempts, created_at, has_content }: LeasedMessage) =>
-    attempts > 0 || !has_content || clock.now().getTime() - created_at.getTime() > JUDGED_FOR_MS;
+  const isExamined = ({ is_stale, has_content }: LeasedMessage) => is_stale || !has_content;
+
+  /** Of those that are cancelled there is nothing to send. */
+  const saturatedCampaigns = () =>
+    (smsTransport?.saturatedCampaigns() ?? []).filter((id) => !halted.cancelled.includes(id));
 
   const roomFor = (priority: Priority) => MOST_HELD[priority] - held.size;
 
@@ -153,7 +167,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     isBusy = false;
     for (const priority of [0, 1] as const) {
       const limit = Math.min(LEASE_BATCH, roomFor(priority));
-      const bytes = MOST_BYTES_HELD - held.bytes;
+      const bytes = MOST_BYTES_HELD[priority] - held.bytes;
       if (limit <= 0 || bytes <= 0) {
         leftSome = true;
         continue;
@@ -167,13 +181,13 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
         bytes,
         seconds: LEASE_SECONDS,
         saturated,
-        halted: halted.paused,
+        halted: [...halted.paused, ...saturatedCampaigns()],
       };
       const messages = await leaseMessages(db, order);
       const findings = await examineAll(messages.filter(isExamined));
       for (const message of messages) begin(message, findings.get(message.message_id), until);
       isBusy ||= saturated.length > 0 && messages.length > 0;
-      leftSome ||= messages.length === limit || held.bytes >= MOST_BYTES_HELD;
+      leftSome ||= messages.length === limit || held.bytes >= MOST_BYTES_HELD[priority];
     }
   };
 
@@ -191,11 +205,13 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   };
 
   const begin = (leased: LeasedMessage, finding: Finding | undefined, until: number) => {
-    const message = finding?.kind === "write" ? { ...leased, content: finding.content } : leased;
+    const message = withContent(leased, finding);
     held.add(message, until);
     if (finding?.kind === "over") settle(message, drop(message, clock.now(), finding));
     else if (finding?.kind === "wait") settle(message, postpone(message, clock.now(), finding.seconds));
-    else transport.send(message);
+    else if (message.sms === undefined) transport.send(message);
+    else if (smsTransport !== null) smsTransport.send(message);
+    else settle(message, postpone(message, clock.now(), NO_GATEWAY_SECONDS));
   };
 
   const work = async () => {
@@ -209,7 +225,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
         log.error({ err: error }, "leasing failed, trying again");
         await databaseIsBack(db, stopping.signal);
       }
-      if (leftSome && roomFor(1) >= LEASE_BATCH && held.bytes < MOST_BYTES_HELD) continue;
+      if (leftSome && roomFor(1) >= LEASE_BATCH && held.bytes < MOST_BYTES_HELD[1]) continue;
       await Promise.race([bell.promise, delay(isBusy ? BUSY_POLL_MS : POLL_MS, undefined, { ref: false })]);
     }
   };
@@ -240,6 +256,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       bell.resolve();
       await working;
       transport.close();
+      smsTransport?.close();
       const deadline = performance.now() + STOP_MS;
       const timeLeft = () => Math.max(0, deadline - performance.now());
       while (held.size > 0 && timeLeft() > 0) await delay(20);
@@ -262,6 +279,11 @@ const internalError = {
   enhanced: "5.3.0",
   reason: "internal error",
 } as const;
+
+function withContent(message: LeasedMessage, finding: Finding | undefined): LeasedMessage {
+  if (finding?.kind === "write") return { ...message, content: finding.content };
+  return finding?.kind === "text" ? { ...message, sms: finding.sms } : message;
+}
 
 /** Waits until the database answers again, and then until everybody may have settled. */
 async function databaseIsBack(db: Database, signal: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@
  */
 import type { HeaderField } from "../mail/header.ts";
 import type { Attachment } from "../mail/mime.ts";
+import type { SmsContent } from "./sms/gateway.ts";
 import type { LeasedMessage } from "./store.ts";
 
 /** What a message says. At least one of the two bodies is given. */
@@ -26,7 +27,9 @@ export type Finding =
   /** Not now: back to the queue. */
   | { readonly kind: "wait"; readonly seconds: number }
   /** It is sent with this content, which is made when its turn comes. */
-  | { readonly kind: "write"; readonly content: () => MessageContent };
+  | { readonly kind: "write"; readonly content: () => MessageContent }
+  /** It is an SMS. */
+  | { readonly kind: "text"; readonly sms: () => SmsContent };
 
 /** By message id; a message of which nothing is said is sent as it is stored. */
 export type Examine = (messages: readonly LeasedMessage[]) => Promise<ReadonlyMap<string, Finding>>;

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { startService } from "../../test/support/service.ts";
 import { renderMessage } from "../mail/header.ts";
 import { composeMessage, type MessageContent } from "../mail/mime.ts";
+import { encodeBase64 } from "../mail/transfer-encoding.ts";
 import { newId } from "../platform/ids.ts";
 import { insertCaptured, removeOldCaptured } from "./capture-store.ts";
 
@@ -22,13 +23,13 @@ const ordinary: MessageContent = {
   attachments: [
     {
       filename: 'in"voice<b>.html',
-      content: Buffer.from("<script>alert(1)</script>"),
+      encoded: encodeBase64(Buffer.from("<script>alert(1)</script>")),
       contentType: "text/html",
       disposition: "attachment",
     },
     {
       filename: "logo.gif",
-      content: pixel,
+      encoded: encodeBase64(pixel),
       contentType: "image/gif",
       disposition: "inline",
       contentId: "logo",
@@ -236,12 +237,12 @@ describe("for people", () => {
   });
 
   test("an image shown a thousand times does not fill the memory", async () => {
-    const content = Buffer.alloc(3_000_000, 1);
+    const encoded = encodeBase64(Buffer.alloc(3_000_000, 1));
     const id = await capture(
       composed({
         html: '<img src="cid:big">'.repeat(1_000),
         attachments: [
-          { filename: "big.png", content, contentType: "image/png", disposition: "inline", contentId: "big" },
+          { filename: "big.png", encoded, contentType: "image/png", disposition: "inline", contentId: "big" },
         ],
       }),
     );

@@ -16,6 +16,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -95,6 +96,12 @@ export function listJournals(folder: string): JournalOwner[] {
 
 export function hasJournal(folder: string, owner: JournalOwner): boolean {
   return existsSync(journalFile(folder, owner));
+}
+
+/** How long what stands in a journal has been waiting, in milliseconds; 0 when nothing does. */
+export function journalSilence(folder: string, owner: JournalOwner): number {
+  const stats = statSync(journalFile(folder, owner), { throwIfNoEntry: false });
+  return stats === undefined || stats.size === 0 ? 0 : Date.now() - stats.mtimeMs;
 }
 
 /** The conclusions of one journal. A line cut short by the kill is left out: its conversation counts as in flight. */

@@ -256,6 +256,116 @@ describe("a session that is used again", () => {
   });
 });
 
+describe("messages that wait for one connection", () => {
+  /** A lane with one connection, which carries a first message while the others come to wait. */
+  async function carry(names: readonly string[], change: Partial<Lane> = {}) {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { connections: 1, ...change });
+    for (const name of ["first", ...names]) add(leased(name));
+    const heard = (await recorder.waitFor(names.length + 1)).slice(1);
+    return { mx, heard, received: mx.messages.map(({ rcptTo }) => rcptTo.split("@")[0]).slice(1) };
+  }
+
+  test("travel behind each other: an envelope leaves with the body before it, unanswered", async () => {
+    const { promise: envelope, resolve } = Promise.withResolvers<string>();
+    await using peer = await startScriptedPeer(async (peer) => {
+      peer.say("220 peer ESMTP\r\n");
+      await peer.hear("EHLO");
+      peer.say("250-peer\r\n250 PIPELINING\r\n");
+      for (const answer of ["250 taken\r\n", ""]) {
+        await peer.hear("DATA");
+        peer.say("250 ok\r\n250 ok\r\n354 go on\r\n");
+        const heard = await peer.hear("\r\n.\r\n");
+        if (answer === "") resolve(heard.slice(heard.indexOf("\r\n.\r\n") + 5) || (await peer.hear("DATA")));
+        else peer.say(answer);
+      }
+    });
+    const { add } = startLane(peer.port, { connections: 1 });
+    for (const name of ["first", "ann", "bob"]) add(leased(name));
+    expect(await envelope).toMatch(/^MAIL FROM.*\r\nRCPT TO:<bob@example\.test>\r\nDATA\r\n$/);
+  });
+
+  test.each([
+    ["greylist", 450],
+    ["unknown", 550],
+    ["reject-at-dot", 554],
+    ["unknown-but-go-on", 550],
+  ])("stay on it when %s is refused, and only that one is", async (name, code) => {
+    const { mx, heard, received } = await carry(["ann", name, "eve"]);
+    expect(heard).toMatchObject([
+      { who: "ann", result: { outcome: "accepted" } },
+      { who: name, result: { outcome: "refused", code } },
+      { who: "eve", result: { outcome: "accepted" } },
+    ]);
+    expect(received).toEqual(["ann", "eve"]);
+    expect(mx.connections).toBe(1);
+  });
+
+  test.each([
+    ["drop-after-dot", { outcome: "broken", stage: "dot", dataSent: true }],
+    ["drop-in-data", { outcome: "broken", stage: "dot" }],
+    ["drop-at-rcpt", { outcome: "broken", stage: "rcpt", dataSent: false }],
+    ["busy-at-dot", { outcome: "refused", stage: "dot", code: 421 }],
+  ])("go over a new one, each once, when it ends with %s", async (name, result) => {
+    const { mx, heard, received } = await carry(["ann", name, "bob", "eve"]);
+    expect(heard).toMatchObject([
+      { who: "ann", result: { outcome: "accepted" } },
+      { who: name, result },
+      { who: "bob", result: { outcome: "accepted" } },
+      { who: "eve", result: { outcome: "accepted" } },
+    ]);
+    expect(received.filter((who) => who !== name)).toEqual(["ann", "bob", "eve"]);
+    expect(mx.connections).toBe(2);
+  });
+
+  test("wait without an attempt when a 421 to one of them closes the lane", async () => {
+    const { mx, heard } = await carry(["busy", "bob", "eve"]);
+    const said = heard.map(({ who, kind }) => `${who}: ${kind}`);
+    expect(said.toSorted()).toEqual(["bob: postponed", "busy: attempt", "eve: postponed"]);
+    expect(mx.connections).toBe(1);
+  });
+
+  test("keep to the messages that it may carry", async () => {
+    const { mx } = await carry(["ann", "bob", "eve"], { messages_per_connection: 3 });
+    expect(mx.messages.map(({ connection }) => connection)).toEqual([1, 1, 1, 2]);
+  });
+
+  test("are let through one by one: who may not start any more is given back unsaid", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { connections: 1 });
+    let asked = 0;
+    // Bob may be taken out of the line, and is stopped before his turn.
+    recorder.answer = ({ localpart }) => localpart !== "bob" || ++asked < 2;
+    for (const name of ["first", "ann", "bob", "eve"]) add(leased(name));
+    await recorder.waitFor(4);
+    expect(recorder.delivered).toEqual(["first", "ann", "eve"]);
+    expect(recorder.heard).toContainEqual({ kind: "dropped", who: "bob" });
+    expect(mx.commands.join()).not.toContain("bob@");
+    expect(mx.connections).toBe(1);
+  });
+
+  test("go over a new one when one of them is taken back before its final dot", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { connections: 1 });
+    let asked = 0;
+    recorder.answer = ({ localpart }) => localpart !== "ann" || ++asked < 3;
+    for (const name of ["first", "ann", "bob", "eve"]) add(leased(name));
+    await recorder.waitFor(4);
+    expect(recorder.heard).toContainEqual({ kind: "dropped", who: "ann" });
+    expect(recorder.delivered).toEqual(["first", "bob", "eve"]);
+    expect(mx.messages).toHaveLength(3);
+    expect(mx.connections).toBe(2);
+  });
+
+  test("hear why when none can be opened for them", async () => {
+    const { recorder, traffic, add } = startLane(1, { connections: 1 });
+    for (const name of ["first", "ann", "bob"]) add(leased(name), "dead.test", DEAD);
+    await recorder.waitFor(3);
+    expect(recorder.heard.map((one) => one.kind)).toEqual(["attempt", "attempt", "attempt"]);
+    await expect.poll(() => traffic.load).toBe(0);
+  });
+});
+
 describe("a site that nobody answers at", () => {
   test("is left alone: who was never put off hears why, who was waits without an attempt", async () => {
     const mx = await mxWith();

@@ -1,14 +1,16 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, readdir } from "node:fs/promises";
+import { mkdtemp, readdir, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft, nobodyElse } from "../../test/support/drafts.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
 import { insertDrafts } from "../sending/accept.ts";
+import { conclude } from "./conclusion.ts";
 import { openJournal } from "./journal.ts";
 import { createRecovery, markAlive } from "./recovery.ts";
 import { leaseMessages } from "./store.ts";
@@ -50,6 +52,28 @@ test("a worker with its mark keeps what it holds", async () => {
   await recover();
   await recover();
   expect(await holders()).toEqual([{ leased_by: workerId }]);
+  await unmark();
+});
+
+test("what a frozen worker had learned is settled in its place, and it keeps the rest", async () => {
+  const workerId = newId();
+  await insertDrafts(db, [draft(workspaceId, "ada@example.test"), draft(workspaceId, "bob@example.test")]);
+  const lease = { workerId, priority: 0, limit: 2, bytes: 1_000_000, seconds: 60, saturated: [] } as const;
+  const [learned] = await leaseMessages(db, lease);
+  if (!learned) throw new Error("a lease is wanted");
+  const unmark = await markAlive(db, workerId);
+  const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
+  const journal = openJournal(journalFolder, { workerId, pid: process.pid });
+  journal.append(conclude({ message: learned, result, mxHost: "mx" }, new Date(), 0));
+  await recover();
+  expect(await holders()).toHaveLength(2);
+
+  const [file = ""] = await readdir(journalFolder);
+  await utimes(join(journalFolder, file), 0, Date.now() / 1000 - 10);
+  await recover();
+  await eventually("the result to be settled", async () => (await holders()).length === 1);
+  const states = sql`select count(*)::int as amount from messages where status = 'delivered'`;
+  expect(await db.row(states)).toEqual({ amount: 1 });
   await unmark();
 });
 

@@ -1,6 +1,8 @@
 /**
  * After a crash: the journals of dead workers on this machine say what had been learned, and what they held is free.
- * A worker lives as long as the session that holds its lock; a kill -9 closes that session within the kernel.
+ * A worker lives as long as the session that holds its lock; a kill -9 closes that session within the kernel. One that
+ * lives and does not move (a frozen process) keeps what it holds until its leases lapse, but what it had learned is
+ * settled in its place, so that nobody sends it again.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
@@ -10,12 +12,23 @@ import { lockKey } from "../platform/database/advisory-lock.ts";
 import type { Database } from "../platform/database/pool.ts";
 import type { Log } from "../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
-import { hasJournal, type JournalOwner, listJournals, readJournal, removeJournal } from "./journal.ts";
+import {
+  hasJournal,
+  type JournalOwner,
+  journalSilence,
+  listJournals,
+  readJournal,
+  removeJournal,
+} from "./journal.ts";
 import { settle } from "./settler.ts";
 import { releaseLeasesOf } from "./store.ts";
 
 const BATCH = 500;
 const RETRY_MS = 1_000;
+/** A worker that moves settles what it journals within a second, as long as the database is there. */
+const SILENT_MS = 5_000;
+/** A process frozen in a transaction holds the rows it settles until PostgreSQL ends that, longer than a statement waits. */
+const SILENT_TRIES = 3;
 
 type Session = Awaited<ReturnType<Database["openSession"]>>;
 
@@ -101,11 +114,34 @@ export function createRecovery(
       return "recovered";
     });
 
+  const replaying = new Set<string>();
+  const replaySilent = async (owner: JournalOwner): Promise<void> => {
+    const { workerId } = owner;
+    if (replaying.has(workerId) || journalSilence(journalFolder, owner) < SILENT_MS) return;
+    replaying.add(workerId);
+    for (let tries = 1; tries <= SILENT_TRIES; tries++) {
+      try {
+        const replayed = await replay(owner);
+        log.warn(
+          { worker: workerId, replayed },
+          "a delivery worker does not move; what it had learned is settled",
+        );
+        break;
+      } catch (err) {
+        log.warn({ err, worker: workerId }, "what a silent delivery worker had learned could not be settled");
+      }
+    }
+    replaying.delete(workerId);
+  };
+
   return async () => {
     const missing = new Set<string>();
     for (const owner of listJournals(journalFolder)) {
       if (owner.workerId === own.workerId) continue;
-      if ((await recover(owner)) === "unmarked") missing.add(owner.workerId);
+      const state = await recover(owner);
+      if (state === "unmarked") missing.add(owner.workerId);
+      // Not awaited: it may wait for locks, and the caller's own leases must not lapse meanwhile.
+      if (state === "alive") void replaySilent(owner);
     }
     unmarked = missing;
   };

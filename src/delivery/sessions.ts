@@ -73,10 +73,14 @@ export class SessionPool {
     return at < 0 ? undefined : this.#unpark(at);
   }
 
+  /** How many messages a session may still be given; without one, a new session. */
+  roomIn(used: UsedSession | undefined): number {
+    return (this.#lane.messages_per_connection ?? Number.POSITIVE_INFINITY) - (used?.carried ?? 0);
+  }
+
   /** Keeps a session for the next message, or ends it where there will be none. */
   async putAway(used: UsedSession): Promise<void> {
-    const isWornOut = used.carried >= (this.#lane.messages_per_connection ?? Number.POSITIVE_INFINITY);
-    if (this.#isClosed || isWornOut || !used.session.isOpen) return this.#end(used);
+    if (this.#isClosed || this.roomIn(used) <= 0 || !used.session.isOpen) return this.#end(used);
     const timer = setTimeout(() => {
       this.#unpark(this.#idle.findIndex((parked) => parked.used === used));
       void this.#end(used);

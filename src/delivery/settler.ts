@@ -9,6 +9,7 @@ import type { Database } from "../platform/database/pool.ts";
 import type { Log } from "../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
 import type { Journal } from "./journal.ts";
+import { insertSubmissions } from "./sms/store.ts";
 import { type Lease, leaseKey, settleLeases } from "./store.ts";
 
 const BATCH = 500;
@@ -31,6 +32,12 @@ export async function settle(
       outcome && settled.has(leaseKey(settlement)) ? outcome : [],
     );
     await recordOutcomes(tx, news, onMoved);
+    await insertSubmissions(
+      tx,
+      conclusions.flatMap(({ submission, settlement }) =>
+        submission && settled.has(leaseKey(settlement)) ? { ...settlement, ...submission } : [],
+      ),
+    );
   });
 }
 

@@ -55,3 +55,8 @@ export type TransactionResult = Accepted | Refused | Broken;
 export interface Withdrawn {
   readonly outcome: "withdrawn";
 }
+
+/** Taken back before anything of it was said; the session goes on. */
+export interface Unbegun {
+  readonly outcome: "unbegun";
+}

@@ -13,7 +13,7 @@ import { type SmtpDeadlines, standardDeadlines } from "./smtp-deadlines.ts";
 import { composeEnvelope, type Transaction } from "./smtp-envelope.ts";
 import type { Extensions } from "./smtp-extensions.ts";
 import { type Greeted, type Greeting, greet, type OpenFailure } from "./smtp-greeting.ts";
-import type { TransactionResult, Withdrawn } from "./smtp-outcome.ts";
+import type { TransactionResult, Unbegun, Withdrawn } from "./smtp-outcome.ts";
 import type { TlsOutcome } from "./smtp-tls.ts";
 import { transact } from "./smtp-transaction.ts";
 import { broken } from "./smtp-verdict.ts";
@@ -51,6 +51,16 @@ export async function openSession(options: SessionOptions): Promise<OpenResult> 
   return opened;
 }
 
+/** Asked on the way of a message, which may have had to wait for those before it. */
+export interface Passage {
+  /** Right before anything of it is said. */
+  readonly mayBegin: () => boolean;
+  /** Right before its final dot. */
+  readonly mayEnd: () => boolean;
+}
+
+const freePassage: Passage = { mayBegin: () => true, mayEnd: () => true };
+
 export class SmtpSession {
   readonly host: string;
   readonly offers: Extensions;
@@ -74,16 +84,22 @@ export class SmtpSession {
 
   /**
    * Sends one message to one recipient. Refusals leave the session usable, but for 421; a broken transaction ends it,
-   * and so does one that is no longer wanted right before its final dot.
+   * and so does one that may not end. One that may not begin costs nothing.
    *
    * @throws a programmer's error on an address or a message that cannot go over SMTP (see composeEnvelope, dotStuff)
    */
-  async send(transaction: Transaction, isWanted = () => true): Promise<TransactionResult | Withdrawn> {
+  async send(
+    transaction: Transaction,
+    { mayBegin, mayEnd }: Passage = freePassage,
+  ): Promise<TransactionResult | Withdrawn | Unbegun> {
     const envelope = composeEnvelope(transaction, this.offers);
     if ("outcome" in envelope) return envelope;
     const body = dotStuff(transaction.message);
-    return this.#inTurn((release) =>
-      transact(this.#connection, envelope, body, { pipelining: this.offers.pipelining, release, isWanted }),
+    const { pipelining } = this.offers;
+    return this.#inTurn(async (release) =>
+      mayBegin()
+        ? transact(this.#connection, envelope, body, { pipelining, release, isWanted: mayEnd })
+        : { outcome: "unbegun" },
     );
   }
 

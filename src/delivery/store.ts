@@ -8,13 +8,16 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { StoredAttachment } from "../messages/store.ts";
 import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import { nilId, type WorkspaceId } from "../platform/ids.ts";
 import type { MessageContent } from "./examination.ts";
+import type { SmsContent } from "./sms/gateway.ts";
 
 /** Transactional and platform mail goes before campaigns. */
 export type Priority = 0 | 1;
 export const priorities: readonly Priority[] = [0, 1];
 
+/** For so long what was found at acceptance about a recipient holds. */
+const JUDGED_SECONDS = 5;
 /** A campaign's message is retried for so long. */
 const CAMPAIGN_RETRY_HOURS = 72;
 
@@ -79,7 +82,11 @@ export interface LeasedMessage {
   readonly attachments: StoredAttachment[] | null;
   /** Whether its content is stored with it; otherwise examination (examination.ts) gives it. */
   readonly has_content: boolean;
+  /** Leased before, or later than JUDGED_SECONDS after it was due: the message is judged once more. */
+  readonly is_stale: boolean;
   readonly content?: () => MessageContent;
+  /** Of an SMS: what it says and where it goes. */
+  readonly sms?: () => SmsContent;
 }
 
 /**
@@ -120,7 +127,7 @@ export function leaseMessages(
         order by due_at limit ${lease.limit} for update skip locked) waiting
       limit ${lease.limit}
     ), due as (
-      select workspace_id, message_id from (
+      select workspace_id, message_id, due_at from (
         select *, sum(bytes) over (order by due_at, message_id) - bytes as bytes_before from waiting) as counted
       where bytes_before = 0 or bytes_before + bytes <= ${lease.bytes}
     ), leased as (
@@ -128,10 +135,12 @@ export function leaseMessages(
       set lease_number = q.lease_number + 1, leased_by = ${lease.workerId},
           due_at = now() + make_interval(secs => ${lease.seconds}),
           -- A campaign may have been paused for days: the time for retries begins with the first attempt.
-          expires_at = case when q.campaign_id <> '00000000-0000-0000-0000-000000000000' and q.attempts = 0
+          expires_at = case when q.campaign_id <> ${nilId} and q.attempts = 0
             then greatest(q.expires_at, now() + make_interval(hours => ${CAMPAIGN_RETRY_HOURS})) else q.expires_at end
       from due where q.workspace_id = due.workspace_id and q.message_id = due.message_id
-      returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at
+      returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at,
+        -- Both moments are the database's: machines whose clocks differ agree.
+        q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${JUDGED_SECONDS}) as is_stale
     )
     select leased.*, m.created_at, m.source, m.origin_id, m.from_email, m.localpart, m.domain, m.subject,
       c.from_name, c.to_name, c.html, c.text, c.attachments, c.message_id is not null as has_content

@@ -16,6 +16,12 @@ import { type Dispatcher, type DispatcherOptions, startDispatcher } from "./disp
 import { rememberIdentities } from "./identity-cache.ts";
 import { laneFor, mergeLanes } from "./lanes.ts";
 import { readRelay } from "./relay.ts";
+import type { ShortMessage, SmsGateway } from "./sms/gateway.ts";
+import { readGateway } from "./sms/gateway-settings.ts";
+import { createHttpGateway } from "./sms/http-gateway.ts";
+import { openReceiptDesk, type ReceiptDesk } from "./sms/receipts.ts";
+import { createSmppGateway } from "./sms/smpp-gateway.ts";
+import { createSmsTransport } from "./sms/sms-transport.ts";
 import { createSmtpTransport } from "./smtp-transport.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
@@ -32,25 +38,44 @@ export interface WorkerOptions
   readonly findIdentity: FindIdentity;
   /** Keys the tokens of return paths. */
   readonly returnPathKey: KeyObject;
+  /** Where an HTTP gateway tells what became of an SMS. */
+  readonly smsReceiptUrl: (message: ShortMessage) => string;
 }
 
-export function startDeliveryWorker(options: WorkerOptions): Promise<Dispatcher> {
+export async function startDeliveryWorker(options: WorkerOptions): Promise<Dispatcher> {
   const { config, db, clock, log, examine, findHalted, onMoved, onConclusion } = options;
+  const desk = config.SMS_GATEWAY_URL === null ? null : openReceiptDesk({ db, clock, log, onMoved });
   const composing: ComposeOptions = {
     findIdentity: rememberIdentities(options.findIdentity),
     returnPathKey: options.returnPathKey,
   };
-  return startDispatcher({
+  const dispatcher = await startDispatcher({
     db,
     clock,
     log,
     journalFolder: join(config.DATA_DIR, JOURNALS),
     createTransport: (events) => chooseTransport(options, composing, events),
+    createSmsTransport: desk && ((events) => createSmsTransport(chooseGateway(options, desk), events)),
     examine,
     findHalted,
     onMoved,
     ...(onConclusion && { onConclusion }),
   });
+  return {
+    workerId: dispatcher.workerId,
+    async stop() {
+      await dispatcher.stop();
+      await desk?.stop();
+    },
+  };
+}
+
+/** SMS_GATEWAY_URL decides what carries SMS. */
+function chooseGateway({ config, log, smsReceiptUrl }: WorkerOptions, desk: ReceiptDesk): SmsGateway {
+  if (config.SMS_GATEWAY_URL === null) throw new Error("there is no SMS_GATEWAY_URL");
+  const settings = readGateway(config.SMS_GATEWAY_URL);
+  if (settings.kind === "http") return createHttpGateway(settings, smsReceiptUrl);
+  return createSmppGateway(settings, log, (receipt) => desk.take(receipt));
 }
 
 /** MAIL_MODE decides what carries the mail. */

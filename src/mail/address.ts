@@ -64,6 +64,11 @@ export function parseAddress(text: string): ParsedAddress {
   return { ok: true, local, domain: host.domain, address };
 }
 
+/** The domain of an address that has been parsed. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf("@") + 1);
+}
+
 /** Reads one mailbox: a bare address, `<name@example.com>`, `Name <…>` or `"Name, quoted" <…>`. */
 export function parseMailbox(text: string): ParsedMailbox {
   const fault = lineFault(text);

@@ -20,6 +20,7 @@ import { decodeEntities } from "./html-entities.ts";
 import {
   cleanLine,
   cleanText,
+  cleanUrl,
   escapeHtml,
   escapeMailbox,
   escapeUnquoted,
@@ -52,6 +53,7 @@ export const placeFilters = {
   as_is: textOf,
   as_unquoted: escapeUnquoted,
   as_url: escapeUrl,
+  as_text_url: cleanUrl,
   as_url_part: escapeUrlPart,
   as_mailbox: escapeMailbox,
 } as const;

@@ -43,13 +43,24 @@ export function escapeUnquoted(value: unknown): string {
 
 /** For a whole address, in HTML: `#` when it is none that a mail should lead to. */
 export function escapeUrl(value: unknown): string {
+  const address = soundAddress(value);
+  if (address === null) return "#";
+  return escapeHtml(address.replaceAll(/[^\w!#$%&()*+,./:;=?@[\]~-]/gu, percentEncode));
+}
+
+/** For a whole address in the brackets of a plain text: the same, and nothing in it ends them. */
+export function cleanUrl(value: unknown): string {
+  return soundAddress(value)?.replaceAll(/[\s<>]/gu, percentEncode) ?? "#";
+}
+
+/** Null for what would lead where no mail should. */
+function soundAddress(value: unknown): string | null {
   const address = textOf(value)
     .toWellFormed()
     .replaceAll(/\p{Cc}+/gu, "")
     .trim();
   const scheme = /^([^/?#]*?):/.exec(address)?.[1]?.toLowerCase();
-  if (scheme !== undefined && !schemes.has(scheme)) return "#";
-  return escapeHtml(address.replaceAll(/[^\w!#$%&()*+,./:;=?@[\]~-]/gu, percentEncode));
+  return scheme === undefined || schemes.has(scheme) ? address : null;
 }
 
 /** For a part of an address (RFC 3986 section 2.3: everything but the unreserved characters is encoded). */

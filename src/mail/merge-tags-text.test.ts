@@ -35,6 +35,7 @@ describe("values in a text", () => {
     ],
     ["are not behind an address", "https://x.test/ {{ v }}", "https://x.test/ a b&<"],
     ["are not in brackets behind one", "<https://x.test/>{{ v }}", "<https://x.test/>a b&<"],
+    ["are an address where one stands in brackets", "<{{ v }}>", "<a%20b&%3C>"],
     ["are encoded once", "https://x.test/?a={{ v | url_encode }}", "https://x.test/?a=a+b%26%3C"],
     [
       "are encoded in an address that a tag completes",
@@ -49,6 +50,15 @@ describe("values in a text", () => {
   ])("%s", (_what, source, text) => {
     expect(render(source, "text", { v: "a b&<" })).toBe(text);
   });
+});
+
+test("a link whose address is a value leads nowhere else in the text than in the HTML", () => {
+  const html = '<a href="{{ v }}">site</a>, <a href="{{ v }}/x">page</a>';
+  const shown = (v: string) => render(textOf(html) ?? "", "text", { v });
+  expect(shown("https://x.test/a")).toBe("site <https://x.test/a>, page <https://x.test/a/x>");
+  expect(shown("javascript:alert(1)")).toBe("site <#>, page <#/x>");
+  expect(shown(" JavaScript\n:alert(1)")).toBe("site <#>, page <#/x>");
+  expect(shown("ada@x.test")).toBe("site <ada@x.test>, page <ada@x.test/x>");
 });
 
 describe("the text of an HTML template", () => {

@@ -14,17 +14,25 @@ const htmlFilters: ReadonlySet<string> = new Set(["escape", "escape_once", "newl
 const firstPrivate = 0xe000;
 const lastPrivate = 0xf8ff;
 
-/** What has to be added to outputs inside of http addresses: their values are encoded, or the address would end. */
+/**
+ * What has to be added to outputs inside of http addresses: their values are encoded, or the address would end. One that
+ * begins an address in brackets, as links stand in a text that was made of HTML, must not make a program of it.
+ */
 export function addressInsertions({ source, pieces }: Template): Insertion[] {
   const insertions: Insertion[] = [];
   let isInAddress = false;
+  let isInBracket = false;
   for (const piece of pieces) {
     if (piece.kind === "text" && (piece.role === "shown" || piece.role === "verbatim")) {
       const text = source.slice(piece.start, piece.end);
       const rest = lastWord(text);
       isInAddress = (isInAddress && rest.length === text.length) || addressStart.test(rest);
+      isInBracket = text.endsWith("<");
     } else if (piece.kind === "output" && piece.role === "captured") {
       insertions.push(filterInsertion(source, filtersOf(source, piece), "as_is"));
+    } else if (piece.kind === "output" && piece.role === "shown" && isInBracket) {
+      insertions.push(filterInsertion(source, filtersOf(source, piece), "as_text_url"));
+      isInBracket = false;
     } else if (piece.kind === "output" && piece.role === "shown" && isInAddress) {
       const filters = filtersOf(source, piece);
       if (!isEncoded(filters)) insertions.push(filterInsertion(source, filters, "as_url_part"));

@@ -27,12 +27,12 @@ import {
   type Mailbox,
   renderHeaders,
 } from "./header.ts";
-import { encodeBase64, encodeTextContent } from "./transfer-encoding.ts";
+import { encodeTextContent } from "./transfer-encoding.ts";
 
 export interface Attachment {
   readonly filename: string;
-  /** Must not change afterwards: its encoded form is kept for the next recipient. */
-  readonly content: Buffer;
+  /** The file as encodeBase64 gives it: encoded once, however many messages carry it. */
+  readonly encoded: Buffer;
   /** A media type such as `application/pdf`, parameters allowed. */
   readonly contentType: string;
   readonly disposition: "attachment" | "inline";
@@ -75,9 +75,6 @@ const composerFields = /^(?:from|to|subject|date|message-id|mime-version|content
 const lineBreak = Buffer.from("\r\n");
 const maxMediaTypeLength = 255;
 
-/** Base64 of attachments, encoded once however many recipients of a campaign get them. */
-const encodedAttachments = new WeakMap<Buffer, Buffer>();
-
 /**
  * Composes a message. Throws on content that the caller had to refuse (attachmentFault, headerTextFault), on
  * further fields that the composer writes itself, and when there is no body at all.
@@ -106,7 +103,11 @@ export function composeMessage(
 }
 
 /** What keeps a file from being attached, as a sentence for the person who sent it, or null. */
-export function attachmentFault({ filename, contentType, contentId }: Attachment): string | null {
+export function attachmentFault({
+  filename,
+  contentType,
+  contentId,
+}: Omit<Attachment, "encoded">): string | null {
   if (filename.trim() === "") return "Give the attachment a filename.";
   const fault = headerTextFault(filename);
   if (fault !== null) return `Correct the filename: ${fault}`;
@@ -175,9 +176,7 @@ function textPart(subtype: "plain" | "html", text: string): Part {
   };
 }
 
-function attachmentPart({ filename, content, contentType, disposition, contentId }: Attachment): Part {
-  const encoded = encodedAttachments.get(content) ?? encodeBase64(content);
-  encodedAttachments.set(content, encoded);
+function attachmentPart({ filename, encoded, contentType, disposition, contentId }: Attachment): Part {
   // Messages and multiparts may not be base64 (RFC 2045 section 6.4), and only base64 keeps every octet.
   const type = /^(?:message|multipart)\//i.test(contentType) ? "application/octet-stream" : contentType;
   const headers: HeaderField[] = [

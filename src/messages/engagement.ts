@@ -27,6 +27,8 @@ export interface Engaged {
   readonly messageId: string;
   /** Null for messages that are of no campaign. */
   readonly campaignId: string | null;
+  /** Null for messages that are of no autoresponder. */
+  readonly autoresponderId: string | null;
   readonly kind: Engagement["kind"];
   readonly isMachine: boolean;
   readonly time: Date;
@@ -53,6 +55,7 @@ export async function recordEngagements(
     sql`
     with given as (
       select g.*, case when m.source = 'campaign' then m.origin_id end as campaign_id,
+        case when m.source = 'autoresponder' then m.origin_id end as autoresponder_id,
         coalesce(g.sign, case when m.status = 'queued' then 'early' end) as machine_sign
       from unnest(
         ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[],
@@ -69,7 +72,8 @@ export async function recordEngagements(
         time, target, campaign_id, link_index, nullif(times, 1), user_agent, machine_sign
       from given
     )
-    select workspace_id as "workspaceId", message_id as "messageId", campaign_id as "campaignId", kind,
+    select workspace_id as "workspaceId", message_id as "messageId", campaign_id as "campaignId",
+      autoresponder_id as "autoresponderId", kind,
       machine_sign is not null as "isMachine", time, times, link_index as "linkIndex"
     from given`,
     "record engagements",

@@ -16,10 +16,13 @@ export const messageStatuses = [
 ] as const;
 export type MessageStatus = (typeof messageStatuses)[number];
 
-/**
- * From which stored statuses each may be reached. `sending` is not among them: it is never stored, a message shows
- * it while a delivery worker holds its lease. A DSN may turn delivered into bounced; complained is final.
- */
+/** `sending` is never stored: a message shows it while a delivery worker holds its lease. */
+export type StoredStatus = Exclude<MessageStatus, "sending">;
+export const storedStatuses = messageStatuses.filter(
+  (status): status is StoredStatus => status !== "sending",
+);
+
+/** From which stored statuses each may be reached. A DSN may turn delivered into bounced; complained is final. */
 export const reachableFrom = {
   delivered: ["queued", "deferred"],
   deferred: ["queued", "deferred"],

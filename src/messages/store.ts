@@ -74,7 +74,7 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
           created_at, address)
       left join ${judging.verdict} as s on true
       where ${condition}
-      returning workspace_id, id, status, created_at, error_message
+      returning workspace_id, id, source, status, created_at, error_message
     ), contents as (
       insert into message_contents (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email)
       select * from unnest(

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
+import { type CountryCode, isSupportedCountry } from "libphonenumber-js";
 
 type Reader<Value> = (text: string) => Value;
 
@@ -86,6 +87,12 @@ const optionalUrl =
     }
     return new URL(value);
   };
+
+const optionalCountry: Reader<CountryCode | null> = (value) => {
+  if (value === "") return null;
+  if (!isSupportedCountry(value)) throw new ConfigError("must be a country of two letters such as DE");
+  return value;
+};
 
 const servers: Reader<string[]> = (value) =>
   list(value).map((server) => {
@@ -204,6 +211,19 @@ export const settings = {
     read: optionalUrl("smtp:", "smtps:"),
     about: "Smart host for MAIL_MODE=relay: smtp://user:password@host:port (smtps for implicit TLS).",
     secret: true,
+  }),
+  SMS_GATEWAY_URL: setting({
+    default: "",
+    read: optionalUrl("smpp:", "smpps:", "http:", "https:"),
+    about:
+      "What carries SMS campaigns: smpp://system_id:password@host:2775?source=Name (smpps for TLS) or https://:secret@host/path#source=Name (docs/sms.md). Empty: none can be sent.",
+    secret: true,
+  }),
+  SMS_DEFAULT_COUNTRY: setting({
+    default: "",
+    read: optionalCountry,
+    about:
+      "Country, such as DE, of telephone numbers that are not written with their country code. Empty: only numbers with a + are valid.",
   }),
   SMTP_PORT: setting({ default: "25", read: port, about: "Port of remote MXs; only tests use another." }),
   ALLOW_PRIVATE_MX: setting({

@@ -15,6 +15,9 @@ export function isUuid(text: string): boolean {
   return uuidForm.test(text);
 }
 
+/** The nil UUID (RFC 9562 section 5.9): less than every other, and nobody's. */
+export const nilId = "00000000-0000-0000-0000-000000000000";
+
 /** A new id; ids made by one process sort in the order they were made. */
 export function newId(): string {
   return uuidv7();

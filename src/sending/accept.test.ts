@@ -4,9 +4,11 @@ import { insertBareWorkspace } from "../../test/support/bare-server.ts";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft } from "../../test/support/drafts.ts";
 import { insertSendingDomain, updateDomainStanding } from "../identity/sending-domains/store.ts";
+import { systemClock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
 import { type Reservation, release, reserve } from "../platform/http/idempotency.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
+import { plans } from "../workspace/billing/plans.ts";
 import { createAcceptor, type Draft } from "./accept.ts";
 
 const db = await testDatabase();
@@ -46,7 +48,12 @@ describe("a flood of messages", () => {
   test("shares its commits, and every message is in log, contents and queue", async () => {
     const { seen, database } = observed(db);
     let wakes = 0;
-    const acceptor = createAcceptor(database, () => (wakes += 1));
+    const acceptor = createAcceptor({
+      db: database,
+      clock: systemClock,
+      plans,
+      onCommitted: () => (wakes += 1),
+    });
     const people = Array.from({ length: 500 }, (_, at) => `r${String(at).padStart(3, "0")}`);
     await Promise.all(people.map((name) => acceptor.accept(draft(workspaceId, `${name}@a.test`))));
     expect(await stored()).toEqual(people);
@@ -57,7 +64,7 @@ describe("a flood of messages", () => {
 
   test("of large ones is cut into batches of some megabytes", async () => {
     const { seen, database } = observed(db);
-    const acceptor = createAcceptor(database, () => {});
+    const acceptor = createAcceptor({ db: database, clock: systemClock, plans, onCommitted: () => {} });
     const html = "x".repeat(3 * 1024 * 1024);
     const calls = ["a", "b", "c", "d"].map((name) =>
       acceptor.accept(draft(workspaceId, `${name}@a.test`, { html })),
@@ -79,7 +86,7 @@ describe("what is refused", () => {
     const row = await insertSendingDomain(db, workspaceId, "own.test", now);
     const verified = { ownership: true, spf: false, dmarc: false, return_path: false };
     await updateDomainStanding(db, workspaceId, row?.id ?? "", { verified, failedChecks: {}, now });
-    const acceptor = createAcceptor(db, () => {});
+    const acceptor = createAcceptor({ db: db, clock: systemClock, plans, onCommitted: () => {} });
     const [, own, foreign] = await outcomes([
       acceptor.accept(draft(workspaceId, "first@a.test")),
       acceptor.accept(from("me@own.test", "own.test")),
@@ -94,7 +101,7 @@ describe("what is refused", () => {
     ["text that PostgreSQL cannot hold (class 22)", { subject: "a\0b" }],
     ["a value that a constraint refuses (class 23)", { source: "carrier pigeon" as "api" }],
   ])("one row with %s is, and the others of its batch are accepted", async (_what, change) => {
-    const acceptor = createAcceptor(db, () => {});
+    const acceptor = createAcceptor({ db: db, clock: systemClock, plans, onCommitted: () => {} });
     const names = Array.from({ length: 40 }, (_, at) => `r${at + 10}`);
     const calls = names.map((name) =>
       acceptor.accept(draft(workspaceId, `${name}@a.test`, name === "r33" ? change : {})),
@@ -111,7 +118,7 @@ describe("what is refused", () => {
     seen.before = async () => {
       throw Object.assign(new Error("terminating"), { code: "57P01" });
     };
-    const acceptor = createAcceptor(database, () => {});
+    const acceptor = createAcceptor({ db: database, clock: systemClock, plans, onCommitted: () => {} });
     const calls = Array.from({ length: 50 }, (_, at) => acceptor.accept(draft(workspaceId, `r${at}@a.test`)));
     const found = await outcomes(calls);
     expect(found.every((reason) => reason.code === "57P01")).toBe(true);
@@ -125,7 +132,10 @@ describe("when the database does not keep up", () => {
     const { seen, database } = observed(db);
     const go = Promise.withResolvers<void>();
     seen.before = () => go.promise;
-    return { go, acceptor: createAcceptor(database, () => {}, limits) };
+    return {
+      go,
+      acceptor: createAcceptor({ db: database, clock: systemClock, plans, onCommitted: () => {} }, limits),
+    };
   };
   const many = { messages: 100, bytes: 1_000_000, waitMs: 60_000 };
 
@@ -201,7 +211,7 @@ describe("an Idempotency-Key", () => {
   test("is answered in the transaction of its message", async () => {
     const held = reservation("k");
     expect(await reserve(db, held, {})).toBeUndefined();
-    const acceptor = createAcceptor(db, () => {});
+    const acceptor = createAcceptor({ db: db, clock: systemClock, plans, onCommitted: () => {} });
     await Promise.all([
       acceptor.accept(keyed(held, "a@a.test")),
       acceptor.accept(draft(workspaceId, "b@a.test")),
@@ -215,7 +225,7 @@ describe("an Idempotency-Key", () => {
     await reserve(db, slow, {});
     await lapse();
     expect(await reserve(db, fast, {})).toBeUndefined();
-    const acceptor = createAcceptor(db, () => {});
+    const acceptor = createAcceptor({ db: db, clock: systemClock, plans, onCommitted: () => {} });
     await acceptor.accept(keyed(fast, "fast@a.test"));
     const [late, neighbour] = await outcomes([
       acceptor.accept(keyed(slow, "slow@a.test")),
@@ -227,7 +237,10 @@ describe("an Idempotency-Key", () => {
   });
 
   test("of slow call and retry that are accepted at the same moment one wins", async () => {
-    const acceptors = [createAcceptor(db, () => {}), createAcceptor(db, () => {})];
+    const acceptors = [
+      createAcceptor({ db: db, clock: systemClock, plans, onCommitted: () => {} }),
+      createAcceptor({ db: db, clock: systemClock, plans, onCommitted: () => {} }),
+    ];
     for (let round = 0; round < 20; round += 1) {
       const [slow, fast] = [reservation(`k${round}`), reservation(`k${round}`)];
       await reserve(db, slow, {});
@@ -257,7 +270,7 @@ describe("an Idempotency-Key", () => {
   test("is free again, and nothing is stored, when the message was refused", async () => {
     const held = reservation("k");
     await reserve(db, held, {});
-    const acceptor = createAcceptor(db, () => {});
+    const acceptor = createAcceptor({ db: db, clock: systemClock, plans, onCommitted: () => {} });
     const bad = keyed(held, "a@a.test");
     const [fault] = await outcomes([
       acceptor.accept({ ...bad, message: { ...bad.message, subject: "a\0b" } }),

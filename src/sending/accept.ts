@@ -12,9 +12,12 @@ import { addressOf, entriesFor, type Recipient, verdictOn } from "../audience/su
 import { enqueueSql, type Priority } from "../delivery/store.ts";
 import { maySendAsAllSql, maySendAsEach, type SenderQuestion } from "../identity/may-send-as.ts";
 import { insertMessagesSql, isKept, type NewMessage } from "../messages/store.ts";
+import type { Clock } from "../platform/clock.ts";
 import type { Database, Queryable } from "../platform/database/pool.ts";
 import { ApiError, invalid, overloaded } from "../platform/errors.ts";
 import { type Reservation, updateAnswers } from "../platform/http/idempotency.ts";
+import type { Plans } from "../workspace/billing/plans.ts";
+import { areCoveredSql, refuseUncovered, requireOneMore, takeAcceptedSql } from "./allowance.ts";
 
 /** Retried for this long, then given up (mail-practice: 72 h). */
 const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1000;
@@ -38,11 +41,12 @@ export interface Draft {
 export interface Acceptor {
   /**
    * Resolves once the message is on disk.
-   * @throws ApiError VALIDATION_ERROR when the workspace may not send as that address, CONFLICT when another request
-   * took the Idempotency-Key over, RATE_LIMIT_EXCEEDED or 503 when there is more to accept than we can
+   * @throws ApiError VALIDATION_ERROR when the workspace may not send as that address, PLAN_LIMIT_REACHED or
+   * INSUFFICIENT_BALANCE when nothing covers it, CONFLICT when another request took the Idempotency-Key over,
+   * RATE_LIMIT_EXCEEDED at the hourly cap, and that or 503 when there is more to accept than we can
    */
   accept(draft: Draft): Promise<void>;
-  /** Would it be accepted? @throws ApiError VALIDATION_ERROR as `accept` does */
+  /** Would it be accepted? @throws ApiError as `accept` does */
   check(draft: Draft): Promise<void>;
 }
 
@@ -55,12 +59,16 @@ interface Waiting {
   readonly reject: (reason: unknown) => void;
 }
 
-/** @param onCommitted tells the delivery workers that there is something to do. */
-export function createAcceptor(
-  db: Database,
-  onCommitted: () => void,
-  limits: Readonly<typeof LIMITS> = LIMITS,
-): Acceptor {
+export interface AcceptorDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  /** Tells the delivery workers that there is something to do. */
+  readonly onCommitted: () => void;
+}
+
+export function createAcceptor(deps: AcceptorDeps, limits: Readonly<typeof LIMITS> = LIMITS): Acceptor {
+  const { db, clock, plans } = deps;
   const waiting: Waiting[] = [];
   let inFlight = 0;
   /** Content that waits or is being stored. */
@@ -70,7 +78,7 @@ export function createAcceptor(
   const start = () => {
     while (inFlight < BATCHES_IN_FLIGHT && waiting.length > 0) {
       inFlight += 1;
-      void commit(db, takeBatch(waiting), onCommitted).finally(() => {
+      void commit(deps, takeBatch(waiting)).finally(() => {
         inFlight -= 1;
         start();
       });
@@ -95,6 +103,7 @@ export function createAcceptor(
   return {
     async check({ sender, message }) {
       if (sender && !(await maySendAsEach(db, [sender]))(sender)) throw foreignSender(message);
+      await requireOneMore(db, plans, message.workspaceId, clock.now());
     },
     async accept(draft) {
       const bytes = sizeOf(draft.message);
@@ -119,37 +128,35 @@ export function createAcceptor(
 }
 
 /** Everybody in the batch learns what became of theirs; never throws. */
-async function commit(db: Database, batch: readonly Waiting[], onCommitted: () => void): Promise<void> {
+async function commit(deps: AcceptorDeps, batch: readonly Waiting[]): Promise<void> {
+  const { db, onCommitted } = deps;
   let rest = batch;
   try {
-    if (
-      await insertAtOnce(
-        db,
-        batch.map(({ draft }) => draft),
-      )
-    ) {
+    if (await insertAtOnce(deps, batch.map(draftOf))) {
       for (const { resolve } of batch) resolve();
       onCommitted();
       return;
     }
     rest = await refuseForeignSenders(db, batch);
     if (rest.length === 0) return;
-    const accepted = await insertHeld(
-      db,
-      rest.map(({ draft }) => draft),
-    );
+    const refused = await insertHeld(deps, rest.map(draftOf));
     for (const { draft, resolve, reject } of rest) {
-      if (accepted.has(draft)) resolve();
-      else reject(new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker"));
+      const refusal = refused.get(draft);
+      if (refusal === undefined) resolve();
+      else reject(refusal);
     }
     onCommitted();
   } catch (fault) {
     if (rest.length > 1 && isAboutContent(fault)) {
       const middle = Math.ceil(rest.length / 2);
-      await commit(db, rest.slice(0, middle), onCommitted);
-      await commit(db, rest.slice(middle), onCommitted);
+      await commit(deps, rest.slice(0, middle));
+      await commit(deps, rest.slice(middle));
     } else for (const { reject } of rest) reject(fault);
   }
+}
+
+function draftOf({ draft }: Waiting): Draft {
+  return draft;
 }
 
 /** A value the database does not take (SQLSTATE classes 22 and 23): one row's fault, and not its neighbours'. */
@@ -190,38 +197,53 @@ function foreignSender({ fromEmail }: NewMessage): ApiError {
 }
 
 /**
- * Inserts the drafts and stores their answers, together or not at all, and says which those were: a draft whose
- * Idempotency-Key was taken over meanwhile is left out, for the other request sends it.
+ * Inserts the drafts that are covered and stores their answers, together or not at all.
+ * @returns those left out, with the reason: not covered, or the Idempotency-Key was taken over meanwhile, and the other
+ * request sends it
  */
-async function insertHeld(db: Database, drafts: readonly Draft[]): Promise<ReadonlySet<Draft>> {
-  const answers = drafts.flatMap(({ idempotency }) =>
-    idempotency ? { held: idempotency.held, answer: idempotency.held.answerFor(idempotency.data) } : [],
-  );
-  if (answers.length === 0) {
-    await insertDrafts(db, drafts);
-    return new Set(drafts);
-  }
+async function insertHeld(
+  { db, clock, plans }: AcceptorDeps,
+  drafts: readonly Draft[],
+): Promise<ReadonlyMap<Draft, ApiError>> {
   return db.transaction(async (tx) => {
-    const holding = await updateAnswers(tx, answers);
-    const ours = drafts.filter(({ idempotency }) => !idempotency || holding.has(idempotency.held.token));
-    await insertDrafts(tx, ours);
-    return new Set(ours);
+    const messages = drafts.map(({ message }) => message);
+    const uncovered = await refuseUncovered(tx, plans, messages, clock.now());
+    const covered = drafts.filter(({ message }) => !uncovered.has(message));
+    const answers = covered.flatMap(({ idempotency }) =>
+      idempotency ? { held: idempotency.held, answer: idempotency.held.answerFor(idempotency.data) } : [],
+    );
+    const holding = answers.length === 0 ? new Set<string>() : await updateAnswers(tx, answers);
+    const isOurs = ({ idempotency }: Draft) => !idempotency || holding.has(idempotency.held.token);
+    await insertDrafts(tx, covered.filter(isOurs));
+    const overtaken = () => new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker");
+    return new Map(
+      drafts
+        .filter((draft) => uncovered.has(draft.message) || !isOurs(draft))
+        .map((draft) => [draft, uncovered.get(draft.message) ?? overtaken()]),
+    );
   });
 }
 
 /**
- * What nearly every batch is: nobody has an Idempotency-Key, and everybody may send. Then the right to send is asked and
- * all of it inserted in one round trip; otherwise nothing is done, and the answer is false.
+ * What nearly every batch is: nobody has an Idempotency-Key, everybody may send and is far from the limits of the plan.
+ * Then all of that is asked and all of it inserted in one round trip; otherwise nothing is done, and the answer is
+ * false.
  */
-async function insertAtOnce(db: Queryable, drafts: readonly Draft[]): Promise<boolean> {
+async function insertAtOnce({ db, clock }: AcceptorDeps, drafts: readonly Draft[]): Promise<boolean> {
   if (drafts.some(({ idempotency }) => idempotency !== undefined)) return false;
   const senders = maySendAsAllSql(drafts.flatMap(({ sender }) => sender ?? []));
-  const inserts = insertsOf(drafts, sql`(select may_send from senders)`);
-  const [answer] = await db.rows<{ may_send: boolean }>(
-    sql`with senders as materialized (${senders}), ${inserts} select may_send from senders`,
+  const covered = areCoveredSql(
+    drafts.map(({ message }) => message),
+    clock.now(),
+  );
+  const inserts = insertsOf(drafts, sql`(select may_send and is_wide from senders, allowances)`);
+  const [answer] = await db.rows<{ is_done: boolean }>(
+    sql`
+      with senders as materialized (${senders}), allowances as materialized (${covered}), ${inserts}
+      select may_send and is_wide as is_done from senders, allowances`,
     "accept messages",
   );
-  return answer?.may_send === true;
+  return answer?.is_done === true;
 }
 
 /** Log, contents and queue in one statement, whoever sends. */
@@ -254,7 +276,8 @@ function insertsOf(drafts: readonly Draft[], condition: Sql): Sql {
   );
   return sql`
     suppressions as materialized (${entriesFor(recipients)}),
-    ${insertMessagesSql(messages, { condition, judging })}, queue as (${queue})`;
+    ${insertMessagesSql(messages, { condition, judging })}, queue as (${queue}),
+    meter as (${takeAcceptedSql(messages[0]?.createdAt ?? new Date())})`;
 }
 
 function recipientOf(message: NewMessage): Recipient {

@@ -1,13 +1,13 @@
 /**
  * What the addresses in mails lead to, outside /api/v1 and on every host: the open pixel, links, unsubscribing, the mail
  * in the browser. Whoever has the address may call; nobody needs a key, and no cookie is set or read. A token that is
- * wrong in any way is 404.
+ * wrong in any way is 404, with a page for people.
  *
  * Programs open what is in mails, so a GET or HEAD never changes anything for the recipient: only POST unsubscribes,
  * whether a person pressed the button or a mail program did (one-click, RFC 8058).
  */
 import type { KeyObject } from "node:crypto";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Engagement } from "../messages/engagement.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
@@ -17,9 +17,23 @@ import { machineSign } from "./machine.ts";
 import type { Recorder } from "./recorder.ts";
 import { findLink, findRecipient, type MailLink } from "./store.ts";
 import { linkTarget } from "./target.ts";
-import { type LinkPurpose, mailLinks, PIXEL_ENDING, paths, readToken, type TrackedMail } from "./tokens.ts";
+import {
+  type LinkPurpose,
+  type MailLinks,
+  mailLinks,
+  PIXEL_ENDING,
+  paths,
+  readToken,
+  type TrackedMail,
+} from "./tokens.ts";
 import { type OnUnsubscribed, unsubscribe } from "./unsubscribe.ts";
-import { sendInvalid, sendQuestion, sendTrouble, sendUnsubscribed } from "./unsubscribe-page.ts";
+import {
+  sendInvalid,
+  sendQuestion,
+  sendTrouble,
+  sendUnsubscribed,
+  sendWrongMethod,
+} from "./unsubscribe-page.ts";
 
 /** 1×1, transparent. */
 const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
@@ -50,20 +64,12 @@ const foreignHeaders = {
   "X-Frame-Options": "DENY",
 };
 
-/** A mail's addresses as rendering takes them. */
-export interface RenderLinks {
-  readonly pixel: string | null;
-  readonly unsubscribe: string;
-  readonly view: string;
-  tracked(index: number, target: string): string;
-}
-
 /**
  * The mail once more, as its recipient got it but for its links. Null when what it was made of is not there any more.
  */
 export type RenderMail = (
   mail: TrackedMail,
-  links: RenderLinks,
+  links: MailLinks,
 ) => Promise<{ readonly html: string | null; readonly text: string | null } | null>;
 
 export interface TrackingDeps {
@@ -91,6 +97,8 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
       return sendTrouble(reply);
     });
     // Wildcards, because a parameter that is too long would be answered by the router.
+    for (const path of Object.values(paths)) refuseAllElse(pages, path);
+
     pages.get<Token>(`${paths.open}*`, async (request, reply) => {
       const rest = request.params["*"];
       const mail = rest.endsWith(PIXEL_ENDING) ? mailOf(rest.slice(0, -PIXEL_ENDING.length), "open") : null;
@@ -155,7 +163,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
   const isFresh = ({ updated_at }: MailLink) => clock.now().getTime() - updated_at.getTime() < SCAN_MS;
 
   /** Nothing of it is tracked: who looks at the mail in the browser has opened it already. */
-  const plainLinks = (mail: TrackedMail): RenderLinks => ({
+  const plainLinks = (mail: TrackedMail): MailLinks => ({
     // Relative, whatever stands in front of /v/ where this is seen.
     ...mailLinks(mail, "..", key),
     pixel: null,
@@ -175,6 +183,20 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     });
     return personal === null ? null : linkTarget(personal);
   };
+}
+
+/** An address without a token, and methods that its path does not take. */
+function refuseAllElse(pages: FastifyInstance, path: string): void {
+  const used = path === paths.unsubscribe ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
+  const refuseMethod = async (_request: FastifyRequest, reply: FastifyReply) =>
+    sendWrongMethod(reply, used.join(", "));
+  const unused = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter((method) => !used.includes(method));
+  // A wildcard stands for something: by itself it would leave the bare path to nobody.
+  pages.route({ method: used, url: path, handler: async (_request, reply) => sendInvalid(reply) });
+  for (const url of [path, `${path}*`]) {
+    // Refused before the body is read.
+    pages.route({ method: unused, url, onRequest: refuseMethod, handler: refuseMethod });
+  }
 }
 
 /** RFC 8058 section 3.1: a form with this one field, urlencoded or multipart. */

@@ -5,7 +5,7 @@ import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import type { TrackedMail } from "./tokens.ts";
 
-/** A link of the campaign that a mail belongs to. */
+/** A link of the campaign that a mail belongs to, or of the step of an autoresponder. */
 export interface MailLink {
   /** With its merge tags, if it has any. */
   readonly url: string;
@@ -24,14 +24,20 @@ export function findLink(
   return db.row(sql`
     select l.url, l.is_personal, m.status, m.updated_at
     from messages m
-    join campaign_links l on l.workspace_id = m.workspace_id and l.campaign_id = m.origin_id and l.index = ${index}
-    where m.workspace_id = ${workspaceId} and m.id = ${messageId} and m.source = 'campaign'`);
+    cross join lateral (
+      select url, is_personal from campaign_links
+      where m.source = 'campaign' and workspace_id = ${workspaceId} and campaign_id = m.origin_id and index = ${index}
+      union all
+      select k.url, k.is_personal from autoresponder_mails a
+      join autoresponder_links k on k.workspace_id = a.workspace_id and k.content_id = a.content_id and k.index = ${index}
+      where m.source = 'autoresponder' and a.workspace_id = ${workspaceId} and a.message_id = m.id) l
+    where m.workspace_id = ${workspaceId} and m.id = ${messageId}`);
 }
 
 /** Whom a mail went to, and as whose subscriber. */
 export interface MailRecipient {
   readonly address: string;
-  /** The list the mail was sent to; null when the campaign had none, or is not there any more. */
+  /** The list the mail was sent to; null when its campaign had none, or is not there any more. */
   readonly mailing_list_id: string | null;
   /** Null, too, when the list is not there any more. */
   readonly list_name: string | null;
@@ -53,10 +59,13 @@ export function findRecipient(
         where b.workspace_id = ${workspaceId} and b.subscriber_id = s.id and b.status = 'active'
           and (mail.mailing_list_id is null or b.mailing_list_id = mail.mailing_list_id)) as is_subscribed
     from (
-      select m.localpart || '@' || m.domain as address, c.audience_list_id as mailing_list_id, r.subscriber_id
+      select m.localpart || '@' || m.domain as address, coalesce(c.audience_list_id, n.mailing_list_id) as mailing_list_id,
+        coalesce(r.subscriber_id, a.subscriber_id) as subscriber_id
       from messages m
       left join campaigns c on c.workspace_id = m.workspace_id and c.id = m.origin_id
       left join campaign_recipients r on r.workspace_id = m.workspace_id and r.message_id = m.id
+      left join autoresponder_mails a on a.workspace_id = m.workspace_id and a.message_id = m.id
+      left join autoresponder_contents n on n.workspace_id = a.workspace_id and n.id = a.content_id
       where m.workspace_id = ${workspaceId} and m.id = ${messageId} and m.source in ('campaign', 'autoresponder')
     ) mail
     left join mailing_lists l on l.workspace_id = ${workspaceId} and l.id = mail.mailing_list_id

@@ -11,6 +11,7 @@
  * not under the MAC: whichever it is, it leads where a link of the same campaign leads, or nowhere.
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { LinkAddresses } from "../mail/merge-tags-engine.ts";
 import { asWorkspaceId, type WorkspaceId } from "../platform/ids.ts";
 import type { Secrets } from "../platform/secrets.ts";
 
@@ -20,16 +21,12 @@ export interface TrackedMail {
   readonly messageId: string;
 }
 
-/** The addresses of one mail; the shape that rendering takes. */
-export interface MailLinks {
-  /** Of the open pixel. */
-  readonly pixel: string;
+/** The addresses of one mail, unescaped, as rendering takes them. */
+export interface MailLinks extends LinkAddresses {
   /** The page that asks, and the address of the one-click POST (RFC 8058). */
   readonly unsubscribe: string;
   /** The mail in the browser. */
   readonly view: string;
-  /** What stands in place of the campaign's link of this index. */
-  tracked(index: number): string;
 }
 
 export type LinkPurpose = "open" | "click" | "unsubscribe" | "view";
@@ -57,7 +54,7 @@ export function mailLinkKey(secrets: Secrets): KeyObject {
 /**
  * @param base where people reach us, without a slash at its end: a tracking domain, or PUBLIC_URL
  */
-export function mailLinks(mail: TrackedMail, base: string, key: KeyObject): MailLinks {
+export function mailLinks(mail: TrackedMail, base: string, key: KeyObject) {
   const ids = Buffer.from((mail.workspaceId + mail.messageId).replaceAll("-", ""), "hex");
   if (ids.length !== IDS_OCTETS) throw new TypeError(`not two UUIDs: ${mail.workspaceId} ${mail.messageId}`);
   const mac = macOf(ids, key);
@@ -67,8 +64,8 @@ export function mailLinks(mail: TrackedMail, base: string, key: KeyObject): Mail
     pixel: address("open") + PIXEL_ENDING,
     unsubscribe: address("unsubscribe"),
     view: address("view"),
-    tracked: (index) => click + index,
-  };
+    tracked: (index: number) => click + index,
+  } satisfies MailLinks;
 }
 
 /** The mail that a token stands for, or null when it was not made with this key for this purpose. */

@@ -1,4 +1,4 @@
-/** The pages of unsubscribing. They never show a whole address: mails are forwarded, and links with them. */
+/** The pages of unsubscribing, and of what goes wrong. They never show a whole address: mails are forwarded, and links with them. */
 import type { FastifyReply } from "fastify";
 import { html, sendPage } from "../platform/http/page.ts";
 import type { MailRecipient } from "./store.ts";
@@ -44,6 +44,15 @@ export function sendInvalid(reply: FastifyReply): FastifyReply {
     "This link does not work",
     html`<p>It may have been cut off by the mail program, or the mail is so old that nothing is known of it any more.</p>
 <p class="soft">Every mail has a link of its own: try the one in a newer mail.</p>`,
+  );
+}
+
+export function sendWrongMethod(reply: FastifyReply, allow: string): FastifyReply {
+  return sendPage(
+    reply.header("Allow", allow),
+    405,
+    "This address is for reading",
+    html`<p>It takes no other requests than ${allow}.</p>`,
   );
 }
 

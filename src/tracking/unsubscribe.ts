@@ -20,7 +20,7 @@ export async function unsubscribe(
   mail: TrackedMail,
 ): Promise<MailRecipient | undefined> {
   const { workspaceId, messageId } = mail;
-  return deps.db.transaction(async (tx) => {
+  const leave = async (tx: Queryable) => {
     const recipient = await findRecipient(tx, mail);
     if (recipient === undefined || recipient.subscriber_id === null || !recipient.is_subscribed) {
       return recipient;
@@ -33,5 +33,7 @@ export async function unsubscribe(
       await recordUnsubscribed(tx, workspaceId, messageId, now);
     }
     return recipient;
-  });
+  };
+  // Opens and clicks lock the recipient before the person.
+  return deps.db.transaction(leave, { mayRepeat: true });
 }

@@ -19,8 +19,8 @@ const broken = new Map<string, Sql>([
       on m.workspace_id = q.workspace_id and m.id = q.message_id where m.id is null or m.status in ${final}`,
   ],
   [
-    "I1: every message has its content",
-    sql`select m.id from messages m where not exists (
+    "I1: every message has its content; those of campaigns are rendered when they are sent",
+    sql`select m.id from messages m where m.source <> 'campaign' and not exists (
       select from message_contents c where c.workspace_id = m.workspace_id and c.message_id = m.id)`,
   ],
   [

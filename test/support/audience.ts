@@ -56,7 +56,9 @@ export function addPeople(
   workspaceId: WorkspaceId,
   mailingListId: string,
   people: readonly Newcomer[],
-  options: Partial<Pick<Arrivals, "now" | "updateExisting" | "resubscribe" | "defaults" | "likelyNew">> = {},
+  options: Partial<
+    Pick<Arrivals, "now" | "updateExisting" | "resubscribe" | "isQuiet" | "defaults" | "likelyNew">
+  > = {},
 ): Promise<Arrived> {
   return db.transaction(async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);

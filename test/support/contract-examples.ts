@@ -10,6 +10,8 @@ import type { Database } from "../../src/platform/database/pool.ts";
 import type { WorkspaceId } from "../../src/platform/ids.ts";
 import { jobFolder } from "../../src/platform/jobs/files.ts";
 import { startJob } from "../../src/platform/jobs/queue.ts";
+import { plans } from "../../src/workspace/billing/plans.ts";
+import { topUp } from "../../src/workspace/billing/top-up.ts";
 import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
 
@@ -77,6 +79,12 @@ export const things: Readonly<Record<string, (owner: Owner, parents: readonly st
     "/campaigns/{id}/resume": (owner) => campaignIn("paused")(owner),
     "/campaigns/{id}/cancel": (owner) => campaignIn("sending")(owner),
     "/campaigns/{id}/unschedule": (owner) => campaignIn("scheduled")(owner),
+    "/autoresponders/{id}": async (owner) => create(owner, "/autoresponders", await autoresponder(owner)),
+    "/autoresponders/{id}/deactivate": async (owner) => {
+      const id = await create(owner, "/autoresponders", await autoresponder(owner));
+      await owner.call("POST", `/autoresponders/${id}/activate`);
+      return id;
+    },
     "/suppression-lists/{id}": (owner) => create(owner, "/suppression-lists", suppressionList()),
     "/suppression-lists/{id}/entries/{entry_id}": async (owner, [list]) => {
       await owner.call("POST", `/suppression-lists/${list}/entries`, entries());
@@ -123,6 +131,14 @@ async function email(owner: Owner) {
   return { to: "ada@example.net", subject: "Hello", body: "A line.", from_email: `news@${domain}` };
 }
 
+/** Of a workspace that can pay for it, and has none. */
+async function plan({ database, workspaceId, clock }: Owner) {
+  await database.run(sql`delete from subscriptions where workspace_id = ${workspaceId}`);
+  const given = { amount: "1000.00", gateway: "manual", description: "Example" } as const;
+  await database.transaction((tx) => topUp(tx, plans, workspaceId, given, clock.now()));
+  return { plan_id: "growth", billing_interval: "monthly" };
+}
+
 async function campaign(owner: Owner) {
   const { from_email } = await email(owner);
   const list = await newList(owner);
@@ -133,6 +149,17 @@ async function campaign(owner: Owner) {
     from_email,
     mailing_list_id: list,
     html_content: "<p>Hello</p>",
+  };
+}
+
+async function autoresponder(owner: Owner) {
+  const { from_email } = await email(owner);
+  return {
+    name: unique(),
+    mailing_list_id: await newList(owner),
+    from_email,
+    trigger: { type: "subscribed" },
+    steps: [{ delay: { days: 1 }, subject: "Welcome", html_content: "<p>Hello</p>" }],
   };
 }
 
@@ -156,6 +183,11 @@ function fileForm(field: string, content: string): FormData {
 export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<object>>> = {
   createApiKey: apiKey,
   updateApiKey: () => ({ name: unique() }),
+  subscribe: plan,
+  cancelSubscription: async (owner) => {
+    await owner.call("POST", "/billing/subscription", await plan(owner));
+    return {};
+  },
   createSendingDomain: sendingDomain,
   setCustomReturnPath: () => ({ enabled: true }),
   setDmarcIngestion: () => ({ enabled: true }),
@@ -168,6 +200,8 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   replaceCampaign: campaign,
   sendCampaign: () => ({ send_now: true }),
   testCampaign: () => ({ emails: ["ada@example.net"] }),
+  createAutoresponder: autoresponder,
+  replaceAutoresponder: autoresponder,
   createMailingList: mailingList,
   updateMailingList: () => ({ name: unique() }),
   addMember: subscriber,

@@ -3,8 +3,9 @@
  * service, and costs a benchmark little. Its parent asks it over IPC.
  *
  * It also knows what may rightly come twice. A message is *in doubt* when its connection ended right after the final dot
- * without another word from the client: our 250 may not have been read. A client that goes on on the same connection,
- * or keeps it idle, has read it and, in this service, written it down.
+ * without another word from the client: our 250 may not have been read. A client that sends the next message on the same
+ * connection, or keeps it idle, has read it and, in this service, written it down. The next envelope proves nothing: it
+ * may have travelled behind the body, before our answer (RFC 2920 section 3.1).
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -82,6 +83,8 @@ class Conversation {
   #input = "";
   #isBody = false;
   #isOpen = false;
+  /** An answer is held back, and whatever comes behind it waits: it was sent before that answer could be read. */
+  #isHolding = false;
   /** The message taken last, while nothing has come after it, and since when. */
   #unread: string | null = null;
   #takenAt = 0;
@@ -90,7 +93,7 @@ class Conversation {
     this.#socket = socket.setEncoding("latin1");
     this.#counter = counter;
     socket.on("data", (chunk: string) => {
-      this.#unread = null;
+      if (!chunk.startsWith("MAIL")) this.#unread = null;
       this.#input += chunk;
       this.#say(this.#read());
     });
@@ -114,7 +117,7 @@ class Conversation {
   /** Takes what is complete; gives the answers to it. */
   #read(): string {
     let output = "";
-    for (;;) {
+    while (!this.#isHolding) {
       const mark = this.#isBody ? END_OF_DATA : "\r\n";
       const end = this.#input.indexOf(mark);
       if (end < 0) return output;
@@ -122,6 +125,7 @@ class Conversation {
       this.#input = this.#input.slice(end + mark.length);
       output += this.#isBody ? this.#take(text) : this.#obey(text.slice(0, 4).toUpperCase());
     }
+    return output;
   }
 
   #obey(verb: string): string {
@@ -144,7 +148,11 @@ class Conversation {
     this.#takenAt = performance.now();
     const answer = "250 2.0.0 Taken\r\n";
     if (this.#counter.answerMs === 0) return answer;
-    setTimeout(() => this.#say(answer), this.#counter.answerMs).unref();
+    this.#isHolding = true;
+    setTimeout(() => {
+      this.#isHolding = false;
+      this.#say(answer + this.#read());
+    }, this.#counter.answerMs).unref();
     return "";
   }
 

@@ -32,6 +32,9 @@ export interface Program extends AsyncDisposable {
   readonly url: string;
   /** The process started last, which is also its group. */
   readonly pid: number;
+  readonly isRunning: boolean;
+  /** What it wrote last, log and errors alike. */
+  readonly lastWords: string;
   /** With the bootstrap key. */
   readonly call: CallApi;
   /** What it logged under this message since the first start, in order. */
@@ -72,6 +75,12 @@ export async function startProgram(
     get pid() {
       return child?.pid ?? 0;
     },
+    get isRunning() {
+      return child !== undefined && running.has(child);
+    },
+    get lastWords() {
+      return output.slice(-LAST_LINES).join("\n");
+    },
     call: apiCaller(() => url, settings.BOOTSTRAP_API_KEY),
     logged,
     async start() {
@@ -102,7 +111,7 @@ export async function startProgram(
       }
     },
     async kill(signal) {
-      if (child === undefined || !running.has(child)) throw new Error("the program does not run");
+      if (child === undefined || !program.isRunning) throw new Error("the program does not run");
       const ended = once(child, "exit");
       if (signal === "SIGKILL") killGroup(child);
       else child.kill(signal);
@@ -113,7 +122,7 @@ export async function startProgram(
     },
     async [Symbol.asyncDispose]() {
       // In good order, because an embedded PostgreSQL has a process group of its own.
-      if (child !== undefined && running.has(child)) await program.kill("SIGTERM");
+      if (program.isRunning) await program.kill("SIGTERM");
     },
   };
   await program.start();

@@ -5,7 +5,7 @@ import type { Database } from "../../src/platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
 import { createSecrets } from "../../src/platform/secrets.ts";
 import { insertDrafts } from "../../src/sending/accept.ts";
-import { type MailLinks, mailLinkKey, mailLinks } from "../../src/tracking/tokens.ts";
+import { mailLinkKey, mailLinks } from "../../src/tracking/tokens.ts";
 import { addPeople, newList } from "./audience.ts";
 import { draft } from "./drafts.ts";
 import { SECRET_KEY } from "./service.ts";
@@ -15,7 +15,7 @@ export const linkKey = mailLinkKey(createSecrets(SECRET_KEY));
 export interface SentMail {
   readonly messageId: string;
   readonly email: string;
-  readonly links: MailLinks;
+  readonly links: ReturnType<typeof mailLinks>;
 }
 
 export interface TrackedCampaign {

@@ -76,6 +76,7 @@ export function leased(localpart: string, change: Partial<LeasedMessage> = {}): 
     text: "Hello",
     attachments: null,
     has_content: true,
+    is_stale: false,
     ...change,
   };
 }

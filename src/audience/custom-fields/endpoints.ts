@@ -7,6 +7,8 @@ import { type Endpoint, endpoint, need, type Resource } from "../../platform/htt
 import { Deleted } from "../../platform/http/shapes.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { lockReferences } from "../segments/store.ts";
+import { requireFieldUnused } from "../segments/uses.ts";
 import { convertValues } from "./change-type.ts";
 import { type FieldSettings, readDefinition } from "./definition.ts";
 import { CustomField, CustomFieldChanges, NewCustomField } from "./field.ts";
@@ -93,6 +95,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       needs: need(customFields, "write"),
       answer: Deleted,
       message: "Custom field deleted",
+      errors: ["CONFLICT"],
       handle: ({ caller, params }) => deleteField(deps, caller.workspaceId, params.id, params.field_id),
     }),
     endpoint({
@@ -139,6 +142,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       needs: need(customFields, "write"),
       answer: Deleted,
       message: "Global custom field deleted",
+      errors: ["CONFLICT"],
       handle: ({ caller, params }) => deleteField(deps, caller.workspaceId, null, params.field_id),
     }),
   ];
@@ -197,6 +201,12 @@ function retyped(held: CustomField, { field_type }: CustomFieldChanges): Partial
 }
 
 async function deleteField({ db }: Dependencies, workspaceId: WorkspaceId, scope: FieldScope, id: string) {
-  if (!(await removeField(db, workspaceId, scope, id))) throw notFound("Custom field");
+  await db.transaction(async (tx) => {
+    await lockReferences(tx, workspaceId);
+    const held = await lockField(tx, workspaceId, scope, id);
+    if (held === undefined) throw notFound("Custom field");
+    await requireFieldUnused(tx, workspaceId, held);
+    await removeField(tx, workspaceId, id);
+  });
   return { id, deleted: true } as const;
 }

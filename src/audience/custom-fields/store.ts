@@ -102,16 +102,9 @@ export function updateField(
     returning ${columns}`);
 }
 
-/** Says whether there was one. The values that people have of it stay. */
-export async function removeField(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  scope: FieldScope,
-  id: string,
-): Promise<boolean> {
-  return (
-    (await db.run(sql`delete from custom_fields where ${isOf(workspaceId, scope)} and id = ${id}`)) === 1
-  );
+/** The values that people have of it stay. */
+export async function removeField(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await tx.run(sql`delete from custom_fields where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
 const json = (value: unknown): Sql =>

@@ -157,6 +157,7 @@ test("what is exported comes back as it was, on another workspace's list and on 
     { field_name: "born", field_type: "date" },
     { field_name: "vip", field_type: "boolean" },
     { field_name: "site", field_type: "url" },
+    { field_name: "contact", field_type: "email" },
     { field_name: "size", field_type: "select", field_options: ["S", "-M", "=L"] },
     { field_name: "topics", field_type: "multiselect", field_options: ["News", "@home", "a, b"] },
   ].map((body) => ({ ...body, field_label: body.field_name }));
@@ -207,6 +208,7 @@ test("what is exported comes back as it was, on another workspace's list and on 
         born: fc.constantFrom("2026-02-28", "2026-01-31T09:00:00.000Z"),
         vip: fc.boolean(),
         site: fc.constantFrom("https://example.com/?a=1,2", "http://example.org"),
+        contact: fc.constantFrom("+a@example.com", "-b.c@example.org"),
         size: fc.constantFrom("S", "-M", "=L"),
         topics: fc.uniqueArray(fc.constantFrom("News", "@home", "a, b"), { minLength: 1 }),
       },

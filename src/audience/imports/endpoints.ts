@@ -34,6 +34,12 @@ const ImportForm = Type.Object(
           "Whether members who unsubscribed become active again where the file says active, or nothing.",
       }),
     ),
+    trigger_autoresponders: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: "Whether the list's autoresponders write to those who join by this import.",
+      }),
+    ),
   },
   { $id: "SubscriberImport" },
 );
@@ -65,6 +71,7 @@ export function importEndpoints({ db, dataDir }: { db: Database; dataDir: string
           file_name: body.csvFile.name,
           update_existing: body.update_existing ?? true,
           resubscribe: body.resubscribe ?? false,
+          trigger_autoresponders: body.trigger_autoresponders ?? false,
         };
         await moveToJob(dataDir, id, body.csvFile.path);
         return db.transaction(async (tx) => {

@@ -21,6 +21,7 @@ export interface ImportInput {
   readonly file_name: string;
   readonly update_existing: boolean;
   readonly resubscribe: boolean;
+  readonly trigger_autoresponders: boolean;
 }
 
 /** Connections that all imports of a process take together; the others of the pool are for those who wait. */
@@ -32,7 +33,12 @@ export function importHandler({ db, clock }: { db: Database; clock: Clock }): Jo
     const { id: jobId, workspaceId, input } = job;
     const folder = await openFolder();
     const place = { workspaceId, mailingListId: input.mailing_list_id, folder };
-    const options = { updateExisting: input.update_existing, resubscribe: input.resubscribe };
+    const options = {
+      updateExisting: input.update_existing,
+      resubscribe: input.resubscribe,
+      triggerAutoresponders: input.trigger_autoresponders,
+      clock,
+    };
     const plan = (await findPlan(folder)) ?? (await readAndKeep());
 
     async function readAndKeep(): Promise<Plan> {

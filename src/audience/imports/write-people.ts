@@ -4,8 +4,8 @@
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import type { Database } from "../../platform/database/pool.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Transaction } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { lockMailingList } from "../mailing-lists/store.ts";
 import { insertMembers } from "../subscribers/door.ts";
@@ -22,6 +22,9 @@ export interface Writing {
   readonly folder: string;
   readonly updateExisting: boolean;
   readonly resubscribe: boolean;
+  /** Whether autoresponders begin for those who join; they do so when their batch is written. */
+  readonly triggerAutoresponders: boolean;
+  readonly clock: Clock;
   /** Of all imports of this process: they must leave connections to others. */
   readonly takeTurn: TakeTurn;
   /** Ends it between two batches. */
@@ -48,7 +51,7 @@ export async function writePeople(writing: Writing, plan: Plan): Promise<Written
     for (let next = left.shift(); next !== undefined && !signal.aborted; next = left.shift()) {
       const [at, batch] = next;
       const lines = await readBatch(people, batch);
-      const written = await takeTurn(() => retried(() => writeBatch(writing, plan, at, batch, lines)));
+      const written = await takeTurn(() => writeBatch(writing, plan, at, batch, lines));
       sum = add(sum, written);
       onWritten(sum);
     }
@@ -68,14 +71,23 @@ async function readBatch(file: FileHandle, { offset, bytes }: Batch): Promise<Bu
 }
 
 async function writeBatch(
-  { db, workspaceId, mailingListId, jobId, updateExisting, resubscribe }: Writing,
+  {
+    db,
+    workspaceId,
+    mailingListId,
+    jobId,
+    updateExisting,
+    resubscribe,
+    triggerAutoresponders,
+    clock,
+  }: Writing,
   plan: Plan,
   at: number,
   { replaced }: Batch,
   text: Buffer,
 ): Promise<Written> {
   const key = { jobId, batch: at };
-  return db.transaction(async (tx) => {
+  const write = async (tx: Transaction) => {
     if (!(await claimBatch(tx, workspaceId, key))) return nothing;
     await lockMailingList(tx, workspaceId, mailingListId);
     await stage(tx, [text]);
@@ -83,16 +95,18 @@ async function writeBatch(
     const { given, joined, changed } = await insertMembers(tx, workspaceId, {
       mailingListId,
       people: staged,
-      now: new Date(plan.now),
+      now: triggerAutoresponders ? clock.now() : new Date(plan.now),
       updateExisting,
       resubscribe,
+      isQuiet: !triggerAutoresponders,
       defaults: plan.defaults,
       likelyNew: true,
     });
     const written = { created: joined, updated: changed, unchanged: given - joined - changed };
     await updateBatch(tx, workspaceId, key, written);
     return written;
-  });
+  };
+  return db.transaction(write, { mayRepeat: true });
 }
 
 const nothing: Written = { created: 0, updated: 0, unchanged: 0 };
@@ -103,23 +117,4 @@ function add(one: Written, other: Written): Written {
     updated: one.updated + other.updated,
     unchanged: one.unchanged + other.unchanged,
   };
-}
-
-const MOST_TRIES = 5;
-const PAUSE_MS = 100;
-
-/**
- * Everybody locks in one order, but statements of others may not: of two that wait for each other PostgreSQL ends one,
- * and a batch that was rolled back can simply be written again.
- */
-async function retried<Result>(work: () => Promise<Result>): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await work();
-    } catch (fault) {
-      const isDeadlock = fault instanceof Error && "code" in fault && fault.code === "40P01";
-      if (!isDeadlock || tries === MOST_TRIES) throw fault;
-      await delay(PAUSE_MS * tries);
-    }
-  }
 }

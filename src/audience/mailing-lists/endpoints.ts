@@ -7,6 +7,8 @@ import { type Endpoint, endpoint, need, type Resource } from "../../platform/htt
 import type { QueryField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { lockReferences } from "../segments/store.ts";
+import { requireListUnused } from "../segments/uses.ts";
 import { removeCounters } from "../subscribers/counters.ts";
 import { removeAllMembers, removeLatecomers } from "../subscribers/remove-all.ts";
 import { removeLateListsScopedTo, removeListsScopedTo } from "../suppression-lists/remove-list.ts";
@@ -185,6 +187,7 @@ async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: W
     if (await campaigns.areUsing(tx, workspaceId, id)) {
       throw new ApiError("CONFLICT", "A campaign to this list is scheduled or sending: cancel it first");
     }
+    await requireListUnused(tx, workspaceId, id);
   };
   await requireMailingList(db, workspaceId, id);
   await requireUnused(db);
@@ -192,6 +195,7 @@ async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: W
   await removeListsScopedTo(db, workspaceId, id);
   await db.transaction(async (tx) => {
     await lockMailingListAlone(tx, workspaceId, id);
+    await lockReferences(tx, workspaceId);
     await requireUnused(tx);
     await removeLatecomers(tx, workspaceId, id, clock.now());
     await removeLateListsScopedTo(tx, workspaceId, id);

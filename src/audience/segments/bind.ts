@@ -6,7 +6,8 @@ import { builtInFields } from "./fields.ts";
 import { never, type Rule, type RuleGroup } from "./rule.ts";
 import type { Scope } from "./scope.ts";
 
-const CUSTOM = "custom_fields.";
+/** In front of a custom field's name. */
+export const CUSTOM = "custom_fields.";
 const LONGEST_NAME = 100;
 
 /** Hears of rules that have no meaning (any more), with their path; they match nobody. */

@@ -105,7 +105,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       needs: need(segments, "read"),
       body: PreviewInput,
       answer: Preview,
-      message: (data) => `${data.subscriber_count} subscribers`,
+      message: ({ subscriber_count: count }) => (count === 1 ? "1 subscriber" : `${count} subscribers`),
       errors: ["BAD_REQUEST"],
       async handle({ caller: { workspaceId }, params, body }) {
         await requireMailingList(db, workspaceId, params.id);

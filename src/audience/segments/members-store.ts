@@ -96,7 +96,7 @@ function tooCostly(): ApiError {
 }
 
 /** @throws ApiError BAD_REQUEST for more than a statement can hold */
-function bounded(statement: Sql): Sql {
+export function bounded(statement: Sql): Sql {
   if (statement.values.length > MOST_VALUES) throw tooCostly();
   return statement;
 }

@@ -225,3 +225,42 @@ export async function listKnownLists(
     select id from mailing_lists where workspace_id = ${workspaceId} and id = any(${ids}::uuid[])`);
   return new Set(rows.map((row) => row.id));
 }
+
+/** Names of the segments with rules on a custom field; on a global one where their list has none of that name. */
+export async function listNamesWithField(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string | null,
+  fieldName: string,
+  spellings: readonly string[],
+): Promise<string[]> {
+  const isItsList =
+    mailingListId === null
+      ? sql`not exists (select from custom_fields f where f.workspace_id = g.workspace_id
+          and f.mailing_list_id = g.mailing_list_id and f.field_name = ${fieldName})`
+      : sql`g.mailing_list_id = ${mailingListId}`;
+  const rows = await db.rows<{ name: string }>(sql`
+    select name from segments g
+    where workspace_id = ${workspaceId} and ${isItsList} and exists (
+      select from jsonb_path_query(conditions, '$.**.field') f where f #>> '{}' = any(${spellings}::text[]))
+    order by name`);
+  return rows.map((row) => row.name);
+}
+
+/** Names of the segments of other lists with rules on a mailing list, or on one of its segments. */
+export async function listNamesWithList(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<string[]> {
+  const rows = await db.rows<{ name: string }>(sql`
+    select name from segments g
+    where workspace_id = ${workspaceId} and mailing_list_id <> ${mailingListId} and (
+      referenced_segments && array(
+        select id from segments where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId})
+      or exists (
+        select from jsonb_path_query(conditions, '$.** ? (@.field == "mailing_list").value') v
+        where position(${mailingListId} in lower(v #>> '{}')) > 0))
+    order by name`);
+  return rows.map((row) => row.name);
+}

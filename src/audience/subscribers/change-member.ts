@@ -1,13 +1,16 @@
 /** Adding one person to a list, changing and removing one. */
 import sql, { type Sql } from "sql-template-tag";
 import type { Static } from "typebox";
+import { domainOf } from "../../mail/address.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { listFieldsInForce } from "../custom-fields/store.ts";
 import { lockMailingList } from "../mailing-lists/store.ts";
-import { domainOf, judgeRecipients } from "../suppression-lists/judge.ts";
+import type { EntryOrigin } from "../suppression-lists/entry-store.ts";
+import { judgeRecipients } from "../suppression-lists/judge.ts";
+import { suppressPerson } from "../suppression-lists/lost-addresses.ts";
 import { readObject, valueReader } from "./custom-values.ts";
 import { insertMembers, removeMembers, updateStatuses } from "./door.ts";
 import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./input.ts";
@@ -92,6 +95,7 @@ export function changeMember(
   { db, clock }: Dependencies,
   place: Place,
   body: MemberChanges,
+  keyName: string,
 ): Promise<Member> {
   const { workspaceId, mailingListId, subscriberId } = place;
   const names = {
@@ -115,10 +119,9 @@ export function changeMember(
       const custom_fields = valueReader(fields).change(given ?? {}, person.custom_fields);
       await updateSubscriber(tx, workspaceId, { ...person, ...names, custom_fields }, clock.now());
     }
-    if (body.status !== undefined) {
-      await updateStatuses(tx, workspaceId, moveOf(place, body.status), clock.now());
-    }
-    return requireMember(tx, place);
+    return body.status === undefined
+      ? requireMember(tx, place)
+      : moveMember(tx, place, body.status, { createdBy: keyName, createdAt: clock.now() });
   });
 }
 
@@ -127,12 +130,29 @@ export function setStatus(
   { db, clock }: Dependencies,
   place: Place,
   status: SubscriberStatus,
+  keyName: string,
 ): Promise<Member> {
   return db.transaction(async (tx) => {
     await lockMailingList(tx, place.workspaceId, place.mailingListId);
-    await updateStatuses(tx, place.workspaceId, moveOf(place, status), clock.now());
-    return requireMember(tx, place);
+    return moveMember(tx, place, status, { createdBy: keyName, createdAt: clock.now() });
   });
+}
+
+/** Who is said to have bounced or complained is suppressed as well, and stays so whatever status follows. */
+async function moveMember(
+  tx: Queryable,
+  place: Place,
+  status: SubscriberStatus,
+  origin: EntryOrigin,
+): Promise<Member> {
+  const { workspaceId } = place;
+  await updateStatuses(tx, workspaceId, moveOf(place, status), origin.createdAt);
+  const member = await requireMember(tx, place);
+  const lost = holdingStatuses.find((holding) => holding === status);
+  if (lost !== undefined) {
+    await suppressPerson(tx, workspaceId, { address: member.email, status: lost }, origin);
+  }
+  return member;
 }
 
 /** @throws ApiError NOT_FOUND */

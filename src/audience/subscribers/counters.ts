@@ -1,7 +1,7 @@
 /**
  * The counters of lists and of the workspace, moved in the transaction that moves the memberships, so that they are at
  * every commit what a count would give. One statement moves them all, at the end of a transaction and once: rows are
- * locked in one order by everybody, and for as short as can be.
+ * locked in one order by everybody (days, the workspace, lists), and for as short as can be.
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
@@ -90,16 +90,20 @@ export async function moveCounters(
       on conflict (workspace_id, mailing_list_id, day) do update
       set subscribed = d.subscribed + excluded.subscribed, unsubscribed = d.unsubscribed + excluded.unsubscribed,
         bounced = d.bounced + excluded.bounced, complained = d.complained + excluded.complained
+      returning day
     ), people as (
       insert into subscriber_counters as c (workspace_id, active, unsubscribed, bounced, complained)
       select ${workspaceId}, ${people("active")}, ${people("unsubscribed")}, ${people("bounced")},
         ${people("complained")}
+      from (select count(*) from days) d
       where ${changedPeople}::int > 0
       on conflict (workspace_id) do update set ${added}
+      returning workspace_id
     )
     insert into list_counters as c (workspace_id, mailing_list_id, active, unsubscribed, bounced, complained)
     select ${workspaceId}, mailing_list_id, active, unsubscribed, bounced, complained
-    from tally order by mailing_list_id
+    from tally, (select count(*) from days) d, (select count(*) from people) p
+    order by mailing_list_id
     on conflict (workspace_id, mailing_list_id) do update set ${added}`);
 }
 

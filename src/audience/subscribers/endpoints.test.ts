@@ -101,7 +101,10 @@ describe("adding", () => {
     const email = address();
     const { subscriber_id } = await added({ email });
     await service.call("PUT", `${members()}/${subscriber_id}/status`, { status: "complained" });
-    expect(await added({ email }, other)).toMatchObject({ status: "complained", warnings: ["complained"] });
+    expect(await added({ email }, other)).toMatchObject({
+      status: "complained",
+      warnings: ["complained", "suppressed"],
+    });
   });
 
   test.each([

@@ -22,7 +22,7 @@ import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";
 
 const search = textField(
   200,
-  "Words of the name or of the address before its @, the last one perhaps only begun; or the beginning of an address or a domain. Finds 2,000 people at most.",
+  "Words of the name or of the address before its @, the last one perhaps only begun; or the beginning of an address or a domain. The middle of a word is not found. Finds 2,000 people at most.",
 );
 
 interface Dependencies {
@@ -94,18 +94,21 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       body: MemberChanges,
       answer: Member,
       message: "Subscriber updated",
-      handle: ({ caller, params, body }) => changeMember(deps, placeOf(caller.workspaceId, params), body),
+      handle: ({ caller, params, body }) =>
+        changeMember(deps, placeOf(caller.workspaceId, params), body, caller.keyName),
     }),
     endpoint({
       id: "setMemberStatus",
       method: "PUT",
       path: "/mailing-lists/{id}/subscribers/{subscriber_id}/status",
-      summary: "Set a subscriber's status; bounced and complained hold on every list of the person",
+      summary:
+        "Set a subscriber's status; bounced and complained hold on every list, and suppress the address",
       needs: need(subscribers, "write"),
       body: StatusInput,
       answer: Member,
       message: (data) => `${data.email} is ${data.status}`,
-      handle: ({ caller, params, body }) => setStatus(deps, placeOf(caller.workspaceId, params), body.status),
+      handle: ({ caller, params, body }) =>
+        setStatus(deps, placeOf(caller.workspaceId, params), body.status, caller.keyName),
     }),
     endpoint({
       id: "removeMember",

@@ -31,6 +31,23 @@ export async function countMailOfPeople(tx: Queryable, mail: Sql): Promise<void>
 }
 
 /**
+ * Holds days of lists on which more than one statement of the caller's transaction moves something, in the one order in
+ * which everybody takes them.
+ * @param lists a relation with the columns workspace_id, mailing_list_id and time
+ */
+export async function lockDays(tx: Queryable, lists: Sql): Promise<void> {
+  await tx.run(sql`
+    insert into list_days as d (workspace_id, mailing_list_id, day)
+    select distinct m.workspace_id, m.mailing_list_id, (m.time at time zone w.timezone)::date
+    from ${lists} m
+    join workspaces w on w.id = m.workspace_id
+    -- A list that was deleted has no days.
+    join mailing_lists l on l.workspace_id = m.workspace_id and l.id = m.mailing_list_id
+    order by 1, 2, 3
+    on conflict (workspace_id, mailing_list_id, day) do update set day = excluded.day`);
+}
+
+/**
  * Moves the figures of lists on the days of their workspaces' time zones.
  * @param mail a relation with the columns workspace_id, mailing_list_id, sent, delivered, bounced, complained and time
  */

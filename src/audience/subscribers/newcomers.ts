@@ -21,6 +21,8 @@ export interface Arrivals {
   readonly resubscribe: boolean;
   /** Custom fields that people who are new have besides those given. */
   readonly defaults?: Readonly<Record<string, unknown>>;
+  /** Whether no autoresponder begins for those who join. */
+  readonly isQuiet?: boolean;
   /** The workspace may know nobody of them, as in a first import: that is tried first, for a third less time. */
   readonly likelyNew?: boolean;
 }
@@ -99,12 +101,16 @@ function insertingPeople(
 }
 
 /** `joining` is a relation with the columns id, status and source. */
-function insertingMemberships(workspaceId: WorkspaceId, { mailingListId, now }: Arrivals, joining: Sql): Sql {
+function insertingMemberships(
+  workspaceId: WorkspaceId,
+  { mailingListId, now, isQuiet = false }: Arrivals,
+  joining: Sql,
+): Sql {
   return sql`
     insert into memberships (workspace_id, mailing_list_id, subscriber_id, status, source, subscribed_at,
-      unsubscribed_at, created_at, updated_at)
+      unsubscribed_at, created_at, updated_at, is_quiet)
     select ${workspaceId}, ${mailingListId}, id, status, source, ${now}::timestamptz,
-      case when status = 'unsubscribed' then ${now}::timestamptz end, ${now}, ${now}
+      case when status = 'unsubscribed' then ${now}::timestamptz end, ${now}, ${now}, ${isQuiet}
     from ${joining} j`;
 }
 
@@ -112,8 +118,11 @@ function insertingMemberships(workspaceId: WorkspaceId, { mailingListId, now }: 
 async function lockKnown(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<number> {
   const row = await tx.row<{ count: number }>(sql`
     select count(*)::int as count from (
-      select from (select id, email from ${people} p order by email) p cross join lateral (
-        select from subscribers s where workspace_id = ${workspaceId} and email = p.email and s.id <> p.id
+      -- The workspace is a column here: of a constant that statistics do not know the planner expects one person, and may
+      -- look for each address through all of the workspace.
+      select from (select id, email, ${workspaceId}::uuid as workspace from ${people} p order by email offset 0) p
+      cross join lateral (
+        select from subscribers s where workspace_id = p.workspace and email = p.email and s.id <> p.id
         for update) s) l`);
   return row?.count ?? 0;
 }

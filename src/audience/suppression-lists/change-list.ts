@@ -5,6 +5,7 @@ import { ApiError } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { keptByService } from "./remove-list.ts";
 import {
+  countSuppressionLists,
   insertSuppressionList,
   lockScope,
   lockSuppressionList,
@@ -24,7 +25,13 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** @throws ApiError VALIDATION_ERROR, also for a mailing list or segment that is not there */
+/** Of a workspace: they are listed all at once. */
+export const MOST_LISTS = 1_000;
+
+/**
+ * @throws ApiError VALIDATION_ERROR, also for a mailing list or segment that is not there; BAD_REQUEST when there are too
+ * many
+ */
 export function createSuppressionList(
   { db, clock }: Dependencies,
   workspaceId: WorkspaceId,
@@ -34,6 +41,9 @@ export function createSuppressionList(
   const id = newId();
   return db.transaction(async (tx) => {
     await requireScope(tx, workspaceId, settings);
+    if ((await countSuppressionLists(tx, workspaceId)) >= MOST_LISTS) {
+      throw new ApiError("BAD_REQUEST", `There can be ${MOST_LISTS} suppression lists; delete one first`);
+    }
     await insertSuppressionList(tx, workspaceId, { id, ...settings }, clock.now());
     return requireSuppressionList(tx, workspaceId, id);
   });

@@ -68,6 +68,7 @@ export function suppressionListEndpoints(deps: { readonly db: Database; readonly
       answer: SuppressionList,
       status: 201,
       message: "Suppression list created",
+      errors: ["BAD_REQUEST"],
       handle: ({ caller, body }) => createSuppressionList(deps, caller.workspaceId, body),
     }),
     endpoint({

@@ -3,11 +3,12 @@
  * list, and moves entry_count and revision with it.
  */
 import sql, { empty, type Sql } from "sql-template-tag";
+import { domainOf } from "../../mail/address.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { newId, newIdSeries, type WorkspaceId } from "../../platform/ids.ts";
 import { type Position, STRIDE } from "../subscribers/positions.ts";
 import type { EntryValue } from "./entry-value.ts";
-import { domainOf, reasonOf, type SuppressionReason, suppressionReasons } from "./judge.ts";
+import { reasonOf, type SuppressionReason, suppressionReasons } from "./judge.ts";
 import type { SuppressionEntry } from "./suppression-list.ts";
 
 /** A search looks no further than so many entries. */
@@ -129,12 +130,13 @@ export async function insertEntries(
   return added;
 }
 
-/** An address that must not be written to again, and the message that told so. */
+/** An address that must not be written to again. */
 export interface LostAddress {
   /** Normalised. */
   readonly address: string;
   readonly reason: "hard_bounce" | "complaint";
-  readonly messageId: string;
+  /** The message that told so; null when somebody did. */
+  readonly messageId: string | null;
   readonly time: Date;
 }
 
@@ -143,12 +145,13 @@ export async function insertLostAddresses(
   tx: Queryable,
   list: EntriesOf,
   lost: readonly LostAddress[],
+  createdBy: string,
 ): Promise<void> {
   const added = await tx.row<{ count: number }>(sql`
     with written as (
       insert into suppression_entries as e (workspace_id, suppression_list_id, id, entry_value, normalized_value,
         entry_type, reason, source_message_id, created_by, created_at)
-      select ${list.workspaceId}, ${list.listId}, id, address, address, 'email', reason, message_id, 'system', time
+      select ${list.workspaceId}, ${list.listId}, id, address, address, 'email', reason, message_id, ${createdBy}, time
       from unnest(${lost.map(() => newId())}::uuid[], ${lost.map(({ address }) => address)}::text[],
         ${lost.map(({ reason }) => reason)}::text[], ${lost.map(({ messageId }) => messageId)}::uuid[],
         ${lost.map(({ time }) => time)}::timestamptz[]) as l (id, address, reason, message_id, time)

@@ -117,11 +117,6 @@ export async function judgeRecipients(
   return recipients.map((_, index) => verdicts.get(index + 1));
 }
 
-/** The domain of an address that has been parsed. */
-export function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf("@") + 1);
-}
-
 /** What one list alone says of a value, as a message in its scope would hear it; undefined where there is no such list. */
 export function judgeByList(
   db: Queryable,

@@ -2,15 +2,18 @@ import sql from "sql-template-tag";
 import { beforeEach, describe, expect, it, test } from "vitest";
 import { addPeople, findMiscounts, newList } from "../../../test/support/audience.ts";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
+import { newCampaign } from "../../../test/support/campaigns.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { draft } from "../../../test/support/drafts.ts";
 import { recordOutcomes } from "../../messages/door.ts";
 import type { Outcome } from "../../messages/outcome.ts";
 import { findMessage, listEvents, type NewMessage } from "../../messages/store.ts";
 import { systemClock } from "../../platform/clock.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { createReactions } from "../../reactions.ts";
 import { insertDrafts } from "../../sending/accept.ts";
+import { countMailOfLists } from "../subscribers/mail-store.ts";
+import { insertLostAddresses } from "./entry-store.ts";
 import { expireHardBounces } from "./expire.ts";
 import { ensureSystemList, findSuppressionList } from "./store.ts";
 
@@ -165,6 +168,24 @@ test("the service's own mail heeds bounces and complaints, and no list that some
   expect(await statusOf("ada@example.org", "api")).toBe("suppressed");
 });
 
+test("an entry that somebody made long ago and that bounces today is as old as the bounce", async () => {
+  const listId = await ensureSystemList(db, workspaceId);
+  await db.run(sql`
+    insert into suppression_entries (workspace_id, suppression_list_id, id, entry_value, normalized_value, entry_type,
+      reason, created_by, created_at)
+    values (${workspaceId}, ${listId}, gen_random_uuid(), 'Ada@x', 'ada@example.com', 'email', 'manual', 'x',
+      now() - interval '1 year')`);
+  const lost = {
+    address: "ada@example.com",
+    reason: "hard_bounce",
+    messageId: newId(),
+    time: new Date(),
+  } as const;
+  await db.transaction((tx) => insertLostAddresses(tx, { workspaceId, listId }, [lost], "system"));
+  await expireHardBounces(db, new Date(Date.now() - 3_600_000));
+  expect(await entries()).toMatchObject([{ reason: "hard_bounce", message: lost.messageId }]);
+});
+
 test("old hard bounces expire where the operator wants it; complaints, and what people added, never do", async () => {
   const complained = await accept("complained@example.com");
   await record(outcome(complained, "delivered"));
@@ -178,6 +199,31 @@ test("old hard bounces expire where the operator wants it; complaints, and what 
   expect(await entries()).toMatchObject([{ value: "complained@example.com" }, { value: "new@example.com" }]);
   const listId = await ensureSystemList(db, workspaceId);
   expect(await findSuppressionList(db, workspaceId, listId)).toMatchObject({ entry_count: 2 });
+});
+
+test("a batch of lost people and of campaign mail takes the days of lists in the order of all others", async () => {
+  const [first, second] = [await newList(db, workspaceId), await newList(db, workspaceId)];
+  await addPeople(db, workspaceId, second, [{ email: "ada@example.com" }]);
+  const originId = await newCampaign(db, workspaceId, first);
+  await db.run(sql`update campaigns set audience_list_id = mailing_list_id where id = ${originId}`);
+  const sent = await accept("bob@example.com", { source: "campaign", originId });
+  const lost = await accept("ada@example.com");
+  const mailTo = (list: string) =>
+    sql`(select ${workspaceId}::uuid as workspace_id, ${list}::uuid as mailing_list_id, 1 as sent, 0 as delivered,
+      0 as bounced, 0 as complained, now() as time)`;
+  await db
+    .transaction(async (tx) => {
+      await countMailOfLists(tx, mailTo(first));
+      const recorded = record(outcome(lost, "bounced", true), outcome(sent, "delivered"));
+      recorded.catch(() => {});
+      const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      await expect.poll(() => db.rows(waiting)).toHaveLength(1);
+      await countMailOfLists(tx, mailTo(second));
+      return { recorded };
+    })
+    .then(({ recorded }) => recorded);
+  expect(await entries()).toHaveLength(1);
+  expect(await findMiscounts(db)).toEqual([]);
 });
 
 test("settlers of many batches, people who join and lists that go do not wait for each other without end", async () => {

@@ -1,14 +1,14 @@
 /**
- * What follows when mail tells that an address must not be written to again: the status of its owner on every mailing
- * list, and its entry on the system list. Both are part of the transaction that records the outcome (messages/door.ts),
- * so that there is never one without the others.
+ * What follows when mail, or somebody, tells that an address must not be written to again: the status of its owner on
+ * every mailing list, and its entry on the system list. Both are part of the transaction that records the outcome
+ * (messages/door.ts) or sets the status (subscribers/change-member.ts), so that there is never one without the others.
  */
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { updateStatuses } from "../subscribers/door.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
-import { insertLostAddresses, type LostAddress } from "./entry-store.ts";
+import { type EntryOrigin, insertLostAddresses, type LostAddress } from "./entry-store.ts";
 import { addressOf } from "./judge.ts";
 import { ensureSystemList, lockSuppressionList } from "./store.ts";
 
@@ -54,10 +54,30 @@ export async function markLost(
  */
 export async function suppressLost(tx: Queryable, recipients: readonly LostRecipient[]): Promise<void> {
   for (const [workspaceId, lost] of lostByWorkspace(recipients)) {
-    const listId = await ensureSystemList(tx, workspaceId);
-    await lockSuppressionList(tx, workspaceId, listId);
-    await insertLostAddresses(tx, { workspaceId, listId }, lost);
+    await addToSystemList(tx, workspaceId, lost, "system");
   }
+}
+
+/** Puts the address of somebody whose status was set so on the system list: at the end of a transaction, too. */
+export function suppressPerson(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { address, status }: { readonly address: string; readonly status: LostRecipient["status"] },
+  { createdBy, createdAt }: EntryOrigin,
+): Promise<void> {
+  const lost = { address, reason: reasons[status], messageId: null, time: createdAt };
+  return addToSystemList(tx, workspaceId, [lost], createdBy);
+}
+
+async function addToSystemList(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  lost: readonly LostAddress[],
+  createdBy: string,
+): Promise<void> {
+  const listId = await ensureSystemList(tx, workspaceId);
+  await lockSuppressionList(tx, workspaceId, listId);
+  await insertLostAddresses(tx, { workspaceId, listId }, lost, createdBy);
 }
 
 function lostByWorkspace(recipients: readonly LostRecipient[]): [WorkspaceId, LostAddress[]][] {

@@ -1,5 +1,6 @@
 /** The table of suppression lists. Whoever changes the entries of one locks it first (lockSuppressionList). */
 import sql from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
@@ -21,6 +22,14 @@ const lists = sql`
 /** Newest first. */
 export function listSuppressionLists(db: Queryable, workspaceId: WorkspaceId): Promise<SuppressionList[]> {
   return db.rows(sql`${lists} where l.workspace_id = ${workspaceId} order by l.created_at desc, l.id desc`);
+}
+
+/** Nobody else adds one before this transaction ends. */
+export async function countSuppressionLists(tx: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`suppression lists of ${workspaceId}`)})`);
+  const row = await tx.row<{ count: number }>(sql`
+    select count(*)::int as count from suppression_lists where workspace_id = ${workspaceId}`);
+  return row?.count ?? 0;
 }
 
 export function findSuppressionList(

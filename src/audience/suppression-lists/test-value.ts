@@ -1,10 +1,11 @@
 /** Asking one list about one value: the judge's own answer, as a message in the list's scope would get it. */
 import type { Static } from "typebox";
+import { domainOf } from "../../mail/address.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { invalid, notFound } from "../../platform/errors.ts";
 import type { EntriesOf } from "./entry-store.ts";
 import { readEntryValue } from "./entry-value.ts";
-import { domainOf, judgeByList } from "./judge.ts";
+import { judgeByList } from "./judge.ts";
 import type { SuppressionTest } from "./suppression-list.ts";
 
 /** @throws ApiError VALIDATION_ERROR for what is neither an address nor a domain, NOT_FOUND */

@@ -226,6 +226,18 @@ export async function findDomainHolder(db: Queryable, domain: string): Promise<W
   return claim?.workspace_id;
 }
 
+/** The nearest domain at or above a name that a workspace has proved to be its own, and whose it is. */
+export function findClaimOver(
+  db: Queryable,
+  name: string,
+): Promise<{ readonly domain: string; readonly workspace_id: WorkspaceId } | undefined> {
+  const labels = name.split(".");
+  const above = labels.slice(0, -1).map((_, at) => labels.slice(at).join("."));
+  return db.row(sql`
+    select domain, workspace_id from domain_claims where domain = any(${above})
+    order by length(domain) desc limit 1`);
+}
+
 /** For each asked domain, in the order asked, whether its own return path is switched on and resolves. */
 export async function listCustomReturnPaths(
   db: Queryable,

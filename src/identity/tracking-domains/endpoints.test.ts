@@ -13,6 +13,8 @@ const service = await startService({
     "links.good.example": { CNAME: target },
     "links.elsewhere.example": { CNAME: "other.example.net" },
     "links.faulty.example": "servfail",
+    "links.claimed.example": { CNAME: target },
+    "links.shared.example": { CNAME: target },
   },
 });
 const { database: db, workspaceId, clock, dns } = service;
@@ -138,13 +140,61 @@ test("a new name has to be verified anew, the same one has not", async () => {
   expect(data).toMatchObject({ domain: "l.renamed.example", is_verified: false, verified_at: null });
 });
 
-test("a name below another workspace's domain cannot be verified", async () => {
+const claim = (workspace: string, domain: string) =>
+  db.run(sql`insert into domain_claims (domain, workspace_id) values (${domain}, ${workspace})`);
+const isVerified = async (id: string) =>
+  (await service.call("GET", `/tracking-domains/${id}`)).body.data.is_verified;
+
+test("a name below another workspace's domain is verified neither on request nor by the daily check", async () => {
   const other = await service.newWorkspace();
-  await db.run(sql`
-    insert into domain_claims (domain, workspace_id) values ('claimed.example', ${other.workspaceId})`);
+  await claim(other.workspaceId, "claimed.example");
   const id = await add("links.claimed.example");
   const { status, body } = await service.call("POST", `/tracking-domains/${id}/verify`);
   expect([status, body.code]).toEqual([409, "CONFLICT"]);
+  clock.advance(24 * 3_600_000);
+  await recheck();
+  expect(await isVerified(id)).toBe(false);
+});
+
+test("a name is the first workspace's that verified it, until another proves that the domain above is its own", async () => {
+  const other = await service.newWorkspace();
+  const theirs = (
+    await service.call("POST", "/tracking-domains", { domain: "links.shared.example" }, { key: other.key })
+  ).body.data.id;
+  const verifyTheirs = () =>
+    service.call("POST", `/tracking-domains/${theirs}/verify`, undefined, { key: other.key });
+  const ours = await add("links.shared.example");
+  expect((await verify(ours)).verified).toBe(true);
+  expect((await verifyTheirs()).status).toBe(409);
+  clock.advance(24 * 3_600_000);
+  await recheck();
+  expect(await isVerified(ours)).toBe(true);
+  expect((await verifyTheirs()).status).toBe(409);
+
+  await claim(other.workspaceId, "shared.example");
+  expect((await verifyTheirs()).body.data.verified).toBe(true);
+  expect(await isVerified(ours)).toBe(false);
+  expect((await service.call("POST", `/tracking-domains/${ours}/verify`)).status).toBe(409);
+});
+
+test("of two that are renamed to one name at once, one is told that it is taken", async () => {
+  const ids = [await add("links.one.example"), await add("links.two.example")];
+  const answers = await Promise.all(
+    ids.map((id) => service.call("PUT", `/tracking-domains/${id}`, { domain: "links.same.example" })),
+  );
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409]);
+});
+
+test("a workspace has at most 100, whoever asks at once", async () => {
+  const { key } = await service.newWorkspace();
+  const answers = await Promise.all(
+    Array.from({ length: 105 }, (_, at) =>
+      service.call("POST", "/tracking-domains", { domain: `l${at}.many.example` }, { key }),
+    ),
+  );
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(100);
+  expect(answers.find(({ status }) => status === 409)?.body.error).toContain("100 tracking domains");
+  expect((await service.call("GET", "/tracking-domains", undefined, { key })).body.data).toHaveLength(100);
 });
 
 test("a domain that links of a campaign begin with stays; links use PUBLIC_URL when it is gone", async () => {

@@ -6,12 +6,13 @@ import { type Endpoint, endpoint, need, type Resource } from "../../platform/htt
 import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { DnsCheck } from "../dns-check.ts";
-import { findDomainHolder } from "../sending-domains/store.ts";
 import { readTrackingDomain } from "./domain-name.ts";
 import {
+  countTrackingDomains,
   findTrackingDomain,
   insertTrackingDomain,
   listTrackingDomains,
+  lockTrackingDomains,
   removeTrackingDomain,
   renameTrackingDomain,
   type TrackingDomainRow,
@@ -23,6 +24,9 @@ const trackingDomains: Resource = {
   label: "Tracking domains",
   group: "Sending identity",
 };
+
+/** The re-check asks the DNS about each of them daily. */
+const MOST_DOMAINS = 100;
 
 const TrackingDomain = Type.Object(
   {
@@ -110,9 +114,18 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       status: 201,
       errors: ["CONFLICT"],
       message: ({ domain }) => `${domain} was added; publish its dns_record, then verify it`,
-      async handle({ caller, body }) {
+      async handle({ caller: { workspaceId }, body }) {
         const domain = readTrackingDomain(body.domain, deps.ownHosts);
-        const row = await insertTrackingDomain(db, caller.workspaceId, domain, clock.now());
+        const row = await db.transaction(async (tx) => {
+          await lockTrackingDomains(tx, workspaceId);
+          if ((await countTrackingDomains(tx, workspaceId)) >= MOST_DOMAINS) {
+            throw new ApiError(
+              "CONFLICT",
+              `There are ${MOST_DOMAINS} tracking domains; delete one that is not needed any more`,
+            );
+          }
+          return insertTrackingDomain(tx, workspaceId, domain, clock.now());
+        });
         if (row === undefined) throw taken(domain);
         return shown(row);
       },
@@ -141,7 +154,10 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
         const domain = body.domain === undefined ? undefined : readTrackingDomain(body.domain, deps.ownHosts);
         const before = await found(workspaceId, id);
         if (domain === undefined) return shown(before);
-        const row = await renameTrackingDomain(db, workspaceId, id, domain);
+        const row = await db.transaction(async (tx) => {
+          await lockTrackingDomains(tx, workspaceId);
+          return renameTrackingDomain(tx, workspaceId, id, domain);
+        });
         if (row === undefined) {
           await found(workspaceId, id);
           throw taken(domain);
@@ -180,27 +196,12 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       message: ({ message }) => message,
       async handle({ caller: { workspaceId }, params: { id } }) {
         const before = await found(workspaceId, id);
-        await requireUnclaimed(db, workspaceId, before.domain);
-        const { check, domain } = await verifyTrackingDomain(deps, workspaceId, before);
+        const { check, obstacle, domain } = await verifyTrackingDomain(deps, workspaceId, before);
         if (domain === undefined) throw notFound("Tracking domain");
+        if (obstacle !== null) throw new ApiError("CONFLICT", obstacle);
         const { status, host, expected, found: records, message } = check;
         return { verified: domain.is_verified, status, host, expected, found: records, message };
       },
     }),
   ];
-}
-
-/**
- * A name below a domain that another workspace has proved to be its own is that one's, too: its record may still stand
- * from when it used it.
- */
-async function requireUnclaimed(db: Queryable, workspaceId: WorkspaceId, domain: string): Promise<void> {
-  const labels = domain.split(".");
-  for (let at = 0; at < labels.length - 1; at++) {
-    const parent = labels.slice(at).join(".");
-    const holder = await findDomainHolder(db, parent);
-    if (holder === undefined) continue;
-    if (holder === workspaceId) return;
-    throw new ApiError("CONFLICT", `Another workspace has proved that ${parent} is its own`);
-  }
 }

@@ -10,7 +10,7 @@ const RECHECK_EVERY_MS = 24 * 60 * 60 * 1000;
 /** Domains that are asked about at the same time. */
 const BATCH = 20;
 
-/** A domain whose record is gone, or leads elsewhere now. */
+/** A domain whose record is gone or leads elsewhere now, or that has become another workspace's. */
 export interface TrackingDomainLoss {
   readonly workspaceId: WorkspaceId;
   readonly domainId: string;

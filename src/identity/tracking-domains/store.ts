@@ -1,5 +1,6 @@
 /** The table of tracking domains. */
 import sql from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 
@@ -32,6 +33,17 @@ export function findTrackingDomain(
     select ${columns} from tracking_domains where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
+/** Nobody else adds or renames a tracking domain of the workspace before the transaction ends. */
+export async function lockTrackingDomains(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`tracking domains of ${workspaceId}`)})`);
+}
+
+export async function countTrackingDomains(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  const counted = await db.row<{ count: number }>(sql`
+    select count(*) from tracking_domains where workspace_id = ${workspaceId}`);
+  return counted?.count ?? 0;
+}
+
 /** The new row, or undefined when the workspace has the domain already. */
 export function insertTrackingDomain(
   db: Queryable,
@@ -47,8 +59,8 @@ export function insertTrackingDomain(
 }
 
 /**
- * Gives it another name, which has to be verified anew; the name it has changes nothing. Undefined when it is not there,
- * or when another one of the workspace has the name.
+ * Gives it another name, which has to be verified anew; the name it has changes nothing. Under lockTrackingDomains.
+ * Undefined when it is not there, or when another one of the workspace has the name.
  */
 export function renameTrackingDomain(
   db: Queryable,
@@ -65,6 +77,33 @@ export function renameTrackingDomain(
       select from tracking_domains other
       where other.workspace_id = ${workspaceId} and other.domain = ${domain} and other.id <> ${id})
     returning ${columns}`);
+}
+
+/** Nobody else verifies the name before the transaction ends. */
+export async function lockTrackingName(tx: Queryable, domain: string): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`tracking domain ${domain}`)})`);
+}
+
+/** Whether another workspace has verified the name. */
+export async function isVerifiedElsewhere(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+): Promise<boolean> {
+  const found = await db.row(sql`
+    select from tracking_domains where workspace_id <> ${workspaceId} and domain = ${domain} and is_verified`);
+  return found !== undefined;
+}
+
+/** Takes the name from every other workspace: the domain above it has proved to be this one's. */
+export async function unverifyElsewhere(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+): Promise<void> {
+  await db.run(sql`
+    update tracking_domains set is_verified = false, verified_at = null
+    where workspace_id <> ${workspaceId} and domain = ${domain} and is_verified`);
 }
 
 /**
@@ -99,7 +138,7 @@ export async function removeTrackingDomain(
 /** Whether any workspace has the name, verified: the question of a request, which names no workspace. */
 export async function isTrackingDomain(db: Queryable, domain: string): Promise<boolean> {
   const found = await db.row(sql`
-    select from tracking_domains where domain = ${domain} and is_verified limit 1`);
+    select from tracking_domains where domain = ${domain} and is_verified`);
   return found !== undefined;
 }
 

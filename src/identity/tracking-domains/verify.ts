@@ -2,15 +2,25 @@
  * One look at a tracking domain's record, whoever asks for it. Links use a domain only while its record is right: mail
  * that goes out meanwhile has the service's own links, which always work, so a domain that broke falls at once. What
  * the DNS did not answer changes nothing.
+ *
+ * A record says that a name leads here, and not for which workspace: it is that of whoever has proved a domain above it
+ * to be its own, else of the first that verified it.
  */
 import type { Resolver } from "../../mail/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { checkAlias } from "../check-alias.ts";
 import type { DnsCheck } from "../dns-check.ts";
+import { findClaimOver } from "../sending-domains/store.ts";
 import { judgeOnRequest } from "../standing.ts";
-import { type TrackingDomainRow, updateTrackingVerified } from "./store.ts";
+import {
+  isVerifiedElsewhere,
+  lockTrackingName,
+  type TrackingDomainRow,
+  unverifyElsewhere,
+  updateTrackingVerified,
+} from "./store.ts";
 
 export interface VerifyDeps {
   readonly db: Database;
@@ -21,14 +31,40 @@ export interface VerifyDeps {
   readonly resolverFor: (domain: string) => Resolver;
 }
 
-/** Undefined in place of the domain when it was deleted or renamed while the DNS was asked. */
+export interface TrackingVerification {
+  readonly check: DnsCheck;
+  /** Why it is another workspace's, whatever its record says; null when it is not. */
+  readonly obstacle: string | null;
+  /** Undefined when it was deleted or renamed while the DNS was asked. */
+  readonly domain: TrackingDomainRow | undefined;
+}
+
 export async function verifyTrackingDomain(
-  deps: VerifyDeps,
+  { db, clock, target, resolverFor }: VerifyDeps,
   workspaceId: WorkspaceId,
-  domain: TrackingDomainRow,
-): Promise<{ readonly check: DnsCheck; readonly domain: TrackingDomainRow | undefined }> {
-  const check = await checkAlias(deps.resolverFor(domain.domain), domain.domain, deps.target);
-  const now = deps.clock.now();
-  const { verified } = judgeOnRequest({ verified: domain.is_verified, failures: null }, check.status, now);
-  return { check, domain: await updateTrackingVerified(deps.db, workspaceId, domain, verified, now) };
+  before: TrackingDomainRow,
+): Promise<TrackingVerification> {
+  const { domain: name } = before;
+  const check = await checkAlias(resolverFor(name), name, target);
+  const now = clock.now();
+  const { verified } = judgeOnRequest({ verified: before.is_verified, failures: null }, check.status, now);
+  return db.transaction(async (tx) => {
+    await lockTrackingName(tx, name);
+    const obstacle = await obstacleTo(tx, workspaceId, name);
+    const isVerified = verified && obstacle === null;
+    if (isVerified) await unverifyElsewhere(tx, workspaceId, name);
+    return {
+      check,
+      obstacle,
+      domain: await updateTrackingVerified(tx, workspaceId, before, isVerified, now),
+    };
+  });
+}
+
+async function obstacleTo(tx: Queryable, workspaceId: WorkspaceId, name: string): Promise<string | null> {
+  const claim = await findClaimOver(tx, name);
+  if (claim?.workspace_id === workspaceId) return null;
+  if (claim !== undefined) return `Another workspace has proved that ${claim.domain} is its own`;
+  if (!(await isVerifiedElsewhere(tx, workspaceId, name))) return null;
+  return `Another workspace uses ${name}: verify a sending domain above it to prove that it is yours`;
 }

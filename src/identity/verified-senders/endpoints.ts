@@ -1,6 +1,6 @@
 /** Verified senders: single addresses that their owners allowed a workspace to send as. */
 import { type Static, Type } from "typebox";
-import { headerTextFault, normalizeAddress, parseAddress } from "../../mail/address.ts";
+import { domainOf, headerTextFault, normalizeAddress, parseAddress } from "../../mail/address.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
@@ -205,7 +205,7 @@ function readInput({ email, from_name = "" }: Static<typeof SenderInput>) {
 }
 
 function warningsFor(email: string): string[] {
-  const domain = email.slice(email.lastIndexOf("@") + 1);
+  const domain = domainOf(email);
   if (!isFreeMail(domain)) return [];
   return [
     `${domain} belongs to a mailbox provider, which we cannot sign for: mail from this address fails DMARC alignment and is often refused or filed as spam. Use an address on a sending domain of your own.`,

@@ -116,7 +116,12 @@ describe("what is no CSV file is refused with a word on what to do", () => {
 
   it("a quotation mark that is never closed, by its line", async () => {
     expect(await refusal('a,b\n1,2\n"3,4\n5,6\n')).toMatch(/line 3 does not end/);
-    expect(await refusal(`a,b\n1,2\n"3,4\n${"5,6\n".repeat(300_000)}`)).toMatch(/line 3 does not end/);
+    expect(await refusal(`a,b\n1,2\n"3,4\n${"5,6\n".repeat(300_000)}`)).toMatch(
+      /line 3 has more than 1,000,000/,
+    );
+    expect(await refusal(`a,b\n${"x".repeat(1_200_000)}\n`)).toMatch(
+      /line 2 has more than 1,000,000 characters/,
+    );
   });
 });
 

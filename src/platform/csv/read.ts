@@ -37,7 +37,7 @@ export async function openCsv(path: string): Promise<CsvFile> {
     };
     for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
       yield withoutHint(reader.push(decoder.decode(chunk as Buffer, { stream: true })));
-      if (reader.openLength > LONGEST_ROW) throw neverEnds(reader.openLine);
+      if (reader.openLength > LONGEST_ROW) throw tooLong(reader.openLine);
     }
     yield withoutHint([...reader.push(decoder.decode()), ...reader.end()]);
     if (reader.openLine !== undefined) throw neverEnds(reader.openLine);
@@ -51,6 +51,13 @@ export async function openCsv(path: string): Promise<CsvFile> {
       for await (const batch of batches()) yield* batch;
     },
   };
+}
+
+function tooLong(line: number | undefined): ApiError {
+  return new ApiError(
+    "BAD_REQUEST",
+    `The row on line ${line} has more than ${LONGEST_ROW.toLocaleString("en-GB")} characters: a quotation mark in it may never be closed`,
+  );
 }
 
 function neverEnds(line: number | undefined): ApiError {

@@ -4,7 +4,7 @@ import sql from "sql-template-tag";
 import { afterAll, describe, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { createDatabase, type Database, type Deadlines, listen } from "./pool.ts";
+import { createDatabase, type Database, type Deadlines, listen, type Queryable } from "./pool.ts";
 
 const db = await testDatabase();
 await db.run(sql`create table letters (word text primary key)`);
@@ -87,6 +87,31 @@ describe("a transaction", () => {
     await expect(copy(["too\tmany\n"])).rejects.toMatchObject({ code: "22P04" });
     await copy([]);
     expect(await words()).toEqual(["committed"]);
+  });
+
+  test("that may be repeated is done again when it had to give way in a deadlock", async () => {
+    await db.run(sql`create table pairs (id int primary key, times int not null default 0)`);
+    await db.run(sql`insert into pairs values (1), (2)`);
+    const bump = (tx: Queryable, id: number) =>
+      tx.run(sql`update pairs set times = times + 1 where id = ${id}`);
+    /** Each takes one row, and the other's when both have theirs. */
+    const collide = (options?: { readonly mayRepeat: boolean }) => {
+      const both = Promise.withResolvers<void>();
+      let arrived = 0;
+      const take = (mine: number, theirs: number) =>
+        db.transaction(async (tx) => {
+          await bump(tx, mine);
+          if (++arrived === 2) both.resolve();
+          await both.promise;
+          await bump(tx, theirs);
+        }, options);
+      return Promise.allSettled([take(1, 2), take(2, 1)]);
+    };
+    const statuses = async (ended: ReturnType<typeof collide>) =>
+      (await ended).map(({ status }) => status).sort();
+    expect(await statuses(collide())).toEqual(["fulfilled", "rejected"]);
+    expect(await statuses(collide({ mayRepeat: true }))).toEqual(["fulfilled", "fulfilled"]);
+    expect(await db.rows(sql`select times from pairs`)).toEqual([{ times: 3 }, { times: 3 }]);
   });
 
   test("that forgets itself is ended by the server, with its locks", async () => {

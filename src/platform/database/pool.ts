@@ -28,8 +28,15 @@ export interface Transaction extends Queryable {
 }
 
 export interface Database extends Queryable {
-  /** Commits when `work` resolves, rolls back when it throws. */
-  transaction<Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result>;
+  /**
+   * Commits when `work` resolves, rolls back when it throws. Everybody locks in one order, but PostgreSQL may still end
+   * one of two that wait for each other: `work` that does nothing outside its transaction may say that it can simply
+   * be done again.
+   */
+  transaction<Result>(
+    work: (tx: Transaction) => Promise<Result>,
+    options?: { readonly mayRepeat?: boolean },
+  ): Promise<Result>;
   /** One connection of the pool; the caller gives it back with `release()`. */
   connect(): Promise<pg.PoolClient>;
   /**
@@ -68,6 +75,9 @@ const DEADLINES: Deadlines = {
 const KEEPALIVE_MS = 60_000;
 const SERVER_KEEPALIVE = "-c tcp_keepalives_idle=60 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=6";
 const RECONNECT_MS = 1_000;
+/** A transaction that may be repeated is tried so often, after a pause that grows by this much each time. */
+const MOST_TRIES = 5;
+const REPEAT_MS = 100;
 
 function queryable(client: Pick<pg.PoolClient, "query">): Queryable {
   const query = <Row extends pg.QueryResultRow>(statement: Sql, name?: string) =>
@@ -89,6 +99,11 @@ function transactionOn(client: pg.PoolClient): Transaction {
 /** What the driver says when a statement got no answer in time. */
 function isUnanswered(fault: unknown): fault is Error {
   return fault instanceof Error && fault.message === "Query read timeout";
+}
+
+/** PostgreSQL ended it in favour of another one: a deadlock, or a serialisation failure. */
+function gaveWay(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && (fault.code === "40P01" || fault.code === "40001");
 }
 
 /** Opens nothing until the first statement. `onError` hears of idle connections that broke; the pool replaces them. */
@@ -121,6 +136,30 @@ export function createDatabase(
   // A connection that breaks while it is lent out reports to the statement under way; without a listener of its own
   // a break between two statements would end the process.
   pool.on("connect", (client) => client.on("error", options.onError));
+
+  const attempt = async <Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> => {
+    const client = await pool.connect();
+    let broken: Error | undefined;
+    try {
+      await client.query("begin");
+      const result = await work(transactionOn(client));
+      await client.query("commit");
+      return result;
+    } catch (error) {
+      // A connection that cannot roll back is thrown away, never handed to the next caller; one whose last statement
+      // is still unanswered is not even asked.
+      if (isUnanswered(error)) broken = error;
+      else {
+        await client.query("rollback").catch((fault: Error) => {
+          broken = fault;
+        });
+      }
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
+
   return {
     ...queryable(pool),
     pool,
@@ -133,26 +172,14 @@ export function createDatabase(
       return client;
     },
     close: () => pool.end(),
-    async transaction(work) {
-      const client = await pool.connect();
-      let broken: Error | undefined;
-      try {
-        await client.query("begin");
-        const result = await work(transactionOn(client));
-        await client.query("commit");
-        return result;
-      } catch (error) {
-        // A connection that cannot roll back is thrown away, never handed to the next caller; one whose last statement
-        // is still unanswered is not even asked.
-        if (isUnanswered(error)) broken = error;
-        else {
-          await client.query("rollback").catch((fault: Error) => {
-            broken = fault;
-          });
+    async transaction(work, { mayRepeat = false } = {}) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await attempt(work);
+        } catch (fault) {
+          if (!mayRepeat || tries === MOST_TRIES || !gaveWay(fault)) throw fault;
+          await delay(REPEAT_MS * tries * Math.random());
         }
-        throw error;
-      } finally {
-        client.release(broken);
       }
     },
   };

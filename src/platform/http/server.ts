@@ -25,6 +25,7 @@ import { BODY_LIMIT, type Caller, type Endpoint } from "./endpoint.ts";
 import { asFailure, failure } from "./envelope.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { drain, refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./malformed.ts";
+import { html, sendPage } from "./page.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { fileFieldOf, formLimit } from "./uploads.ts";
 
@@ -94,7 +95,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize },
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers["x-request-id"]) ?? randomUUID(),
-    frameworkErrors: (_error, request, reply) => sendFailure(reply, unreadablePath(request), options.log),
+    frameworkErrors: (_error, request, reply) => refuseUnreadablePath(request, reply, options.log),
     clientErrorHandler: refuseMalformedHttp,
   });
   server.server.maxConnections = MOST_CONNECTIONS;
@@ -186,9 +187,14 @@ function urlOf(endpoint: Endpoint): string {
   return endpoint.path.replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
-/** A path that cannot be decoded is no path of ours; who has no key is told that first, as everywhere. */
-function unreadablePath({ headers }: FastifyRequest): ApiError {
-  return new ApiError(headers["x-api-key"] === undefined ? "UNAUTHORIZED" : "NOT_FOUND");
+/**
+ * A path that cannot be decoded is no path of ours. In the API, who has no key is told that first, as everywhere; all
+ * else is for people.
+ */
+function refuseUnreadablePath({ url, headers }: FastifyRequest, reply: FastifyReply, log: Log): void {
+  if (url.startsWith(`${API_PREFIX}/`)) {
+    sendFailure(reply, new ApiError(headers["x-api-key"] === undefined ? "UNAUTHORIZED" : "NOT_FOUND"), log);
+  } else sendPage(reply, 404, "There is no such page", html`<p>The address may have been cut off.</p>`);
 }
 
 function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["error"] }): void {

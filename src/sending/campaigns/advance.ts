@@ -2,47 +2,102 @@
  * What moves campaigns on by themselves, in the role jobs: those whose time has come begin, audiences become recipients,
  * and those that nobody waits for any more are sent. It is one recurring task for the whole installation, cut short by
  * a kill at any place and taken up by whoever is there; whoever sends or resumes a campaign makes it due at once.
+ *
+ * Audiences are gone through in turns, a step of the campaign that has waited longest, and of one workspace at a time:
+ * whoever has costly conditions waits for themselves. A campaign whose steps fail is tried again later and later, and in
+ * the end paused.
  */
+import { setTimeout as delay } from "node:timers/promises";
+import type { CountryCode } from "libphonenumber-js";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError } from "../../platform/errors.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
 import { hasten, type Recurring } from "../../platform/jobs/schedule.ts";
 import type { Log } from "../../platform/log.ts";
+import type { Plans } from "../../workspace/billing/plans.ts";
 import { expandStep } from "./expand.ts";
-import { listUnexpanded } from "./expansion-store.ts";
-import { completeCampaigns, startDueCampaigns } from "./transitions-store.ts";
+import { findUnexpanded, recordExpansionFailure } from "./expansion-store.ts";
+import {
+  completeCampaigns,
+  type PauseReason,
+  pauseCampaign,
+  startDueCampaigns,
+} from "./transitions-store.ts";
 
 const NAME = "advance-campaigns";
 const SECONDS = 2;
 /** Later than this (an outage, a restored backup) a schedule is held instead of mailed. */
 const MISSED_AFTER_MS = 6 * 60 * 60 * 1_000;
+/** Workspaces whose campaigns are expanded at the same time. */
+const AT_ONCE = 2;
+/** While all that is left is being worked on, something new may come. */
+const LOOK_AGAIN_MS = 500;
+/** Steps that fail in a row: the second is made so long after the first, and each time it takes twice as long. */
+const MOST_FAILURES = 5;
+const FAILURE_SECONDS = 5;
+const STATEMENT_TOOK_TOO_LONG = "57014";
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  /** Of telephone numbers that are written without their country code. */
+  readonly smsCountry?: CountryCode | null;
+}
 
 /** Makes the task due now; within a transaction, when that commits. */
 export function wakeCampaigns(db: Queryable): Promise<void> {
   return hasten(db, NAME);
 }
 
-export function advanceCampaigns(deps: { readonly db: Database; readonly clock: Clock }): Recurring {
+export function advanceCampaigns(deps: Dependencies): Recurring {
   return { name: NAME, seconds: SECONDS, run: ({ signal, log }) => advance(deps, signal, log) };
 }
 
-/** Until nothing is left to do at this moment. Campaigns are expanded in turns, a step of each. */
-export async function advance(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
-  signal: AbortSignal,
-  log: Log,
-): Promise<void> {
-  const expand = (campaign: Awaited<ReturnType<typeof listUnexpanded>>[number]) =>
-    expandStep({ db, clock }, campaign.workspace_id, campaign.id).catch((err: unknown) => {
-      log.error({ err, campaign: campaign.id }, "a campaign's audience could not be looked at");
-      return false;
-    });
-  for (let isBusy = true; isBusy && !signal.aborted; ) {
-    await startDueCampaigns(db, clock.now(), MISSED_AFTER_MS);
-    isBusy = false;
-    for (const campaign of await listUnexpanded(db)) {
-      if (signal.aborted) break;
-      if (await expand(campaign)) isBusy = true;
+/** Until nothing is left to do at this moment. */
+export async function advance(deps: Dependencies, signal: AbortSignal, log: Log): Promise<void> {
+  const { db, clock } = deps;
+  const busy = new Set<WorkspaceId>();
+  const passed: string[] = [];
+  const work = async () => {
+    while (!signal.aborted) {
+      await startDueCampaigns(db, clock.now(), MISSED_AFTER_MS);
+      await completeCampaigns(db, clock.now());
+      const next = await findUnexpanded(db, clock.now(), { workspaces: [...busy], campaigns: passed });
+      if (next === undefined && busy.size === 0) return;
+      if (next === undefined) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+      // Between the look and here the other one may have begun with the same.
+      else if (!busy.has(next.workspace_id)) {
+        busy.add(next.workspace_id);
+        const isMoved = await expand(deps, next, log).finally(() => busy.delete(next.workspace_id));
+        if (!isMoved) passed.push(next.id);
+      }
     }
-    await completeCampaigns(db, clock.now());
+  };
+  const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+  for (const one of ended) if (one.status === "rejected") throw one.reason;
+}
+
+/** A step; false when there is no use in another one now. */
+async function expand(
+  { db, clock, plans, smsCountry = null }: Dependencies,
+  { workspace_id: workspaceId, id }: { readonly workspace_id: WorkspaceId; readonly id: string },
+  log: Log,
+): Promise<boolean> {
+  try {
+    return await expandStep({ db, clock, plans, smsCountry }, workspaceId, id);
+  } catch (err) {
+    const now = clock.now();
+    const failures = await recordExpansionFailure(db, workspaceId, id, { seconds: FAILURE_SECONDS, now });
+    log.error({ err, campaign: id, failures }, "a campaign's audience could not be looked at");
+    if (failures >= MOST_FAILURES) await pauseCampaign(db, workspaceId, id, reasonOf(err), now);
+    return false;
   }
+}
+
+/** Conditions that are more than a statement can hold, or take longer than one may. */
+function reasonOf(fault: unknown): PauseReason {
+  const isTooLong = fault instanceof Error && "code" in fault && fault.code === STATEMENT_TOOK_TOO_LONG;
+  return isTooLong || fault instanceof ApiError ? "audience_too_costly" : "audience_failed";
 }

@@ -1,6 +1,7 @@
 /** A campaign's content with what its workspace has to do with it: the custom fields there are, and the time zone. */
 import { listFields, listFieldsInForce } from "../../audience/custom-fields/store.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import { ApiError, invalid } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Campaign } from "./campaign.ts";
 import { type Compilation, compileContent } from "./content/compile.ts";
@@ -33,13 +34,24 @@ export async function compileFor(
   campaign: Compilable,
   { listId, timezone }: { readonly listId: string | null; readonly timezone: string },
 ): Promise<Compilation> {
-  return compileContent(campaign, {
+  const isSms = campaign.message_type === "sms";
+  return compileContent(isSms ? { ...campaign, html_content: null } : campaign, {
     tracksOpens: campaign.tracks_opens,
     tracksClicks: campaign.tracks_clicks,
-    addsFooter: campaign.message_type === "email",
+    addsFooter: !isSms,
     fields: await fieldNames(db, workspaceId, listId),
     timezone,
   });
+}
+
+/** The same for a caller. @throws ApiError VALIDATION_ERROR that names every fault */
+export async function requireCompiled(
+  ...compilable: Parameters<typeof compileFor>
+): Promise<Extract<Compilation, { ok: true }>> {
+  const compiled = await compileFor(...compilable);
+  if (compiled.ok) return compiled;
+  const [first, ...rest] = compiled.faults;
+  throw first === undefined ? new ApiError("VALIDATION_ERROR") : invalid(first, ...rest);
 }
 
 /** Custom fields that recipients may have: of the list, or of every list where it is none in particular. */

@@ -1,26 +1,15 @@
 /**
- * The counters of campaigns, moved in the transaction in which the message door moves the messages (an OnMoved of
+ * The counters of campaigns and autoresponders, moved in the transaction in which the message door moves the messages (an OnMoved of
  * messages/outcome.ts): a batch is summed up here, and each counter is touched once. Everybody locks in one order, by
  * domain, then campaign, then hour, each from the smallest key.
  */
 import sql from "sql-template-tag";
-import { countMailOfLists, countMailOfPeople } from "../../audience/subscribers/mail-store.ts";
+import { countMailOfLists, countMailOfPeople, lockDays } from "../../audience/subscribers/mail-store.ts";
 import { addressOf } from "../../audience/suppression-lists/judge.ts";
 import { lostAmong, type MovedMessage } from "../../messages/outcome.ts";
-import type { MessageStatus } from "../../messages/states.ts";
+import type { MessageStatus, StoredStatus } from "../../messages/states.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
-
-const statuses = [
-  "queued",
-  "deferred",
-  "delivered",
-  "bounced",
-  "failed",
-  "suppressed",
-  "cancelled",
-  "complained",
-] as const satisfies readonly MessageStatus[];
-type Stored = (typeof statuses)[number];
+import { type Origin, tablesOf } from "../origins.ts";
 
 /** Those that the feed of activities shows. */
 const shown: ReadonlySet<MessageStatus> = new Set(["delivered", "bounced", "complained"]);
@@ -28,10 +17,20 @@ const shown: ReadonlySet<MessageStatus> = new Set(["delivered", "bounced", "comp
 const attempted: ReadonlySet<MessageStatus> = new Set(["delivered", "deferred", "bounced", "failed"]);
 
 /** By how much something changes. */
-type Change = Map<Stored, number>;
+type Change = Map<StoredStatus, number>;
 
-const ofCampaignsOnly = (moved: readonly MovedMessage[]) =>
-  moved.filter(({ source, originId }) => source === "campaign" && originId !== null);
+const isOf = (wanted: Origin) => (one: MovedMessage) => one.source === wanted && one.originId !== null;
+const isOfCampaign = isOf("campaign");
+const isOfAutoresponder = isOf("autoresponder");
+const isCounted = (one: MovedMessage) => isOfCampaign(one) || isOfAutoresponder(one);
+
+/** The list that a mail's origin writes to, for a row with the columns workspace_id and origin_id. */
+const listOfOrigin = sql`lateral (
+  select c.audience_list_id as mailing_list_id from campaigns c
+  where c.workspace_id = m.workspace_id and c.id = m.origin_id
+  union all
+  select a.mailing_list_id from autoresponders a
+  where a.workspace_id = m.workspace_id and a.id = m.origin_id)`;
 
 /**
  * Moves the figures of the recipients. Apart from the counters, because it locks people: that comes before whatever else
@@ -39,7 +38,7 @@ const ofCampaignsOnly = (moved: readonly MovedMessage[]) =>
  * mail than a campaign's are locked with them, so that all of them are in one order.
  */
 export async function countRecipients(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
-  const news = ofCampaignsOnly(moved).filter(isNewsOfMail);
+  const news = moved.filter(isCounted).filter(isNewsOfMail);
   if (news.length === 0) return;
   const lost = lostAmong(moved);
   await countMailOfPeople(
@@ -51,7 +50,12 @@ export async function countRecipients(tx: Queryable, moved: readonly MovedMessag
         ${news.map((one) => Number(one.status === "bounced"))}::int[],
         ${news.map((one) => Number(one.status === "complained"))}::int[], ${news.map((one) => one.time)}::timestamptz[])
         as m (workspace_id, message_id, sent, delivered, bounced, complained, time)
-      join campaign_recipients r on r.workspace_id = m.workspace_id and r.message_id = m.message_id
+      cross join lateral (
+        select c.subscriber_id from campaign_recipients c
+        where c.workspace_id = m.workspace_id and c.message_id = m.message_id
+        union all
+        select a.subscriber_id from autoresponder_mails a
+        where a.workspace_id = m.workspace_id and a.message_id = m.message_id) r
       union all
       select s.workspace_id, s.id, 0, 0, 0, 0, null
       from unnest(${lost.map((one) => one.workspaceId)}::uuid[], ${lost.map(addressOf)}::text[]) as l (workspace_id, email)
@@ -59,14 +63,40 @@ export async function countRecipients(tx: Queryable, moved: readonly MovedMessag
   );
 }
 
-/** Moves the counters of the campaigns that these messages are of, and of their lists. */
+/**
+ * Of a batch with people who are lost: holds the days of their lists together with those of the campaigns' lists, which
+ * two statements are going to move. Comes when the people are locked.
+ */
+export async function holdDays(tx: Queryable, moved: readonly MovedMessage[], now: Date): Promise<void> {
+  const lost = lostAmong(moved);
+  const news = moved.filter(isCounted).filter(isNewsOfMail);
+  if (lost.length === 0 || news.length === 0) return;
+  await lockDays(
+    tx,
+    sql`(
+      select m.workspace_id, o.mailing_list_id, m.time
+      from unnest(${news.map((one) => one.workspaceId)}::uuid[], ${news.map((one) => one.originId)}::uuid[],
+        ${news.map((one) => one.time)}::timestamptz[]) as m (workspace_id, origin_id, time)
+      cross join ${listOfOrigin} o
+      union all
+      select m.workspace_id, m.mailing_list_id, ${now}::timestamptz
+      from unnest(${lost.map((one) => one.workspaceId)}::uuid[], ${lost.map(addressOf)}::text[]) as l (workspace_id, email)
+      join subscribers s on s.workspace_id = l.workspace_id and s.email = l.email
+      join memberships m on m.workspace_id = s.workspace_id and m.subscriber_id = s.id and m.status = 'active')`,
+  );
+}
+
+/** Moves the counters of the campaigns and autoresponders that these messages are of, and of their lists. */
 export async function countMoved(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
-  const ofCampaigns = ofCampaignsOnly(moved);
-  if (ofCampaigns.length === 0) return;
-  await moveLists(tx, ofCampaigns.filter(isNewsOfMail));
-  await moveDomains(tx, ofCampaigns);
-  await moveCampaigns(tx, ofCampaigns);
-  await moveHours(tx, ofCampaigns);
+  await moveLists(tx, moved.filter(isCounted).filter(isNewsOfMail));
+  const ofCampaigns = moved.filter(isOfCampaign);
+  if (ofCampaigns.length > 0) {
+    await moveDomains(tx, ofCampaigns);
+    await moveTotals(tx, "campaign", ofCampaigns);
+    await moveHours(tx, ofCampaigns);
+  }
+  const ofAutoresponders = moved.filter(isOfAutoresponder);
+  if (ofAutoresponders.length > 0) await moveTotals(tx, "autoresponder", ofAutoresponders);
 }
 
 async function moveDomains(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
@@ -95,7 +125,8 @@ async function moveDomains(tx: Queryable, moved: readonly MovedMessage[]): Promi
   );
 }
 
-async function moveCampaigns(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
+async function moveTotals(tx: Queryable, origin: Origin, moved: readonly MovedMessage[]): Promise<void> {
+  const { counters, originId: id } = tablesOf[origin];
   const groups = grouped(moved, (one) => `${one.workspaceId} ${one.originId}`);
   const count = (is: (one: MovedMessage) => boolean) => groups.map(({ all }) => all.filter(is).length);
   await tx.rows(
@@ -108,21 +139,21 @@ async function moveCampaigns(tx: Queryable, moved: readonly MovedMessage[]): Pro
         ${changes(groups, "cancelled")}::int[], ${changes(groups, "complained")}::int[],
         ${count(isFirstAttempt)}::int[], ${count(isHardBounce)}::int[], ${count(({ status }) => shown.has(status))}::int[],
         ${groups.map(({ all }) => failuresAtEnd(all))}::int[], ${groups.map(({ all }) => !all.some(isNoFailure))}::boolean[])
-        as c (workspace_id, campaign_id, queued, deferred, delivered, bounced, failed, suppressed, cancelled, complained,
+        as c (workspace_id, ${id}, queued, deferred, delivered, bounced, failed, suppressed, cancelled, complained,
           sent, hard_bounced, activities, failures, goes_on)
     ), held as materialized (
-      select n.workspace_id, n.campaign_id from campaign_counters n join change using (workspace_id, campaign_id)
-      order by n.workspace_id, n.campaign_id for no key update of n
+      select n.workspace_id, n.${id} from ${counters} n join change using (workspace_id, ${id})
+      order by n.workspace_id, n.${id} for no key update of n
     )
-    update campaign_counters n
+    update ${counters} n
     set queued = n.queued + c.queued, deferred = n.deferred + c.deferred, delivered = n.delivered + c.delivered,
       bounced = n.bounced + c.bounced, failed = n.failed + c.failed, suppressed = n.suppressed + c.suppressed,
       cancelled = n.cancelled + c.cancelled, complained = n.complained + c.complained, sent = n.sent + c.sent,
       hard_bounced = n.hard_bounced + c.hard_bounced, activities = n.activities + c.activities,
       failures_in_a_row = case when c.goes_on then n.failures_in_a_row else 0 end + c.failures
-    from change c join held using (workspace_id, campaign_id)
-    where n.workspace_id = c.workspace_id and n.campaign_id = c.campaign_id`,
-    "count campaigns",
+    from change c join held using (workspace_id, ${id})
+    where n.workspace_id = c.workspace_id and n.${id} = c.${id}`,
+    `count ${origin}s`,
   );
 }
 
@@ -133,12 +164,12 @@ async function moveLists(tx: Queryable, news: readonly MovedMessage[]): Promise<
   await countMailOfLists(
     tx,
     sql`(
-      select m.*, c.audience_list_id as mailing_list_id
+      select m.*, o.mailing_list_id
       from unnest(${keys(groups, 0)}::uuid[], ${keys(groups, 1)}::uuid[], ${keys(groups, 2)}::timestamptz[],
         ${count(isFirstAttempt)}::int[], ${count(({ status }) => status === "delivered")}::int[],
         ${count(({ status }) => status === "bounced")}::int[], ${count(({ status }) => status === "complained")}::int[])
-        as m (workspace_id, campaign_id, time, sent, delivered, bounced, complained)
-      join campaigns c on c.workspace_id = m.workspace_id and c.id = m.campaign_id)`,
+        as m (workspace_id, origin_id, time, sent, delivered, bounced, complained)
+      cross join ${listOfOrigin} o)`,
   );
 }
 
@@ -188,7 +219,7 @@ function changeOf(moved: readonly MovedMessage[]): Change {
 }
 
 const keys = (groups: readonly Group[], at: number) => groups.map(({ key }) => key[at] ?? null);
-const changes = (groups: readonly Group[], status: Stored) =>
+const changes = (groups: readonly Group[], status: StoredStatus) =>
   groups.map(({ change }) => change.get(status) ?? 0);
 
 function isFirstAttempt({ from, status }: MovedMessage): boolean {

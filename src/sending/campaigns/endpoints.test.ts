@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../test/support/audience.ts";
 import { startService } from "../../../test/support/service.ts";
 import { createLog } from "../../platform/log.ts";
+import { plans } from "../../workspace/billing/plans.ts";
 import { advance } from "./advance.ts";
 
 const service = await startService();
@@ -19,7 +20,7 @@ const create = async (body: object = complete()): Promise<string> => {
 };
 const act = (id: string, action: string, body?: object) => call("POST", `/campaigns/${id}/${action}`, body);
 const read = async (id: string) => (await call("GET", `/campaigns/${id}`)).body.data;
-const work = () => advance({ db: database, clock }, new AbortController().signal, log);
+const work = () => advance({ db: database, clock, plans }, new AbortController().signal, log);
 const setStatus = (id: string, status: string) =>
   database.run(sql`update campaigns set status = ${status} where id = ${id}`);
 
@@ -112,6 +113,38 @@ describe("a draft", () => {
     expect(segment).toMatchObject({ recipient_type: "segment", segment_name: "A", total_recipients: 1 });
   });
 
+  test("counts those alone who may get mail, whomever its conditions name", async () => {
+    const rules = [{ field: "status", operator: "is_one_of", value: ["active", "unsubscribed"] }];
+    const conditions = { logic: "and", rules };
+    expect(await read(await create({ ...complete(), segment_conditions: conditions }))).toMatchObject({
+      total_recipients: 2,
+    });
+  });
+
+  test("keeps the segments that its conditions name from being deleted, until it names others or is over", async () => {
+    const rules = [{ field: "email", operator: "contains", value: "a" }];
+    const segment = async () => {
+      const conditions = { logic: "and", rules };
+      return (await call("POST", `/mailing-lists/${list}/segments`, { name: "S", conditions })).body.data.id;
+    };
+    const remove = async (id: string) =>
+      (await call("DELETE", `/mailing-lists/${list}/segments/${id}`)).status;
+    const naming = (id: string) => ({
+      ...complete(),
+      segment_conditions: { logic: "and", rules: [{ field: "segment", operator: "is_in", value: id }] },
+    });
+    const [first, second] = [await segment(), await segment()];
+    const id = await create(naming(first));
+    expect(await remove(first)).toBe(409);
+    expect((await call("PUT", `/campaigns/${id}`, naming(second))).status).toBe(200);
+    expect(await remove(first)).toBe(200);
+    await act(id, "send", { scheduled_at: "2040-01-01T00:00:00Z" });
+    expect(await remove(second)).toBe(409);
+    expect((await call("DELETE", `/mailing-lists/${list}`)).status).toBe(409);
+    await act(id, "cancel");
+    expect(await remove(second)).toBe(200);
+  });
+
   test("is replaced whole: what is omitted returns to its default", async () => {
     const id = await create({
       ...complete(),
@@ -195,6 +228,60 @@ describe("sending", () => {
     const empty = await newList(database, workspaceId);
     const answer = await act(await create({ ...complete(), mailing_list_id: empty }), "send");
     expect([answer.status, answer.body.code]).toEqual([400, "BAD_REQUEST"]);
+  });
+
+  test("is refused when everybody is left out: suppressed, or of a status that gets no mail", async () => {
+    const lone = await newList(database, workspaceId, "Lone");
+    await addPeople(database, workspaceId, lone, [
+      { email: "never@lone.test" },
+      { email: "gone@lone.test", status: "unsubscribed" },
+    ]);
+    const { body } = await call("POST", "/suppression-lists", { name: "Never" });
+    await call("POST", `/suppression-lists/${body.data.id}/entries`, { entries: "never@lone.test" });
+    const rules = [{ field: "status", operator: "is", value: "unsubscribed" }];
+    const conditions = { segment_conditions: { logic: "and", rules } };
+    for (const change of [{}, conditions]) {
+      const answer = await act(await create({ ...complete(), mailing_list_id: lone, ...change }), "send");
+      expect([answer.status, answer.body.code]).toEqual([400, "BAD_REQUEST"]);
+    }
+  });
+
+  test("reaches exactly those whom preview and members of a segment name", async () => {
+    const place = await newList(database, workspaceId, "Place");
+    const members = Array.from({ length: 40 }, (_, at) => ({
+      email: `${at % 3 === 0 ? "ada" : "bob"}${at}@${at % 5 === 0 ? "one" : "two"}.test`,
+      status: at % 7 === 0 ? ("unsubscribed" as const) : null,
+    }));
+    await addPeople(database, workspaceId, place, members);
+    const conditions = {
+      logic: "or",
+      rules: [
+        { field: "email", operator: "starts_with", value: "ada" },
+        { field: "email_domain", operator: "equals", value: "one.test" },
+      ],
+    };
+    const wanted = members
+      .filter(({ email, status }) => status === null && /^ada|@one/.test(email))
+      .map(({ email }) => email)
+      .sort();
+    const segments = `/mailing-lists/${place}/segments`;
+    const preview = await call("POST", `${segments}/preview`, { conditions });
+    expect(preview.body.data).toEqual({ subscriber_count: wanted.length });
+    const { body } = await call("POST", segments, { name: "Some", conditions });
+    const shown = await call("GET", `${segments}/${body.data.id}/subscribers?limit=100`);
+    expect(shown.body.data.subscribers.map((one: { email: string }) => one.email).sort()).toEqual(wanted);
+    for (const audience of [{ segment_id: body.data.id }, { segment_conditions: conditions }]) {
+      const id = await create({ ...complete(), mailing_list_id: place, ...audience });
+      expect((await read(id)).total_recipients).toBe(wanted.length);
+      await act(id, "send");
+      await work();
+      expect((await read(id)).total_recipients).toBe(wanted.length);
+      const rows = await database.rows<{ email: string }>(sql`
+        select s.email from campaign_recipients r join subscribers s on s.id = r.subscriber_id
+        where r.campaign_id = ${id} order by s.email`);
+      expect(rows.map(({ email }) => email)).toEqual(wanted);
+      await act(id, "cancel");
+    }
   });
 
   test("is refused when the sender's domain lost its verification", async () => {

@@ -11,12 +11,16 @@ import { type LeasedMessage, leaseMessages } from "../../delivery/store.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
+import { plans } from "../../workspace/billing/plans.ts";
 import { advance } from "./advance.ts";
 import type { CampaignSettings } from "./campaign.ts";
 import { countMoved, countRecipients } from "./counters-store.ts";
 import { expandStep } from "./expand.ts";
+import { findExpanding } from "./expansion-store.ts";
 import { createCampaignMail } from "./leased-mail.ts";
+import { findCampaignToSend } from "./leased-store.ts";
 import { findCampaignMiscounts } from "./recount-store.ts";
+import { removeTraces } from "./remove-traces.ts";
 import { findCampaign, listHaltedIds, removeCampaign } from "./store.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "./transitions-store.ts";
 
@@ -28,6 +32,7 @@ let examine: ReturnType<typeof createCampaignMail>;
 
 beforeEach(async () => {
   await db.run(sql`truncate delivery_queue`);
+  await db.run(sql`update campaigns set status = 'cancelled' where status = 'sending'`);
   workspaceId = await insertBareWorkspace(db);
   await verifyShop(db, workspaceId);
   list = await newList(db, workspaceId);
@@ -52,7 +57,7 @@ const people = (count: number, domain = "example.test") =>
     list,
     Array.from({ length: count }, (_, at) => ({ email: `user${at}@${domain}`, first_name: `User${at}` })),
   );
-const work = () => advance({ db, clock: systemClock }, new AbortController().signal, log);
+const work = () => advance({ db, clock: systemClock, plans }, new AbortController().signal, log);
 const begin = async (change: Partial<CampaignSettings> = {}): Promise<string> => {
   const id = await newCampaign(db, workspaceId, list, change);
   await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);
@@ -134,6 +139,43 @@ describe("a leased message of a campaign", () => {
     });
   });
 
+  test("carries the campaign's attachments, of which there is one copy", async () => {
+    await people(2);
+    const id = await begin({
+      attachments: [
+        {
+          filename: "a.txt",
+          content: Buffer.from("x".repeat(90)).toString("base64"),
+          content_type: "text/plain",
+          disposition: "attachment",
+          content_id: null,
+        },
+      ],
+    });
+    const messages = await lease();
+    const batches = [await examine(messages.slice(0, 1)), await examine(messages.slice(1))];
+    const [first, second] = messages.map(
+      ({ message_id }, at) => contentOf(batches[at]?.get(message_id)).attachments,
+    );
+    expect(Buffer.from(String(first?.[0]?.encoded), "base64").toString()).toBe("x".repeat(90));
+    expect(second?.[0]?.encoded).toBe(first?.[0]?.encoded);
+    expect(messages[0]?.bytes).toBeGreaterThan(120);
+    expect(await findCampaignToSend(db, workspaceId, id)).not.toHaveProperty("attachments");
+  });
+
+  test("is made in steps of which the first alone reads the content", async () => {
+    await people(3);
+    const id = await newCampaign(db, workspaceId, list);
+    await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);
+    const read = () => findExpanding(db, workspaceId, id);
+    const before = await read();
+    expect(before?.html_content).toContain("Hello");
+    await expandStep({ db, clock: systemClock, plans, size: 2 }, workspaceId, id);
+    const after = await read();
+    expect(after).toMatchObject({ html_content: null, text_content: null, bytes: before?.bytes });
+    expect(Object.keys(after ?? {})).not.toContain("attachments");
+  });
+
   test.each([
     ["unsubscribed", () => setStatus("user0@example.test", "unsubscribed"), "The subscriber is unsubscribed"],
     ["bounced", () => setStatus("user0@example.test", "bounced"), "The subscriber is bounced"],
@@ -201,6 +243,64 @@ describe("a leased message of a campaign", () => {
     await db.run(sql`update sending_domains set is_verified = false where workspace_id = ${workspaceId}`);
     expect([...(await examine(await lease())).values()]).toMatchObject([{ kind: "wait" }]);
     expect(await find(id)).toMatchObject({ status: "paused", pause_reason: "sender_not_verified" });
+  });
+});
+
+describe("a pause", () => {
+  const later = { ...refused(451, "4.3.0") };
+  const dueNow = () => db.run(sql`update delivery_queue set due_at = now() where leased_by is null`);
+  const setVerified = (isVerified: boolean) =>
+    db.run(sql`update sending_domains set is_verified = ${isVerified} where workspace_id = ${workspaceId}`);
+
+  test("holds what is deferred of a campaign that is sent when it has to stop, until somebody resumes it", async () => {
+    await people(2);
+    const id = await begin();
+    await deliver([later, accepted]);
+    await work();
+    expect((await find(id)).status).toBe("sent");
+    await setVerified(false);
+    await dueNow();
+    await examine(await lease());
+    expect(await find(id)).toMatchObject({
+      status: "paused",
+      pause_reason: "sender_not_verified",
+      completed_at: null,
+    });
+    await work();
+    await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
+    expect(await lease()).toEqual([]);
+    await setVerified(true);
+    await resumeCampaign(db, workspaceId, id, new Date());
+    await work();
+    expect((await find(id)).status).toBe("sent");
+    await deliver([accepted]);
+    expect(await find(id)).toMatchObject({ delivered_count: 2, status: "sent" });
+  });
+
+  test("ends by itself when nothing is left to hold", async () => {
+    await people(1);
+    const id = await begin();
+    const [message] = await lease();
+    await pauseCampaign(db, workspaceId, id, null, new Date());
+    await work();
+    expect((await find(id)).status).toBe("paused");
+    if (message === undefined) expect.fail("nothing was leased");
+    // Its conversation was under way.
+    await settle(db, [conclude({ message, result: accepted, mxHost: "mx" }, new Date(), 0)], countMoved);
+    await work();
+    expect(await find(id)).toMatchObject({ status: "sent", paused_at: null, delivered_count: 1 });
+  });
+
+  test("of a suspended workspace keeps everybody from looking at what it has queued", async () => {
+    await people(1);
+    const id = await begin();
+    const suspend = (isSuspended: boolean) =>
+      db.run(sql`update workspaces set is_suspended = ${isSuspended} where id = ${workspaceId}`);
+    await suspend(true);
+    expect((await listHaltedIds(db)).paused).toContain(id);
+    await suspend(false);
+    expect((await listHaltedIds(db)).paused).not.toContain(id);
+    expect(await lease()).toHaveLength(1);
   });
 });
 
@@ -275,11 +375,11 @@ test("an expansion that is cut short goes on where it stopped, and reaches nobod
   await people(30);
   const id = await newCampaign(db, workspaceId, list);
   await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);
-  const step = () => expandStep({ db, clock: systemClock, size: 7 }, workspaceId, id);
+  const step = () => expandStep({ db, clock: systemClock, plans, size: 7 }, workspaceId, id);
   await step();
   const aborted = db.transaction(async (tx) => {
     await expandStep(
-      { db: { ...db, transaction: (inside) => inside(tx) }, clock: systemClock, size: 7 },
+      { db: { ...db, transaction: (inside) => inside(tx) }, clock: systemClock, plans, size: 7 },
       workspaceId,
       id,
     );
@@ -295,4 +395,34 @@ test("an expansion that is cut short goes on where it stopped, and reaches nobod
     from campaign_recipients where campaign_id = ${id}`);
   expect(rows).toEqual({ recipients: 30, people: 30, queued: 30 });
   expect(await findCampaignMiscounts(db)).toEqual([]);
+});
+
+test("what was taken out of the log is not called a miscount, and a deleted campaign goes with its last message", async () => {
+  const rowsOf = async (id: string) =>
+    (
+      await db.row<{ rows: number[] }>(sql`
+        select array[
+          (select count(*)::int from campaign_recipients where campaign_id = ${id}),
+          (select count(*)::int from campaign_counters where campaign_id = ${id}),
+          (select count(*)::int from campaign_domains where campaign_id = ${id}),
+          (select count(*)::int from campaign_hours where campaign_id = ${id})] as rows`)
+    )?.rows;
+  const forget = () => removeTraces(db, new AbortController().signal, { step: 2 });
+  await people(5);
+  const id = await begin();
+  await deliver([accepted], 5);
+  await work();
+  const kept = await begin();
+  await db.run(sql`
+    delete from messages where id < (
+      select message_id from campaign_recipients where campaign_id = ${kept} order by message_id limit 1)`);
+  expect(await findCampaignMiscounts(db)).toEqual([]);
+  await forget();
+  expect(await rowsOf(id)).toEqual([5, 1, 1, 1]);
+  await removeCampaign(db, workspaceId, id);
+  await cancelCampaign(db, workspaceId, kept, new Date());
+  await removeCampaign(db, workspaceId, kept);
+  await forget();
+  expect(await rowsOf(id)).toEqual([0, 0, 0, 0]);
+  expect((await rowsOf(kept))?.slice(0, 2)).toEqual([5, 1]);
 });

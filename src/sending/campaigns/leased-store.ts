@@ -3,6 +3,7 @@ import sql from "sql-template-tag";
 import { verdictOn } from "../../audience/suppression-lists/judge.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { type Origin, tablesOf } from "../origins.ts";
 import type { Tally } from "./brake.ts";
 import type { Campaign, CampaignStatus } from "./campaign.ts";
 
@@ -43,10 +44,10 @@ export interface CampaignToSend
     | "id"
     | "name"
     | "message_type"
+    | "phone_field_name"
     | "subject"
     | "html_content"
     | "text_content"
-    | "attachments"
     | "from_email"
     | "from_name"
     | "reply_to"
@@ -61,6 +62,8 @@ export interface CampaignToSend
   readonly tracks_opens: boolean;
   readonly tracks_clicks: boolean;
   readonly timezone: string;
+  /** Large, and read apart from the rest (findAttachments). */
+  readonly has_attachments: boolean;
 }
 
 export function findCampaignToSend(
@@ -69,12 +72,24 @@ export function findCampaignToSend(
   id: string,
 ): Promise<CampaignToSend | undefined> {
   return db.row(sql`
-    select c.workspace_id, c.id, c.name, c.message_type, c.subject, c.html_content, c.text_content,
-      coalesce(c.attachments, '[]') as attachments, c.from_email, c.from_name, c.reply_to, c.url_domain_id,
+    select c.workspace_id, c.id, c.name, c.message_type, c.phone_field_name, c.subject, c.html_content, c.text_content,
+      coalesce(jsonb_array_length(c.attachments), 0) > 0 as has_attachments, c.from_email, c.from_name, c.reply_to, c.url_domain_id,
       c.sender_email, c.use_custom_headers, c.custom_headers, c.mailing_list_name, c.audience_list_id,
       coalesce(c.tracks_opens, false) as tracks_opens, coalesce(c.tracks_clicks, false) as tracks_clicks, w.timezone
     from campaigns c join workspaces w on w.id = c.workspace_id
     where c.workspace_id = ${workspaceId} and c.id = ${id}`);
+}
+
+/** Those that every mail of the campaign carries. */
+export async function findAttachments(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Campaign["attachments"]> {
+  const row = await db.row<Pick<Campaign, "attachments">>(sql`
+    select coalesce(attachments, '[]') as attachments from campaigns
+    where workspace_id = ${workspaceId} and id = ${id}`);
+  return row?.attachments ?? [];
 }
 
 /** Whom a message goes to, and with which scopes it is judged. */
@@ -104,7 +119,11 @@ export interface RecipientRow {
 }
 
 /** One row for each message, in any order. */
-export function listRecipients(db: Queryable, asked: readonly RecipientQuestion[]): Promise<RecipientRow[]> {
+export function listRecipients(
+  db: Queryable,
+  origin: Origin,
+  asked: readonly RecipientQuestion[],
+): Promise<RecipientRow[]> {
   const column = <Value>(read: (question: RecipientQuestion) => Value) => asked.map(read);
   return db.rows(
     sql`
@@ -117,11 +136,11 @@ export function listRecipients(db: Queryable, asked: readonly RecipientQuestion[
       ${column((one) => one.mailingListId)}::uuid[], ${column((one) => one.segmentId)}::uuid[],
       ${column((one) => one.needsFields)}::boolean[], ${column(() => false)}::boolean[])
       as asked (workspace_id, message_id, address, domain, mailing_list_id, segment_id, needs_fields, is_platform)
-    left join campaign_recipients r on r.workspace_id = asked.workspace_id and r.message_id = asked.message_id
+    left join ${tablesOf[origin].recipients} r on r.workspace_id = asked.workspace_id and r.message_id = asked.message_id
     left join subscribers s on s.workspace_id = asked.workspace_id and s.id = r.subscriber_id
     left join memberships m on m.workspace_id = asked.workspace_id and m.mailing_list_id = asked.mailing_list_id
       and m.subscriber_id = r.subscriber_id
     left join ${verdictOn(sql`asked`)} as verdict on true`,
-    "campaign recipients",
+    `${origin} recipients`,
   );
 }

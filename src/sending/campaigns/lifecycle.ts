@@ -3,16 +3,18 @@
  * once one does it and the others are told that it is done.
  *
  *     draft ──send──> scheduled ──its time──> sending ──nobody waits──> sent
- *       ^──unschedule──┘                       │   ^
- *                                        pause v   │ resume
- *                                             paused          cancel, from the three in the middle ──> cancelled
+ *       ^──unschedule──┘                       │   ^                     │
+ *                                        pause v   │ resume              │ the brake, while mail is deferred
+ *                                             paused <───────────────────┘
+ *
+ * and cancel, from scheduled, sending and paused, to cancelled.
  */
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { readName } from "../../workspace/name.ts";
+import { LONGEST_NAME, readName } from "../../workspace/name.ts";
 import { wakeCampaigns } from "./advance.ts";
 import type { Campaign, NewCampaign } from "./campaign.ts";
 import { type CampaignReader, readCampaign } from "./read-campaign.ts";
@@ -178,7 +180,6 @@ export async function duplicateCampaign(
   return requireCampaign(db, workspaceId, copy.id);
 }
 
-const LONGEST_NAME = 200;
 const COPY = " (copy)";
 
 function copyName(name: string): string {

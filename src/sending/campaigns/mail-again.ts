@@ -1,12 +1,13 @@
 /**
- * A campaign's mail once more, for the browser and for links whose target is a matter of the recipient: of the same
+ * A campaign's or an autoresponder's mail once more, for the browser and for links whose target is a matter of the recipient: of the same
  * content and the person's values as they are now.
  */
 import type { Database } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { Answers } from "../../platform/remember.ts";
+import type { MailLinks } from "../../tracking/tokens.ts";
 import type { CompiledContent } from "./content/compile.ts";
-import { type RecipientLinks, renderContent } from "./content/render.ts";
+import { renderContent } from "./content/render.ts";
 import { compileFor } from "./content.ts";
 import { type CampaignToSend, findCampaignToSend } from "./leased-store.ts";
 import { findSentMail } from "./mail-again-store.ts";
@@ -20,15 +21,22 @@ interface Compiled {
   readonly content: CompiledContent;
 }
 
+/** Where a mail and its content are found: those of campaigns, unless others are given. */
+export interface SentMails {
+  readonly findSentMail: typeof findSentMail;
+  readonly findContent: typeof findCampaignToSend;
+}
+const ofCampaigns: SentMails = { findSentMail, findContent: findCampaignToSend };
+
 /** The answer is null when the mail or its campaign is not there any more. */
-export function createMailAgain(db: Database) {
+export function createMailAgain(db: Database, sentMails = ofCampaigns) {
   const compiled = new Answers<Compiled | null>({
     ms: KEPT_MS,
     most: MOST_KEPT,
     isKept: (answer) => answer !== null,
   });
   const compile = async (workspaceId: WorkspaceId, id: string): Promise<Compiled | null> => {
-    const campaign = await findCampaignToSend(db, workspaceId, id);
+    const campaign = await sentMails.findContent(db, workspaceId, id);
     if (campaign === undefined) return null;
     const { audience_list_id: listId, timezone } = campaign;
     const compilation = await compileFor(db, workspaceId, campaign, { listId, timezone });
@@ -36,9 +44,9 @@ export function createMailAgain(db: Database) {
   };
   return async (
     { workspaceId, messageId }: { readonly workspaceId: WorkspaceId; readonly messageId: string },
-    links: RecipientLinks,
+    links: MailLinks,
   ): Promise<{ readonly html: string | null; readonly text: string | null } | null> => {
-    const sent = await findSentMail(db, workspaceId, messageId);
+    const sent = await sentMails.findSentMail(db, workspaceId, messageId);
     if (sent === undefined) return null;
     const { campaign_id: id, custom_fields, ...person } = sent;
     const found = await compiled.get(id, () => compile(workspaceId, id));

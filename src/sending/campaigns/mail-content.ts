@@ -1,12 +1,13 @@
 /** A campaign's mail to one recipient: its rendered content, and the headers by which people can leave. */
-import { decodedAttachment } from "../../delivery/compose.ts";
+
 import type { MessageContent } from "../../delivery/examination.ts";
+import { domainOf } from "../../mail/address.ts";
 import type { HeaderField } from "../../mail/header.ts";
-import type { Attachment } from "../../mail/mime.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { MailLinks } from "../../tracking/tokens.ts";
 import type { CompiledContent } from "./content/compile.ts";
 import { readCustomHeaders } from "./content/custom-headers.ts";
-import { type RecipientLinks, type RecipientValues, renderContent } from "./content/render.ts";
+import { type RecipientValues, renderContent } from "./content/render.ts";
 import { compileFor } from "./content.ts";
 import type { CampaignToSend } from "./leased-store.ts";
 
@@ -14,7 +15,6 @@ import type { CampaignToSend } from "./leased-store.ts";
 export interface PreparedCampaign {
   readonly campaign: CampaignToSend;
   readonly content: CompiledContent;
-  readonly attachments: readonly Attachment[];
   /** Those that are the same for everybody. */
   readonly headers: readonly HeaderField[];
 }
@@ -27,14 +27,13 @@ export async function prepareCampaign(db: Queryable, campaign: CampaignToSend): 
   return {
     campaign,
     content: compiled.content,
-    attachments: campaign.attachments.map(decodedAttachment),
     headers: commonHeaders(campaign),
   };
 }
 
 function commonHeaders(campaign: CampaignToSend): HeaderField[] {
   const { reply_to, use_custom_headers, custom_headers, from_email } = campaign;
-  const domain = from_email.slice(from_email.lastIndexOf("@") + 1);
+  const domain = domainOf(from_email);
   // RFC 2919: a name for ever, in a namespace that is the sender's own.
   const stream = campaign.audience_list_id ?? campaign.workspace_id;
   return [
@@ -47,10 +46,10 @@ function commonHeaders(campaign: CampaignToSend): HeaderField[] {
 
 /** @throws when these values do not fit the templates: the message fails */
 export function writeMail(
-  { campaign, content, attachments, headers }: PreparedCampaign,
+  { campaign, content, headers }: PreparedCampaign,
   recipient: Omit<RecipientValues, "list_name" | "campaign_name">,
-  links: RecipientLinks,
-  returnPathHost: string | null,
+  links: MailLinks,
+  rest: Pick<MessageContent, "attachments" | "returnPathHost">,
 ): MessageContent {
   const values = { ...recipient, list_name: campaign.mailing_list_name, campaign_name: campaign.name };
   const mail = renderContent(content, values, links);
@@ -61,13 +60,12 @@ export function writeMail(
     subject: mail.subject,
     html: mail.html,
     text: mail.text,
-    attachments,
     headers: [
       // RFC 8058: one https address, which unsubscribes on POST alone.
       ["List-Unsubscribe", `<${links.unsubscribe}>`],
       ["List-Unsubscribe-Post", "List-Unsubscribe=One-Click"],
       ...headers,
     ],
-    returnPathHost,
+    ...rest,
   };
 }

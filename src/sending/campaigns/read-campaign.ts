@@ -2,17 +2,18 @@
  * What a caller says about a campaign, read whole: POST and PUT take the same, and what is left out has its default.
  * Everything is checked here that can be known before it is sent, but for the list, which is looked for then.
  */
+
 import { checkConditions } from "../../audience/segments/check-conditions.ts";
 import { findSegment } from "../../audience/segments/store.ts";
-import { maySendAs } from "../../identity/may-send-as.ts";
 import { returnPathHosts } from "../../identity/return-path.ts";
-import { headerTextFault, parseAddress } from "../../mail/address.ts";
+import { domainOf } from "../../mail/address.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { readName } from "../../workspace/name.ts";
 import { readAttachments } from "../emails/attachments.ts";
+import { readContent, readEmail, readFromEmail, readLine, readSubject, refuse } from "../mail-fields.ts";
 import { estimateAudience } from "./audience.ts";
 import type { CampaignSettings, NewCampaign } from "./campaign.ts";
 import { readCustomHeaders } from "./content/custom-headers.ts";
@@ -115,19 +116,6 @@ async function readConditions(
   }
 }
 
-async function readFromEmail(db: Queryable, workspaceId: WorkspaceId, text: string): Promise<string> {
-  const parsed = parseAddress(text);
-  if (!parsed.ok) throw invalid({ field: "from_email", message: `from_email: ${parsed.message}` });
-  const right = await maySendAs(db, workspaceId, parsed.address);
-  if (!right.allowed) {
-    throw refuse(
-      "from_email",
-      "is not on a verified sending domain and is no verified sender of this workspace",
-    );
-  }
-  return parsed.address;
-}
-
 /** Overrides of the way out: what they name has to be there. */
 async function readRouting(
   { db, hasTrackingDomain }: CampaignReader,
@@ -149,44 +137,15 @@ async function readRouting(
 
 /** Bounces have to come to us, whatever the envelope says. */
 async function requireReturnPath(db: Queryable, workspaceId: WorkspaceId, email: string): Promise<void> {
-  const domain = email.slice(email.lastIndexOf("@") + 1);
+  const domain = domainOf(email);
   const [host = ""] = await returnPathHosts(db, [{ workspaceId, domain }], "");
   if (host === "") {
     throw refuse("sender_email", "must be on a sending domain whose custom return path is verified");
   }
 }
 
-function readSubject(text: string): string {
-  const fault = headerTextFault(text);
-  if (fault !== null) throw invalid({ field: "subject", message: `subject: ${fault}` });
-  if (text.trim() === "") throw refuse("subject", "must not be blank");
-  return text;
-}
-
 function readPhoneField(isSms: boolean, given: string | null | undefined): string | null {
   const name = given?.trim() || null;
   if (isSms && name === null) throw refuse("phone_field_name", "is required for an sms");
   return name;
-}
-
-/** Blank is none. */
-function readContent(text: string | null | undefined): string | null {
-  return text == null || text.trim() === "" ? null : text;
-}
-
-function readLine(field: string, text: string | null | undefined): string | null {
-  const fault = text == null ? null : headerTextFault(text);
-  if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });
-  return text?.trim() || null;
-}
-
-function readEmail(field: string, text: string | null | undefined): string | null {
-  if (text == null || text.trim() === "") return null;
-  const parsed = parseAddress(text);
-  if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
-  return parsed.address;
-}
-
-function refuse(field: string, message: string): ApiError {
-  return invalid({ field, message: `${field} ${message}` });
 }

@@ -2,12 +2,15 @@
  * The recipients of campaigns. A step of an expansion is one statement: it looks at the next people of the audience, in
  * the order of their ids, leaves out whom mail may not reach, and makes recipient, log row and queue row of the others.
  */
-import sql, { join, type Sql } from "sql-template-tag";
+import sql, { empty, join, type Sql } from "sql-template-tag";
+import { bounded } from "../../audience/segments/members-store.ts";
 import { verdictOn } from "../../audience/suppression-lists/judge.ts";
 import { enqueueAllSql } from "../../delivery/store.ts";
 import { insertQueuedSql } from "../../messages/store.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { takeMadeSql } from "../allowance.ts";
+import type { Excluded } from "./expansion-store.ts";
 
 /** The active members of a list, as a relation with the column id. */
 export const listMembersSql = (workspaceId: WorkspaceId, mailingListId: string): Sql => sql`(
@@ -21,79 +24,128 @@ export function anyOfSql(relations: readonly Sql[]): Sql {
   return sql`(${join(selects, " union ")})`;
 }
 
-/** Whether there is anybody in a relation. */
-export async function isAnybodyIn(db: Queryable, relation: Sql): Promise<boolean> {
-  const row = await db.row(sql`select from ${relation} a limit 1`);
-  return row !== undefined;
+/** By what the people of an audience are judged. */
+export interface Terms {
+  readonly listId: string | null;
+  /** Of a campaign to a segment. */
+  readonly segmentId: string | null;
+  /** Whether the audience holds active members of the list alone: then nobody's status is looked up. */
+  readonly isActive: boolean;
 }
 
-/** Members of a list who are not active. */
+/** The people of a relation with address, domain and their status on the list, or anywhere. */
+function askedSql(workspaceId: WorkspaceId, people: Sql, { listId, segmentId, isActive }: Terms): Sql {
+  const statusThere = sql`(select m.status from memberships m
+    where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${listId} and m.subscriber_id = s.id)`;
+  return sql`
+    select s.workspace_id, s.id, s.email as address, s.email_domain as domain,
+      ${isActive ? sql`'active'` : listId === null ? sql`s.status` : statusThere} as status,
+      ${listId}::uuid as mailing_list_id, ${segmentId}::uuid as segment_id, false as is_platform
+    from ${people} p join subscribers s on s.workspace_id = ${workspaceId} and s.id = p.id`;
+}
+
+/**
+ * What keeps mail from the people of `asked` (askedSql), or null. An address that bounced takes no mail; who is
+ * unreachable has no telephone number for an SMS.
+ */
+const judgedSql = (asked: Sql, unreachable: readonly string[] = []) => sql`
+  select asked.id, asked.address, asked.domain, case
+      when asked.status = 'unsubscribed' then 'unsubscribed'
+      when asked.status = 'bounced' then 'invalid'
+      when asked.status <> 'active' or verdict.reason is not null then 'suppressed'
+      when asked.domain not like '%_.%_' or asked.id = any (${unreachable}::uuid[]) then 'invalid' end as cause
+  from ${asked} asked left join ${verdictOn(sql`asked`)} as verdict on true`;
+
+/** How many of an audience have the status for mail; suppression is not looked at. */
+export async function countMailable(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  people: Sql,
+  terms: Terms,
+): Promise<number> {
+  const row = await db.row<{ count: number }>(
+    bounded(sql`
+      select count(*)::int as count from (${askedSql(workspaceId, people, terms)}) asked
+      where asked.status = 'active'`),
+  );
+  return row?.count ?? 0;
+}
+
+/** Whether mail may reach anybody of an audience; taken for granted when nobody is found among the first `most`. */
+export async function mayReachAnybody(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  people: Sql,
+  terms: Terms & { readonly most: number },
+): Promise<boolean> {
+  const first = sql`(select id from ${people} a limit ${terms.most})`;
+  // Fenced: the status is found once, and one after the other.
+  const asked = sql`(${askedSql(workspaceId, first, terms)} offset 0)`;
+  const found = await db.row(
+    bounded(sql`select from (${judgedSql(asked)}) judged where cause is null limit 1`),
+  );
+  if (found !== undefined) return true;
+  const looked = await db.row<{ count: number }>(bounded(sql`select count(*)::int as count from ${first} f`));
+  return looked?.count === terms.most;
+}
+
+/** Members of a list who are not active, by what keeps mail from them. */
 export async function countInactive(
   db: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
-): Promise<{ unsubscribed: number; suppressed: number }> {
-  const counted = await db.row<{ unsubscribed: number; suppressed: number }>(sql`
-    select unsubscribed, bounced + complained as suppressed from list_counters
+): Promise<Excluded> {
+  const counted = await db.row<Excluded>(sql`
+    select unsubscribed, complained as suppressed, bounced as invalid from list_counters
     where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
-  return counted ?? { unsubscribed: 0, suppressed: 0 };
+  return counted ?? { unsubscribed: 0, suppressed: 0, invalid: 0 };
 }
 
 /** One step of an expansion. */
-export interface Step {
+export interface Step extends Terms {
   readonly campaignId: string;
   readonly campaignName: string;
   readonly subject: string;
   readonly fromEmail: string;
-  /** Characters of the content. */
+  /** Whether its messages are taken from the allowance for emails. */
+  readonly isMetered: boolean;
+  /** Of the content: what a worker holds while it sends one of the messages. */
   readonly bytes: number;
   readonly audience: Sql;
-  readonly listId: string | null;
-  /** Whether the audience holds active members of the list alone: then nobody's status is looked up. */
-  readonly isActive: boolean;
-  readonly segmentId: string | null;
   /** People up to this id have been dealt with. */
   readonly after: string;
+  /** People who cannot be written to, for a reason that is known already. */
+  readonly unreachable: readonly string[];
   /** Ids for the messages, as many as people are looked at; ascending. */
   readonly messageIds: readonly string[];
   readonly now: Date;
   readonly expiresAt: Date;
 }
 
-export interface StepResult {
+export interface StepResult extends Excluded {
   /** People who were looked at; fewer than there were ids for: nobody is left. */
   readonly seen: number;
   /** The last of them; null when there was nobody. */
   readonly to: string | null;
   readonly added: number;
-  readonly suppressed: number;
-  readonly unsubscribed: number;
-  readonly invalid: number;
 }
 
 const nobody: StepResult = { seen: 0, to: null, added: 0, suppressed: 0, unsubscribed: 0, invalid: 0 };
 
-/** In the transaction that holds the campaign and moves its cursor. */
+/** In the transaction that moves the cursor. */
 export async function insertRecipients(
   tx: Queryable,
   workspaceId: WorkspaceId,
   step: Step,
 ): Promise<StepResult> {
-  const { campaignId, listId, segmentId, messageIds, now } = step;
-  const status = step.isActive ? sql`'active'` : statusOn(workspaceId, listId);
-  const row = await tx.row<StepResult>(sql`
+  const { campaignId, messageIds, now } = step;
+  const statement = sql`
     with page as materialized (
       select id from ${step.audience} a where id > ${step.after} order by id limit ${messageIds.length}
     ), asked as materialized (
-      select s.workspace_id, s.id, s.email as address, s.email_domain as domain, ${status} as status,
-        ${listId}::uuid as mailing_list_id, ${segmentId}::uuid as segment_id, false as is_platform
-      from page join subscribers s on s.workspace_id = ${workspaceId} and s.id = page.id
+      ${askedSql(workspaceId, sql`page`, step)}
     ), judged as materialized (
-      select asked.id, asked.address, asked.domain, case
-          when asked.status = 'unsubscribed' then 'unsubscribed'
-          when asked.status <> 'active' or verdict.reason is not null then 'suppressed'
-          when asked.domain not like '%_.%_' then 'invalid' end as cause
-      from asked left join ${verdictOn(sql`asked`)} as verdict on true
+      ${judgedSql(sql`asked`, step.unreachable)}
     ), added as (
       insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id)
       select ${workspaceId}, ${campaignId}, id, message_id
@@ -126,19 +178,12 @@ export async function insertRecipients(
       insert into campaign_domains as d (workspace_id, campaign_id, domain, queued)
       select ${workspaceId}, ${campaignId}, domain, count(*) from mail group by domain order by domain
       on conflict (workspace_id, campaign_id, domain) do update set queued = d.queued + excluded.queued
-    )
+    )${step.isMetered ? sql`, meter as (${takeMadeSql(workspaceId, now)})` : empty}
     select (select count(*)::int from page) as seen, (select id from page order by id desc limit 1) as to,
       (select count(*)::int from mail) as added,
       count(*) filter (where cause = 'suppressed')::int as suppressed,
       count(*) filter (where cause = 'unsubscribed')::int as unsubscribed,
       count(*) filter (where cause = 'invalid')::int as invalid
-    from judged`);
-  return row ?? nobody;
-}
-
-/** Of the person `s`: on the list, or anywhere. */
-function statusOn(workspaceId: WorkspaceId, listId: string | null): Sql {
-  if (listId === null) return sql`s.status`;
-  return sql`(select m.status from memberships m
-    where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${listId} and m.subscriber_id = s.id)`;
+    from judged`;
+  return (await tx.row<StepResult>(bounded(statement))) ?? nobody;
 }

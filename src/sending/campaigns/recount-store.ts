@@ -1,9 +1,10 @@
 /**
  * Counts once more what the counters of campaigns keep, from the log and the recipients, and says where they differ. It
- * reads everything there is: for `posthaste doctor --counters` and for tests. Retention takes messages out of the log,
- * and what was sent before is not compared.
+ * reads everything there is: for `posthaste doctor --counters` and for tests. Campaigns with messages from before the
+ * oldest in the log, which were taken out of it, are not compared.
  */
 import sql, { join, raw } from "sql-template-tag";
+import { storedStatuses } from "../../messages/states.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 
 export interface Miscount {
@@ -15,24 +16,13 @@ export interface Miscount {
   readonly counted: number;
 }
 
-const statuses = [
-  "queued",
-  "deferred",
-  "delivered",
-  "bounced",
-  "failed",
-  "suppressed",
-  "cancelled",
-  "complained",
-] as const;
-
 const names = (columns: readonly string[]) =>
   join(
     columns.map((column) => raw(column)),
     ", ",
   );
 const byStatus = join(
-  statuses.map((status) => sql`count(*) filter (where status = ${status})::int as ${raw(status)}`),
+  storedStatuses.map((status) => sql`count(*) filter (where status = ${status})::int as ${raw(status)}`),
   ", ",
 );
 const wasAttempted = sql`count(*) filter (where attempts > 0
@@ -44,10 +34,15 @@ const comparison = (columns: readonly string[]) =>
     ", ",
   )}) v (counter, kept, counted)`;
 
+/** Of the counters `k`: whether a message of the campaign is older than everything in the log. */
+const isOlderThanLog = sql`exists (
+  select from campaign_recipients r cross join log
+  where r.workspace_id = k.workspace_id and r.campaign_id = k.campaign_id and r.message_id < log.oldest)`;
+
 /** At most 1,000; empty when all is well. At one moment: in a statement of its own. */
 export function findCampaignMiscounts(db: Queryable): Promise<Miscount[]> {
   const counters = [
-    ...statuses,
+    ...storedStatuses,
     "sent",
     "opens",
     "unique_opens",
@@ -59,7 +54,9 @@ export function findCampaignMiscounts(db: Queryable): Promise<Miscount[]> {
     "activities",
   ];
   return db.rows(sql`
-    with mail as (
+    with log as materialized (
+      select coalesce((select id from messages order by id limit 1), 'ffffffff-ffff-ffff-ffff-ffffffffffff') as oldest
+    ), mail as (
       select workspace_id, origin_id as campaign_id, ${byStatus}, ${wasAttempted}
       from messages where source = 'campaign' group by 1, 2
     ), people as (
@@ -84,10 +81,10 @@ export function findCampaignMiscounts(db: Queryable): Promise<Miscount[]> {
     )
     select k.campaign_id, null as domain, v.*
     from campaign_counters k left join counted c using (workspace_id, campaign_id) ${comparison(counters)}
-    where v.kept <> v.counted
+    where v.kept <> v.counted and not ${isOlderThanLog}
     union all
     select k.campaign_id, k.domain, v.*
-    from campaign_domains k left join domains c using (workspace_id, campaign_id, domain) ${comparison(statuses)}
-    where v.kept <> v.counted
+    from campaign_domains k left join domains c using (workspace_id, campaign_id, domain) ${comparison(storedStatuses)}
+    where v.kept <> v.counted and not ${isOlderThanLog}
     limit 1000`);
 }

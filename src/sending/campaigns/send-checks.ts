@@ -5,26 +5,27 @@
 import { findMailingList } from "../../audience/mailing-lists/store.ts";
 import { withDeadline } from "../../audience/segments/members-store.ts";
 import { maySendAs } from "../../identity/may-send-as.ts";
-import type { Database } from "../../platform/database/pool.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, type FieldFault, invalid } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/http/endpoint.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { findAudience } from "./audience.ts";
 import type { Campaign } from "./campaign.ts";
-import { compileFor } from "./content.ts";
-import { isAnybodyIn } from "./recipients-store.ts";
+import { requireCompiled } from "./content.ts";
+import { mayReachAnybody } from "./recipients-store.ts";
 import { tracksOf } from "./tracking.ts";
 
 /** Conditions may be as costly as their author likes; it is enough to find one recipient. */
 const MOST_LOOK_MS = 5_000;
+/** People who are looked at for it, a second's work; whether anybody is behind them is found out when it is sent. */
+const MOST_LOOKS = 50_000;
 
 export interface SendChecks {
   readonly db: Database;
-  /**
-   * Throws when the plan or the balance does not allow the workspace one message more; null where nothing is charged.
-   * Whoever counts while a campaign is under way pauses it (transitions-store.ts, pauseCampaign).
-   */
-  readonly requireAllowance: ((workspaceId: WorkspaceId) => Promise<void>) | null;
+  /** Whether the operator has configured what carries SMS. */
+  readonly hasSmsGateway: boolean;
+  /** Throws when plan and balance do not cover one message more; what is under way is paused (expand.ts). */
+  readonly requireAllowance: (workspaceId: WorkspaceId) => Promise<void>;
 }
 
 /**
@@ -33,40 +34,62 @@ export interface SendChecks {
  * INSUFFICIENT_BALANCE
  */
 export async function checkSendable(
-  { db, requireAllowance }: SendChecks,
+  { db, hasSmsGateway, requireAllowance }: SendChecks,
   { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
   campaign: Campaign,
   now: Date,
 ): Promise<Campaign["warnings"]> {
-  if (campaign.message_type === "sms") throw new ApiError("BAD_REQUEST", "No SMS gateway is configured");
+  requireGateway(campaign, hasSmsGateway);
+  if (campaign.message_type === "sms" && campaign.text_content === null) {
+    throw invalid({ field: "text_content", message: "text_content is required to send an sms" });
+  }
   if (campaign.html_content === null && campaign.text_content === null) {
     throw invalid({ field: "html_content", message: "html_content or text_content is required to send" });
   }
   const audience = await findAudience(db, workspaceId, campaign, now);
-  if (audience === undefined) throw invalid(missingAudience(campaign));
+  if (audience === undefined) {
+    const { mailing_list_id: id } = campaign;
+    throw invalid(missingAudience(campaign, id !== null && !!(await findMailingList(db, workspaceId, id))));
+  }
   const list = audience.list && (await findMailingList(db, workspaceId, audience.list.id));
-  const compiled = await compileFor(
+  const { warnings } = await requireCompiled(
     db,
     workspaceId,
     { ...campaign, ...tracksOf(campaign, list ?? undefined) },
     { listId: list?.id ?? null, timezone },
   );
-  if (!compiled.ok) {
-    const [first, ...rest] = compiled.faults;
-    throw first === undefined ? new ApiError("VALIDATION_ERROR") : invalid(first, ...rest);
-  }
-  const { people } = audience;
-  if (!(await withDeadline(db, workspaceId, MOST_LOOK_MS, (tx) => isAnybodyIn(tx, people)))) {
-    throw new ApiError("BAD_REQUEST", "The campaign has no recipients: nobody of its audience is active");
+  const { people, terms } = audience;
+  const look = (tx: Queryable) => mayReachAnybody(tx, workspaceId, people, { ...terms, most: MOST_LOOKS });
+  if (!(await withDeadline(db, workspaceId, MOST_LOOK_MS, look))) {
+    throw new ApiError(
+      "BAD_REQUEST",
+      "The campaign has no recipients: nobody of its audience is active and not suppressed",
+    );
   }
   if (!(await maySendAs(db, workspaceId, campaign.from_email)).allowed) {
     throw new ApiError("EMAIL_NOT_VERIFIED", `from_email ${campaign.from_email} is not verified any more`);
   }
-  await requireAllowance?.(workspaceId);
-  return compiled.warnings.map(({ field, line, column, message }) => ({ field, line, column, message }));
+  await requireAllowance(workspaceId);
+  return warnings.map(({ field, line, column, message }) => ({ field, line, column, message }));
 }
 
-function missingAudience({ recipient_type, mailing_list_id }: Campaign): FieldFault {
+/** @throws ApiError BAD_REQUEST for an sms that nothing carries, VALIDATION_ERROR for one without its field */
+export function requireGateway(
+  { message_type, phone_field_name }: Pick<Campaign, "message_type" | "phone_field_name">,
+  hasSmsGateway: boolean,
+): void {
+  if (message_type !== "sms") return;
+  if (!hasSmsGateway) throw new ApiError("BAD_REQUEST", "No SMS gateway is configured");
+  if (phone_field_name === null) {
+    throw invalid({ field: "phone_field_name", message: "phone_field_name is required for an sms" });
+  }
+}
+
+function missingAudience({ recipient_type, mailing_list_id }: Campaign, hasList: boolean): FieldFault {
+  if (recipient_type === "custom" && (mailing_list_id === null || hasList)) {
+    const message = "segment_conditions name a segment or a mailing list that is not there any more";
+    return { field: "segment_conditions", message };
+  }
   if (recipient_type === "segment") {
     return { field: "segment_id", message: "segment_id is no segment of this workspace" };
   }

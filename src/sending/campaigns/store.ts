@@ -3,6 +3,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import type { LastCampaign } from "../../audience/mailing-lists/list-stats.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { segmentsOf } from "./audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
 
 /** `part` of `whole`, 0 when there is none. */
@@ -122,7 +123,7 @@ export async function updateDraft(
 const settingNames = sql`name, subject, from_email, from_name, reply_to, message_type, phone_field_name, recipient_type,
   mailing_list_id, segment_id, segment_conditions, html_content, text_content, enable_open_tracking,
   enable_click_tracking, url_domain_id, use_custom_headers, custom_headers, virtual_mta_ip, routing_rule_id,
-  bounce_email, sender_email, scheduled_at, attachments, warnings, total_recipients`;
+  bounce_email, sender_email, scheduled_at, attachments, warnings, total_recipients, audience_segments`;
 
 function settingValues(campaign: CampaignSettings): Sql {
   const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
@@ -134,21 +135,32 @@ function settingValues(campaign: CampaignSettings): Sql {
     ${campaign.use_custom_headers}::boolean, ${campaign.custom_headers}, ${campaign.virtual_mta_ip},
     ${campaign.routing_rule_id}::uuid, ${campaign.bounce_email}, ${campaign.sender_email},
     ${campaign.scheduled_at}::timestamptz, ${json(campaign.attachments)}::jsonb, ${json(campaign.warnings)}::jsonb,
-    ${campaign.total_recipients}::integer`;
+    ${campaign.total_recipients}::integer, ${segmentsOf(campaign)}::uuid[]`;
 }
 
-/** Its messages stay in the log with its name. Says whether it was there and not being sent. */
+/**
+ * Its messages stay in the log with its name, and what their links need for as long (remove-traces.ts). Says
+ * whether it was there and not being sent.
+ */
 export async function removeCampaign(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<boolean> {
   const removed = await tx.run(sql`
     delete from campaigns where workspace_id = ${workspaceId} and id = ${id} and status <> 'sending'`);
   return removed > 0;
 }
 
-/** Those that had begun and were paused, or cancelled within the last minutes: what a worker holds of them is old. */
+/**
+ * Those that had begun and were paused (a suspended workspace's are for as long as it is), or cancelled within the last
+ * minutes: what a worker holds of them is old, and nobody looks at what is queued of those that are paused.
+ */
 export async function listHaltedIds(db: Queryable): Promise<{ paused: string[]; cancelled: string[] }> {
   const rows = await db.rows<{ id: string; status: string }>(
     sql`
     select id, status from campaigns where status = 'paused' and sent_at is not null
+    union all
+    select c.id, 'paused' from workspaces w
+    join campaigns c on c.workspace_id = w.id and c.status in ('sending', 'sent')
+    join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id and n.queued + n.deferred > 0
+    where w.is_suspended
     union all
     select id, status from campaigns
     where status = 'cancelled' and sent_at is not null and completed_at > now() - interval '10 minutes'`,
@@ -158,7 +170,7 @@ export async function listHaltedIds(db: Queryable): Promise<{ paused: string[]; 
   return { paused: of("paused"), cancelled: of("cancelled") };
 }
 
-/** Is one to the list scheduled or sending? */
+/** Is one that is scheduled or sending to the list, or to a segment of it, or names one in its conditions? */
 export async function isListInUse(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -168,12 +180,13 @@ export async function isListInUse(
     select from campaigns c
     where workspace_id = ${workspaceId} and status in ('scheduled', 'sending')
       and (mailing_list_id = ${mailingListId} or audience_list_id = ${mailingListId} or exists (
-        select from segments g where g.workspace_id = c.workspace_id and g.id = c.segment_id
+        select from segments g where g.workspace_id = c.workspace_id and g.id = any (c.audience_segments)
           and g.mailing_list_id = ${mailingListId}))
     limit 1`);
   return row !== undefined;
 }
 
+/** Does one that is not over go to the segment, or name it in its conditions? */
 export async function isSegmentInUse(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -181,7 +194,8 @@ export async function isSegmentInUse(
 ): Promise<boolean> {
   const row = await db.row(sql`
     select from campaigns
-    where workspace_id = ${workspaceId} and segment_id = ${segmentId} and status in ('scheduled', 'sending')
+    where workspace_id = ${workspaceId} and ${segmentId} = any (audience_segments)
+      and status in ('draft', 'scheduled', 'sending', 'paused')
     limit 1`);
   return row !== undefined;
 }

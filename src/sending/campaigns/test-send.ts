@@ -11,9 +11,10 @@ import type { Caller } from "../../platform/http/endpoint.ts";
 import { newId } from "../../platform/ids.ts";
 import type { Acceptor, Draft } from "../accept.ts";
 import { renderContent, sampleValues } from "./content/render.ts";
-import { compileFor } from "./content.ts";
+import { requireCompiled } from "./content.ts";
 import { type CampaignDeps, requireCampaign } from "./lifecycle.ts";
 import { findRecipientValues } from "./recipient-values-store.ts";
+import { requireGateway } from "./send-checks.ts";
 
 export const MOST_TEST_RECIPIENTS = 5;
 const LONGEST_SUBJECT = 998;
@@ -26,22 +27,27 @@ export interface TestDeps {
 
 /** @throws ApiError NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST for an sms */
 export async function sendTest(
-  { db, clock, acceptor, publicUrl }: CampaignDeps & TestDeps,
+  { db, clock, acceptor, publicUrl, hasSmsGateway }: CampaignDeps & TestDeps,
   { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
   id: string,
   emails: readonly string[],
 ): Promise<{ messages: { id: string; to: string }[] }> {
   const { workspaceId, timezone } = caller;
   const campaign = await requireCampaign(db, workspaceId, id);
-  if (campaign.message_type === "sms") throw new ApiError("BAD_REQUEST", "No SMS gateway is configured");
+  requireGateway(campaign, hasSmsGateway);
+  if (campaign.message_type === "sms") {
+    const way = "send a duplicate of it to a list of your own numbers";
+    throw new ApiError("BAD_REQUEST", `A test goes by email, and this campaign is an SMS: ${way}`);
+  }
   const recipients = emails.map(readRecipient);
   const listId = campaign.mailing_list_id;
   const tracks = { tracks_opens: false, tracks_clicks: false };
-  const compiled = await compileFor(db, workspaceId, { ...campaign, ...tracks }, { listId, timezone });
-  if (!compiled.ok) {
-    const [first, ...rest] = compiled.faults;
-    throw first === undefined ? new ApiError("VALIDATION_ERROR") : invalid(first, ...rest);
-  }
+  const { content } = await requireCompiled(
+    db,
+    workspaceId,
+    { ...campaign, ...tracks },
+    { listId, timezone },
+  );
   const from = parseAddress(campaign.from_email);
   if (!from.ok) throw new Error("a campaign's from_email is an address");
   const listName = (await nameOfList(db, caller, listId)) ?? sampleValues.list_name;
@@ -61,7 +67,7 @@ export async function sendTest(
       list_name: listName,
       campaign_name: campaign.name,
     };
-    const mail = renderContent(compiled.content, values, links);
+    const mail = renderContent(content, values, links);
     if (!mail.ok) throw invalid(mail.fault);
     const draft: Draft = {
       priority: 0,

@@ -35,7 +35,10 @@ const transition = async (tx: Queryable, workspaceId: WorkspaceId, id: string, c
   (await tx.run(sql`
     update campaigns set ${change} where workspace_id = ${workspaceId} and id = ${id} and ${from}`)) > 0;
 
-/** @param reason null when a person wants it; the brake and others of ours name theirs */
+/**
+ * @param reason null when a person wants it; the brake and others of ours name theirs, and stop what is deferred of a
+ * campaign that is sent, too: that is held until somebody resumes it
+ */
 export function pauseCampaign(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -43,8 +46,10 @@ export function pauseCampaign(
   reason: PauseReason | null,
   now: Date,
 ): Promise<boolean> {
-  const change = sql`status = 'paused', paused_at = ${now}, pause_reason = ${reason}, updated_at = ${now}`;
-  return transition(tx, workspaceId, id, change, sql`status = 'sending'`);
+  const change = sql`
+    status = 'paused', paused_at = ${now}, pause_reason = ${reason}, completed_at = null, updated_at = ${now}`;
+  const from = reason === null ? sql`status = 'sending'` : sql`status in ('sending', 'sent')`;
+  return transition(tx, workspaceId, id, change, from);
 }
 
 /**
@@ -60,6 +65,8 @@ export type PauseReason =
   | "delivery_failures"
   | "sender_not_verified"
   | "audience_missing"
+  | "audience_too_costly"
+  | "audience_failed"
   | "content_invalid";
 
 /**
@@ -75,7 +82,7 @@ export function resumeCampaign(
   const change = sql`
     status = case when sent_at is null and scheduled_at > ${now} then 'scheduled' else 'sending' end,
     sent_at = case when sent_at is null and scheduled_at > ${now} then null else coalesce(sent_at, ${now}) end,
-    paused_at = null, pause_reason = null, updated_at = ${now},
+    paused_at = null, pause_reason = null, updated_at = ${now}, expansion_failures = 0, expand_after = null,
     (brake_sent, brake_bounced, brake_complained, brake_failures) = (
       select coalesce(max(sent), 0), coalesce(max(hard_bounced), 0), coalesce(max(complained), 0),
         coalesce(max(failures_in_a_row), 0)
@@ -117,11 +124,16 @@ export async function startDueCampaigns(db: Queryable, now: Date, lateAfterMs: n
       and workspace_id <> all (array(select id from workspaces where is_suspended))`);
 }
 
-/** Nobody waits for a first attempt any more: they are sent. What is deferred goes on. */
+/**
+ * Nobody waits for a first attempt any more: they are sent. What is deferred goes on; a pause holds it, and ends by
+ * itself where nothing is left to hold.
+ */
 export async function completeCampaigns(db: Queryable, now: Date): Promise<number> {
   return db.run(sql`
-    update campaigns c set status = 'sent', completed_at = ${now}, updated_at = ${now}
+    update campaigns c
+    set status = 'sent', completed_at = ${now}, paused_at = null, pause_reason = null, updated_at = ${now}
     from campaign_counters n
-    where c.status = 'sending' and c.expanded_at is not null
-      and n.workspace_id = c.workspace_id and n.campaign_id = c.id and n.queued = 0`);
+    where c.status in ('sending', 'paused') and c.expanded_at is not null
+      and n.workspace_id = c.workspace_id and n.campaign_id = c.id and n.queued = 0
+      and (c.status = 'sending' or n.deferred = 0)`);
 }

@@ -46,13 +46,7 @@ function readAttachment(given: Static<typeof Attachment>, at: string): StoredAtt
   const disposition = given.disposition ?? "attachment";
   const contentId = given.content_id?.replace(/^<(.*)>$/, "$1") ?? null;
   const content = readBase64(given.content, `${at}.content`);
-  const problem = attachmentFault({
-    filename,
-    contentType: content_type,
-    contentId,
-    disposition,
-    content: Buffer.alloc(0),
-  });
+  const problem = attachmentFault({ filename, contentType: content_type, contentId, disposition });
   if (problem !== null) throw fault(at, `${at}: ${problem}`);
   if (/[/\\]/.test(filename)) throw fault(`${at}.filename`, `${at}.filename must be a name without folders`);
   if (executable.test(filename)) {

@@ -3,6 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { forgetHeadroom } from "../billing/account-store.ts";
 import { lockWorkspace, updateWorkspace } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -24,6 +25,7 @@ export function changeWorkspace(
     if (!workspace) throw notFound("Workspace");
     const changed = { ...workspace, ...changes, updated_at: clock.now() };
     await updateWorkspace(tx, changed);
+    await forgetHeadroom(tx, workspaceId);
     return changed;
   });
 }

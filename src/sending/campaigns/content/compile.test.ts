@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { headerTextFault } from "../../../mail/address.ts";
+import type { MailLinks } from "../../../tracking/tokens.ts";
 import { type ContentOptions, compileContent } from "./compile.ts";
 import type { CampaignContent } from "./read.ts";
-import { type RecipientLinks, type RecipientValues, renderContent } from "./render.ts";
+import { type RecipientValues, renderContent } from "./render.ts";
 
 const options: ContentOptions = {
   tracksOpens: true,
@@ -19,7 +20,7 @@ const ada: RecipientValues = {
   list_name: "News",
   campaign_name: "Spring",
 };
-const links: RecipientLinks = {
+const links: MailLinks = {
   unsubscribe: "https://t.test/u/1",
   view: "https://t.test/v/1",
   pixel: "https://t.test/o/1.gif",
@@ -258,9 +259,9 @@ describe("what is wrong with a content", () => {
         "{{ first_name }}\n{{ custom_fields.town }} {{ custom_fields.city }}{{ City }}{{ email.size }}{{ email.domain }}",
     });
     expect(warnings.map(({ message }) => message)).toEqual([
-      "subject, line 1, column 4: There is no FirstName: it shows nothing. Did you mean first_name?",
-      "html_content, line 2, column 4: There is no custom_fields.town: it shows nothing.",
-      "html_content, line 2, column 53: There is no City: it shows nothing. Did you mean city?",
+      "subject, line 1, column 4: No custom field FirstName is defined: it shows nothing, but for people who have such a value. Did you mean first_name?",
+      "html_content, line 2, column 4: No custom field town is defined: it shows nothing, but for people who have such a value.",
+      "html_content, line 2, column 53: No custom field City is defined: it shows nothing, but for people who have such a value. Did you mean city?",
       "html_content, line 2, column 79: There is no email.domain: it shows nothing.",
     ]);
   });

@@ -1,7 +1,7 @@
 /** A campaign's mail for one recipient. This happens to every message: it takes microseconds, and never throws. */
 import type { Render } from "../../../mail/merge-tags-compile.ts";
-import type { LinkAddresses } from "../../../mail/merge-tags-engine.ts";
 import type { FieldFault } from "../../../platform/errors.ts";
+import type { MailLinks } from "../../../tracking/tokens.ts";
 import type { fieldsVariable, VariableName } from "./variables.ts";
 
 /** The compiled templates of a mail. */
@@ -24,12 +24,6 @@ export interface RecipientValues {
   readonly campaign_name: string;
 }
 
-/** A recipient's own addresses, unescaped. */
-export interface RecipientLinks extends LinkAddresses {
-  readonly unsubscribe: string;
-  readonly view: string;
-}
-
 export type RenderedContent =
   | {
       readonly ok: true;
@@ -46,7 +40,7 @@ const longestSubject = 998;
 export function renderContent(
   content: RenderableContent,
   recipient: RecipientValues,
-  links: RecipientLinks,
+  links: MailLinks,
 ): RenderedContent {
   const variables: Record<VariableName | typeof fieldsVariable, unknown> = {
     email: recipient.email,
@@ -86,7 +80,7 @@ export const sampleValues: RecipientValues = {
   list_name: "News",
   campaign_name: "Campaign",
 };
-export const sampleLinks: RecipientLinks = {
+export const sampleLinks: MailLinks = {
   unsubscribe: "https://example.com/u",
   view: "https://example.com/v",
   pixel: "https://example.com/o.gif",

@@ -37,19 +37,24 @@ export function usedNames(templates: readonly Template[]): UsedNames {
   return { variables: [...variables], fields: named.length === fields.size ? named : null };
 }
 
-/** Names that show nothing, because there is no such value. @param fields names of the custom fields there are */
+/**
+ * Names of values that do not exist. People may have values of custom fields that nobody defined, which are shown.
+ * @param fields names of the custom fields there are
+ */
 export function unknownNames({ variables }: Template, fields: ReadonlySet<string>): PlacedFault[] {
   const known = new Map([...fields, ...variableNames].map((name) => [plain(name), name]));
   return variables.flatMap(({ path, at }) => {
     const [root] = path;
     const field = fieldOf(path);
-    if (isVariable(root)) return path.length === 1 || path[1] === "size" ? [] : noSuch(path.join("."), at);
+    if (isVariable(root)) {
+      if (path.length === 1 || path[1] === "size") return [];
+      return { at, message: `There is no ${path.join(".")}: it shows nothing.` };
+    }
     if (field === null || fields.has(field)) return [];
-    return noSuch(
-      root === fieldsVariable ? `${fieldsVariable}.${field}` : field,
-      at,
-      known.get(plain(field)),
-    );
+    const meant = known.get(plain(field));
+    const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
+    const message = `No custom field ${field} is defined: it shows nothing, but for people who have such a value.`;
+    return { at, message: message + hint };
   });
 }
 
@@ -57,11 +62,6 @@ export function unknownNames({ variables }: Template, fields: ReadonlySet<string
 function fieldOf([root, name]: VariableUse["path"]): string | null {
   const field = root === fieldsVariable ? name : root;
   return field === undefined || field === null ? null : String(field);
-}
-
-function noSuch(name: string, at: number, meant?: string): PlacedFault[] {
-  const hint = meant === undefined ? "" : ` Did you mean ${meant}?`;
-  return [{ at, message: `There is no ${name}: it shows nothing.${hint}` }];
 }
 
 function isVariable(name: unknown): name is VariableName {

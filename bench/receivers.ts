@@ -1,0 +1,66 @@
+/** Ten recipient domains whose mail goes to one counting sink on loopback, and the settings to reach it unhindered. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import sql from "sql-template-tag";
+import type { Database } from "../src/platform/database/pool.ts";
+import { type CountingMx, startCountingMx } from "../test/support/counting-mx.ts";
+import { startFakeDns } from "../test/support/fake-dns.ts";
+import type { ProgramSettings } from "../test/support/program.ts";
+import type { Lab } from "./lab.ts";
+
+export const LOOK_MS = 20;
+const DOMAINS = 10;
+
+export interface Receivers extends AsyncDisposable {
+  readonly mx: CountingMx;
+  readonly environment: ProgramSettings;
+}
+
+export function recipientDomain(at: number): string {
+  return `receiver-${at % DOMAINS}.test`;
+}
+
+export async function startReceivers(lab: Lab): Promise<Receivers> {
+  const zone = Array.from({ length: DOMAINS }, (_, at) => [
+    [recipientDomain(at), { MX: [[10, `mx.${recipientDomain(at)}`] as [number, string]] }],
+    [`mx.${recipientDomain(at)}`, { A: ["127.0.0.1"] }],
+  ]);
+  const dns = await startFakeDns(Object.fromEntries(zone.flat()));
+  const mx = await startCountingMx();
+  const lanesFile = join(lab.folder, "lanes.json");
+  const unlimited = {
+    connections_per_minute: null,
+    messages_per_connection: null,
+    messages_per_second: null,
+  };
+  await writeFile(lanesFile, JSON.stringify({ lanes: [{ name: "default", ...unlimited }] }));
+  return {
+    mx,
+    environment: {
+      ...lab.environment,
+      MAIL_MODE: "direct",
+      DNS_SERVERS: dns.address,
+      SMTP_PORT: String(mx.port),
+      ALLOW_PRIVATE_MX: "true",
+      LANES_FILE: lanesFile,
+    },
+    async [Symbol.asyncDispose]() {
+      await mx.stop();
+      await dns[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Waits until at least so many have come; gives how many it is then. */
+export async function hasReceived(mx: CountingMx, least: number): Promise<number> {
+  for (;;) {
+    const received = await mx.received();
+    if (received >= least) return received;
+    await delay(LOOK_MS);
+  }
+}
+
+export async function isQueueUsed(db: Database): Promise<boolean> {
+  return (await db.row(sql`select from delivery_queue limit 1`)) !== undefined;
+}

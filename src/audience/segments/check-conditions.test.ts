@@ -1,0 +1,108 @@
+import { describe, expect, test } from "vitest";
+import { all, type Rule, rule, segmentService } from "../../../test/support/segments.ts";
+import { newId } from "../../platform/ids.ts";
+
+const { service, segmentsOf, save, preview, count, get } = await segmentService();
+
+describe("what is refused names the rule", () => {
+  const nested = (depth: number): object =>
+    depth === 0 ? rule(["email", "contains", "a"]) : { logic: "and", rules: [nested(depth - 1)] };
+
+  test.each<[string, unknown, string]>([
+    ["no object", 7, "conditions"],
+    ["no logic", { rules: [rule(["email", "contains", "a"])] }, "conditions.logic"],
+    ["an unknown logic", { logic: "xor", rules: [rule(["email", "contains", "a"])] }, "conditions.logic"],
+    ["no rules", { logic: "and", rules: [] }, "conditions.rules"],
+    ["rules that are no array", { logic: "and", rules: {} }, "conditions.rules"],
+    ["an empty group", { logic: "and", rules: [{ logic: "or", rules: [] }] }, "conditions.rules[0]"],
+    ["a group without logic", { logic: "and", rules: [{ rules: [{}] }] }, "conditions.rules[0]"],
+    ["a rule that is none", { logic: "and", rules: [null] }, "conditions.rules[0]"],
+    [
+      "a rule without a field",
+      { logic: "and", rules: [{ operator: "is", value: 1 }] },
+      "conditions.rules[0]",
+    ],
+    ["groups six deep", nested(6), "conditions.rules[0].rules[0].rules[0].rules[0].rules[0]"],
+    [
+      "101 conditions",
+      all(...Array.from({ length: 101 }, (): Rule => ["email", "contains", "a"])),
+      "conditions.rules",
+    ],
+    ["an unknown field", all(["shoe", "equals", "a"]), "conditions.rules[0]"],
+    ["a field of every object", all(["__proto__", "equals", "a"]), "conditions.rules[0]"],
+    ["a field of every object's", all(["constructor", "equals", "a"]), "conditions.rules[0]"],
+    ["a field that is SQL", all(["s.email) or (1=1", "equals", "a"]), "conditions.rules[0]"],
+    ["an unknown operator", all(["email", "like", "a"]), "conditions.rules[0]"],
+    ["an operator of every object", all(["email", "toString", "a"]), "conditions.rules[0]"],
+    ["an operator that does not fit", all(["sent_count", "contains", "1"]), "conditions.rules[0]"],
+    ["text for a number", all(["sent_count", "greater_than", "9"]), "conditions.rules[0]"],
+    ["null for a text", all(["email", "equals", null]), "conditions.rules[0]"],
+    ["blanks for a text", all(["email", "equals", " \n"]), "conditions.rules[0]"],
+    ["501 characters", all(["email", "equals", "a".repeat(501)]), "conditions.rules[0]"],
+    ["an array for a text", all(["email", "equals", ["a"]]), "conditions.rules[0]"],
+    ["a text for an array", all(["email", "is_one_of", "a"]), "conditions.rules[0]"],
+    ["an empty array", all(["email", "is_one_of", []]), "conditions.rules[0]"],
+    ["1,001 items", all(["email", "is_one_of", Array(1_001).fill("a")]), "conditions.rules[0]"],
+    ["an item that is no text", all(["email", "is_one_of", ["a", 1]]), "conditions.rules[0]"],
+    ["-1 days", all(["last_opened_at", "in_last_days", -1]), "conditions.rules[0]"],
+    ["1e9 days", all(["last_opened_at", "in_last_days", 1e9]), "conditions.rules[0]"],
+    ["half a day", all(["last_opened_at", "in_last_days", 0.5]), "conditions.rules[0]"],
+    ["yesterday", all(["created_at", "before", "yesterday"]), "conditions.rules[0]"],
+    ["31 February", all(["created_at", "before", "2026-02-31"]), "conditions.rules[0]"],
+    ["a quarter past 25", all(["created_at", "before", "2026-02-01T25:15:00Z"]), "conditions.rules[0]"],
+    ["an unknown status", all(["status", "is", "asleep"]), "conditions.rules[0]"],
+    ["a segment that is no id", all(["segment", "is_in", "x"]), "conditions.rules[0]"],
+    ["a segment that is not there", all(["segment", "is_in", newId()]), "conditions.rules[0]"],
+    ["a list that is not there", all(["mailing_list", "is_active_in", newId()]), "conditions.rules[0]"],
+    [
+      "what is wrong further in",
+      {
+        logic: "and",
+        rules: [rule(["email", "contains", "a"]), all(["sent_count", "before", "2026-01-01"])],
+      },
+      "conditions.rules[1].rules[0]",
+    ],
+  ])("%s", async (_what, conditions, path) => {
+    for (const answer of [await preview(conditions), await save({ name: "x", conditions })]) {
+      expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+      expect(answer.body.details[0].field).toBe(path);
+    }
+  });
+
+  test("all of them at once", async () => {
+    const { body } = await preview(all(["shoe", "is", 1], ["email", "contains", "a"], ["status", "is", "x"]));
+    expect(body.details.map(({ field }: { field: string }) => field)).toEqual([
+      "conditions.rules[0]",
+      "conditions.rules[2]",
+    ]);
+  });
+
+  test("groups 10,000 deep", async () => {
+    const deep = `${'{"logic":"and","rules":['.repeat(10_000)}${"]}".repeat(10_000)}`;
+    const answer = await service.call("POST", `${segmentsOf()}/preview`, `{"conditions":${deep}}`);
+    expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+  });
+
+  test("segments and lists of another workspace are as those that are not there", async () => {
+    const { key } = await service.newWorkspace();
+    const theirs = (await service.call("POST", "/mailing-lists", { name: "x" }, { key })).body.data.id;
+    const body = { name: "x", conditions: all(["email", "contains", "a"]) };
+    const { id } = (await service.call("POST", segmentsOf(theirs), body, { key })).body.data;
+    for (const [field, operator, foreign] of [
+      ["segment", "is_in", id],
+      ["mailing_list", "is_active_in", theirs],
+    ] as const) {
+      const [known, unknown] = [
+        await preview(all([field, operator, foreign])),
+        await preview(all([field, operator, newId()])),
+      ];
+      expect(known.body).toEqual(unknown.body);
+      expect(known.status).toBe(400);
+    }
+  });
+
+  test("a preview saves nothing", async () => {
+    await count(all(["email", "contains", "a"]));
+    expect((await get(segmentsOf())).segments).toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+import sql from "sql-template-tag";
+import { describe, expect, test } from "vitest";
+import { all, type Rule, segmentService } from "../../../test/support/segments.ts";
+
+const { database, service, lists, segmentsOf, save, saved, preview, count, get, fill } =
+  await segmentService();
+
+describe("segments of segments", () => {
+  test("are evaluated on their own list", async () => {
+    await fill(["both@x.example", "here@x.example"]);
+    await fill(["both@x.example", "there@x.example"], lists.offers);
+    const { id } = await saved({ conditions: all(["email_domain", "equals", "x.example"]) }, lists.offers);
+    expect(await count(all(["segment", "is_in", id]))).toBe(1);
+    expect(await count(all(["segment", "is_not_in", id]))).toBe(1);
+  });
+
+  test("in a circle are refused, however long it is", async () => {
+    const { id: a } = await saved({ conditions: all(["email", "contains", "a"]) });
+    const { id: b } = await saved({ conditions: all(["segment", "is_in", a]) }, lists.offers);
+    const { id: c } = await saved({
+      conditions: all(["email", "contains", "a"], ["segment", "is_not_in", b]),
+    });
+    for (const end of [a, b, c]) {
+      const conditions = all(["email", "contains", "x"], ["segment", "is_in", end]);
+      const answer = await service.call("PUT", `${segmentsOf()}/${a}`, { conditions });
+      expect([answer.status, answer.body.code]).toEqual([400, "VALIDATION_ERROR"]);
+      expect(answer.body.details[0].field).toBe("conditions.rules[1]");
+    }
+  });
+
+  test("in a chain that is too long are refused", async () => {
+    let last = (await saved({ conditions: all(["email", "contains", "a"]) })).id;
+    for (let length = 2; length <= 10; length++) {
+      last = (await saved({ conditions: all(["segment", "is_in", last]) })).id;
+    }
+    expect((await get(`${segmentsOf()}/${last}/subscribers`)).pagination.total).toBe(0);
+    const conditions = all(["email", "contains", "a"], ["segment", "is_in", last]);
+    for (const answer of [await preview(conditions), await save({ name: "x", conditions })]) {
+      expect([answer.status, answer.body.details[0].field]).toEqual([400, "conditions.rules[1]"]);
+    }
+  });
+
+  test("that come to too much are refused, by way of those that they refer to as well", async () => {
+    const words = (length: number) =>
+      all(...Array.from({ length }, (_, at): Rule => ["email", "contains", `a${at}`]));
+    const times = (length: number, id: string) =>
+      all(...Array.from({ length }, (): Rule => ["segment", "is_in", id]));
+    const { id: part } = await saved({ conditions: words(10) });
+    const { id: tenfold } = await saved({ conditions: times(90, part) });
+    expect((await preview(times(1, tenfold))).status).toBe(200);
+    expect((await preview(times(2, tenfold))).body.details[0].field).toBe("conditions");
+    // 90 times 12 are more than the other one may come to.
+    const answer = await service.call("PUT", `${segmentsOf()}/${part}`, { conditions: words(12) });
+    expect([answer.status, answer.body.details[0].field]).toEqual([400, "conditions"]);
+  });
+
+  test("that are used cannot be deleted", async () => {
+    const { id } = await saved({ conditions: all(["email", "contains", "a"]) });
+    const user = await saved({ conditions: all(["segment", "is_in", id]) }, lists.offers);
+    const refused = await service.call("DELETE", `${segmentsOf()}/${id}`);
+    expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
+    await service.call("DELETE", `${segmentsOf(lists.offers)}/${user.id}`);
+    const body = { name: "Kept away", suppression_scope: "segment", segment_id: id };
+    const suppression = await service.call("POST", "/suppression-lists", body);
+    expect((await service.call("DELETE", `${segmentsOf()}/${id}`)).body.error).toMatch(/suppression list/);
+    await service.call("DELETE", `/suppression-lists/${suppression.body.data.id}`);
+    expect((await service.call("DELETE", `${segmentsOf()}/${id}`)).status).toBe(200);
+  });
+
+  test("that are gone have nobody in them, and nobody outside", async () => {
+    await fill(["a@x.example"]);
+    const { id } = await saved({ conditions: all(["email", "contains", "a"]) }, lists.offers);
+    const { id: within } = await saved({ conditions: all(["segment", "is_in", id]) });
+    const { id: without } = await saved({ conditions: all(["segment", "is_not_in", id]) });
+    await database.run(sql`delete from segments where id = ${id}`);
+    expect((await get(`${segmentsOf()}/${within}/subscribers`)).pagination.total).toBe(0);
+    expect((await get(`${segmentsOf()}/${without}/subscribers`)).pagination.total).toBe(0);
+  });
+
+  test("two changes at once cannot close a circle", async () => {
+    const { id: a } = await saved({ conditions: all(["email", "contains", "a"]) });
+    const { id: b } = await saved({ conditions: all(["email", "contains", "a"]) });
+    const refer = (from: string, to: string) =>
+      service.call("PUT", `${segmentsOf()}/${from}`, { conditions: all(["segment", "is_in", to]) });
+    const answers = await Promise.all([refer(a, b), refer(b, a)]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 400]));
+  });
+});

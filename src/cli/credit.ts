@@ -1,0 +1,43 @@
+/** `posthaste credit`: money that the operator received in another way, such as a bank transfer. */
+import type { Command } from "commander";
+import { systemClock } from "../platform/clock.ts";
+import type { WorkspaceId } from "../platform/ids.ts";
+import { getReading } from "../workspace/billing/meter.ts";
+import { shownMoney } from "../workspace/billing/money.ts";
+import { plans } from "../workspace/billing/plans.ts";
+import { readAmount, topUp } from "../workspace/billing/top-up.ts";
+import { argument, readWorkspaceId } from "./arguments.ts";
+import { withDatabase } from "./database.ts";
+import { json } from "./output.ts";
+import type { CliOptions } from "./program.ts";
+
+interface CreditOptions {
+  readonly workspace: WorkspaceId;
+  readonly amount: string;
+  readonly note: string;
+  readonly json?: true;
+}
+
+export function addCreditCommand(program: Command, { stdout, environment }: CliOptions): void {
+  program
+    .command("credit")
+    .description("record a top-up: it adds to the balance at once, and pays what the subscription owes")
+    .requiredOption("--workspace <id>", "the workspace's id", readWorkspaceId)
+    .requiredOption("--amount <dollars>", "such as 10.00", argument(readAmount))
+    .option("--note <text>", "what stands in the ledger", "Top-up recorded by the operator")
+    .option("--json", "print JSON")
+    .action(async ({ workspace, amount, note: description, ...options }: CreditOptions) => {
+      const now = systemClock.now();
+      const credited = await withDatabase(environment, (db) =>
+        db.transaction(async (tx) => {
+          const given = { amount, gateway: "manual", description } as const;
+          const { transactionId } = await topUp(tx, plans, workspace, given, now);
+          const { account } = await getReading(tx, plans, workspace, now);
+          return { transaction_id: transactionId, amount, balance: shownMoney(account.balance) };
+        }),
+      );
+      stdout.write(
+        options.json ? json(credited) : `Credited ${amount} USD. The balance is ${credited.balance} USD.\n`,
+      );
+    });
+}

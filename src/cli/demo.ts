@@ -1,0 +1,129 @@
+/**
+ * `posthaste demo`: a service in capture mode, a sample workspace, and a campaign to 1,000 people who open, click,
+ * bounce and leave. All of it goes through the doors that everybody uses; nothing leaves the machine.
+ */
+import { type Command, InvalidArgumentError } from "commander";
+import { systemClock } from "../platform/clock.ts";
+import { createWorkspace } from "../workspace/create-workspace.ts";
+import { withDatabase } from "./database.ts";
+import { type DemoApi, demoApi, until } from "./demo/api.ts";
+import { buildAudience, confirmSender, type SampleAudience, sendNewsletter } from "./demo/newsletter.ts";
+import { people } from "./demo/people.ts";
+import { type Done, readMails } from "./demo/readers.ts";
+import { type DemoService, startDemoService } from "./demo/sandbox.ts";
+import type { CliOptions } from "./program.ts";
+
+interface DemoOptions {
+  readonly dataDir: string;
+  readonly port?: number;
+  /** Whether the service goes on afterwards; by default at a terminal. */
+  readonly stay?: boolean;
+}
+
+export function addDemoCommand(program: Command, { stdout, environment }: CliOptions): void {
+  const startedAt = performance.now();
+  const say = (text: string) => {
+    const seconds = Math.round((performance.now() - startedAt) / 1000);
+    stdout.write(`${String(seconds).padStart(3)} s  ${text}\n`);
+  };
+
+  program
+    .command("demo")
+    .description("send a sample campaign to 1,000 people who exist in the local inbox only")
+    .option("--data-dir <folder>", "where its database lies; each run adds a workspace", "data/demo")
+    .option("--port <port>", "where it listens (default: 8080, or a free one)", readPort)
+    .option("--stay", "keep the service running until Ctrl-C (default: at a terminal)")
+    .option("--no-stay", "stop it at the end")
+    .action(async ({ dataDir, port, stay = stdout.isTTY === true }: DemoOptions) => {
+      say("starting a service of the demo's own, in capture mode: nothing leaves the machine");
+      const stopping = Promise.withResolvers<false>();
+      for (const signal of ["SIGTERM", "SIGINT"] as const)
+        process.once(signal, () => stopping.resolve(false));
+      const service = await startDemoService(environment, dataDir, port ?? null);
+      try {
+        const isOver = await Promise.race([play(service).then(() => true), stopping.promise]);
+        if (!isOver) stdout.write("Interrupted.\n");
+        else if (stay) {
+          stdout.write("The service goes on until you press Ctrl-C.\n");
+          await Promise.race([stopping.promise, service.ended]);
+        } else stdout.write("The service has ended with the demo; `--stay` keeps it running.\n");
+      } finally {
+        await service.stop();
+      }
+    });
+
+  async function play(service: DemoService): Promise<void> {
+    const { workspace, key } = await withDatabase(service.environment, (db) =>
+      db.transaction((tx) =>
+        createWorkspace(tx, { name: "Demo", plan: "enterprise", timezone: "UTC" }, systemClock),
+      ),
+    );
+    const api = demoApi(service.url, key.key);
+    say(`workspace ${workspace.id} has a key: ${key.key}`);
+    const sender = await confirmSender(api);
+    say(`${sender} is confirmed, by the link in the mail it got`);
+    const audience = await buildAudience(api);
+    const { created, duplicates, invalid } = audience.counts;
+    say(`import: ${created} of ${people} people, ${duplicates} duplicate, ${invalid} rows refused`);
+    say(`segment: ${audience.inSegment} customers`);
+    const campaign = await sendNewsletter(api, audience, sender);
+    say("the campaign is sent; now it is read");
+    const done = await readMails(api, campaign);
+    const figures = await until("the figures to agree with what was done", async () => {
+      const now: Figures = await api.ask("GET", `/campaigns/${campaign}`);
+      return agree(now, done) && now;
+    });
+    say(`${done.machineOpens} more were opened by a program, and are not counted`);
+    stdout.write(summary(service, api, audience, { id: campaign, ...figures }));
+  }
+}
+
+const shown = [
+  ["recipients", "total_recipients"],
+  ["delivered", "delivered_count"],
+  ["bounced", "bounce_count"],
+  ["opened", "unique_open_count"],
+  ["clicks", "click_count"],
+  ["clicked", "unique_click_count"],
+  ["unsubscribed", "unsubscribe_count"],
+] as const;
+
+/** Of what a campaign answers. */
+type Figures = Readonly<Record<(typeof shown)[number][1], number>>;
+
+const agree = (figures: Figures, done: Done): boolean =>
+  figures.unique_open_count === done.opens &&
+  figures.click_count === done.clicks &&
+  figures.unique_click_count === done.clickers &&
+  figures.unsubscribe_count === done.unsubscribes;
+
+function summary(
+  { url, logFile }: DemoService,
+  { key }: DemoApi,
+  { list, segment }: SampleAudience,
+  campaign: Figures & { readonly id: string },
+): string {
+  const figures = shown.map(([name, field]) => `  ${name.padEnd(14)}${campaign[field]}`);
+  const curl = (path: string) => `  curl -H "X-API-Key: $KEY" "$URL/api/v1${path}"`;
+  return `
+${figures.join("\n")}
+
+Look at ${url}/inbox (the mails) and ${url}/docs (the API), or ask:
+
+  KEY=${key} URL=${url}
+${curl(`/campaigns/${campaign.id}`)}
+${curl(`/campaigns/${campaign.id}/activity`)}
+${curl(`/campaigns/${campaign.id}/smtp-domain-stats`)}
+${curl(`/campaigns/${campaign.id}/recent-activity`)}
+${curl(`/campaigns/${campaign.id}/messages?status=bounced`)}
+${curl(`/mailing-lists/${list}/segments/${segment}/subscribers`)}
+
+Its log is ${logFile}.
+`;
+}
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 1 || port > 65_535) throw new InvalidArgumentError("1 to 65535.");
+  return port;
+}

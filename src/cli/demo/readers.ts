@@ -1,0 +1,64 @@
+/** The people who get the sample campaign: they do with the mails in the local inbox what people and programs do. */
+import type { DemoApi } from "./api.ts";
+import { type Captured, captured } from "./newsletter.ts";
+
+/** How many mails are read at the same time. */
+const READERS = 16;
+const person = { "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" };
+/** All that Apple Mail's privacy proxy says of itself, which fetches the pictures of mails that nobody opened. */
+const proxy = { "User-Agent": "Mozilla/5.0" };
+
+/** What was done, as the campaign's counters should say it. */
+export interface Done {
+  opens: number;
+  machineOpens: number;
+  clicks: number;
+  clickers: number;
+  unsubscribes: number;
+}
+
+/** Of a hundred who got the mail 42 open it, 10 have it opened by a program, 13 click, 4 of them twice, and 1 leaves. */
+export async function readMails({ url, askAll }: DemoApi, campaign: string): Promise<Done> {
+  const messages = await askAll(`/campaigns/${campaign}/messages`, "messages");
+  const delivered = messages.filter(({ status }) => status === "delivered").map(({ id }) => String(id));
+  const done: Done = { opens: 0, machineOpens: 0, clicks: 0, clickers: 0, unsubscribes: 0 };
+  let next = 0;
+  const readOn = async () => {
+    for (let at = next++; at < delivered.length; at = next++) {
+      const share = at % 100;
+      if (share >= 53) continue;
+      const mail = await captured(url, delivered[at] ?? "");
+      if (share < 42) await open(mail, person).then(() => done.opens++);
+      else if (share < 52) await open(mail, proxy).then(() => done.machineOpens++);
+      else await unsubscribe(mail).then(() => done.unsubscribes++);
+      const links = share < 4 ? [0, 1] : share < 13 ? [1] : [];
+      for (const index of links) await click(mail, index).then(() => done.clicks++);
+      if (links.length > 0) done.clickers++;
+    }
+  };
+  await Promise.all(Array.from({ length: READERS }, readOn));
+  return done;
+}
+
+async function open({ html }: Captured, headers: Readonly<Record<string, string>>): Promise<void> {
+  await visit(/https?:\/\/[^"\s]+\/o\/[\w-]+\.gif/.exec(html ?? "")?.[0], 200, { headers });
+}
+
+async function click({ html }: Captured, index: number): Promise<void> {
+  const link = new RegExp(String.raw`https?://[^"\s]+/c/[\w-]+/${index}(?=")`).exec(html ?? "")?.[0];
+  await visit(link, 302, { headers: person, redirect: "manual" });
+}
+
+/** One click in the mail program (RFC 8058). */
+async function unsubscribe({ headers }: Captured): Promise<void> {
+  const header = headers.find(({ name }) => name === "List-Unsubscribe")?.value;
+  const body = new URLSearchParams({ "List-Unsubscribe": "One-Click" });
+  await visit(/<(https?:[^>]+)>/.exec(header ?? "")?.[1], 200, { method: "POST", headers: person, body });
+}
+
+async function visit(link: string | undefined, wanted: number, how: RequestInit): Promise<void> {
+  if (link === undefined) throw new Error("a mail lacks a link that it should have");
+  const { status, body } = await fetch(link, how);
+  await body?.cancel();
+  if (status !== wanted) throw new Error(`${link} answered ${status}`);
+}

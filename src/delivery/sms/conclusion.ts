@@ -1,0 +1,27 @@
+/**
+ * What an attempt to hand over a short message comes to. One that is taken is over for the queue; until its receipt
+ * comes it shows as deferred, without a next attempt.
+ */
+import { type Conclusion, finish, putOff } from "../conclusion.ts";
+import type { LeasedMessage } from "../store.ts";
+import type { SmsGateway, SmsResult } from "./gateway.ts";
+
+export type SmsAttempt = Extract<SmsResult, { outcome: "taken" | "declined" }>;
+
+export function concludeSms(
+  message: LeasedMessage,
+  result: SmsAttempt,
+  { name, host }: Pick<SmsGateway, "name" | "host">,
+  now: Date,
+  random: number,
+): Conclusion {
+  const news = { mxHost: host, code: null, enhancedCode: null, isAddressFault: false, detail: result.reason };
+  if (result.outcome === "declined") {
+    if (!result.mayRetry) return finish(message, now, { ...news, status: "failed" });
+    return putOff(message, now, news, { waitSeconds: result.waitSeconds, random });
+  }
+  const { receiptId } = result;
+  if (receiptId === null) return finish(message, now, { ...news, status: "delivered" });
+  const taken = finish(message, now, { ...news, status: "deferred" });
+  return { ...taken, submission: { gateway: name, gatewayId: receiptId } };
+}

@@ -1,0 +1,96 @@
+/**
+ * The HTTP gateway: one POST of `{ id, to, from, text }` for each message, as docs/sms.md tells gateways. 2xx is taken,
+ * 429 and 5xx and silence are for now, every other answer is for good. The id is the message's and the same at every
+ * attempt, so that the gateway can tell a repetition.
+ */
+import { encodeText, MOST_PARTS } from "./alphabet.ts";
+import { declined, type ShortMessage, type SmsGateway, type SmsResult } from "./gateway.ts";
+import type { HttpSettings } from "./gateway-settings.ts";
+
+const ANSWER_MS = 30_000;
+const LONGEST_ANSWER = 64 * 1024;
+const QUOTED = 200;
+
+/** @param receiptUrl where the gateway tells what became of a message */
+export function createHttpGateway(
+  settings: HttpSettings,
+  receiptUrl: (message: ShortMessage) => string,
+): SmsGateway {
+  const { name, host, window, perSecond, hasReceipts, secret, source: from, url } = settings;
+  const closing = new AbortController();
+  return {
+    name,
+    host,
+    window,
+    perSecond,
+    isAway: false,
+    async submit(message, mayStart): Promise<SmsResult> {
+      const { id, to, text } = message;
+      if (encodeText(text).parts > MOST_PARTS)
+        return declined(`The text takes more than ${MOST_PARTS} SMS`, false);
+      if (!mayStart()) return { outcome: "withdrawn" };
+      const body = { id, to, from, text, ...(hasReceipts && { receipt_url: receiptUrl(message) }) };
+      try {
+        const response = await fetch(url, {
+          method: "POST",
+          headers: {
+            "Content-Type": "application/json",
+            "Idempotency-Key": id,
+            ...(secret !== null && { Authorization: `Bearer ${secret}` }),
+          },
+          body: JSON.stringify(body),
+          redirect: "manual",
+          signal: AbortSignal.any([AbortSignal.timeout(ANSWER_MS), closing.signal]),
+        });
+        return readAnswer(response, await readText(response), hasReceipts ? id : null);
+      } catch (error) {
+        return declined(`no answer: ${reasonOf(error)} (the SMS may have been taken)`, true);
+      }
+    },
+    close: () => closing.abort(),
+  };
+}
+
+function readAnswer(response: Response, text: string, receiptId: string | null): SmsResult {
+  const { status } = response;
+  if (response.ok) {
+    const id = idIn(text);
+    return {
+      outcome: "taken",
+      receiptId,
+      reason: `taken by the SMS gateway${id === null ? "" : ` as ${id}`}`,
+    };
+  }
+  const reason = `HTTP ${status} ${text.replaceAll(/\s+/g, " ").slice(0, QUOTED)}`.trim();
+  const seconds = Number(response.headers.get("retry-after"));
+  const waitSeconds = Number.isFinite(seconds) && seconds > 0 ? seconds : null;
+  return declined(reason, status === 408 || status === 429 || status >= 500, {
+    waitSeconds,
+    isThrottled: status === 429,
+  });
+}
+
+function idIn(text: string): string | null {
+  try {
+    const answer: unknown = JSON.parse(text);
+    const id = typeof answer === "object" && answer !== null && "id" in answer ? answer.id : null;
+    return typeof id === "string" || typeof id === "number" ? String(id).slice(0, QUOTED) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** No more of it than anybody needs. */
+async function readText(response: Response): Promise<string> {
+  let octets = Buffer.alloc(0);
+  for await (const chunk of response.body ?? []) {
+    octets = Buffer.concat([octets, chunk]);
+    if (octets.length > LONGEST_ANSWER) break;
+  }
+  return octets.toString();
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? error.cause.message : error.message;
+}

@@ -1,0 +1,71 @@
+/**
+ * Delivery receipts of SMPP 3.4: a deliver_sm (or data_sm) that names a message and its state, in TLVs (section 5.3.2)
+ * or in the text that appendix B describes, which every service centre writes in nearly the same way.
+ */
+import smpp, { type Pdu } from "smpp";
+
+export interface ParsedReceipt {
+  readonly gatewayId: string;
+  /** Null while it is under way: only an end is of interest. */
+  readonly status: "delivered" | "failed" | null;
+  readonly detail: string;
+}
+
+/** Section 5.2.28. */
+const stateNames = [
+  "SCHEDULED",
+  "ENROUTE",
+  "DELIVERED",
+  "EXPIRED",
+  "DELETED",
+  "UNDELIVERABLE",
+  "ACCEPTED",
+  "UNKNOWN",
+  "REJECTED",
+];
+const delivered: ReadonlySet<string> = new Set(["DELIVERED", "DELIVRD"]);
+const failed: ReadonlySet<string> = new Set([
+  "EXPIRED",
+  "DELETED",
+  "UNDELIVERABLE",
+  "UNDELIV",
+  "REJECTED",
+  "REJECTD",
+]);
+/** Section 5.2.12: bits 5 to 2, and the receipt among their values. */
+const TYPE_BITS = 0x3c;
+const RECEIPT_BIT = 0x04;
+
+/** Null for what is no receipt: a message from a telephone, or a note on the way. */
+export function parseReceipt(pdu: Pdu): ParsedReceipt | null {
+  const isReceipt = ((pdu.esm_class ?? 0) & TYPE_BITS) === RECEIPT_BIT;
+  if (!isReceipt && pdu.receipted_message_id === undefined) return null;
+  const text = textOf(pdu);
+  const named = (name: RegExp) => name.exec(text)?.[1];
+  const gatewayId = pdu.receipted_message_id ?? named(/\bid:(\S+)/i) ?? "";
+  if (gatewayId === "") return null;
+  const state =
+    pdu.message_state === undefined
+      ? (named(/\bstat:(\w+)/i) ?? "UNKNOWN").toUpperCase()
+      : (stateNames[pdu.message_state] ?? "UNKNOWN");
+  const code = named(/\berr:(\w+)/i);
+  const status = delivered.has(state) ? "delivered" : failed.has(state) ? "failed" : null;
+  return { gatewayId, status, detail: code === undefined ? state : `${state} (error ${code})` };
+}
+
+/** What looks like GSM 03.38 is ASCII here: a receipt's `_` is no `§`. */
+function textOf({ short_message, message_payload, data_coding }: Pdu): string {
+  const message = short_message?.message.length ? short_message.message : (message_payload?.message ?? "");
+  if (typeof message !== "string") return message.toString("latin1");
+  return data_coding === 0 ? smpp.encodings.ASCII.encode(message).toString("latin1") : message;
+}
+
+/** The spelling by which ids are compared: service centres are free with case and leading zeros. */
+export function plainId(id: string, isDecimal = false): string {
+  const text = isDecimal && /^\d{1,40}$/.test(id) ? BigInt(id).toString(16) : id;
+  return text
+    .trim()
+    .toLowerCase()
+    .replace(/^0+(?=.)/, "")
+    .slice(0, 128);
+}

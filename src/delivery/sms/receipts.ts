@@ -1,0 +1,137 @@
+/**
+ * Delivery receipts, from whoever hears of them to the message door. A receipt is kept first and answered then; it takes
+ * effect when what it is of is known too, whichever of the two came first and on whatever machine.
+ */
+import { recordOutcomes } from "../../messages/door.ts";
+import type { OnMoved, Outcome } from "../../messages/outcome.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import type { Log } from "../../platform/log.ts";
+import type { SmsReceipt } from "./gateway.ts";
+import {
+  insertReceipts,
+  removeUnknownReceipts,
+  type Submission,
+  takeExpired,
+  takeReceived,
+} from "./store.ts";
+
+const BATCH = 500;
+/** How often it is looked for receipts that others kept. */
+const LOOK_MS = 2_000;
+const EXPIRE_EVERY = 30;
+
+export interface ReceiptDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onMoved: OnMoved;
+}
+
+/** Moves the messages that receipts have come for; says how many. */
+export async function applyReceipts({ db, onMoved }: Pick<ReceiptDeps, "db" | "onMoved">): Promise<number> {
+  for (let applied = 0; ; ) {
+    const taken = await db.transaction(
+      async (tx) => {
+        const ends = await takeReceived(tx, BATCH);
+        const news = ends.map((end) => outcomeOf(end, end.status, end.time, `Receipt: ${end.detail}`));
+        await recordOutcomes(tx, news, onMoved);
+        return ends.length;
+      },
+      { mayRepeat: true },
+    );
+    applied += taken;
+    if (taken === 0) return applied;
+  }
+}
+
+/** Fails the messages that no receipt came for in time, and forgets receipts that are of nothing. */
+export async function expireReceipts({ db, clock, onMoved }: Omit<ReceiptDeps, "log">): Promise<void> {
+  const now = clock.now();
+  await removeUnknownReceipts(db, now);
+  const expire = () =>
+    db.transaction(
+      async (tx) => {
+        const late = await takeExpired(tx, now, BATCH);
+        const detail = "The SMS gateway took it, and sent no delivery receipt in time";
+        await recordOutcomes(
+          tx,
+          late.map((one) => outcomeOf(one, "failed", now, detail)),
+          onMoved,
+        );
+        return late.length;
+      },
+      { mayRepeat: true },
+    );
+  while ((await expire()) === BATCH);
+}
+
+function outcomeOf(
+  { workspaceId, messageId }: Submission,
+  status: "delivered" | "failed",
+  time: Date,
+  detail: string,
+): Outcome {
+  const nothing = { attempts: null, nextAttemptAt: null, mxHost: null, code: null, enhancedCode: null };
+  return { workspaceId, messageId, status, time, detail, isAddressFault: false, ...nothing };
+}
+
+export interface ReceiptDesk {
+  /** Resolves when the receipt is kept. */
+  take(receipt: SmsReceipt): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Keeps what comes in bulk, and looks after what has come. */
+export function openReceiptDesk(deps: ReceiptDeps): ReceiptDesk {
+  const { db, clock, log } = deps;
+  const waiting: { receipt: SmsReceipt; kept: PromiseWithResolvers<void> }[] = [];
+  let working: Promise<void> | null = null;
+  let looks = 0;
+
+  const keepAll = async () => {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, BATCH);
+      try {
+        await insertReceipts(
+          db,
+          batch.map(({ receipt }) => receipt),
+          clock.now(),
+        );
+        for (const { kept } of batch) kept.resolve();
+      } catch (error) {
+        for (const { kept } of batch) kept.reject(error);
+      }
+    }
+    await applyReceipts(deps);
+  };
+  const look = async () => {
+    await keepAll();
+    if (looks++ % EXPIRE_EVERY === 0) await expireReceipts(deps);
+  };
+  /** One after the other; what arrives meanwhile is in the next. */
+  const work = (task: () => Promise<void>) => {
+    working ??= task()
+      .catch((error: unknown) =>
+        log.error({ err: error }, "delivery receipts wait: something of ours was away"),
+      )
+      .finally(() => {
+        working = null;
+        if (waiting.length > 0) work(keepAll);
+      });
+  };
+  const timer = setInterval(() => work(look), LOOK_MS).unref();
+
+  return {
+    take(receipt) {
+      const kept = Promise.withResolvers<void>();
+      waiting.push({ receipt, kept });
+      work(keepAll);
+      return kept.promise;
+    },
+    async stop() {
+      clearInterval(timer);
+      while (working !== null) await working;
+    },
+  };
+}

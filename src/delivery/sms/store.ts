@@ -1,0 +1,86 @@
+/** The SQL of short messages whose delivery receipt is awaited, and of the receipts. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { SmsReceipt } from "./gateway.ts";
+
+/** A receipt comes within so long, or is not awaited any more. */
+const AWAITED_HOURS = 72;
+/** Nobody knows what it is of. */
+const UNKNOWN_KEPT_HOURS = 24;
+
+export interface Submission {
+  readonly workspaceId: WorkspaceId;
+  readonly messageId: string;
+  readonly gateway: string;
+  readonly gatewayId: string;
+}
+
+export async function insertSubmissions(tx: Queryable, submissions: readonly Submission[]): Promise<void> {
+  if (submissions.length === 0) return;
+  const column = <Value>(read: (submission: Submission) => Value) => submissions.map(read);
+  await tx.run(sql`
+    insert into sms_submissions (workspace_id, message_id, gateway, gateway_id, expires_at)
+    select *, now() + make_interval(hours => ${AWAITED_HOURS}) from unnest(
+      ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[],
+      ${column((one) => one.gateway)}::text[], ${column((one) => one.gatewayId)}::text[])
+    on conflict do nothing`);
+}
+
+/** A receipt that comes twice, or after another of the same message, changes nothing. */
+export async function insertReceipts(
+  db: Queryable,
+  receipts: readonly SmsReceipt[],
+  now: Date,
+): Promise<void> {
+  const column = <Value>(read: (receipt: SmsReceipt) => Value) => receipts.map(read);
+  await db.run(sql`
+    insert into sms_receipts (gateway, gateway_id, status, detail, received_at)
+    select *, ${now} from unnest(
+      ${column((one) => one.gateway)}::text[], ${column((one) => one.gatewayId)}::text[],
+      ${column((one) => one.status)}::text[], ${column((one) => one.detail.replaceAll("\0", ""))}::text[])
+    on conflict do nothing`);
+}
+
+export interface ReceivedEnd extends Submission {
+  readonly status: "delivered" | "failed";
+  readonly detail: string;
+  readonly time: Date;
+}
+
+/** Takes receipts out together with what they are of. */
+export function takeReceived(tx: Queryable, limit: number): Promise<ReceivedEnd[]> {
+  return tx.rows(sql`
+    with matched as materialized (
+      select s.workspace_id, s.message_id, gateway, gateway_id, r.status, r.detail, r.received_at
+      from sms_receipts r join sms_submissions s using (gateway, gateway_id)
+      order by s.workspace_id, s.message_id limit ${limit} for update skip locked
+    ), receipts as (
+      delete from sms_receipts r using matched m where r.gateway = m.gateway and r.gateway_id = m.gateway_id
+    ), submissions as (
+      delete from sms_submissions s using matched m
+      where s.workspace_id = m.workspace_id and s.message_id = m.message_id and s.gateway = m.gateway
+        and s.gateway_id = m.gateway_id
+    )
+    select distinct on (workspace_id, message_id) workspace_id as "workspaceId", message_id as "messageId", gateway,
+      gateway_id as "gatewayId", status, detail, received_at as "time"
+    from matched order by workspace_id, message_id, status`);
+}
+
+/** Takes out what has been awaited too long. */
+export function takeExpired(tx: Queryable, now: Date, limit: number): Promise<Submission[]> {
+  return tx.rows(sql`
+    delete from sms_submissions s using (
+      select workspace_id, message_id, gateway, gateway_id from sms_submissions where expires_at <= ${now}
+      order by expires_at limit ${limit} for update skip locked) late
+    where s.workspace_id = late.workspace_id and s.message_id = late.message_id and s.gateway = late.gateway
+      and s.gateway_id = late.gateway_id
+    returning s.workspace_id as "workspaceId", s.message_id as "messageId", s.gateway, s.gateway_id as "gatewayId"`);
+}
+
+/** Forgets receipts of messages that nobody here sent. */
+export function removeUnknownReceipts(db: Queryable, now: Date): Promise<number> {
+  return db.run(sql`
+    delete from sms_receipts
+    where received_at < ${now}::timestamptz - make_interval(hours => ${UNKNOWN_KEPT_HOURS})`);
+}

@@ -1,0 +1,103 @@
+import { expect, test } from "vitest";
+import { newList } from "../../../test/support/audience.ts";
+import { verifyShop } from "../../../test/support/campaigns.ts";
+import { startService } from "../../../test/support/service.ts";
+import { newId } from "../../platform/ids.ts";
+
+const service = await startService();
+const { database: db, workspaceId } = service;
+await verifyShop(db, workspaceId);
+const list = await newList(db, workspaceId);
+const step = { subject: "Hi", html_content: "<p>Hi</p>" };
+const body = (change: object = {}) => ({
+  name: "Welcome",
+  mailing_list_id: list,
+  from_email: "news@shop.test",
+  trigger: { type: "subscribed" },
+  steps: [step],
+  ...change,
+});
+const create = async (change: object = {}) =>
+  (await service.call("POST", "/autoresponders", body(change))).body.data;
+
+test("what is written is read again, with delays in days, hours and minutes", async () => {
+  const steps = [step, { ...step, delay: { hours: 25, minutes: 61 }, html_content: "{{ nobody }}" }];
+  const made = await create({ steps, enable_open_tracking: false });
+  expect(made).toMatchObject({
+    status: "inactive",
+    mailing_list_name: "News",
+    trigger: { type: "subscribed" },
+    enable_open_tracking: false,
+    enable_click_tracking: null,
+    step_count: 2,
+    sent_count: 0,
+    steps: [
+      { delay: { days: 0, hours: 0, minutes: 0 }, text_content: null, warnings: [] },
+      { delay: { days: 1, hours: 2, minutes: 1 }, warnings: [{ field: "html_content", line: 1 }] },
+    ],
+  });
+  expect((await service.call("GET", `/autoresponders/${made.id}`)).body.data).toEqual(made);
+  const { steps: _, ...summary } = made;
+  const listed = await service.call("GET", "/autoresponders?status=inactive&limit=1");
+  expect(listed.body.data).toMatchObject({ autoresponders: [summary], pagination: { limit: 1 } });
+});
+
+test("PUT replaces everything, and keeps whether it is active", async () => {
+  const { id } = await create({ reply_to: "ask@shop.test" });
+  await service.call("POST", `/autoresponders/${id}/activate`);
+  const answer = await service.call("PUT", `/autoresponders/${id}`, body({ name: "Other" }));
+  expect(answer.body.data).toMatchObject({ name: "Other", reply_to: null, status: "active" });
+});
+
+test("activating twice and deactivating twice is a conflict", async () => {
+  const { id } = await create();
+  const act = async (what: string) => (await service.call("POST", `/autoresponders/${id}/${what}`)).status;
+  expect([
+    await act("deactivate"),
+    await act("activate"),
+    await act("activate"),
+    await act("deactivate"),
+  ]).toEqual([409, 200, 409, 200]);
+});
+
+test("a list with an active autoresponder stays; one whose list is gone is not activated", async () => {
+  const own = await newList(db, workspaceId);
+  const { id } = await create({ mailing_list_id: own });
+  await service.call("POST", `/autoresponders/${id}/activate`);
+  expect((await service.call("DELETE", `/mailing-lists/${own}`)).status).toBe(409);
+  await service.call("POST", `/autoresponders/${id}/deactivate`);
+  expect((await service.call("DELETE", `/mailing-lists/${own}`)).status).toBe(200);
+  const refused = await service.call("POST", `/autoresponders/${id}/activate`);
+  expect([refused.status, refused.body.code]).toEqual([400, "BAD_REQUEST"]);
+  expect((await service.call("GET", `/autoresponders/${id}`)).body.data.mailing_list_name).toBeNull();
+});
+
+const date = (more: object) => ({ trigger: { type: "date", ...more } });
+
+test.each<[string, object, string]>([
+  ["a list that is not there", { mailing_list_id: newId() }, "mailing_list_id"],
+  ["a sender who is not verified", { from_email: "news@other.test" }, "from_email"],
+  ["no steps", { steps: [] }, "steps"],
+  ["21 steps", { steps: Array.from({ length: 21 }, () => step) }, "steps"],
+  ["a step without a body", { steps: [{ subject: "Hi" }] }, "steps[0].html_content"],
+  ["a broken merge tag", { steps: [step, { ...step, html_content: "{{ a" }] }, "steps[1].html_content"],
+  ["a blank subject", { steps: [{ ...step, subject: " " }] }, "steps[0].subject"],
+  ["a subject of two lines", { steps: [{ ...step, subject: "a\nb" }] }, "steps[0].subject"],
+  ["a negative delay", { steps: [{ ...step, delay: { days: -1 } }] }, "steps[0].delay.days"],
+  ["a delay beyond ten years", { steps: [{ ...step, delay: { days: 3650, minutes: 1 } }] }, "steps[0].delay"],
+  ["an unknown unit", { steps: [{ ...step, delay: { weeks: 1 } }] }, "steps[0].delay.weeks"],
+  ["a step of another autoresponder", { steps: [{ ...step, id: newId() }] }, "steps[0].id"],
+  ["an unknown trigger", { trigger: { type: "opened" } }, "trigger.type"],
+  ["a field without a date trigger", { trigger: { type: "subscribed", field: "born" } }, "trigger.field"],
+  ["a date without its field", date({}), "trigger.field"],
+  ["a field that is not there", date({ field: "born" }), "trigger.field"],
+  ["a time that does not exist", date({ field: "born", at: "24:00" }), "trigger.at"],
+])("%s is refused with the field's name", async (_, change, field) => {
+  const answer = await service.call("POST", "/autoresponders", body(change));
+  expect([answer.status, answer.body.code, answer.body.details?.[0]?.field]).toEqual([
+    400,
+    "VALIDATION_ERROR",
+    field,
+  ]);
+  expect(answer.body.details[0].message).toBeTruthy();
+});

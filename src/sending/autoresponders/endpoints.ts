@@ -1,0 +1,123 @@
+/** Autoresponders over HTTP. */
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
+import { choiceField, pageFields } from "../../platform/http/query.ts";
+import { Deleted } from "../../platform/http/shapes.ts";
+import {
+  Autoresponder,
+  AutoresponderSummary,
+  autoresponderStatuses,
+  autoresponders,
+  NewAutoresponder,
+} from "./autoresponder.ts";
+import {
+  type AutoresponderDeps,
+  activate,
+  createAutoresponder,
+  deactivate,
+  deleteAutoresponder,
+  replaceAutoresponder,
+  requireAutoresponder,
+} from "./lifecycle.ts";
+import { countAutoresponders, listAutoresponders } from "./store.ts";
+
+/** Twenty steps with their bodies. */
+const BODY_LIMIT = 10 * 1024 * 1024;
+
+export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
+  const { db } = deps;
+  return [
+    endpoint({
+      id: "listAutoresponders",
+      method: "GET",
+      path: "/autoresponders",
+      summary: "Autoresponders with their counts, newest first",
+      needs: need(autoresponders, "read"),
+      query: {
+        status: choiceField(autoresponderStatuses, "Only those in this state."),
+        ...pageFields(),
+      },
+      answer: pageOf("autoresponders", AutoresponderSummary),
+      message: "Autoresponders",
+      async handle({ caller: { workspaceId }, query }) {
+        const page = { limit: query.limit, offset: offsetOf(query) };
+        const [rows, total] = await Promise.all([
+          listAutoresponders(db, workspaceId, query, page),
+          countAutoresponders(db, workspaceId, query),
+        ]);
+        return { autoresponders: rows, pagination: pagination(query, total) };
+      },
+    }),
+    endpoint({
+      id: "createAutoresponder",
+      method: "POST",
+      path: "/autoresponders",
+      summary: "Make an autoresponder, inactive at first",
+      needs: need(autoresponders, "write"),
+      body: NewAutoresponder,
+      answer: Autoresponder,
+      status: 201,
+      message: "Autoresponder created",
+      idempotent: true,
+      bodyLimit: BODY_LIMIT,
+      handle: ({ caller, body }) => createAutoresponder(deps, caller, body),
+    }),
+    endpoint({
+      id: "getAutoresponder",
+      method: "GET",
+      path: "/autoresponders/{id}",
+      summary: "One autoresponder with its steps",
+      needs: need(autoresponders, "read"),
+      answer: Autoresponder,
+      message: "Autoresponder",
+      handle: ({ caller, params }) => requireAutoresponder(db, caller.workspaceId, params.id),
+    }),
+    endpoint({
+      id: "replaceAutoresponder",
+      method: "PUT",
+      path: "/autoresponders/{id}",
+      summary: "Replace an autoresponder, active or not; what is omitted returns to its default",
+      needs: need(autoresponders, "write"),
+      body: NewAutoresponder,
+      answer: Autoresponder,
+      message: "Autoresponder updated",
+      bodyLimit: BODY_LIMIT,
+      handle: ({ caller, params, body }) => replaceAutoresponder(deps, caller, params.id, body),
+    }),
+    endpoint({
+      id: "deleteAutoresponder",
+      method: "DELETE",
+      path: "/autoresponders/{id}",
+      summary: "Delete an autoresponder: its mail that waits is cancelled, what was sent stays in the log",
+      needs: need(autoresponders, "write"),
+      answer: Deleted,
+      message: "Autoresponder deleted",
+      async handle({ caller, params }) {
+        await deleteAutoresponder(deps, caller.workspaceId, params.id);
+        return { id: params.id, deleted: true } as const;
+      },
+    }),
+    endpoint({
+      id: "activateAutoresponder",
+      method: "POST",
+      path: "/autoresponders/{id}/activate",
+      summary: "Begin, or go on: people who join from now on are written to",
+      needs: need(autoresponders, "send"),
+      answer: Autoresponder,
+      message: "Autoresponder activated",
+      errors: ["CONFLICT", "BAD_REQUEST", "EMAIL_NOT_VERIFIED"],
+      handle: ({ caller, params }) => activate(deps, caller, params.id),
+    }),
+    endpoint({
+      id: "deactivateAutoresponder",
+      method: "POST",
+      path: "/autoresponders/{id}/deactivate",
+      summary: "Stop at once: conversations under way end, no other begins",
+      needs: need(autoresponders, "send"),
+      answer: Autoresponder,
+      message: "Autoresponder deactivated",
+      errors: ["CONFLICT"],
+      handle: ({ caller, params }) => deactivate(deps, caller.workspaceId, params.id),
+    }),
+  ];
+}

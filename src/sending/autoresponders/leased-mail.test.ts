@@ -1,0 +1,203 @@
+import sql from "sql-template-tag";
+import { beforeEach, expect, test } from "vitest";
+import { addPeople, newList } from "../../../test/support/audience.ts";
+import { verifyShop } from "../../../test/support/campaigns.ts";
+import { startService } from "../../../test/support/service.ts";
+import { linkKey } from "../../../test/support/tracked-campaign.ts";
+import { conclude } from "../../delivery/conclusion.ts";
+import type { Finding } from "../../delivery/examination.ts";
+import { settle } from "../../delivery/settler.ts";
+import { type LeasedMessage, leaseMessages } from "../../delivery/store.ts";
+import { newId } from "../../platform/ids.ts";
+import { createLog } from "../../platform/log.ts";
+import { createReactions } from "../../reactions.ts";
+import { mailLinks } from "../../tracking/tokens.ts";
+import { plans } from "../../workspace/billing/plans.ts";
+import { advance } from "./advance.ts";
+import { createAutoresponderMail } from "./leased-mail.ts";
+import { listStoppedIds } from "./store.ts";
+
+const service = await startService();
+const { database: db, workspaceId, clock } = service;
+await verifyShop(db, workspaceId);
+const log = createLog("silent");
+const examine = createAutoresponderMail({
+  db,
+  clock,
+  log,
+  linkBase: async () => service.url,
+  linksOf: (mail, base) => mailLinks(mail, base, linkKey),
+});
+const HOUR = 3_600_000;
+
+let list: string;
+let series: string;
+let email: string;
+
+const set = (what: string) => service.call("POST", `/autoresponders/${series}/${what}`);
+const show = async () => (await service.call("GET", `/autoresponders/${series}`)).body.data;
+const member = async () =>
+  (await service.call("GET", `/mailing-lists/${list}/subscribers`)).body.data.subscribers[0];
+const setStatus = async (status: string) => {
+  const { subscriber_id } = await member();
+  const { status: code } = await service.call(
+    "PUT",
+    `/mailing-lists/${list}/subscribers/${subscriber_id}/status`,
+    {
+      status,
+    },
+  );
+  expect(code).toBe(200);
+};
+const lease = async (): Promise<LeasedMessage[]> =>
+  leaseMessages(db, {
+    workerId: newId(),
+    priority: 1,
+    limit: 250,
+    bytes: 1e9,
+    seconds: 60,
+    saturated: [],
+    halted: await listStoppedIds(db),
+  });
+const leaseOne = async (): Promise<LeasedMessage> => (await lease())[0] ?? expect.fail("nothing is due");
+const findingOf = async (message: LeasedMessage) => (await examine([message])).get(message.message_id);
+const contentOf = (finding: Finding | undefined) =>
+  finding?.kind === "write"
+    ? finding.content()
+    : expect.fail(`nothing is written: ${JSON.stringify(finding)}`);
+const deliver = (message: LeasedMessage) =>
+  settle(
+    db,
+    [
+      conclude(
+        { message, result: { outcome: "accepted", code: 250, enhanced: "2.0.0", text: "ok" }, mxHost: "mx" },
+        clock.now(),
+        0,
+      ),
+    ],
+    createReactions(clock),
+  );
+
+beforeEach(async () => {
+  await db.run(sql`truncate delivery_queue`);
+  await db.run(sql`update autoresponders set status = 'inactive'`);
+  list = await newList(db, workspaceId);
+  const { body } = await service.call("POST", "/autoresponders", {
+    name: "Welcome series",
+    mailing_list_id: list,
+    from_email: "news@shop.test",
+    from_name: "Shop",
+    reply_to: "ask@shop.test",
+    trigger: { type: "subscribed" },
+    steps: [
+      {
+        subject: "Hi {{ first_name }}",
+        html_content: '<p>{{ list_name }} <a href="https://a.test/x">x</a></p>',
+      },
+    ],
+  });
+  series = body.data.id;
+  await set("activate");
+  email = `${newId()}@people.test`;
+  await addPeople(db, workspaceId, list, [{ email, first_name: "Ada" }], { now: clock.now() });
+  await advance({ db, clock, plans }, new AbortController().signal, log);
+});
+
+test("a mail is written as a campaign's is, with its links and its way out", async () => {
+  const message = await leaseOne();
+  expect(message).toMatchObject({ source: "autoresponder", origin_id: series, has_content: false });
+  const content = contentOf(await findingOf(message));
+  const links = mailLinks({ workspaceId, messageId: message.message_id }, service.url, linkKey);
+  expect([content.subject, content.fromName]).toEqual(["Hi Ada", "Shop"]);
+  for (const part of ["News", links.pixel, links.tracked(0), links.unsubscribe]) {
+    expect(content.html).toContain(part);
+  }
+  expect(Object.fromEntries(content.headers)).toEqual({
+    "List-Unsubscribe": `<${links.unsubscribe}>`,
+    "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+    "List-Id": `<${list}.lists.shop.test>`,
+    Precedence: "bulk",
+    "Reply-To": "ask@shop.test",
+  });
+  const { body } = await service.call("GET", `/messages/${message.message_id}`);
+  expect(body.data).toMatchObject({ source: "autoresponder", origin_name: "Welcome series", to: email });
+});
+
+test("what was sent is counted, opened, clicked, seen in the browser and left by", async () => {
+  const message = await leaseOne();
+  await deliver(message);
+  clock.advance(HOUR);
+  const links = mailLinks({ workspaceId, messageId: message.message_id }, service.url, linkKey);
+  const visit = (address: string, init: RequestInit = {}) =>
+    fetch(address, {
+      redirect: "manual",
+      headers: { "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" },
+      ...init,
+    });
+  expect((await visit(links.pixel)).status).toBe(200);
+  expect((await visit(links.tracked(0))).headers.get("location")).toBe("https://a.test/x");
+  expect(await (await visit(links.view)).text()).toContain("News");
+  const left = await visit(links.unsubscribe, {
+    method: "POST",
+    body: "List-Unsubscribe=One-Click",
+    headers: { "Content-Type": "application/x-www-form-urlencoded" },
+  });
+  expect(left.status).toBe(200);
+  await expect.poll(show).toMatchObject({
+    sent_count: 1,
+    delivered_count: 1,
+    open_count: 1,
+    unique_open_count: 1,
+    click_count: 1,
+    unique_click_count: 1,
+    unsubscribe_count: 1,
+  });
+  expect(await member()).toMatchObject({ status: "unsubscribed" });
+  const person = await db.row(sql`
+    select sent_count, delivered_count, unique_open_count, unique_click_count from subscribers
+    where workspace_id = ${workspaceId} and email = ${email}`);
+  expect(person).toEqual({ sent_count: 1, delivered_count: 1, unique_open_count: 1, unique_click_count: 1 });
+  const days = await db.row(sql`
+    select sum(sent_count)::int as sent, sum(delivered_count)::int as delivered from list_days
+    where mailing_list_id = ${list}`);
+  expect(days).toEqual({ sent: 1, delivered: 1 });
+  await service.call("DELETE", `/autoresponders/${series}`);
+  expect((await visit(links.tracked(0))).headers.get("location")).toBe("https://a.test/x");
+});
+
+test("somebody who left after the mail was made gets nothing", async () => {
+  const message = await leaseOne();
+  await setStatus("unsubscribed");
+  expect(await findingOf(message)).toEqual({
+    kind: "over",
+    status: "suppressed",
+    detail: "The subscriber is unsubscribed",
+  });
+  clock.advance(HOUR);
+  await setStatus("active");
+  expect(await findingOf(message)).toMatchObject({ kind: "over", status: "suppressed" });
+});
+
+test("a deactivated autoresponder's mail waits in the queue, an activated one's goes on", async () => {
+  await set("deactivate");
+  expect(await lease()).toEqual([]);
+  await set("activate");
+  const message = await leaseOne();
+  await set("deactivate");
+  expect(await findingOf(message)).toMatchObject({ kind: "wait" });
+  await set("activate");
+  contentOf(await findingOf(message));
+});
+
+test("a deleted autoresponder's mail is cancelled", async () => {
+  await service.call("DELETE", `/autoresponders/${series}`);
+  expect(await findingOf(await leaseOne())).toMatchObject({ kind: "over", status: "cancelled" });
+});
+
+test("a sender who is not verified any more deactivates it", async () => {
+  await db.run(sql`update sending_domains set is_verified = false where workspace_id = ${workspaceId}`);
+  expect(await findingOf(await leaseOne())).toMatchObject({ kind: "wait" });
+  expect(await show()).toMatchObject({ status: "inactive", deactivation_reason: "sender_not_verified" });
+  expect((await set("activate")).body.code).toBe("EMAIL_NOT_VERIFIED");
+  await db.run(sql`update sending_domains set is_verified = true where workspace_id = ${workspaceId}`);
+});

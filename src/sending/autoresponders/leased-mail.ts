@@ -1,0 +1,120 @@
+/**
+ * What the delivery process has to know of autoresponders, for every batch of leased messages: whether each still goes
+ * on, whether its sender is still verified, whether the recipient may still be written to, and what the mail says. The
+ * content goes the way of a campaign's; it is compiled once for each step and kept.
+ */
+
+import { addressOf } from "../../audience/suppression-lists/judge.ts";
+import type { Examine, Finding } from "../../delivery/examination.ts";
+import type { LeasedMessage } from "../../delivery/store.ts";
+import { maySendAsEach } from "../../identity/may-send-as.ts";
+import { domainOf } from "../../mail/address.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { Answers } from "../../platform/remember.ts";
+import { type CampaignMailDeps, judge } from "../campaigns/leased-mail.ts";
+import { listRecipients } from "../campaigns/leased-store.ts";
+import { type PreparedCampaign, prepareCampaign, writeMail } from "../campaigns/mail-content.ts";
+import { findContentToSend, listMailStandings, type MailStanding } from "./mail-store.ts";
+import { deactivateAutoresponder } from "./store.ts";
+
+/** Steps compiled in one worker. */
+const MOST_KEPT = 64;
+const CONTENT_KEPT_MS = 60_000;
+/** Whether a tracking domain still works is looked at again after this. */
+const BASE_KEPT_MS = 15_000;
+/** When the messages of one that has just been deactivated come back. */
+const WAIT_SECONDS = 2;
+
+export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
+  const { db, linksOf } = deps;
+  const contents = new Answers<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
+  const bases = new Answers<string>({ ms: BASE_KEPT_MS, most: MOST_KEPT });
+  const baseOf = (id: WorkspaceId) => bases.get(id, () => deps.linkBase(id, null));
+  const prepared = ({ workspace_id }: LeasedMessage, { content_id }: MailStanding) =>
+    contents.get(content_id, async () => {
+      const content = await findContentToSend(db, workspace_id, content_id);
+      return content === undefined ? null : prepareCampaign(db, content);
+    });
+
+  return async (messages) => {
+    const findings = new Map<string, Finding>();
+    const standings = new Map(
+      (await listMailStandings(db, messages)).map((standing) => [standing.message_id, standing]),
+    );
+    const maySend = await senders(deps, messages);
+    const going: { message: LeasedMessage; standing: MailStanding; ready: PreparedCampaign }[] = [];
+    for (const message of messages) {
+      const standing = standings.get(message.message_id);
+      const obstacle =
+        obstacleOf(standing) ?? (maySend(message) ? null : { kind: "wait", seconds: WAIT_SECONDS });
+      const ready = standing && obstacle === null ? await prepared(message, standing) : null;
+      if (standing && ready) going.push({ message, standing, ready });
+      else findings.set(message.message_id, obstacle ?? deleted);
+    }
+    if (going.length === 0) return findings;
+    const rows = await listRecipients(
+      db,
+      "autoresponder",
+      going.map(({ message, standing, ready: { content } }) => ({
+        workspaceId: message.workspace_id,
+        messageId: message.message_id,
+        address: addressOf(message),
+        domain: message.domain,
+        mailingListId: standing.mailing_list_id,
+        segmentId: null,
+        needsFields: content.facts.fields === null || content.facts.fields.length > 0,
+      })),
+    );
+    const byMessage = new Map(rows.map((row) => [row.message_id, row]));
+    for (const { message, ready } of going) {
+      const recipient = judge(byMessage.get(message.message_id));
+      const base = await baseOf(message.workspace_id);
+      const mail = { workspaceId: message.workspace_id, messageId: message.message_id };
+      findings.set(
+        message.message_id,
+        typeof recipient === "string"
+          ? { kind: "over", status: "suppressed", detail: recipient }
+          : {
+              kind: "write",
+              content: () =>
+                writeMail(ready, recipient, linksOf(mail, base), { attachments: [], returnPathHost: null }),
+            },
+      );
+    }
+    return findings;
+  };
+}
+
+const deleted: Finding = { kind: "over", status: "cancelled", detail: "The autoresponder was deleted" };
+
+function obstacleOf(standing: MailStanding | undefined): Finding | null {
+  if (standing === undefined || standing.status === null) return deleted;
+  if (standing.status === "inactive") return { kind: "wait", seconds: WAIT_SECONDS };
+  if (standing.has_stayed) return null;
+  return {
+    kind: "over",
+    status: "suppressed",
+    detail: "The subscriber left the list meanwhile, and came back",
+  };
+}
+
+/** Whether a message's sender is still verified; an autoresponder whose sender is not is deactivated. */
+async function senders(
+  { db, clock, log }: CampaignMailDeps,
+  messages: readonly LeasedMessage[],
+): Promise<(message: LeasedMessage) => boolean> {
+  const senderOf = ({ workspace_id: workspaceId, from_email: address }: LeasedMessage) => {
+    return { workspaceId, address, domain: domainOf(address) };
+  };
+  const maySend = await maySendAsEach(db, messages.map(senderOf));
+  const stopped = new Map(
+    messages.filter((message) => !maySend(senderOf(message))).map((message) => [message.origin_id, message]),
+  );
+  for (const [id, { workspace_id: workspaceId }] of stopped) {
+    const reason = "sender_not_verified";
+    if (id !== null && (await deactivateAutoresponder(db, workspaceId, id, reason, clock.now()))) {
+      log.warn({ autoresponder: id, reason }, "an autoresponder was deactivated by the service");
+    }
+  }
+  return (message) => maySend(senderOf(message));
+}

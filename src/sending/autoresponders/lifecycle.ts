@@ -1,0 +1,148 @@
+/** What its owner can do with an autoresponder. */
+
+import { findMailingList } from "../../audience/mailing-lists/store.ts";
+import { maySendAs } from "../../identity/may-send-as.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, notFound } from "../../platform/errors.ts";
+import type { Caller } from "../../platform/http/endpoint.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { wakeAutoresponders } from "./advance.ts";
+import type { Autoresponder, NewAutoresponder } from "./autoresponder.ts";
+import { lastDay } from "./days.ts";
+import { delayOf } from "./delay.ts";
+import { readAutoresponder, type Settings } from "./read-autoresponder.ts";
+import { replaceSteps } from "./replace-steps.ts";
+import { listSteps } from "./steps-store.ts";
+import {
+  activateAutoresponder,
+  deactivateAutoresponder,
+  findAutoresponder,
+  insertAutoresponder,
+  lockAutoresponder,
+  removeAutoresponder,
+  updateAutoresponder,
+} from "./store.ts";
+
+export interface AutoresponderDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Tells the delivery workers that there is something to do, or to leave. */
+  readonly notifyWorkers: (db: Queryable) => Promise<void>;
+}
+
+/** @throws ApiError NOT_FOUND */
+export async function requireAutoresponder(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Autoresponder> {
+  const autoresponder = await findAutoresponder(db, workspaceId, id);
+  if (autoresponder === undefined) throw notFound("Autoresponder");
+  const steps = await listSteps(db, workspaceId, id);
+  return {
+    ...autoresponder,
+    steps: steps.map(({ id, delay_minutes, subject, html_content, text_content, warnings }) => {
+      return { id, delay: delayOf(delay_minutes), subject, html_content, text_content, warnings };
+    }),
+  };
+}
+
+/** @throws ApiError VALIDATION_ERROR */
+export async function createAutoresponder(
+  { db, clock }: AutoresponderDeps,
+  caller: Caller,
+  body: NewAutoresponder,
+): Promise<Autoresponder> {
+  const { workspaceId } = caller;
+  const { settings, steps } = await readAutoresponder(db, caller, body);
+  const autoresponder = { id: newId(), ...settings };
+  await db.transaction(async (tx) => {
+    await insertAutoresponder(tx, workspaceId, autoresponder, clock.now());
+    await replaceSteps(tx, workspaceId, autoresponder, steps);
+  });
+  return requireAutoresponder(db, workspaceId, autoresponder.id);
+}
+
+/** Active or not. @throws ApiError NOT_FOUND, VALIDATION_ERROR */
+export async function replaceAutoresponder(
+  { db, clock }: AutoresponderDeps,
+  caller: Caller,
+  id: string,
+  body: NewAutoresponder,
+): Promise<Autoresponder> {
+  const { workspaceId, timezone } = caller;
+  await requireAutoresponder(db, workspaceId, id);
+  const { settings, steps } = await readAutoresponder(db, caller, body);
+  await db.transaction(async (tx) => {
+    const held = await lockAutoresponder(tx, workspaceId, id);
+    if (held === undefined) throw notFound("Autoresponder");
+    const now = clock.now();
+    const beginsAnew =
+      held.mailing_list_id !== settings.mailing_list_id ||
+      held.trigger_type !== settings.trigger_type ||
+      held.date_field !== settings.date_field;
+    // A time that has been moved to before now is not made up for today.
+    const passed = dayDoneBy(settings, timezone, now);
+    const dayDone = beginsAnew || (held.day_done ?? "") < (passed ?? "") ? passed : held.day_done;
+    await updateAutoresponder(tx, workspaceId, { id, ...settings }, { beginsAnew, dayDone, now });
+    await replaceSteps(tx, workspaceId, { id, ...settings }, steps);
+  });
+  return requireAutoresponder(db, workspaceId, id);
+}
+
+/** The newest day that a date trigger leaves out, because its moment has passed. */
+function dayDoneBy({ at }: Pick<Settings, "at">, timezone: string, now: Date): string | null {
+  return at === null ? null : lastDay(now, { at, timezone });
+}
+
+/** @throws ApiError NOT_FOUND, CONFLICT when it is active, BAD_REQUEST without its list, EMAIL_NOT_VERIFIED */
+export async function activate(
+  { db, clock, notifyWorkers }: AutoresponderDeps,
+  { workspaceId, timezone }: Caller,
+  id: string,
+): Promise<Autoresponder> {
+  await db.transaction(async (tx) => {
+    const held = await lockAutoresponder(tx, workspaceId, id);
+    if (held === undefined) throw notFound("Autoresponder");
+    if (held.status === "active") throw new ApiError("CONFLICT", "The autoresponder is active already");
+    if ((await findMailingList(tx, workspaceId, held.mailing_list_id)) === undefined) {
+      throw new ApiError("BAD_REQUEST", "The autoresponder's mailing list is not there any more");
+    }
+    if (!(await maySendAs(tx, workspaceId, held.from_email)).allowed) {
+      throw new ApiError("EMAIL_NOT_VERIFIED", `from_email ${held.from_email} is not verified any more`);
+    }
+    const now = clock.now();
+    await activateAutoresponder(tx, workspaceId, id, dayDoneBy(held, timezone, now), now);
+    await Promise.all([wakeAutoresponders(tx), notifyWorkers(tx)]);
+  });
+  return requireAutoresponder(db, workspaceId, id);
+}
+
+/** Conversations under way end; no other is begun. @throws ApiError NOT_FOUND, CONFLICT when it is inactive */
+export async function deactivate(
+  { db, clock, notifyWorkers }: AutoresponderDeps,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Autoresponder> {
+  const isDone = await db.transaction(async (tx) => {
+    const stopped = await deactivateAutoresponder(tx, workspaceId, id, null, clock.now());
+    if (stopped) await notifyWorkers(tx);
+    return stopped;
+  });
+  const autoresponder = await requireAutoresponder(db, workspaceId, id);
+  if (!isDone) throw new ApiError("CONFLICT", "The autoresponder is inactive already");
+  return autoresponder;
+}
+
+/** Its mail that waits is cancelled. @throws ApiError NOT_FOUND */
+export async function deleteAutoresponder(
+  { db, notifyWorkers }: AutoresponderDeps,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (!(await removeAutoresponder(tx, workspaceId, id))) throw notFound("Autoresponder");
+    await notifyWorkers(tx);
+  });
+}

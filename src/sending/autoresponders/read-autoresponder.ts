@@ -1,0 +1,148 @@
+/** What a caller says about an autoresponder, read whole and checked: what is stored can be sent. */
+import { listFieldsInForce } from "../../audience/custom-fields/store.ts";
+import type { MailingList } from "../../audience/mailing-lists/mailing-list.ts";
+import { findMailingList } from "../../audience/mailing-lists/store.ts";
+import type { TemplateLink } from "../../mail/html-links-tracked.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { invalid } from "../../platform/errors.ts";
+import type { Caller } from "../../platform/http/endpoint.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { readName } from "../../workspace/name.ts";
+import { compileFor } from "../campaigns/content.ts";
+import { tracksOf } from "../campaigns/tracking.ts";
+import { readContent, readEmail, readFromEmail, readLine, readSubject, refuse } from "../mail-fields.ts";
+import type {
+  Autoresponder,
+  AutoresponderStep,
+  NewAutoresponder,
+  NewStep,
+  Trigger,
+} from "./autoresponder.ts";
+import { minutesOf } from "./delay.ts";
+
+/** The columns of the autoresponder that its author decides. */
+export interface Settings
+  extends Pick<
+    Autoresponder,
+    | "name"
+    | "mailing_list_id"
+    | "from_email"
+    | "from_name"
+    | "reply_to"
+    | "enable_open_tracking"
+    | "enable_click_tracking"
+  > {
+  readonly trigger_type: Trigger["type"];
+  readonly date_field: string | null;
+  readonly is_yearly: boolean;
+  readonly at: string | null;
+}
+
+/** What a step says, with what is known of it once it is compiled. */
+export interface StepContent
+  extends Pick<AutoresponderStep, "subject" | "html_content" | "text_content" | "warnings"> {
+  readonly tracks_opens: boolean;
+  readonly tracks_clicks: boolean;
+  readonly links: readonly TemplateLink[];
+}
+
+export interface ReadStep {
+  /** As the caller gave it; null when the step has none. */
+  readonly id: string | null;
+  readonly delayMinutes: number;
+  readonly content: StepContent;
+}
+
+const DEFAULT_TIME = "09:00";
+
+/** @throws ApiError VALIDATION_ERROR naming the field */
+export async function readAutoresponder(
+  db: Queryable,
+  { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
+  body: NewAutoresponder,
+): Promise<{ readonly settings: Settings; readonly steps: readonly ReadStep[] }> {
+  const list = await findMailingList(db, workspaceId, body.mailing_list_id);
+  if (list === undefined) throw refuse("mailing_list_id", "is no mailing list of this workspace");
+  const settings: Settings = {
+    name: readName(body.name),
+    mailing_list_id: list.id,
+    from_email: await readFromEmail(db, workspaceId, body.from_email),
+    from_name: readLine("from_name", body.from_name),
+    reply_to: readEmail("reply_to", body.reply_to),
+    enable_open_tracking: body.enable_open_tracking ?? null,
+    enable_click_tracking: body.enable_click_tracking ?? null,
+    ...(await readTrigger(db, workspaceId, list.id, body.trigger)),
+  };
+  const given = body.steps.flatMap(({ id }) => id ?? []);
+  if (new Set(given).size < given.length) throw refuse("steps", "must not have the same id twice");
+  const steps: ReadStep[] = [];
+  for (const [at, step] of body.steps.entries()) {
+    steps.push(await readStep(db, { workspaceId, timezone, list, settings }, step, `steps[${at}]`));
+  }
+  return { settings, steps };
+}
+
+async function readTrigger(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  listId: string,
+  { type, field, yearly, at }: Trigger,
+): Promise<Pick<Settings, "trigger_type" | "date_field" | "is_yearly" | "at">> {
+  if (type === "subscribed") {
+    for (const [name, value] of Object.entries({ field, yearly, at })) {
+      if (value !== undefined) throw refuse(`trigger.${name}`, "is for the trigger date only");
+    }
+    return { trigger_type: type, date_field: null, is_yearly: false, at: null };
+  }
+  if (field === undefined) throw refuse("trigger.field", "is required for the trigger date");
+  const fields = await listFieldsInForce(db, workspaceId, listId);
+  if (!fields.some(({ field_name, field_type }) => field_name === field && field_type === "date")) {
+    throw refuse("trigger.field", `${field} is no custom field of the type date that the list has`);
+  }
+  return { trigger_type: type, date_field: field, is_yearly: yearly ?? false, at: at ?? DEFAULT_TIME };
+}
+
+async function readStep(
+  db: Queryable,
+  place: {
+    readonly workspaceId: WorkspaceId;
+    readonly timezone: string;
+    readonly list: MailingList;
+    readonly settings: Settings;
+  },
+  step: NewStep,
+  field: string,
+): Promise<ReadStep> {
+  const { workspaceId, timezone, list, settings } = place;
+  const delayMinutes = minutesOf(step.delay ?? {}, `${field}.delay`);
+  const written = {
+    subject: readSubject(step.subject, `${field}.subject`),
+    html_content: readContent(step.html_content),
+    text_content: readContent(step.text_content),
+    ...tracksOf(settings, list),
+  };
+  const compiled = await compileFor(
+    db,
+    workspaceId,
+    { ...written, message_type: "email" },
+    { listId: list.id, timezone },
+  );
+  if (!compiled.ok) {
+    const [first, ...rest] = compiled.faults.map((fault) => ({
+      field: `${field}.${fault.field}`,
+      message: `${field}.${fault.message}`,
+    }));
+    throw first === undefined ? refuse(field, "cannot be sent") : invalid(first, ...rest);
+  }
+  const warnings = compiled.warnings.map(({ field, line, column, message }) => ({
+    field,
+    line,
+    column,
+    message,
+  }));
+  return {
+    id: step.id ?? null,
+    delayMinutes,
+    content: { ...written, warnings, links: compiled.content.facts.links },
+  };
+}

@@ -1,0 +1,240 @@
+/**
+ * Who is where in which series. Whoever begins one gets a row; it says which step comes next and when, by the
+ * autoresponder's own clock, which stands still while it is inactive. Everything here is a bounded statement that bears
+ * being repeated: a run is the one row of its person and occasion.
+ */
+import sql, { type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { nilId, type WorkspaceId } from "../../platform/ids.ts";
+import { daysOfYear } from "./days.ts";
+import type { Settings } from "./read-autoresponder.ts";
+
+/**
+ * A membership may be seen so much later than its moment says: the transaction that wrote it was open as long, or clocks
+ * differ. Whoever joined within it is looked at again.
+ */
+const LATE = sql`interval '10 minutes'`;
+
+/** An active autoresponder with which something is to be done. */
+export interface AtWork {
+  readonly workspace_id: WorkspaceId;
+  readonly id: string;
+  readonly at: string | null;
+  readonly day_done: string | null;
+  readonly timezone: string;
+  readonly has_joined: boolean;
+  readonly has_due: boolean;
+}
+
+const ownTime = (now: Date) => sql`(${now}::timestamptz - a.stood_still)`;
+const isRun = sql`
+  select from autoresponder_runs r
+  where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.subscriber_id = m.subscriber_id
+    and r.occasion = m.subscribed_at`;
+
+/** All that a date may trigger, and of the others those for which somebody has joined or a step is due. */
+export function listAtWork(db: Queryable, now: Date): Promise<AtWork[]> {
+  return db.rows(sql`
+    select * from (
+      select a.workspace_id, a.id, a.at, a.day_done::text as day_done, w.timezone,
+        a.trigger_type = 'subscribed' and exists (
+          select from memberships m
+          where m.workspace_id = a.workspace_id and m.mailing_list_id = a.mailing_list_id and not m.is_quiet
+            and m.subscribed_at >= greatest(a.joined_from, a.scanned_to - ${LATE}) and m.status = 'active'
+            and not exists (${isRun})) as has_joined,
+        exists (
+          select from autoresponder_runs r
+          where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}) as has_due
+      from autoresponders a join workspaces w on w.id = a.workspace_id
+      where a.status = 'active' and not w.is_suspended) work
+    where has_joined or has_due or day_done is not null
+    order by workspace_id, id`);
+}
+
+/** Nobody who joined up to this moment is missing where nobody new was found. */
+export async function moveScans(db: Queryable, began: Date, busy: readonly string[]): Promise<void> {
+  await db.run(sql`
+    update autoresponders set scanned_to = ${began}
+    where status = 'active' and trigger_type = 'subscribed' and scanned_to < ${began}::timestamptz - interval '1 minute'
+      and id <> all (${busy}::uuid[])`);
+}
+
+/** An active autoresponder that nobody else moves on, changes or deactivates before this transaction ends. */
+export interface Working
+  extends Pick<Settings, "name" | "mailing_list_id" | "from_email" | "date_field" | "is_yearly" | "at"> {
+  readonly id: string;
+  readonly generation: number;
+  readonly timezone: string;
+  /** `YYYY-MM-DD` */
+  readonly day_done: string | null;
+}
+
+/** Undefined when it is not active any more, or somebody else is at it. */
+export function lockWorking(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Working | undefined> {
+  return tx.row(sql`
+    select a.id, a.name, a.mailing_list_id, a.from_email, a.date_field, a.is_yearly, a.at, a.generation,
+      a.day_done::text as day_done, w.timezone
+    from autoresponders a join workspaces w on w.id = a.workspace_id
+    where a.workspace_id = ${workspaceId} and a.id = ${id} and a.status = 'active'
+    for no key update of a skip locked`);
+}
+
+/** How far a look at people has come. */
+export interface Page {
+  /** Who were looked at; fewer than were asked for: nobody is left. */
+  readonly seen: number;
+  /** Behind which the next page begins; null when nobody was looked at. */
+  readonly last: string | null;
+}
+
+/** Runs of the people in `page`, with the columns subscriber_id, subscribed_at, occasion and begins_at. */
+const insertRunsSql = (workspaceId: WorkspaceId, { id, generation }: Working, page: Sql) => sql`
+  insert into autoresponder_runs (workspace_id, autoresponder_id, subscriber_id, occasion, generation, member_since,
+    next_step_id, due_at)
+  select ${workspaceId}, ${id}, p.subscriber_id, p.occasion, ${generation}, p.subscribed_at, s.id,
+    p.begins_at - a.stood_still + make_interval(mins => s.delay_minutes)
+  from ${page} p, autoresponders a, autoresponder_steps s
+  where a.workspace_id = ${workspaceId} and a.id = ${id}
+    and s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id} and s.position = 1
+  on conflict (workspace_id, autoresponder_id, subscriber_id, occasion) do nothing`;
+
+/** Those who joined since it became active, the first of them first. @param after the `last` of the page before */
+export async function insertJoined(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  autoresponder: Working,
+  after: string | null,
+  limit: number,
+): Promise<Page> {
+  const [joined = null, person = null] = after?.split("/") ?? [];
+  const row = await tx.row<Page>(sql`
+    with page as materialized (
+      select m.subscriber_id, m.subscribed_at, m.status, m.subscribed_at as occasion, m.subscribed_at as begins_at
+      from memberships m
+      where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${autoresponder.mailing_list_id} and not m.is_quiet
+        and m.subscribed_at >= (
+          select greatest(joined_from, scanned_to - ${LATE}) from autoresponders
+          where workspace_id = ${workspaceId} and id = ${autoresponder.id})
+        and (m.subscribed_at, m.subscriber_id) > (coalesce(${joined}::timestamptz, '-infinity'),
+          coalesce(${person}::uuid, ${nilId}))
+      order by m.subscribed_at, m.subscriber_id limit ${limit}
+    ), begun as (
+      ${insertRunsSql(workspaceId, autoresponder, sql`(select * from page where status = 'active')`)}
+    )
+    select (select count(*)::int from page) as seen, (
+      select subscribed_at || '/' || subscriber_id from page order by subscribed_at desc, subscriber_id desc limit 1) as last`);
+  return row ?? { seen: 0, last: null };
+}
+
+/** A whole look at who joined is over; `began` is when it began. */
+export async function updateScanned(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  began: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update autoresponders set scanned_to = greatest(scanned_to, ${began}) where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/**
+ * Active members whose date is this day, in the order of their ids; `moment` is the day's. A date with a time counts as the
+ * day that it is in the workspace's zone.
+ * @param after the `last` of the page before
+ */
+export async function insertCelebrants(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  autoresponder: Working,
+  { day, moment }: { readonly day: string; readonly moment: Date },
+  after: string | null,
+  limit: number,
+): Promise<Page> {
+  const { timezone, date_field, mailing_list_id, is_yearly } = autoresponder;
+  const isToday = is_yearly
+    ? sql`substr(date, 6) = any(${daysOfYear(day)}::text[]) and date <= ${day}`
+    : sql`date = ${day}`;
+  const row = await tx.row<Page>(sql`
+    with page as materialized (
+      select subscriber_id, subscribed_at, status from memberships
+      where workspace_id = ${workspaceId} and mailing_list_id = ${mailing_list_id}
+        and subscriber_id > ${after ?? nilId}::uuid
+      order by subscriber_id limit ${limit}
+    ), dated as (
+      select p.subscriber_id, p.subscribed_at, ${day}::date::timestamp at time zone 'UTC' as occasion,
+        ${moment}::timestamptz as begins_at,
+        case when held like '____-__-__' then held
+          when held like '____-__-__T%Z' and pg_input_is_valid(held, 'timestamptz')
+            then (held::timestamptz at time zone ${timezone})::date::text end collate "C" as date
+      from page p cross join lateral (
+        select (custom_fields ->> ${date_field}::text) collate "C" as held from subscribers
+        where workspace_id = ${workspaceId} and id = p.subscriber_id offset 0) s
+      where p.status = 'active'
+    ), begun as (
+      ${insertRunsSql(workspaceId, autoresponder, sql`(select * from dated where ${isToday})`)}
+    )
+    select (select count(*)::int from page) as seen,
+      (select subscriber_id::text from page order by subscriber_id desc limit 1) as last`);
+  return row ?? { seen: 0, last: null };
+}
+
+export async function updateDayDone(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  day: string,
+): Promise<void> {
+  await tx.run(sql`
+    update autoresponders set day_done = ${day}::date where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** The step that somebody has waited for longest, and whether it is one still. */
+export interface DueStep {
+  readonly id: string;
+  /** Null: removed. */
+  readonly position: number | null;
+  readonly content_id: string;
+  readonly subject: string;
+  /** Characters of the content. */
+  readonly bytes: number;
+}
+
+/** Undefined when nobody waits. */
+export function findDueStep(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  now: Date,
+): Promise<DueStep | undefined> {
+  return tx.row(sql`
+    select s.id, s.position, s.content_id, c.subject,
+      coalesce(length(c.html_content), 0) + coalesce(length(c.text_content), 0) as bytes
+    from autoresponders a
+    cross join lateral (
+      select r.next_step_id from autoresponder_runs r
+      where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}
+      order by r.due_at limit 1) due
+    join autoresponder_steps s on s.workspace_id = a.workspace_id and s.autoresponder_id = a.id and s.id = due.next_step_id
+    join autoresponder_contents c on c.workspace_id = s.workspace_id and c.id = s.content_id
+    where a.workspace_id = ${workspaceId} and a.id = ${id}`);
+}
+
+/** People who wait for a step that was removed go on with its successor, or have come to the end. */
+export async function skipRemovedStep(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  stepId: string,
+): Promise<void> {
+  await tx.run(sql`
+    update autoresponder_runs r
+    set next_step_id = s.successor_id, due_at = case when s.successor_id is not null then r.due_at end
+    from autoresponder_steps s
+    where s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id} and s.id = ${stepId}
+      and r.workspace_id = ${workspaceId} and r.autoresponder_id = ${id} and r.due_at is not null
+      and r.next_step_id = ${stepId}`);
+}

@@ -1,0 +1,377 @@
+import sql from "sql-template-tag";
+import { beforeEach, describe, expect, test } from "vitest";
+import { addPeople, newList } from "../../../test/support/audience.ts";
+import { verifyShop } from "../../../test/support/campaigns.ts";
+import { startService } from "../../../test/support/service.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { createLog } from "../../platform/log.ts";
+import { plans } from "../../workspace/billing/plans.ts";
+import { advance } from "./advance.ts";
+
+const service = await startService();
+const { database: db, workspaceId, clock } = service;
+await verifyShop(db, workspaceId);
+const log = createLog("silent");
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const welcome = { subject: "Welcome", html_content: "<p>Hello {{ first_name }}</p>" };
+const tips = { delay: { days: 1 }, subject: "Tips", html_content: "<p>Tips</p>" };
+const offer = { delay: { days: 2 }, subject: "Offer", html_content: "<p>Offer</p>" };
+
+let list: string;
+let series: string;
+
+const body = (change: object = {}) => ({
+  name: "Series",
+  mailing_list_id: list,
+  from_email: "news@shop.test",
+  trigger: { type: "subscribed" },
+  steps: [welcome, tips, offer],
+  ...change,
+});
+const create = async (change: object = {}): Promise<string> =>
+  (await service.call("POST", "/autoresponders", body(change))).body.data.id;
+const act = async (what: "activate" | "deactivate", id = series) =>
+  expect((await service.call("POST", `/autoresponders/${id}/${what}`)).status).toBe(200);
+const work = (change: { db?: Database; size?: number } = {}) =>
+  advance({ db, clock, plans, ...change }, new AbortController().signal, log);
+const later = async (milliseconds: number) => {
+  clock.advance(milliseconds);
+  await work();
+};
+const join = (email: string, more: object = {}, options: Parameters<typeof addPeople>[4] = {}) =>
+  addPeople(db, workspaceId, list, [{ email, ...more }], { now: clock.now(), ...options });
+const leave = async (email: string, status = "unsubscribed") => {
+  const row = await db.row<{ id: string }>(sql`
+    select id from subscribers where workspace_id = ${workspaceId} and email = ${email}`);
+  const path = `/mailing-lists/${list}/subscribers/${row?.id}/status`;
+  expect((await service.call("PUT", path, { status })).status).toBe(200);
+};
+/** "person subject", in the order they were made. */
+const mails = async (id = series): Promise<string[]> => {
+  const rows = await db.rows<{ mail: string }>(sql`
+    select localpart || ' ' || subject as mail from messages m
+    join delivery_queue q on q.workspace_id = m.workspace_id and q.message_id = m.id and q.campaign_id = m.origin_id
+    where m.origin_id = ${id} and m.source = 'autoresponder' order by m.id`);
+  return rows.map(({ mail }) => mail);
+};
+
+beforeEach(async () => {
+  await db.run(sql`update workspaces set timezone = 'UTC' where id = ${workspaceId}`);
+  list = await newList(db, workspaceId);
+  series = await create();
+  await act("activate");
+});
+
+describe("a series that joining begins", () => {
+  test("goes step by step, each once, to who joined after it was activated", async () => {
+    const second = await create();
+    await join("ada@example.test");
+    clock.advance(1_000);
+    await act("activate", second);
+    await work();
+    expect(await mails()).toEqual(["ada Welcome"]);
+    await later(DAY - 1);
+    expect(await mails()).toEqual(["ada Welcome"]);
+    await later(1);
+    expect(await mails()).toEqual(["ada Welcome", "ada Tips"]);
+    await later(2 * DAY);
+    await later(100 * DAY);
+    expect(await mails()).toEqual(["ada Welcome", "ada Tips", "ada Offer"]);
+    expect(await mails(second)).toEqual([]);
+  });
+
+  test("does not begin for an import, unless that asks for it", async () => {
+    await join("ada@example.test", {}, { isQuiet: true });
+    await join("eve@example.test", {}, { isQuiet: false });
+    await work();
+    expect(await mails()).toEqual(["eve Welcome"]);
+  });
+
+  test("begins for those who come back, and not when an import brings them back", async () => {
+    await join("ada@example.test", { status: "unsubscribed" });
+    await join("eve@example.test", { status: "unsubscribed" });
+    await work();
+    expect(await mails()).toEqual([]);
+    clock.advance(HOUR);
+    await join("ada@example.test", {}, { resubscribe: true });
+    await join("eve@example.test", {}, { resubscribe: true, isQuiet: true });
+    await work();
+    expect(await mails()).toEqual(["ada Welcome"]);
+  });
+
+  test("ends for who leaves, bounces, complains or is deleted", async () => {
+    for (const name of ["ada", "eve", "joe", "kim", "sue"]) await join(`${name}@example.test`);
+    await work();
+    await leave("ada@example.test");
+    await leave("eve@example.test", "bounced");
+    await leave("joe@example.test", "complained");
+    await db.run(
+      sql`delete from memberships where subscriber_id in (select id from subscribers where email like 'kim@%')`,
+    );
+    await later(DAY);
+    expect((await mails()).slice(5)).toEqual(["sue Tips"]);
+  });
+
+  test("is not sent to an address that is suppressed", async () => {
+    await join("ada@blocked.test");
+    const { body } = await service.call("POST", "/suppression-lists", { name: `Blocked ${newId()}` });
+    await service.call("POST", `/suppression-lists/${body.data.id}/entries`, { entries: "ada@blocked.test" });
+    await work();
+    await later(DAY);
+    expect(await mails()).toEqual([]);
+  });
+
+  test("starts again for who leaves and comes back", async () => {
+    await join("ada@example.test");
+    await work();
+    await leave("ada@example.test");
+    clock.advance(HOUR);
+    await leave("ada@example.test", "active");
+    await work();
+    expect(await mails()).toEqual(["ada Welcome", "ada Welcome"]);
+    await later(DAY);
+    expect(await mails()).toEqual(["ada Welcome", "ada Welcome", "ada Tips"]);
+  });
+
+  test("finds somebody whose joining becomes visible late", async () => {
+    const joined = clock.now();
+    await later(3 * 60_000);
+    await join("ada@example.test", {}, { now: joined });
+    await work();
+    expect(await mails()).toEqual(["ada Welcome"]);
+  });
+});
+
+describe("a series that is deactivated", () => {
+  test("stops at once, and goes on where it stopped without a backlog", async () => {
+    await join("ada@example.test");
+    await work();
+    await later(DAY / 2);
+    await act("deactivate");
+    await later(30 * DAY);
+    expect(await mails()).toEqual(["ada Welcome"]);
+    await act("activate");
+    await work();
+    expect(await mails()).toEqual(["ada Welcome"]);
+    await later(DAY / 2 - 1);
+    expect(await mails()).toEqual(["ada Welcome"]);
+    await later(1);
+    expect(await mails()).toEqual(["ada Welcome", "ada Tips"]);
+  });
+
+  test("leaves out who joined meanwhile", async () => {
+    await act("deactivate");
+    clock.advance(HOUR);
+    await join("ada@example.test");
+    clock.advance(HOUR);
+    await act("activate");
+    await later(DAY);
+    expect(await mails()).toEqual([]);
+  });
+});
+
+describe("each mail is made once", () => {
+  const crowd = () =>
+    addPeople(
+      db,
+      workspaceId,
+      list,
+      Array.from({ length: 57 }, (_, at) => ({ email: `user${at}@example.test` })),
+      { now: clock.now() },
+    );
+  const isEverybodyOnce = async () => {
+    const sent = await mails();
+    expect([sent.length, new Set(sent).size]).toEqual([57, 57]);
+    const counters = await db.row(
+      sql`select queued from autoresponder_counters where autoresponder_id = ${series}`,
+    );
+    expect(counters).toEqual({ queued: 57 });
+  };
+
+  test("by several workers at once", async () => {
+    await crowd();
+    await Promise.all(Array.from({ length: 4 }, () => work({ size: 7 })));
+    await work();
+    await isEverybodyOnce();
+  });
+
+  test("by one that is killed before any of its commits, and the next", async () => {
+    await crowd();
+    let left = 0;
+    const killed: Database = {
+      ...db,
+      transaction: (run) =>
+        db.transaction(async (tx) => {
+          const result = await run(tx);
+          if (left-- === 0) throw new Error("killed");
+          return result;
+        }),
+    };
+    for (let at = 0; at < 20; at++) {
+      left = at;
+      await work({ db: killed, size: 10 });
+    }
+    await isEverybodyOnce();
+  });
+
+  test("page by page", async () => {
+    await crowd();
+    await work({ size: 10 });
+    await isEverybodyOnce();
+  });
+});
+
+describe("steps that change while people are in the middle", () => {
+  const put = async (steps: readonly object[], change: object = {}) =>
+    expect((await service.call("PUT", `/autoresponders/${series}`, body({ steps, ...change }))).status).toBe(
+      200,
+    );
+  const steps = async () => (await service.call("GET", `/autoresponders/${series}`)).body.data.steps;
+
+  beforeEach(async () => {
+    await join("ada@example.test");
+    await work();
+  });
+
+  test("are sent as they are written when their time comes", async () => {
+    await put([welcome, { ...tips, subject: "Better tips" }, offer]);
+    await later(DAY);
+    expect(await mails()).toEqual(["ada Welcome", "ada Better tips"]);
+  });
+
+  test("keep their ids by position where none is given", async () => {
+    const before = await steps();
+    await put([{ ...welcome, subject: "Hi" }, tips]);
+    expect((await steps()).map(({ id }: { id: string }) => id)).toEqual([before[0].id, before[1].id]);
+  });
+
+  test("are followed by the next when they are removed", async () => {
+    const [first, , third] = await steps();
+    await put([
+      { ...welcome, id: first.id },
+      { ...offer, id: third.id },
+    ]);
+    await later(DAY);
+    expect(await mails()).toEqual(["ada Welcome", "ada Offer"]);
+  });
+
+  test("are not sent twice in another order, nor is anything before them", async () => {
+    const [first, second, third] = await steps();
+    const early = { subject: "Early", html_content: "<p>Early</p>" };
+    await put([early, { ...tips, id: second.id }, { ...offer, id: third.id }, { ...welcome, id: first.id }]);
+    await later(DAY);
+    await later(2 * DAY);
+    await later(DAY);
+    expect(await mails()).toEqual(["ada Welcome", "ada Tips", "ada Offer"]);
+  });
+
+  test("end with the series when list or trigger change", async () => {
+    list = await newList(db, workspaceId);
+    clock.advance(HOUR);
+    await put([welcome, tips]);
+    await join("ada@example.test");
+    await work();
+    await later(DAY);
+    expect(await mails()).toEqual(["ada Welcome", "ada Welcome", "ada Tips"]);
+  });
+});
+
+describe("a date", () => {
+  const dated = async (trigger: object) => {
+    await act("deactivate");
+    await service.call("POST", `/mailing-lists/${list}/custom-fields`, {
+      field_name: "born",
+      field_label: "Born",
+      field_type: "date",
+    });
+    series = await create({ trigger: { type: "date", field: "born", ...trigger }, steps: [welcome] });
+    await act("activate");
+  };
+  const born = (email: string, date: string) => join(email, { custom_fields: { born: date } });
+  const set = async (time: string) => {
+    clock.set(new Date(time));
+    await work();
+  };
+
+  test("begins a series on its day, at the time of the workspace's zone, once", async () => {
+    clock.set(new Date("2027-05-01T00:00:00Z"));
+    await db.run(sql`update workspaces set timezone = 'America/New_York' where id = ${workspaceId}`);
+    await dated({ at: "08:30" });
+    await born("amy@example.test", "2027-05-02");
+    await born("ben@example.test", "2026-05-02");
+    await born("cat@example.test", "2027-05-03T01:00:00.000Z"); // 2 May in New York
+    await set("2027-05-02T12:29:59Z");
+    expect(await mails()).toEqual([]);
+    await set("2027-05-02T12:30:00Z");
+    await set("2027-05-02T12:30:10Z");
+    await db.run(sql`update autoresponders set day_done = '2027-05-01' where id = ${series}`);
+    await set("2027-05-02T12:30:20Z");
+    expect(await mails()).toEqual(["amy Welcome", "cat Welcome"]);
+  });
+
+  test("comes every year, on 28 February for those of the 29th, and not before its first", async () => {
+    clock.set(new Date("2027-02-27T12:00:00Z"));
+    await dated({ yearly: true });
+    await born("amy@example.test", "1992-02-29");
+    await born("ben@example.test", "1990-02-28");
+    await born("cat@example.test", "2030-02-28");
+    await set("2027-02-28T09:00:00Z");
+    expect((await mails()).toSorted()).toEqual(["amy Welcome", "ben Welcome"]);
+    await set("2028-02-28T09:00:00Z");
+    expect((await mails()).slice(2)).toEqual(["ben Welcome"]);
+    await set("2028-02-29T09:00:00Z");
+    expect((await mails()).slice(3)).toEqual(["amy Welcome"]);
+  });
+
+  test("whose time has passed at activation waits for the next", async () => {
+    clock.set(new Date("2027-06-01T10:00:00Z"));
+    await dated({ yearly: true });
+    await born("amy@example.test", "1990-06-01");
+    await work();
+    expect(await mails()).toEqual([]);
+    await set("2028-06-01T09:00:00Z");
+    expect(await mails()).toEqual(["amy Welcome"]);
+  });
+
+  test("writes page by page, and only to active members", async () => {
+    clock.set(new Date("2027-07-01T00:00:00Z"));
+    await dated({});
+    for (const name of ["amy", "ben", "cat"]) await born(`${name}@example.test`, "2027-07-01");
+    await leave("ben@example.test");
+    clock.set(new Date("2027-07-01T09:00:00Z"));
+    await work({ size: 1 });
+    expect((await mails()).toSorted()).toEqual(["amy Welcome", "cat Welcome"]);
+  });
+});
+
+describe("workspaces", () => {
+  test("know nothing of each other's autoresponders, lists and members", async () => {
+    const other = await service.newWorkspace();
+    const options = { key: other.key };
+    expect((await service.call("GET", `/autoresponders/${series}`, undefined, options)).status).toBe(404);
+    expect(
+      (await service.call("POST", `/autoresponders/${series}/activate`, undefined, options)).status,
+    ).toBe(404);
+    const refused = await service.call("POST", "/autoresponders", body(), options);
+    expect([refused.status, refused.body.details]).toEqual([
+      400,
+      [{ field: "mailing_list_id", message: "mailing_list_id is no mailing list of this workspace" }],
+    ]);
+    const theirs = await newList(db, other.workspaceId as WorkspaceId);
+    await addPeople(db, other.workspaceId, theirs, [{ email: "ada@example.test" }], { now: clock.now() });
+    await work();
+    expect(await mails()).toEqual([]);
+  });
+
+  test("that are suspended send nothing", async () => {
+    await join("ada@example.test");
+    await db.run(sql`update workspaces set is_suspended = true where id = ${workspaceId}`);
+    await work();
+    expect(await mails()).toEqual([]);
+    await db.run(sql`update workspaces set is_suspended = false where id = ${workspaceId}`);
+    await work();
+    expect(await mails()).toEqual(["ada Welcome"]);
+  });
+});

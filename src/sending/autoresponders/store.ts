@@ -1,0 +1,205 @@
+/** The table of autoresponders: what is shown of them, what their authors decide, and whether they are active. */
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { AutoresponderStatus, AutoresponderSummary } from "./autoresponder.ts";
+import type { Settings } from "./read-autoresponder.ts";
+
+const summary = sql`
+  a.id, a.name, a.status, a.mailing_list_id, l.name as mailing_list_name, a.from_email, a.from_name, a.reply_to,
+  a.enable_open_tracking, a.enable_click_tracking,
+  json_strip_nulls(json_build_object('type', a.trigger_type, 'field', a.date_field,
+    'yearly', case when a.trigger_type = 'date' then a.is_yearly end, 'at', a.at)) as trigger,
+  (select count(*)::int from autoresponder_steps s
+    where s.workspace_id = a.workspace_id and s.autoresponder_id = a.id and s.position is not null) as step_count,
+  a.activated_at, a.deactivated_at, a.deactivation_reason, n.sent as sent_count,
+  n.delivered + n.complained as delivered_count, n.opens as open_count, n.unique_opens as unique_open_count,
+  n.clicks as click_count, n.unique_clicks as unique_click_count, n.bounced as bounce_count,
+  n.complained as complaint_count, n.unsubscribed as unsubscribe_count, n.failed as failed_count,
+  a.created_at, a.updated_at`;
+
+const autoresponders = sql`
+  from autoresponders a
+  join autoresponder_counters n on n.workspace_id = a.workspace_id and n.autoresponder_id = a.id
+  left join mailing_lists l on l.workspace_id = a.workspace_id and l.id = a.mailing_list_id`;
+
+export interface AutoresponderFilter {
+  readonly status?: AutoresponderStatus | undefined;
+}
+
+const matching = (workspaceId: WorkspaceId, { status }: AutoresponderFilter): Sql => sql`
+  a.workspace_id = ${workspaceId} ${status === undefined ? empty : sql`and a.status = ${status}`}`;
+
+/** Newest first. */
+export function listAutoresponders(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: AutoresponderFilter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<AutoresponderSummary[]> {
+  return db.rows(sql`
+    select ${summary} ${autoresponders} where ${matching(workspaceId, filter)}
+    order by a.created_at desc, a.id desc limit ${page.limit} offset ${page.offset}`);
+}
+
+export async function countAutoresponders(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: AutoresponderFilter,
+): Promise<number> {
+  const row = await db.row<{ total: number }>(sql`
+    select count(*) as total from autoresponders a where ${matching(workspaceId, filter)}`);
+  return row?.total ?? 0;
+}
+
+export function findAutoresponder(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<AutoresponderSummary | undefined> {
+  return db.row(
+    sql`select ${summary} ${autoresponders} where a.workspace_id = ${workspaceId} and a.id = ${id}`,
+  );
+}
+
+/** What a change of it has to know. */
+export interface HeldAutoresponder extends Settings {
+  readonly id: string;
+  readonly status: AutoresponderStatus;
+  /** `YYYY-MM-DD`; null unless a date has triggered it. */
+  readonly day_done: string | null;
+}
+
+/** Nobody else changes it, and nothing is sent by it, before this transaction ends. */
+export function lockAutoresponder(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<HeldAutoresponder | undefined> {
+  return tx.row(sql`
+    select id, status, day_done::text as day_done, name, mailing_list_id, from_email, from_name, reply_to,
+      enable_open_tracking, enable_click_tracking, trigger_type, date_field, is_yearly, at
+    from autoresponders where workspace_id = ${workspaceId} and id = ${id} for no key update`);
+}
+
+export async function insertAutoresponder(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { id, ...given }: Settings & { readonly id: string },
+  now: Date,
+): Promise<void> {
+  await tx.run(sql`
+    with counters as (
+      insert into autoresponder_counters (workspace_id, autoresponder_id) values (${workspaceId}, ${id})
+    )
+    insert into autoresponders (workspace_id, id, name, mailing_list_id, from_email, from_name, reply_to,
+      enable_open_tracking, enable_click_tracking, trigger_type, date_field, is_yearly, at, created_at, updated_at)
+    values (${workspaceId}, ${id}, ${given.name}, ${given.mailing_list_id}, ${given.from_email}, ${given.from_name},
+      ${given.reply_to}, ${given.enable_open_tracking}, ${given.enable_click_tracking}, ${given.trigger_type},
+      ${given.date_field}, ${given.is_yearly}, ${given.at}, ${now}, ${now})`);
+}
+
+/**
+ * In the transaction that holds it.
+ * @param beginsAnew whether those who are in the middle get no more of it, and only those who come from now on are written to
+ */
+export async function updateAutoresponder(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { id, ...given }: Settings & { readonly id: string },
+  {
+    beginsAnew,
+    dayDone,
+    now,
+  }: { readonly beginsAnew: boolean; readonly dayDone: string | null; readonly now: Date },
+): Promise<void> {
+  await tx.run(sql`
+    update autoresponders
+    set name = ${given.name}, mailing_list_id = ${given.mailing_list_id}, from_email = ${given.from_email},
+      from_name = ${given.from_name}, reply_to = ${given.reply_to},
+      enable_open_tracking = ${given.enable_open_tracking}, enable_click_tracking = ${given.enable_click_tracking},
+      trigger_type = ${given.trigger_type}, date_field = ${given.date_field}, is_yearly = ${given.is_yearly},
+      at = ${given.at}, day_done = ${dayDone}::date, updated_at = ${now},
+      generation = generation + ${Number(beginsAnew)},
+      joined_from = case when ${beginsAnew} then ${now} else joined_from end,
+      scanned_to = case when ${beginsAnew} then ${now} else scanned_to end
+    where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** Says whether it was inactive. Its own clock goes on from where it stopped. */
+export async function activateAutoresponder(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  dayDone: string | null,
+  now: Date,
+): Promise<boolean> {
+  const count = await tx.run(sql`
+    update autoresponders
+    set status = 'active', activated_at = ${now}, joined_from = ${now}, scanned_to = ${now},
+      stood_still = stood_still + coalesce(${now}::timestamptz - deactivated_at, '0'), day_done = ${dayDone}::date,
+      deactivated_at = null, deactivation_reason = null, updated_at = ${now}
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'inactive'`);
+  return count > 0;
+}
+
+/** What made the service deactivate one; null: a person did it. */
+export type DeactivationReason = "sender_not_verified";
+
+/** Says whether it was active. */
+export async function deactivateAutoresponder(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  reason: DeactivationReason | null,
+  now: Date,
+): Promise<boolean> {
+  const count = await db.run(sql`
+    update autoresponders
+    set status = 'inactive', deactivated_at = ${now}, deactivation_reason = ${reason}, updated_at = ${now}
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'active'`);
+  return count > 0;
+}
+
+/**
+ * With everybody's way through it. What was sent stays: its links and pages work as long as it is in the log. Says whether
+ * there was one.
+ */
+export async function removeAutoresponder(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<boolean> {
+  const count = await tx.run(
+    sql`delete from autoresponders where workspace_id = ${workspaceId} and id = ${id}`,
+  );
+  const ofIt = sql`workspace_id = ${workspaceId} and autoresponder_id = ${id}`;
+  await tx.run(sql`delete from autoresponder_steps where ${ofIt}`);
+  await tx.run(sql`delete from autoresponder_runs where ${ofIt}`);
+  await tx.run(sql`delete from autoresponder_counters where ${ofIt}`);
+  return count > 0;
+}
+
+/** Does an active one write to the list? */
+export async function isListOfAutoresponder(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<boolean> {
+  const row = await db.row(sql`
+    select from autoresponders
+    where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and status = 'active' limit 1`);
+  return row !== undefined;
+}
+
+/** Those of which mail waits in the queue and must not go out. */
+export async function listStoppedIds(db: Queryable): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(
+    sql`
+    select a.id from autoresponders a
+    where status = 'inactive' and activated_at is not null
+      and exists (select from delivery_queue q where q.priority = 1 and q.campaign_id = a.id)`,
+    "stopped autoresponders",
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,20 @@
+/** The telephone numbers of an audience, as they are stored. */
+import sql, { type Sql } from "sql-template-tag";
+import { bounded } from "../../audience/segments/members-store.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+
+/** Those of the next people of a relation with the column id, in its order; null where there is none. */
+export function listNumbers(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  people: Sql,
+  page: { readonly field: string; readonly after: string; readonly limit: number },
+): Promise<{ readonly id: string; readonly number: string | null }[]> {
+  return db.rows(
+    bounded(sql`
+      select s.id, s.custom_fields ->> ${page.field} as number
+      from (select id from ${people} a where id > ${page.after} order by id limit ${page.limit}) p
+      join subscribers s on s.workspace_id = ${workspaceId} and s.id = p.id`),
+  );
+}

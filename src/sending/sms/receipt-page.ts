@@ -1,0 +1,44 @@
+/**
+ * Where an HTTP gateway tells what became of a message: POST `{ "status": "delivered" | "failed", "detail": … }` to the
+ * receipt_url it was given, which is all the permission it needs. Telling it twice changes nothing.
+ */
+import type { KeyObject } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import { insertReceipts } from "../../delivery/sms/store.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { invalid, notFound } from "../../platform/errors.ts";
+import { RECEIPT_PATH, readReceiptToken } from "./receipt-link.ts";
+
+const LONGEST_DETAIL = 200;
+
+export interface ReceiptPageDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly key: KeyObject;
+  /** The name of the HTTP gateway (delivery/sms/gateway-settings.ts). */
+  readonly gateway: string;
+}
+
+export function registerSmsReceipts(
+  server: FastifyInstance,
+  { db, clock, key, gateway }: ReceiptPageDeps,
+): void {
+  server.post<{ Params: { "*": string } }>(`${RECEIPT_PATH}*`, async ({ params, body }, reply) => {
+    const gatewayId = readReceiptToken(params["*"], key);
+    if (gatewayId === null) throw notFound("SMS");
+    const { status, detail } = readReceipt(body);
+    await insertReceipts(db, [{ gateway, gatewayId, status, detail }], clock.now());
+    return reply.code(204).send();
+  });
+}
+
+function readReceipt(body: unknown): { status: "delivered" | "failed"; detail: string } {
+  const given = typeof body === "object" && body !== null ? body : {};
+  const status = "status" in given ? given.status : undefined;
+  if (status !== "delivered" && status !== "failed") {
+    throw invalid({ field: "status", message: "status must be delivered or failed" });
+  }
+  const detail = "detail" in given && typeof given.detail === "string" ? given.detail : status;
+  return { status, detail: detail.slice(0, LONGEST_DETAIL).toWellFormed() };
+}

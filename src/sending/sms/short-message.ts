@@ -1,0 +1,16 @@
+/** A campaign's SMS to one recipient: its text with their values. There is no footer and nothing is tracked. */
+import type { SmsContent } from "../../delivery/sms/gateway.ts";
+import type { CompiledContent } from "../campaigns/content/compile.ts";
+import { type RecipientValues, renderContent } from "../campaigns/content/render.ts";
+
+/** @throws when these values do not fit the template: the message fails */
+export function writeSms(
+  content: CompiledContent,
+  to: string,
+  values: RecipientValues,
+  links: Parameters<typeof renderContent>[2],
+): SmsContent {
+  const rendered = renderContent(content, values, links);
+  if (!rendered.ok) throw new Error(`${rendered.fault.field}: ${rendered.fault.message}`);
+  return { to, text: (rendered.text ?? "").trim() };
+}

@@ -1,0 +1,85 @@
+import { createSecretKey } from "node:crypto";
+import sql from "sql-template-tag";
+import { beforeAll, expect, test } from "vitest";
+import { addPeople, newList } from "../../../test/support/audience.ts";
+import { verifyShop } from "../../../test/support/campaigns.ts";
+import { SECRET_KEY, startService } from "../../../test/support/service.ts";
+import { newId } from "../../platform/ids.ts";
+import { createSecrets } from "../../platform/secrets.ts";
+import { receiptKey, receiptLink } from "./receipt-link.ts";
+
+const service = await startService({ env: { SMS_GATEWAY_URL: "https://:key@sms.test/send#source=Shop" } });
+const { call, database, workspaceId, url } = service;
+const key = receiptKey(createSecrets(SECRET_KEY));
+let list: string;
+
+const create = async (change: object): Promise<string> => {
+  const { body } = await call("POST", "/campaigns", {
+    name: "June",
+    subject: "June",
+    from_email: "news@shop.test",
+    mailing_list_id: list,
+    message_type: "sms",
+    phone_field_name: "phone",
+    ...change,
+  });
+  return body.data.id;
+};
+const tell = (address: string, body: unknown) =>
+  fetch(address, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
+const receipts = () => database.rows(sql`select gateway, gateway_id, status, detail from sms_receipts`);
+
+beforeAll(async () => {
+  await verifyShop(database, workspaceId);
+  list = await newList(database, workspaceId);
+  await addPeople(database, workspaceId, list, [{ email: "ada@example.test" }]);
+});
+
+test("with a gateway an SMS campaign is sent", async () => {
+  const id = await create({ text_content: "Hello" });
+  const { status, body } = await call("POST", `/campaigns/${id}/send`);
+  expect([status, body.data.status]).toEqual([200, "sending"]);
+});
+
+test("without a text it is not, whatever HTML it has", async () => {
+  const id = await create({ html_content: "<p>Hello</p>" });
+  const { status, body } = await call("POST", `/campaigns/${id}/send`);
+  expect([status, body.code, body.details[0].field]).toEqual([400, "VALIDATION_ERROR", "text_content"]);
+});
+
+test("a test of one is refused, and no email is sent in its place", async () => {
+  const id = await create({ text_content: "Hello" });
+  const { status, body } = await call("POST", `/campaigns/${id}/test`, { emails: ["ada@example.test"] });
+  expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
+  expect(await database.rows(sql`select from messages`)).toEqual([]);
+});
+
+test("a gateway tells what became of a message by the address that it was given, once", async () => {
+  const id = newId();
+  const address = receiptLink(id, url, key);
+  expect((await tell(address, { status: "failed", detail: "absent" })).status).toBe(204);
+  expect((await tell(address, { status: "delivered" })).status).toBe(204);
+  expect(await receipts()).toEqual([
+    { gateway: "http sms.test", gateway_id: id, status: "failed", detail: "absent" },
+  ]);
+});
+
+test.each([
+  ["another message's token", (id: string) => receiptLink(id, url, key).replace(id, newId())],
+  ["a token of another key", (id: string) => receiptLink(id, url, createSecretKey(Buffer.alloc(32)))],
+  ["no token", () => `${url}/sms/receipts/`],
+  ["a long one", () => `${url}/sms/receipts/${"x".repeat(2_000)}`],
+])("%s is not found and changes nothing", async (_, addressOf) => {
+  const before = await receipts();
+  expect((await tell(addressOf(newId()), { status: "delivered" })).status).toBe(404);
+  expect(await receipts()).toEqual(before);
+});
+
+test.each([[{}], [{ status: "maybe" }], [[]], ["delivered"], [null]])("%j is refused", async (body) => {
+  const answer = await tell(receiptLink(newId(), url, key), body);
+  expect(answer.status).toBe(400);
+});

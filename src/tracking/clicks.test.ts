@@ -1,0 +1,96 @@
+import sql from "sql-template-tag";
+import { expect, test } from "vitest";
+import { none, trackingScene, visit } from "../../test/support/tracking-visits.ts";
+
+const { service, oneMail, countersOf, person, listDay } = await trackingScene();
+const { database, url: base, clock } = service;
+
+const url = "https://shop.example/a?x=1&y=%20#top";
+
+test("leads where the campaign's link of that index leads, and is counted", async () => {
+  const { links, campaignId, email, listId } = await oneMail({ urls: ["https://other.example/", url] });
+  for (let time = 0; time < 2; time++) {
+    const answer = await visit(links.tracked(1));
+    expect([answer.status, answer.headers.get("location")]).toEqual([302, url]);
+    expect(answer.headers.get("cache-control")).toContain("no-store");
+  }
+  await expect
+    .poll(() => countersOf(campaignId))
+    .toEqual({ ...none, clicks: 2, unique_clicks: 1, activities: 2 });
+  const perLink = await database.rows(sql`
+    select index, click_count, unique_click_count from campaign_links where campaign_id = ${campaignId} order by 1`);
+  expect(perLink).toEqual([
+    { index: 0, click_count: 0, unique_click_count: 0 },
+    { index: 1, click_count: 2, unique_click_count: 1 },
+  ]);
+  expect(await person(email)).toMatchObject({
+    click_count: 2,
+    unique_click_count: 1,
+    engagement_score: 75,
+  });
+  expect(await listDay(listId)).toEqual({ opens: 0, clicks: 1, engaged: 1 });
+  const hours = await database.row(sql`
+    select sum(clicks)::int as clicks from campaign_hours where campaign_id = ${campaignId}`);
+  expect(hours).toEqual({ clicks: 2 });
+});
+
+test("HEAD leads there, too, and counts as a program's", async () => {
+  const { links, campaignId } = await oneMail({ urls: [url] });
+  const answer = await visit(links.tracked(0), { method: "HEAD" });
+  expect([answer.status, answer.headers.get("location")]).toEqual([302, url]);
+  await expect.poll(() => countersOf(campaignId)).toEqual({ ...none, machine_clicks: 1 });
+});
+
+test("all links at once, just after delivery, were followed by a scanner", async () => {
+  const urls = [url, `${url}2`, `${url}3`];
+  const { links, campaignId } = await oneMail({ urls, deliveredAt: clock.now() });
+  await Promise.all(urls.map((_, index) => visit(links.tracked(index))));
+  await expect.poll(async () => (await countersOf(campaignId))?.machine_clicks, { timeout: 5_000 }).toBe(3);
+  expect((await countersOf(campaignId))?.clicks).toBe(0);
+});
+
+test("leads nowhere else, whatever is asked for", async () => {
+  const urls = ["javascript:alert(1)", "data:text/html,x", "//evil.example", url, "https://{{x}}.example/"];
+  const { links, campaignId } = await oneMail({ urls });
+  const place = links.tracked(3).slice(0, -1);
+  const asked = [
+    ...[0, 1, 2, 4, 5, 9999].map((index) => place + index),
+    ...[
+      "",
+      "-1",
+      "3.0",
+      "3e0",
+      "03x",
+      "3/4",
+      "٣",
+      "99999999999",
+      "%33%0d%0aLocation:x",
+      "//evil.example",
+    ].map((index) => place + index),
+    `${place.slice(0, -2)}/3`,
+    `${base}/c/?url=https://evil.example/`,
+    `${base}/c/https://evil.example/3`,
+    `${base}/c/${"A".repeat(8_000)}/3`,
+    `${base}/c/%0d%0aSet-Cookie:a=1/3`,
+    links.pixel.replace("/o/", "/c/").replace(".gif", "/3"),
+    `${links.view.replace("/v/", "/c/")}/3`,
+  ];
+  for (const address of asked) {
+    const answer = await visit(address);
+    expect([address, answer.status, answer.headers.get("location")]).toEqual([address, 404, null]);
+  }
+  const added = await visit(`${links.tracked(3)}?url=https://evil.example/&next=//evil.example`);
+  expect(added.headers.get("location")).toBe(url);
+  await expect.poll(async () => (await countersOf(campaignId))?.clicks).toBe(1);
+});
+
+test("of a mail that is not in the log, or of a campaign that is gone, leads nowhere", async () => {
+  const { links, campaignId, messageId } = await oneMail();
+  const other = await oneMail();
+  await database.run(sql`delete from campaign_links where campaign_id = ${campaignId}`);
+  await database.run(sql`delete from messages where id = ${other.messageId}`);
+  expect((await visit(links.tracked(0))).status).toBe(404);
+  expect((await visit(other.links.tracked(0))).status).toBe(404);
+  expect((await visit(other.links.pixel)).status).toBe(200);
+  expect(messageId).not.toBe(other.messageId);
+});

@@ -1,0 +1,126 @@
+import sql from "sql-template-tag";
+import { expect, test } from "vitest";
+import { findMiscounts } from "../../test/support/audience.ts";
+import { form, none, post, trackingScene, visit } from "../../test/support/tracking-visits.ts";
+import { newId } from "../platform/ids.ts";
+
+const { service, oneMail, countersOf, person } = await trackingScene();
+const { database, url: base } = service;
+
+const statusOn = async (listId: string) =>
+  (
+    await database.row<{ status: string }>(
+      sql`select status from memberships where mailing_list_id = ${listId}`,
+    )
+  )?.status;
+
+test("looking changes nothing, the button does, and again changes nothing more", async () => {
+  const { links, campaignId, listId, email } = await oneMail();
+  for (const method of ["GET", "HEAD", "GET"]) {
+    const answer = await visit(links.unsubscribe, { method });
+    expect([answer.status, answer.headers.get("set-cookie")]).toEqual([200, null]);
+  }
+  expect(await statusOn(listId)).toBe("active");
+  const question = await (await visit(links.unsubscribe)).text();
+  expect(question).toContain("<button>Unsubscribe</button>");
+  expect(question).not.toContain(email);
+
+  for (let time = 0; time < 2; time++) {
+    const answer = await post(links.unsubscribe);
+    expect([answer.status, await answer.text()]).toEqual([
+      200,
+      expect.stringContaining("You are unsubscribed"),
+    ]);
+  }
+  expect(await statusOn(listId)).toBe("unsubscribed");
+  expect(await person(email)).toMatchObject({ status: "unsubscribed" });
+  await expect.poll(() => countersOf(campaignId)).toEqual({ ...none, unsubscribed: 1, activities: 1 });
+  expect(await (await visit(links.unsubscribe)).text()).toContain("You are unsubscribed");
+  expect(await findMiscounts(database)).toEqual([]);
+});
+
+test("one click is one POST, urlencoded or multipart, and gets no page", async () => {
+  const multipart = new FormData();
+  multipart.set("List-Unsubscribe", "One-Click");
+  const bodies = [{ body: "List-Unsubscribe=One-Click", type: form }, { body: multipart }];
+  for (const init of bodies) {
+    const { links, listId } = await oneMail();
+    const answer = await visit(links.unsubscribe, { method: "POST", ...init });
+    expect([answer.status, await answer.text()]).toEqual([200, "Unsubscribed\n"]);
+    expect(answer.redirected).toBe(false);
+    expect(await statusOn(listId)).toBe("unsubscribed");
+  }
+});
+
+test("is of the mail's list alone; of every list where the mail had none", async () => {
+  const ofList = await oneMail();
+  const ofAll = await oneMail({ isToList: false });
+  for (const { email, links } of [ofList, ofAll]) {
+    const { body } = await service.call("POST", "/mailing-lists", { name: "Another" });
+    await service.call("POST", `/mailing-lists/${body.data.id}/subscribers`, { email });
+    await post(links.unsubscribe);
+  }
+  const active = (email: string) =>
+    database.rows(sql`
+      select from memberships m join subscribers s on s.id = m.subscriber_id
+      where s.email = ${email} and m.status = 'active'`);
+  expect(await active(ofList.email)).toHaveLength(1);
+  expect(await active(ofAll.email)).toHaveLength(0);
+});
+
+test("works when the campaign, the list or the person is gone", async () => {
+  const noCampaign = await oneMail();
+  await database.run(sql`delete from campaigns where id = ${noCampaign.campaignId}`);
+  await database.run(sql`delete from campaign_recipients where campaign_id = ${noCampaign.campaignId}`);
+  expect((await post(noCampaign.links.unsubscribe)).status).toBe(200);
+  expect(await statusOn(noCampaign.listId)).toBe("unsubscribed");
+
+  const noList = await oneMail();
+  await service.call("DELETE", `/mailing-lists/${noList.listId}`);
+  expect((await visit(noList.links.unsubscribe)).status).toBe(200);
+  const answer = await post(noList.links.unsubscribe);
+  expect([answer.status, await answer.text()]).toEqual([
+    200,
+    expect.stringContaining("does not exist any more"),
+  ]);
+});
+
+test("who complained stays that", async () => {
+  const { links, listId } = await oneMail();
+  await database.run(sql`update memberships set status = 'complained' where mailing_list_id = ${listId}`);
+  expect((await post(links.unsubscribe)).status).toBe(200);
+  expect(await statusOn(listId)).toBe("complained");
+});
+
+test("no other token does it, and a wrong one says nothing", async () => {
+  const { links, listId, email } = await oneMail();
+  const token = (link: string) => /[\w-]{56}/.exec(link)?.[0];
+  for (const wrong of [
+    token(links.pixel),
+    token(links.tracked(0)),
+    token(links.view),
+    newId(),
+    "",
+    "x".repeat(9_000),
+  ]) {
+    const answer = await post(`${base}/u/${wrong}`);
+    expect(answer.status).toBe(404);
+    expect(await answer.text()).not.toContain(email);
+  }
+  expect(await statusOn(listId)).toBe("active");
+});
+
+test("a list's name cannot bring markup along", async () => {
+  const { links, listId } = await oneMail();
+  await database.run(sql`
+    update mailing_lists set name = '<script>alert(1)</script>"''' where id = ${listId}`);
+  const answer = await visit(links.unsubscribe);
+  expect(await answer.text()).not.toContain("<script");
+  expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+});
+
+test("a large body is refused", async () => {
+  const { links, listId } = await oneMail();
+  expect((await post(links.unsubscribe, "x".repeat(100_000))).status).toBe(413);
+  expect(await statusOn(listId)).toBe("active");
+});

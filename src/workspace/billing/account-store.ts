@@ -1,0 +1,53 @@
+/** The SQL of accounts: who changes anything about one, its meter or its ledger holds its row. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Account, Subscription } from "./account.ts";
+
+/** Nobody else reads the meter to write it before this transaction ends. */
+export async function lockAccount(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  const lock = () => tx.row(sql`select from billing_accounts where workspace_id = ${workspaceId} for update`);
+  if ((await lock()) !== undefined) return;
+  await tx.run(
+    sql`insert into billing_accounts (workspace_id) values (${workspaceId}) on conflict do nothing`,
+  );
+  await lock();
+}
+
+/** @returns undefined for a workspace that is not there */
+export async function findAccount(db: Queryable, workspaceId: WorkspaceId): Promise<Account | undefined> {
+  const row = await db.row<Omit<Account, "subscription"> & Subscription & { is_subscribed: boolean }>(sql`
+    select coalesce(a.balance, 0)::numeric(20, 6) as balance, coalesce(a.is_prepaid, false) as is_prepaid, w.plan,
+      w.hourly_cap, s.workspace_id is not null as is_subscribed, s.plan_id, s.billing_interval, s.status, s.anchor,
+      s.current_period_start, s.current_period_end, s.cancel_at_period_end, s.past_due_since, s.retry_at
+    from workspaces w left join billing_accounts a on a.workspace_id = w.id
+      left join subscriptions s on s.workspace_id = w.id
+    where w.id = ${workspaceId}`);
+  if (row === undefined) return undefined;
+  const { balance, is_prepaid, plan, hourly_cap, is_subscribed, ...subscription } = row;
+  return { balance, is_prepaid, plan, hourly_cap, subscription: is_subscribed ? subscription : null };
+}
+
+/** What the next batch of emails may count on without reading the meter (meter.ts). */
+export async function updateHeadroom(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  headroom: number | null,
+  until: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update billing_accounts set email_headroom = ${headroom}, headroom_until = ${until}
+    where workspace_id = ${workspaceId}
+      and (email_headroom, headroom_until) is distinct from (${headroom}::bigint, ${until}::timestamptz)`);
+}
+
+/** From its first top-up on a workspace pays for what goes beyond its allowances. */
+export async function markPrepaid(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`update billing_accounts set is_prepaid = true where workspace_id = ${workspaceId}`);
+}
+
+/** What was said of the headroom holds no more: the operator changed plan or cap. */
+export async function forgetHeadroom(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`
+    update billing_accounts set headroom_until = '-infinity' where workspace_id = ${workspaceId}`);
+}

@@ -1,0 +1,375 @@
+/** Plans, subscription, balance and ledger over HTTP. Money is decimal strings in US dollars. */
+import { Readable } from "node:stream";
+import { type Static, Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import { csvLine } from "../../platform/csv/write.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { FileAnswer, fileShape } from "../../platform/http/file-answer.ts";
+import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
+import { choiceField, pageFields } from "../../platform/http/query.ts";
+import { Id, NullableTimestamp, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { planNames } from "../workspaces/workspace.ts";
+import { type Subscription as SubscriptionRow, subscriptionStatuses } from "./account.ts";
+import { gateways, transactionStatuses, transactionTypes } from "./ledger-store.ts";
+import { getReading, settle } from "./meter.ts";
+import { shownMoney } from "./money.ts";
+import { billingIntervals } from "./periods.ts";
+import { offeredPlans, type Plan as PlanData, type Plans } from "./plans.ts";
+import { capacityFor } from "./reading.ts";
+import { cancelSubscription, subscribe } from "./subscribe.ts";
+import {
+  countTransactions,
+  listCharges,
+  listTransactions,
+  readTransactions,
+  spentSince,
+  type TransactionFilter,
+  type TransactionRow,
+} from "./transaction-store.ts";
+
+const billing: Resource = { name: "billing", label: "Billing", group: "Account" };
+
+const CURRENCY = "USD";
+/** Below it the balance is called low: the price of a thousand emails beyond the allowance, and some. */
+const LOW_BALANCE = 1;
+const RECENT_CHARGES = 20;
+
+const Money = Type.String({ description: "US dollars, an exact decimal." });
+const Count = nullable(Type.Integer({ description: "Null is no limit." }));
+
+const Plan = Type.Object(
+  {
+    id: Type.Enum([...planNames]),
+    name: Type.String(),
+    description: Type.String(),
+    price_monthly: nullable(Money),
+    price_yearly: nullable(Money),
+    currency: Type.Literal(CURRENCY),
+    billing_intervals: Type.Array(Type.Enum([...billingIntervals])),
+    email_allowance: Count,
+    validation_allowance: Count,
+    blacklist_check_allowance: Count,
+    overage_rate: nullable(Money),
+    hard_stop: Type.Boolean({
+      description: "Whether sending stops at the allowance, until a balance is paid in.",
+    }),
+    is_custom: Type.Boolean({ description: "Negotiated; cannot be subscribed to by a call." }),
+    features: Type.Array(Type.String()),
+  },
+  { $id: "Plan" },
+);
+
+const Subscription = Type.Object(
+  {
+    plan_id: Type.Enum([...planNames]),
+    status: Type.Enum([...subscriptionStatuses]),
+    billing_interval: Type.Enum([...billingIntervals]),
+    current_period_start: Timestamp,
+    current_period_end: Timestamp,
+    cancel_at_period_end: Type.Boolean(),
+    past_due_since: NullableTimestamp,
+    plan: Plan,
+  },
+  { $id: "Subscription" },
+);
+
+const SubscriptionAnswer = Type.Object({ subscription: nullable(Subscription) });
+
+const SubscriptionInput = Type.Object(
+  {
+    plan_id: Type.Enum([...planNames]),
+    billing_interval: Type.Optional(Type.Enum([...billingIntervals], { default: "monthly" })),
+  },
+  { $id: "SubscriptionInput" },
+);
+
+const Overview = Type.Object(
+  {
+    balance: Money,
+    currency: Type.Literal(CURRENCY),
+    plan: Type.Object({ id: Type.Enum([...planNames]), name: Type.String() }),
+    subscription_status: nullable(Type.Enum([...subscriptionStatuses])),
+    email_allowance: Count,
+    emails_used: Type.Integer(),
+    emails_remaining: Count,
+    period_start: Timestamp,
+    period_end: Timestamp,
+    low_balance: Type.Boolean({ description: "Whether a paying workspace is about to run out." }),
+  },
+  { $id: "BillingOverview" },
+);
+
+const Usage = Type.Object(
+  {
+    balance: Money,
+    plan: Plan,
+    this_month: Type.Object({ email: Money, validation: Money, subscription: Money }),
+    recent_charges: Type.Array(
+      Type.Object({
+        id: Id,
+        transaction_type: Type.Enum([...transactionTypes]),
+        description: Type.String(),
+        quantity: nullable(Type.Integer()),
+        unit_rate: nullable(Money),
+        amount: Money,
+        created_at: Timestamp,
+      }),
+    ),
+  },
+  { $id: "BillingUsage" },
+);
+
+const Transaction = Type.Object(
+  {
+    id: Id,
+    gateway: nullable(Type.Enum([...gateways])),
+    transaction_type: Type.Enum([...transactionTypes]),
+    amount: Type.String({ description: "Signed: what adds to the balance is above zero." }),
+    currency: Type.String(),
+    status: Type.Enum([...transactionStatuses]),
+    receipt_number: nullable(Type.String({ description: "Null until completed." })),
+    description: Type.String(),
+    created_at: Timestamp,
+  },
+  { $id: "Transaction" },
+);
+
+const filterFields = {
+  status: choiceField(transactionStatuses, "Only those in this state."),
+  gateway: choiceField(gateways, "Only those that came through this payment provider."),
+};
+
+export interface BillingDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+}
+
+export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] {
+  const read = need(billing, "read");
+  const write = need(billing, "write");
+  const shown = (row: SubscriptionRow) => {
+    const { plan_id, status, billing_interval, cancel_at_period_end, past_due_since } = row;
+    const { current_period_start, current_period_end } = row;
+    const period = { current_period_start, current_period_end };
+    const plan = planShape(plans[plan_id]);
+    return { plan_id, status, billing_interval, ...period, cancel_at_period_end, past_due_since, plan };
+  };
+  return [
+    endpoint({
+      id: "getBillingOverview",
+      method: "GET",
+      path: "/billing/overview",
+      summary: "Balance, plan and what is left of the month's emails",
+      needs: read,
+      answer: Overview,
+      message: "Billing overview",
+      handle: async ({ caller }) => overviewOf(db, plans, caller.workspaceId, clock.now()),
+    }),
+    endpoint({
+      id: "getBillingUsage",
+      method: "GET",
+      path: "/billing/usage",
+      summary: "What was spent this month, and the newest charges",
+      needs: read,
+      answer: Usage,
+      message: "Billing usage",
+      async handle({ caller: { workspaceId } }) {
+        const now = clock.now();
+        // What was noted lately goes into the ledger first.
+        const { account, plan } = await db.transaction((tx) => settle(tx, plans, workspaceId, now));
+        const monthStart = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
+        const [this_month, recent_charges] = await Promise.all([
+          spentSince(db, workspaceId, monthStart),
+          listCharges(db, workspaceId, RECENT_CHARGES),
+        ]);
+        return {
+          balance: shownMoney(account.balance),
+          plan: planShape(plan),
+          this_month: {
+            email: shownMoney(this_month.email),
+            validation: shownMoney(this_month.validation),
+            subscription: shownMoney(this_month.subscription),
+          },
+          recent_charges: recent_charges.map((charge) => ({
+            ...charge,
+            unit_rate: charge.unit_rate && shownMoney(charge.unit_rate),
+            amount: shownMoney(charge.amount),
+          })),
+        };
+      },
+    }),
+    endpoint({
+      id: "getSubscription",
+      method: "GET",
+      path: "/billing/subscription",
+      summary: "The subscription; null on pay as you go",
+      needs: read,
+      answer: SubscriptionAnswer,
+      message: "Subscription",
+      async handle({ caller }) {
+        const { account } = await getReading(db, plans, caller.workspaceId, clock.now());
+        return { subscription: account.subscription && shown(account.subscription) };
+      },
+    }),
+    endpoint({
+      id: "listPlans",
+      method: "GET",
+      path: "/billing/plans",
+      summary: "Plans that can be subscribed to",
+      needs: read,
+      answer: Type.Array(Plan),
+      message: "Plans",
+      handle: async () => offeredPlans.map((id) => planShape(plans[id])),
+    }),
+    endpoint({
+      id: "subscribe",
+      method: "POST",
+      path: "/billing/subscription",
+      summary:
+        "Subscribe, or change plan or interval: at once, the price difference is taken from the balance",
+      needs: write,
+      body: SubscriptionInput,
+      answer: SubscriptionAnswer,
+      message: ({ subscription }) => `Subscribed to ${subscription?.plan.name}`,
+      idempotent: true,
+      openWhileSuspended: true,
+      errors: ["BAD_REQUEST", "CONFLICT", "INSUFFICIENT_BALANCE"],
+      async handle({ caller, body }) {
+        const { plan_id, billing_interval = "monthly" } = body;
+        const next = await db.transaction((tx) =>
+          subscribe(tx, plans, caller.workspaceId, { plan_id, billing_interval }, clock.now()),
+        );
+        return { subscription: shown(next) };
+      },
+    }),
+    endpoint({
+      id: "cancelSubscription",
+      method: "POST",
+      path: "/billing/subscription/cancel",
+      summary: "End the subscription with its current period",
+      needs: write,
+      answer: SubscriptionAnswer,
+      message: ({ subscription }) =>
+        `The subscription ends on ${subscription?.current_period_end.toISOString().slice(0, 10)}`,
+      openWhileSuspended: true,
+      errors: ["CONFLICT", "NOT_FOUND"],
+      async handle({ caller }) {
+        const next = await db.transaction((tx) =>
+          cancelSubscription(tx, plans, caller.workspaceId, clock.now()),
+        );
+        return { subscription: shown(next) };
+      },
+    }),
+    endpoint({
+      id: "listTransactions",
+      method: "GET",
+      path: "/billing/transactions",
+      summary: "The ledger, newest first",
+      needs: read,
+      query: { ...pageFields(), ...filterFields },
+      answer: pageOf("transactions", Transaction),
+      message: "Transactions",
+      async handle({ caller: { workspaceId }, query }) {
+        const [transactions, total] = await Promise.all([
+          listTransactions(db, workspaceId, query, { limit: query.limit, offset: offsetOf(query) }),
+          countTransactions(db, workspaceId, query),
+        ]);
+        return { transactions: transactions.map(transactionShape), pagination: pagination(query, total) };
+      },
+    }),
+    endpoint({
+      id: "exportTransactions",
+      method: "GET",
+      path: "/billing/transactions/export",
+      summary: "The ledger as a CSV file",
+      needs: read,
+      query: filterFields,
+      answer: fileShape("text/csv", "One row a transaction, newest first."),
+      handle: async ({ caller, query }) => {
+        const name = `transactions-${clock.now().toISOString().slice(0, 10)}.csv`;
+        return new FileAnswer(name, Readable.from(exported(db, caller.workspaceId, query)));
+      },
+    }),
+  ];
+}
+
+function planShape(plan: PlanData): Static<typeof Plan> {
+  const { id, name, description, price_monthly, price_yearly, allowances, rates, features } = plan;
+  return {
+    id,
+    name,
+    description,
+    price_monthly,
+    price_yearly,
+    currency: CURRENCY,
+    billing_intervals: price_monthly === null ? [] : [...billingIntervals],
+    email_allowance: allowances.email,
+    validation_allowance: allowances.validation,
+    blacklist_check_allowance: allowances.blacklist_check,
+    overage_rate: rates.email,
+    hard_stop: id === "free",
+    is_custom: price_monthly === null,
+    features: [...features],
+  };
+}
+
+async function overviewOf(
+  db: Database,
+  plans: Plans,
+  workspaceId: WorkspaceId,
+  now: Date,
+): Promise<Static<typeof Overview>> {
+  const reading = await getReading(db, plans, workspaceId, now);
+  const { account, plan, period, used } = reading;
+  const allowance = plan.allowances.email;
+  const isPaying = account.is_prepaid || plan.id !== "free";
+  return {
+    balance: shownMoney(account.balance),
+    currency: CURRENCY,
+    plan: { id: plan.id, name: plan.name },
+    subscription_status: account.subscription?.status ?? null,
+    email_allowance: allowance,
+    emails_used: used.email,
+    emails_remaining: allowance === null ? null : Math.max(0, allowance - used.email),
+    period_start: period.start,
+    period_end: period.end,
+    low_balance:
+      isPaying && capacityFor(reading, "email").most !== null && Number(account.balance) < LOW_BALANCE,
+  };
+}
+
+function transactionShape(row: TransactionRow): TransactionRow {
+  return { ...row, amount: shownMoney(row.amount) };
+}
+
+const exportedColumns = [
+  "id",
+  "created_at",
+  "transaction_type",
+  "gateway",
+  "description",
+  "amount",
+  "currency",
+  "status",
+  "receipt_number",
+] as const;
+
+async function* exported(db: Database, workspaceId: WorkspaceId, filter: TransactionFilter) {
+  yield csvLine(exportedColumns);
+  for await (const rows of readTransactions(db, workspaceId, filter)) {
+    yield rows
+      .map(transactionShape)
+      .map((row) =>
+        csvLine(
+          exportedColumns.map((column) => {
+            const value = row[column];
+            return value instanceof Date ? value.toISOString() : (value ?? "");
+          }),
+        ),
+      )
+      .join("");
+  }
+}

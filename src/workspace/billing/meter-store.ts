@@ -1,0 +1,104 @@
+/** The SQL of meters (meter.ts says how they work). */
+import sql, { type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { MeterKind } from "./plans.ts";
+import type { Use } from "./reading.ts";
+
+const NARROW = 25_000;
+
+/** Whether all workspaces are so far from their limits that each may take so many emails without asking: `is_wide`. */
+export function isWideSql(asked: readonly (readonly [WorkspaceId, number])[], now: Date): Sql {
+  return sql`
+    select coalesce(bool_and(case
+      when a.headroom_until is null or a.headroom_until <= ${now} then false
+      when a.email_headroom is null then true
+      else a.email_headroom - asked.quantity >= ${NARROW} + (
+        select coalesce(sum(quantity), 0) from meter_entries e
+        where e.workspace_id = asked.workspace_id and e.kind = 'email') end), true) as is_wide
+    from unnest(${asked.map(([id]) => id)}::uuid[], ${asked.map(([, quantity]) => quantity)}::bigint[])
+      as asked (workspace_id, quantity)
+    left join billing_accounts a on a.workspace_id = asked.workspace_id`;
+}
+
+/** Notes use, or below zero what is given back. `uses` is a relation of workspace_id and quantity. */
+export function noteUseSql(kind: MeterKind, uses: Sql, now: Date): Sql {
+  return sql`
+    insert into meter_entries (workspace_id, kind, quantity, created_at)
+    select workspace_id, ${kind}, quantity, ${now} from ${uses} where quantity <> 0`;
+}
+
+const byHour = (entries: Sql) => sql`
+  select kind, date_trunc('hour', created_at, 'UTC') as hour,
+    coalesce(sum(quantity) filter (where quantity > 0), 0) as taken,
+    coalesce(-sum(quantity) filter (where quantity < 0), 0) as given_back
+  from ${entries} group by kind, date_trunc('hour', created_at, 'UTC')`;
+
+/** Takes the entries away: they must be written to the meter in this transaction, which holds the account. */
+export function takeEntries(tx: Queryable, workspaceId: WorkspaceId): Promise<Use[]> {
+  return tx.rows(sql`
+    with gone as (delete from meter_entries where workspace_id = ${workspaceId} returning kind, quantity, created_at)
+    ${byHour(sql`gone`)}`);
+}
+
+export function listEntries(db: Queryable, workspaceId: WorkspaceId): Promise<Use[]> {
+  return db.rows(
+    byHour(sql`(
+    select kind, quantity, created_at from meter_entries where workspace_id = ${workspaceId}) e`),
+  );
+}
+
+/** Use by kind in a period, and in an hour. Who has no row used nothing. */
+export function listUse(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  periodStart: Date,
+  hour: Date,
+): Promise<{ kind: MeterKind; used: number; used_in_hour: number }[]> {
+  return db.rows(sql`
+    select kind, coalesce(sum(used), 0)::bigint as used, coalesce(sum(used_in_hour), 0)::bigint as used_in_hour
+    from (
+      select kind, used, 0 as used_in_hour from meters
+      where workspace_id = ${workspaceId} and period_start = ${periodStart}
+      union all
+      select kind, 0, used from meter_hours where workspace_id = ${workspaceId} and hour = ${hour}) u
+    group by kind`);
+}
+
+/** Moves the meter, which never falls below zero. An hour keeps what was taken in it. */
+export async function addUse(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  periodStart: Date,
+  uses: readonly Use[],
+): Promise<void> {
+  if (uses.length === 0) return;
+  const given = sql`unnest(${uses.map(({ kind }) => kind)}::text[], ${uses.map(({ hour }) => hour)}::timestamptz[],
+    ${uses.map(({ taken }) => taken)}::bigint[], ${uses.map(({ given_back }) => given_back)}::bigint[])
+    as u (kind, hour, taken, given_back)`;
+  await tx.run(sql`
+    with by_hour as (
+      insert into meter_hours (workspace_id, kind, hour, used)
+      select ${workspaceId}, kind, hour, sum(taken) from ${given} group by kind, hour having sum(taken) > 0
+      on conflict (workspace_id, kind, hour) do update set used = meter_hours.used + excluded.used
+    )
+    insert into meters (workspace_id, kind, period_start, used)
+    select ${workspaceId}, u.kind, ${periodStart},
+      greatest(0, coalesce(max(m.used), 0) + sum(u.taken) - sum(u.given_back))
+    from ${given} left join meters m on m.workspace_id = ${workspaceId} and m.kind = u.kind
+      and m.period_start = ${periodStart}
+    group by u.kind
+    on conflict (workspace_id, kind, period_start) do update set used = excluded.used`);
+}
+
+/** Workspaces that used something since their meter was last read. */
+export async function listUnreadWorkspaces(db: Queryable, most: number): Promise<WorkspaceId[]> {
+  const rows = await db.rows<{ workspace_id: WorkspaceId }>(sql`
+    select distinct workspace_id from meter_entries limit ${most}`);
+  return rows.map(({ workspace_id }) => workspace_id);
+}
+
+/** Hours that no cap asks about any more. */
+export async function removeOldHours(db: Queryable, before: Date): Promise<void> {
+  await db.run(sql`delete from meter_hours where hour < ${before}`);
+}

@@ -1,0 +1,74 @@
+/**
+ * The plans, as data: what they cost, what they include, and what goes beyond that costs. The figures are those of the
+ * specification (section 8) and, where that is silent, of the product's decisions; PLANS_FILE overrides them.
+ */
+import { type PlanName, planNames } from "../workspaces/workspace.ts";
+
+/** What is metered. */
+export const meterKinds = ["email", "validation", "blacklist_check"] as const;
+export type MeterKind = (typeof meterKinds)[number];
+
+export interface Plan {
+  readonly id: PlanName;
+  readonly name: string;
+  readonly description: string;
+  /** USD; null is negotiated. */
+  readonly price_monthly: string | null;
+  readonly price_yearly: string | null;
+  /** A month's; null is no limit. */
+  readonly allowances: Readonly<Record<MeterKind, number | null>>;
+  /** USD for one beyond the allowance; null: there is none beyond it. */
+  readonly rates: Readonly<Record<MeterKind, string | null>>;
+  readonly features: readonly string[];
+}
+
+export type Plans = Readonly<Record<PlanName, Plan>>;
+
+/** Blacklist checks end with their allowance, whoever pays. */
+const rates = { email: "0.0008", validation: "0.004", blacklist_check: null };
+
+export const plans: Plans = {
+  free: {
+    id: "free",
+    name: "Free",
+    description: "For a start: 3,000 emails a month. With a balance, pay as you go beyond them.",
+    price_monthly: "0.00",
+    price_yearly: "0.00",
+    allowances: { email: 3_000, validation: 100, blacklist_check: 50 },
+    rates,
+    features: ["Transactional email and campaigns", "Unlimited subscribers", "DKIM on your own domain"],
+  },
+  growth: {
+    id: "growth",
+    name: "Growth",
+    description: "50,000 emails a month, $0.0008 for each beyond them.",
+    price_monthly: "35.00",
+    price_yearly: "420.00",
+    allowances: { email: 50_000, validation: 5_000, blacklist_check: 1_000 },
+    rates,
+    features: ["Everything in Free", "Prepaid overage", "Address validation", "Blacklist monitors"],
+  },
+  scale: {
+    id: "scale",
+    name: "Scale",
+    description: "250,000 emails a month, $0.0008 for each beyond them.",
+    price_monthly: "95.00",
+    price_yearly: "1140.00",
+    allowances: { email: 250_000, validation: 25_000, blacklist_check: 5_000 },
+    rates,
+    features: ["Everything in Growth", "Sending addresses of your own"],
+  },
+  enterprise: {
+    id: "enterprise",
+    name: "Enterprise",
+    description: "Custom volume, negotiated with whoever runs this service.",
+    price_monthly: null,
+    price_yearly: null,
+    allowances: { email: null, validation: null, blacklist_check: null },
+    rates,
+    features: ["Everything in Scale", "No limits"],
+  },
+};
+
+/** What can be subscribed to, or asked for. */
+export const offeredPlans: readonly PlanName[] = planNames.filter((name) => name !== "free");

@@ -1,0 +1,144 @@
+/** What the meter of a workspace says, and what it says after some use: arithmetic, without a database. */
+import { Big } from "big.js";
+import { type Account, allowancePeriod, planOf } from "./account.ts";
+import type { DayMovement } from "./ledger-store.ts";
+import type { Period } from "./periods.ts";
+import { type MeterKind, meterKinds, type Plan, type Plans } from "./plans.ts";
+import { capacityOf, costOf, overageOf, type Refusal, refusalOf, type Standing } from "./standing.ts";
+
+export interface Reading {
+  readonly account: Account;
+  readonly plan: Plan;
+  readonly period: Period;
+  /** The beginning of the hour that is read. */
+  readonly hour: Date;
+  readonly used: Readonly<Record<MeterKind, number>>;
+  readonly usedInHour: Readonly<Record<MeterKind, number>>;
+}
+
+/** What was used, or given back, in an hour. */
+export interface Use {
+  readonly kind: MeterKind;
+  readonly hour: Date;
+  readonly taken: number;
+  readonly given_back: number;
+}
+
+/** What can still be used. */
+export interface Capacity {
+  /** Null is no limit. */
+  readonly most: number | null;
+  /** Why not more. */
+  readonly refusal: Refusal | "hourly_cap";
+}
+
+export function hourOf(time: Date): Date {
+  return new Date(time.getTime() - (time.getTime() % HOUR_MS));
+}
+
+/** When the hour of `time` is over. */
+export function nextHour(time: Date): Date {
+  return new Date(hourOf(time).getTime() + HOUR_MS);
+}
+
+const HOUR_MS = 3_600_000;
+
+const nothing: Readonly<Record<MeterKind, number>> = { email: 0, validation: 0, blacklist_check: 0 };
+
+/** The meter of the period that `now` falls into, as it stands in the table. */
+export function readingOf(
+  account: Account,
+  plans: Plans,
+  now: Date,
+  rows: readonly { readonly kind: MeterKind; readonly used: number; readonly used_in_hour: number }[] = [],
+): Reading {
+  return {
+    account,
+    plan: planOf(account, plans),
+    period: allowancePeriod(account, now),
+    hour: hourOf(now),
+    used: { ...nothing, ...Object.fromEntries(rows.map(({ kind, used }) => [kind, used])) },
+    usedInHour: {
+      ...nothing,
+      ...Object.fromEntries(rows.map(({ kind, used_in_hour }) => [kind, used_in_hour])),
+    },
+  };
+}
+
+export function standingOf({ account, plan, used }: Reading, kind: MeterKind): Standing {
+  return {
+    used: used[kind],
+    allowance: plan.allowances[kind],
+    rate: plan.rates[kind],
+    balance: account.balance,
+    isPaying: account.is_prepaid || plan.id !== "free",
+  };
+}
+
+/** Allowance, balance and, where one is set, the hourly cap. Blacklist checks send nothing and know no cap. */
+export function capacityFor(reading: Reading, kind: MeterKind): Capacity {
+  const standing = standingOf(reading, kind);
+  const most = capacityOf(standing);
+  const cap = kind === "blacklist_check" ? null : reading.account.hourly_cap;
+  const leftInHour = cap === null ? null : Math.max(0, cap - reading.usedInHour[kind]);
+  if (leftInHour !== null && (most === null || leftInHour < most)) {
+    return { most: leftInHour, refusal: "hourly_cap" };
+  }
+  return { most, refusal: refusalOf(standing) };
+}
+
+/** The meter after use, and what the ledger has to be told. */
+export function withUse(
+  before: Reading,
+  uses: readonly Use[],
+): { readonly reading: Reading; readonly movements: readonly DayMovement[] } {
+  let reading = before;
+  const movements: DayMovement[] = [];
+  const move = (kind: MeterKind, quantity: number, transaction_type: "usage" | "refund") => {
+    const standing = standingOf(reading, kind);
+    const used = { ...reading.used, [kind]: Math.max(0, standing.used + quantity) };
+    const overage = overageOf(standing, used[kind] - standing.used);
+    const { rate } = standing;
+    // What a wider limit of a moment ago let through and the balance does not cover is not owed.
+    const cost = smaller(costOf(standing, used[kind] - standing.used), new Big(standing.balance));
+    reading = { ...reading, used };
+    if (rate === null || overage === 0 || cost.eq(0)) return;
+    const amount = cost.times(-1).toFixed(6);
+    const balance = new Big(standing.balance).minus(cost).toFixed(6);
+    reading = { ...reading, account: { ...reading.account, balance } };
+    const description = descriptions[transaction_type](kind);
+    movements.push({
+      transaction_type,
+      kind,
+      quantity: Math.abs(overage),
+      unit_rate: rate,
+      amount,
+      description,
+    });
+  };
+  for (const kind of meterKinds) {
+    const ofKind = uses.filter((use) => use.kind === kind);
+    const sum = (of: "taken" | "given_back") => ofKind.reduce((total, use) => total + use[of], 0);
+    move(kind, sum("taken"), "usage");
+    move(kind, -sum("given_back"), "refund");
+    const inHour = ofKind.filter(({ hour }) => hour.getTime() === reading.hour.getTime());
+    const taken = inHour.reduce((total, use) => total + use.taken, reading.usedInHour[kind]);
+    reading = { ...reading, usedInHour: { ...reading.usedInHour, [kind]: taken } };
+  }
+  return { reading, movements };
+}
+
+function smaller(cost: Big, most: Big): Big {
+  return cost.gt(most) ? most : cost;
+}
+
+const nouns: Readonly<Record<MeterKind, string>> = {
+  email: "emails",
+  validation: "validations",
+  blacklist_check: "blacklist checks",
+};
+
+const descriptions = {
+  usage: (kind: MeterKind) => `Usage: ${nouns[kind]} beyond the allowance`,
+  refund: (kind: MeterKind) => `Refund: ${nouns[kind]} that were not delivered for a reason of ours`,
+};

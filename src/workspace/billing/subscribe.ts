@@ -1,0 +1,172 @@
+/** What a workspace does with its subscription, and what the calendar does: each in one transaction, with its charge. */
+import { Big } from "big.js";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, invalid, notFound } from "../../platform/errors.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { PlanName } from "../workspaces/workspace.ts";
+import type { Subscription } from "./account.ts";
+import { insertMovement } from "./ledger-store.ts";
+import { settle } from "./meter.ts";
+import type { BillingInterval } from "./periods.ts";
+import type { Plans } from "./plans.ts";
+import { changeTo, priceOf, renewed } from "./subscription.ts";
+import { listDueWorkspaces, putSubscription, removeSubscription } from "./subscription-store.ts";
+
+/**
+ * Subscribes, or changes plan and interval, at once.
+ * @throws ApiError BAD_REQUEST for a plan whose price is negotiated, CONFLICT where nothing would change,
+ * INSUFFICIENT_BALANCE where the balance does not cover the price; nothing is changed then
+ */
+export async function subscribe(
+  tx: Queryable,
+  plans: Plans,
+  workspaceId: WorkspaceId,
+  { plan_id, billing_interval }: { readonly plan_id: PlanName; readonly billing_interval: BillingInterval },
+  now: Date,
+): Promise<Subscription> {
+  const plan = plans[plan_id];
+  if (plan.id === "free") {
+    throw invalid({
+      field: "plan_id",
+      message: "free is what a workspace has without a subscription: cancel it instead",
+    });
+  }
+  if (plan.price_monthly === null) {
+    throw new ApiError("BAD_REQUEST", `${plan.name} is negotiated: contact whoever runs this service`);
+  }
+  const { account } = await settle(tx, plans, workspaceId, now);
+  const current = account.subscription;
+  const isSame = current?.plan_id === plan.id && current.billing_interval === billing_interval;
+  if (isSame && current.status === "active" && !current.cancel_at_period_end) {
+    throw new ApiError(
+      "CONFLICT",
+      `The workspace is subscribed to ${plan.name}, ${billing_interval}, already`,
+    );
+  }
+  const currentPlan = current === null ? null : plans[current.plan_id];
+  const { next, price } = changeTo(current, plan, billing_interval, currentPlan, now);
+  if (next === null) throw new Error("a change of plan ended the subscription");
+  const isCovered = await pay(
+    tx,
+    workspaceId,
+    account.balance,
+    price,
+    `${plan.name}, ${billing_interval}`,
+    now,
+  );
+  if (!isCovered) {
+    throw new ApiError(
+      "INSUFFICIENT_BALANCE",
+      `This costs ${price} USD, the balance is ${account.balance} USD: top up`,
+    );
+  }
+  await putSubscription(tx, workspaceId, next, now);
+  await settle(tx, plans, workspaceId, now);
+  return next;
+}
+
+/** @throws ApiError NOT_FOUND without a subscription, CONFLICT where it ends already */
+export async function cancelSubscription(
+  tx: Queryable,
+  plans: Plans,
+  workspaceId: WorkspaceId,
+  now: Date,
+): Promise<Subscription> {
+  const { account } = await settle(tx, plans, workspaceId, now);
+  const current = account.subscription;
+  if (current === null) throw notFound("Subscription");
+  if (current.cancel_at_period_end) {
+    throw new ApiError("CONFLICT", "The subscription ends with its current period already");
+  }
+  const next = { ...current, cancel_at_period_end: true };
+  await putSubscription(tx, workspaceId, next, now);
+  return next;
+}
+
+/** Workspaces looked at in one go; the others wait for the next. */
+const MOST_AT_ONCE = 1_000;
+
+/** Ends, renews, retries and suspends what is due. Run by several machines at once, each is done once. */
+export async function renewSubscriptions(
+  db: Database,
+  plans: Plans,
+  now: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const workspaceId of await listDueWorkspaces(db, now, MOST_AT_ONCE)) {
+    if (signal.aborted) return;
+    await db.transaction((tx) => renew(tx, plans, workspaceId, now));
+  }
+}
+
+async function renew(tx: Queryable, plans: Plans, workspaceId: WorkspaceId, now: Date): Promise<void> {
+  const { account } = await settle(tx, plans, workspaceId, now);
+  const current = account.subscription;
+  const isDue =
+    current !== null &&
+    ((current.current_period_end <= now && current.status !== "suspended") ||
+      (current.retry_at !== null && current.retry_at <= now));
+  if (isDue) await payFor(tx, plans, workspaceId, current, account.balance, now);
+}
+
+/** After a top-up: what is past due or was suspended is paid where the balance covers it now. */
+export async function payWhatIsOwed(
+  tx: Queryable,
+  plans: Plans,
+  workspaceId: WorkspaceId,
+  now: Date,
+): Promise<void> {
+  const { account } = await settle(tx, plans, workspaceId, now);
+  const current = account.subscription;
+  if (current === null || current.status === "active") return;
+  const plan = plans[current.plan_id];
+  if (new Big(account.balance).lt(priceOf(plan, current.billing_interval))) return;
+  // A suspended one begins anew: its periods passed with the limits of Free.
+  const owed = current.status === "suspended" ? { ...current, anchor: now } : current;
+  await payFor(tx, plans, workspaceId, owed, account.balance, now);
+}
+
+async function payFor(
+  tx: Queryable,
+  plans: Plans,
+  workspaceId: WorkspaceId,
+  current: Subscription,
+  balance: string,
+  now: Date,
+): Promise<void> {
+  const plan = plans[current.plan_id];
+  const { price, paid, unpaid } = renewed(current, plan, now);
+  const isCovered = await pay(
+    tx,
+    workspaceId,
+    balance,
+    price,
+    `${plan.name}, ${current.billing_interval}`,
+    now,
+  );
+  const next = isCovered ? paid : unpaid;
+  if (next === null) await removeSubscription(tx, workspaceId);
+  else await putSubscription(tx, workspaceId, next, now);
+  await settle(tx, plans, workspaceId, now);
+}
+
+/** @returns false, and nothing taken, when the balance does not cover the price */
+async function pay(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  balance: string,
+  price: string,
+  description: string,
+  now: Date,
+): Promise<boolean> {
+  if (new Big(price).gt(balance)) return false;
+  if (new Big(price).eq(0)) return true;
+  const amount = new Big(price).times(-1).toFixed(6);
+  await insertMovement(
+    tx,
+    workspaceId,
+    { gateway: null, transaction_type: "subscription", amount, description: `Subscription: ${description}` },
+    now,
+  );
+  return true;
+}

@@ -1,0 +1,37 @@
+/** The SQL of subscriptions; who changes one holds the account. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Subscription } from "./account.ts";
+
+/** A workspace has one at most. */
+export async function putSubscription(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  subscription: Subscription,
+  now: Date,
+): Promise<void> {
+  const s = subscription;
+  await tx.run(sql`
+    insert into subscriptions (workspace_id, plan_id, billing_interval, status, anchor, current_period_start,
+      current_period_end, cancel_at_period_end, past_due_since, retry_at, created_at, updated_at)
+    values (${workspaceId}, ${s.plan_id}, ${s.billing_interval}, ${s.status}, ${s.anchor}, ${s.current_period_start},
+      ${s.current_period_end}, ${s.cancel_at_period_end}, ${s.past_due_since}, ${s.retry_at}, ${now}, ${now})
+    on conflict (workspace_id) do update set plan_id = excluded.plan_id, billing_interval = excluded.billing_interval,
+      status = excluded.status, anchor = excluded.anchor, current_period_start = excluded.current_period_start,
+      current_period_end = excluded.current_period_end, cancel_at_period_end = excluded.cancel_at_period_end,
+      past_due_since = excluded.past_due_since, retry_at = excluded.retry_at, updated_at = excluded.updated_at`);
+}
+
+export async function removeSubscription(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`delete from subscriptions where workspace_id = ${workspaceId}`);
+}
+
+/** Workspaces whose subscription has a period that is over or a renewal to try again, those longest due first. */
+export async function listDueWorkspaces(db: Queryable, now: Date, most: number): Promise<WorkspaceId[]> {
+  const rows = await db.rows<{ workspace_id: WorkspaceId }>(sql`
+    select workspace_id from subscriptions
+    where current_period_end <= ${now} and status <> 'suspended' or retry_at <= ${now}
+    order by least(current_period_end, retry_at) limit ${most}`);
+  return rows.map(({ workspace_id }) => workspace_id);
+}

@@ -1,0 +1,45 @@
+/** Money that comes in: recorded by the operator, or completed by a payment gateway. */
+import { Big } from "big.js";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { invalid } from "../../platform/errors.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { markPrepaid } from "./account-store.ts";
+import { type Gateway, insertMovement } from "./ledger-store.ts";
+import { settle } from "./meter.ts";
+import type { Plans } from "./plans.ts";
+import { payWhatIsOwed } from "./subscribe.ts";
+
+/** Beyond it somebody mistyped. */
+const LARGEST = "1000000";
+
+/** Dollars and at most two places, above zero. @throws ApiError VALIDATION_ERROR */
+export function readAmount(text: string): string {
+  if (!/^\d{1,7}(\.\d{1,2})?$/.test(text) || new Big(text).eq(0) || new Big(text).gt(LARGEST)) {
+    throw invalid({
+      field: "amount",
+      message: `amount must be US dollars above 0 and at most ${LARGEST}, such as 10.00`,
+    });
+  }
+  return new Big(text).toFixed(2);
+}
+
+/** Adds to the balance, and pays what the subscription owes. @throws ApiError NOT_FOUND for an unknown workspace */
+export async function topUp(
+  tx: Queryable,
+  plans: Plans,
+  workspaceId: WorkspaceId,
+  {
+    amount,
+    gateway,
+    description,
+  }: { readonly amount: string; readonly gateway: Gateway; readonly description: string },
+  now: Date,
+): Promise<{ readonly transactionId: string }> {
+  await settle(tx, plans, workspaceId, now);
+  const movement = { gateway, transaction_type: "topup", amount, description } as const;
+  const transactionId = await insertMovement(tx, workspaceId, movement, now);
+  await markPrepaid(tx, workspaceId);
+  await payWhatIsOwed(tx, plans, workspaceId, now);
+  await settle(tx, plans, workspaceId, now);
+  return { transactionId };
+}

@@ -1,0 +1,104 @@
+/** Reading the ledger. */
+import sql, { empty, type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Gateway, TransactionStatus, TransactionType } from "./ledger-store.ts";
+
+export interface TransactionRow {
+  readonly id: string;
+  readonly gateway: Gateway | null;
+  readonly transaction_type: TransactionType;
+  readonly amount: string;
+  readonly currency: string;
+  readonly status: TransactionStatus;
+  readonly receipt_number: string | null;
+  readonly description: string;
+  readonly created_at: Date;
+}
+
+export interface TransactionFilter {
+  readonly status?: TransactionStatus | undefined;
+  readonly gateway?: Gateway | undefined;
+}
+
+/** Ids are version 7: their order is that of time. */
+export function listTransactions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: TransactionFilter,
+  { limit, offset = 0, before }: { limit: number; offset?: number; before?: string | undefined },
+): Promise<TransactionRow[]> {
+  return db.rows(sql`
+    select id, gateway, transaction_type, amount, currency, status, receipt_number, description, created_at
+    from billing_transactions
+    where ${matching(workspaceId, filter)} ${before === undefined ? empty : sql`and id < ${before}`}
+    order by id desc limit ${limit} offset ${offset}`);
+}
+
+export async function countTransactions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: TransactionFilter,
+): Promise<number> {
+  const row = await db.row<{ count: number }>(sql`
+    select count(*) as count from billing_transactions where ${matching(workspaceId, filter)}`);
+  return row?.count ?? 0;
+}
+
+const ROWS_AT_ONCE = 1_000;
+
+/** All of them, newest first, some at a time. */
+export async function* readTransactions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  filter: TransactionFilter,
+): AsyncGenerator<TransactionRow[]> {
+  for (let before: string | undefined; ; ) {
+    const rows = await listTransactions(db, workspaceId, filter, { limit: ROWS_AT_ONCE, before });
+    if (rows.length > 0) yield rows;
+    if (rows.length < ROWS_AT_ONCE) return;
+    before = rows.at(-1)?.id;
+  }
+}
+
+function matching(workspaceId: WorkspaceId, { status, gateway }: TransactionFilter): Sql {
+  return sql`workspace_id = ${workspaceId}
+    ${status === undefined ? empty : sql`and status = ${status}`}
+    ${gateway === undefined ? empty : sql`and gateway = ${gateway}`}`;
+}
+
+/** What was spent since then, less what was given back. */
+export async function spentSince(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  since: Date,
+): Promise<{ email: string; validation: string; subscription: string }> {
+  const sum = (condition: Sql) =>
+    sql`(coalesce(-sum(amount) filter (where ${condition}), 0))::numeric(20, 6)::text`;
+  const row = await db.row<{ email: string; validation: string; subscription: string }>(sql`
+    select ${sum(sql`kind = 'email'`)} as email, ${sum(sql`kind = 'validation'`)} as validation,
+      ${sum(sql`transaction_type = 'subscription'`)} as subscription
+    from billing_transactions
+    where workspace_id = ${workspaceId} and status = 'completed' and created_at >= ${since}`);
+  return row ?? { email: "0", validation: "0", subscription: "0" };
+}
+
+export interface Charge {
+  readonly id: string;
+  readonly transaction_type: TransactionType;
+  readonly description: string;
+  readonly quantity: number | null;
+  readonly unit_rate: string | null;
+  /** What was paid. */
+  readonly amount: string;
+  readonly created_at: Date;
+}
+
+/** The newest of what was paid for. */
+export function listCharges(db: Queryable, workspaceId: WorkspaceId, limit: number): Promise<Charge[]> {
+  return db.rows(sql`
+    select id, transaction_type, description, quantity, unit_rate, -amount as amount, created_at
+    from billing_transactions
+    where workspace_id = ${workspaceId} and transaction_type in ('usage', 'subscription') and status = 'completed'
+    order by id desc limit ${limit}`);
+}

@@ -1,0 +1,19 @@
+/** The command line of the fault scripts: numbers with a default each, and the seed of chance. */
+import { parseArgs } from "node:util";
+
+/** Reads `--kills 50` and the like; a `--` in front of them, as npm takes it away, does no harm. */
+export function readNumbers<Name extends string>(
+  defaults: Readonly<Record<Name, number>>,
+): Record<Name | "seed", number> {
+  const all: Record<string, number> = { ...defaults, seed: Date.now() % 1_000_000 };
+  const options = Object.fromEntries(
+    Object.entries(all).map(([name, value]) => [name, { type: "string", default: String(value) } as const]),
+  );
+  const args = process.argv.slice(2).filter((word) => word !== "--");
+  const { values } = parseArgs({ args, options });
+  for (const [name, value] of Object.entries(values)) {
+    all[name] = Number(value);
+    if (!Number.isInteger(all[name])) throw new Error(`--${name} takes a whole number`);
+  }
+  return all as Record<Name | "seed", number>;
+}
