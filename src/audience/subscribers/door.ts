@@ -25,6 +25,7 @@ import {
 } from "./counters.ts";
 import { type Arrivals, insertNew } from "./newcomers.ts";
 import { holdingStatuses } from "./status.ts";
+import { withWorkspace } from "./with-workspace.ts";
 
 export interface Arrived {
   readonly given: number;
@@ -46,8 +47,9 @@ export interface Arrived {
 export async function insertMembers(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  arrivals: Arrivals,
+  { people: staged, ...terms }: Arrivals,
 ): Promise<Arrived> {
+  const arrivals = { ...terms, people: sql`(${withWorkspace(workspaceId, sql`${staged} p`)})` };
   const { now, mailingListId } = arrivals;
   const given = await countPeopleOf(tx, arrivals.people);
   const people = await insertNew(tx, workspaceId, arrivals, given);
@@ -57,22 +59,22 @@ export async function insertMembers(
   let joined = created;
   let updated = 0;
   let changed = 0;
-  const affected = created < given ? await listAffected(tx, workspaceId, arrivals) : [];
+  const affected = created < given ? await listAffected(tx, arrivals) : [];
   if (affected.length > 0) {
     const others = {
       ...arrivals,
       people: sql`(select * from ${arrivals.people} p where id = any(${affected}::uuid[]))`,
     };
-    if (arrivals.updateExisting) updated = await updateKnown(tx, workspaceId, others);
+    if (arrivals.updateExisting) updated = await updateKnown(tx, others);
     const known = sql`(
-      select s.id, s.status as held, p.source, coalesce(p.status, 'active') as wanted
-      from ${arrivals.people} p cross join lateral (
-        select id, status from subscribers where workspace_id = ${workspaceId} and email = p.email offset 0) s
+      select s.id, p.workspace, s.status as held, p.source, coalesce(p.status, 'active') as wanted
+      from ${others.people} p cross join lateral (
+        select id, status from subscribers where workspace_id = p.workspace and email = p.email offset 0) s
       where s.id <> p.id)`;
-    const moves = statusesOf(workspaceId, arrivals, known);
+    const moves = statusesOf(arrivals, known);
     const moved = await moveStatuses(tx, workspaceId, moves, now, arrivals.isQuiet);
     // Between the changes of members and the arrival of others, who then cannot be told from them.
-    changed = await countChanged(tx, workspaceId, mailingListId, known);
+    changed = await countChanged(tx, mailingListId, known);
     const added = await insertKnown(tx, workspaceId, arrivals, known);
     joined += changedOf(added);
     lists.push(...moved, ...added);
@@ -94,12 +96,11 @@ async function countPeopleOf(tx: Queryable, people: Sql): Promise<number> {
  */
 async function listAffected(
   tx: Queryable,
-  workspaceId: WorkspaceId,
   { people, mailingListId, updateExisting, resubscribe }: Arrivals,
 ): Promise<string[]> {
   const row = await tx.row<{ ids: string[] }>(sql`
     select coalesce(array_agg(p.id), '{}') as ids
-    from (select *, coalesce(status, 'active') as wanted, ${workspaceId}::uuid as workspace from ${people} p offset 0) p cross join lateral (
+    from (select *, coalesce(status, 'active') as wanted from ${people} p) p cross join lateral (
         select id, status as held, first_name, last_name, custom_fields from subscribers
         where workspace_id = p.workspace and email = p.email offset 0) h
       left join lateral (
@@ -115,7 +116,7 @@ const saysMore = sql`(coalesce(p.first_name, h.first_name), coalesce(p.last_name
   h.custom_fields || p.custom_fields) is distinct from (h.first_name, h.last_name, h.custom_fields)`;
 
 /** Names and custom fields of the known people, who are locked. @returns how many changed */
-function updateKnown(tx: Queryable, workspaceId: WorkspaceId, { people, now }: Arrivals): Promise<number> {
+function updateKnown(tx: Queryable, { people, now }: Arrivals): Promise<number> {
   return tx.run(sql`
     update subscribers s
     set first_name = k.first_name, last_name = k.last_name, custom_fields = k.custom_fields, updated_at = ${now}
@@ -124,7 +125,7 @@ function updateKnown(tx: Queryable, workspaceId: WorkspaceId, { people, now }: A
         coalesce(p.last_name, h.last_name) as last_name, h.custom_fields || p.custom_fields as custom_fields
       from ${people} p cross join lateral (
         select ctid as place, id, first_name, last_name, custom_fields from subscribers
-        where workspace_id = ${workspaceId} and email = p.email offset 0) h
+        where workspace_id = p.workspace and email = p.email offset 0) h
       where h.id <> p.id and ${saysMore}) k
     where s.ctid = k.place`);
 }
@@ -163,19 +164,14 @@ function insertKnown(
 }
 
 /** Members of the list, known people all, whom this transaction has changed so far, or their membership. */
-async function countChanged(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  mailingListId: string,
-  known: Sql,
-): Promise<number> {
+async function countChanged(tx: Queryable, mailingListId: string, known: Sql): Promise<number> {
   const row = await tx.row<{ count: number }>(sql`
     select count(*)::int as count
     from ${known} k cross join lateral (
-        select xmin as person from subscribers where workspace_id = ${workspaceId} and id = k.id offset 0) s
+        select xmin as person from subscribers where workspace_id = k.workspace and id = k.id offset 0) s
       cross join lateral (
         select xmin as membership from memberships
-        where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and subscriber_id = k.id offset 0) m
+        where workspace_id = k.workspace and mailing_list_id = ${mailingListId} and subscriber_id = k.id offset 0) m
     where pg_current_xact_id()::xid in (s.person, m.membership)`);
   return row?.count ?? 0;
 }
@@ -184,12 +180,12 @@ async function countChanged(
  * The moves that arrivals bring to people who are there: of members for the worse, or back where that is asked for; of
  * anybody who is said to have bounced or complained, on all lists.
  */
-function statusesOf(workspaceId: WorkspaceId, { mailingListId, resubscribe }: Arrivals, known: Sql): Sql {
+function statusesOf({ mailingListId, resubscribe }: Arrivals, known: Sql): Sql {
   return sql`
     select m.mailing_list_id, k.id as subscriber_id, k.wanted as status
     from ${known} k left join lateral (
       select mailing_list_id, status from memberships
-      where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and subscriber_id = k.id offset 0) m on true
+      where workspace_id = k.workspace and mailing_list_id = ${mailingListId} and subscriber_id = k.id offset 0) m on true
     where ${isMove(sql`k.wanted`, sql`k.held`, resubscribe)}`;
 }
 
@@ -237,9 +233,9 @@ function moveStatuses(
       -- What is said of a membership itself counts before what a bounce on another list brings; then the worse.
       select distinct on (m.mailing_list_id, m.subscriber_id) m.mailing_list_id, m.subscriber_id, m.place,
         m.status as old_status, v.status as new_status
-      from (${moves}) v cross join lateral (
+      from (${withWorkspace(workspaceId, sql`(${moves}) v`)}) v cross join lateral (
         select ctid as place, mailing_list_id, subscriber_id, status from memberships
-        where workspace_id = ${workspaceId} and subscriber_id = v.subscriber_id offset 0) m
+        where workspace_id = v.workspace and subscriber_id = v.subscriber_id offset 0) m
       where m.mailing_list_id = v.mailing_list_id
         or v.status = any(${holdingStatuses}::text[]) and m.status <> 'complained'
       order by m.mailing_list_id, m.subscriber_id, m.mailing_list_id is not distinct from v.mailing_list_id desc,
@@ -306,14 +302,14 @@ function refreshPeople(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Pr
     sql`
     with stale as (
       select s.place, s.status as old_status, m.status as new_status, m.active_lists
-      from (select distinct id from (${people}) p (id)) k cross join lateral (
+      from (${withWorkspace(workspaceId, sql`(select distinct id from (${people}) p (id)) p`)}) k cross join lateral (
         select ctid as place, status, active_lists from subscribers
-        where workspace_id = ${workspaceId} and id = k.id offset 0) s cross join lateral (
+        where workspace_id = k.workspace and id = k.id offset 0) s cross join lateral (
         select case when bool_or(m.status = 'complained') then 'complained' when bool_or(m.status = 'bounced')
             then 'bounced' when bool_or(m.status = 'active') then 'active' else 'unsubscribed' end as status,
           coalesce(string_agg(uuid_send(m.mailing_list_id), '' order by m.mailing_list_id)
             filter (where m.status = 'active'), '') as active_lists
-        from memberships m where m.workspace_id = ${workspaceId} and m.subscriber_id = k.id) m
+        from memberships m where m.workspace_id = k.workspace and m.subscriber_id = k.id) m
       where (s.status, s.active_lists) is distinct from (m.status, m.active_lists)
     ), refreshed as (
       update subscribers s set status = stale.new_status, active_lists = stale.active_lists

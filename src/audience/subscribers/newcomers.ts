@@ -5,6 +5,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { type PeopleTally, peopleTally, tallyPeople } from "./counters.ts";
+import { withWorkspace } from "./with-workspace.ts";
 
 export interface Arrivals {
   readonly mailingListId: string;
@@ -118,9 +119,7 @@ function insertingMemberships(
 async function lockKnown(tx: Queryable, workspaceId: WorkspaceId, people: Sql): Promise<number> {
   const row = await tx.row<{ count: number }>(sql`
     select count(*)::int as count from (
-      -- The workspace is a column here: of a constant that statistics do not know the planner expects one person, and may
-      -- look for each address through all of the workspace.
-      select from (select id, email, ${workspaceId}::uuid as workspace from ${people} p order by email offset 0) p
+      select from (${withWorkspace(workspaceId, sql`(select id, email from ${people} p order by email) p`)}) p
       cross join lateral (
         select from subscribers s where workspace_id = p.workspace and email = p.email and s.id <> p.id
         for update) s) l`);
