@@ -76,9 +76,17 @@ export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
     });
     const stop = () =>
       void runner.stop().catch((err: unknown) => log.error({ err }, "job runner not stopped"));
+    // Graphile drops some promises, such as that of writing down a failure while the database is away: that ends its
+    // life, and not that of the process. The jobs it held are then given back with its name.
+    const onDropped = (err: unknown) => {
+      log.error({ err }, "a promise was dropped; the job runner starts again");
+      stop();
+    };
+    process.on("unhandledRejection", onDropped);
     signal.addEventListener("abort", stop, { once: true });
     if (signal.aborted) stop();
     await runner.promise.finally(() => {
+      process.off("unhandledRejection", onDropped);
       signal.removeEventListener("abort", stop);
       over.abort();
     });
