@@ -27,6 +27,7 @@ create table autoresponder_contents (
   warnings jsonb not null,
   PRIMARY KEY (workspace_id, id)
 );
+CREATE INDEX autoresponder_contents_by_autoresponder ON autoresponder_contents USING btree (workspace_id, autoresponder_id);
 
 create table autoresponder_counters (
   workspace_id uuid not null,
@@ -75,6 +76,7 @@ create table autoresponder_mails (
   unsubscribed_at timestamp with time zone,
   PRIMARY KEY (workspace_id, autoresponder_id, subscriber_id, occasion, step_id)
 );
+CREATE INDEX autoresponder_mails_by_content ON autoresponder_mails USING btree (workspace_id, content_id);
 CREATE UNIQUE INDEX autoresponder_mails_by_message ON autoresponder_mails USING btree (workspace_id, message_id);
 CREATE INDEX autoresponder_mails_by_subscriber ON autoresponder_mails USING btree (workspace_id, subscriber_id);
 
@@ -124,6 +126,7 @@ create table autoresponders (
   activated_at timestamp with time zone,
   deactivated_at timestamp with time zone,
   deactivation_reason text,
+  waiting_reason text,
   stood_still interval default '00:00:00'::interval not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
@@ -569,7 +572,7 @@ create table message_events (
   machine_sign text,
   PRIMARY KEY (workspace_id, message_id, id)
 ) partition by range (message_id);
-CREATE INDEX message_events_by_campaign ON ONLY message_events USING btree (workspace_id, campaign_id, type, id) WHERE (campaign_id IS NOT NULL);
+CREATE INDEX message_events_by_campaign ON ONLY message_events USING btree (workspace_id, campaign_id, type, "time", id) WHERE (campaign_id IS NOT NULL);
 
 create table messages (
   workspace_id uuid not null,

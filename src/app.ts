@@ -48,7 +48,6 @@ import {
   findSentMail,
   countUnsubscribed as markUnsubscribed,
 } from "./sending/autoresponders/mail-store.ts";
-import { isListOfAutoresponder } from "./sending/autoresponders/store.ts";
 import { campaignAnalyticsEndpoints } from "./sending/campaigns/analytics/endpoints.ts";
 import { mailHistoryOf } from "./sending/campaigns/analytics/person-history.ts";
 import { campaignEndpoints } from "./sending/campaigns/endpoints.ts";
@@ -65,6 +64,7 @@ import { emailEndpoints } from "./sending/emails/endpoints.ts";
 import { createPlatformMail } from "./sending/platform-mail.ts";
 import { receiptKey } from "./sending/sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sending/sms/receipt-page.ts";
+import { fieldUses, findAutoresponderOfList } from "./sending/uses-store.ts";
 import type { Services } from "./services.ts";
 import { isolateTrackingHosts } from "./tracking/host-isolation.ts";
 import { type RenderMail, registerTrackingPages } from "./tracking/pages.ts";
@@ -132,7 +132,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     ...subscriberEndpoints({ db: database, clock, historyOf }),
     ...importEndpoints({ db: database, dataDir: config.DATA_DIR }),
     ...exportEndpoints({ db: database }),
-    ...customFieldEndpoints({ db: database, clock }),
+    ...customFieldEndpoints({ db: database, clock, uses: fieldUses }),
     ...segmentEndpoints({ db: database, clock, uses: [usedBySuppression, usedByCampaign] }),
     ...suppressionListEndpoints({ db: database, clock }),
     ...sendingDomainEndpoints({ db: database, clock, secrets, config, resolverFor }),
@@ -228,8 +228,13 @@ const usedByCampaign: SegmentUse = async (db, workspaceId, segmentId) =>
   (await isSegmentInUse(db, workspaceId, segmentId)) ? "A campaign that is not over" : undefined;
 const listCampaigns: ListCampaigns = {
   latest: listLastCampaigns,
-  areUsing: async (db, workspaceId, id) =>
-    (await isListInUse(db, workspaceId, id)) || (await isListOfAutoresponder(db, workspaceId, id)),
+  async userOf(db, workspaceId, id) {
+    if (await isListInUse(db, workspaceId, id)) {
+      return "A campaign to this list is scheduled or sending: cancel it first";
+    }
+    const autoresponder = await findAutoresponderOfList(db, workspaceId, id);
+    return autoresponder && `The autoresponder "${autoresponder}" writes to this list: deactivate it first`;
+  },
 };
 const historyOf: HistoryOf = async (db, workspaceId, { id, email }) => ({
   ...(await mailHistoryOf(db, workspaceId, id)),

@@ -13,6 +13,7 @@ import { cleanUp } from "./platform/jobs/clean-up.ts";
 import { type JobRunner, startRunner } from "./platform/jobs/runner.ts";
 import type { Recurring } from "./platform/jobs/schedule.ts";
 import { advanceAutoresponders } from "./sending/autoresponders/advance.ts";
+import { removeAutoresponderTraces } from "./sending/autoresponders/remove-traces.ts";
 import { advanceCampaigns } from "./sending/campaigns/advance.ts";
 import { refreshScores } from "./sending/campaigns/refresh-scores.ts";
 import { removeTraces } from "./sending/campaigns/remove-traces.ts";
@@ -51,6 +52,7 @@ function recurringWork({ database, config, clock, log }: Services): Recurring[] 
   return [
     advanceCampaigns({ db: database, clock, plans, smsCountry: config.SMS_DEFAULT_COUNTRY }),
     advanceAutoresponders({ db: database, clock, plans }),
+    removeAutoresponderTraces({ db: database, clock }),
     ...keepBooks({ db: database, clock, plans }),
     {
       name: "make-message-partitions",

@@ -73,7 +73,7 @@ function whoAnswers(name: ErrorCode, endpoints: readonly Endpoint[]): string {
 
 const ruleFor: Partial<Record<ErrorCode, string>> = {
   INSUFFICIENT_SCOPE: "every call that needs a permission",
-  SERVICE_SUSPENDED: "every call that sends or changes something",
+  SERVICE_SUSPENDED: "every call that sends or changes something, but for billing",
   NOT_FOUND: "every path that is not there, and every id in a path that is not this workspace's",
   METHOD_NOT_ALLOWED: "every path",
   PAYLOAD_TOO_LARGE: "every call with a body",
@@ -84,6 +84,9 @@ function permissionsPage(endpoints: readonly Endpoint[]): string {
   const callsOf = (value: string) =>
     endpoints.filter(({ needs }) => needs !== "authenticated" && permissionOf(needs) === value).map(call);
   const open = endpoints.filter(({ needs }) => needs === "authenticated").map(call);
+  const ofRows = endpoints
+    .filter(({ needs }) => needs !== "authenticated" && needs.judgedBy === "handler")
+    .map(call);
   return page(
     "Permissions",
     "A key holds permissions of the form `resource:action`. `GET /api-keys/permissions` answers this list from the definitions that the API enforces; `write` does not imply `read`.",
@@ -107,5 +110,6 @@ function permissionsPage(endpoints: readonly Endpoint[]): string {
       presets.map(({ preset, values }) => [code(preset), values.map(code).join(", ")]),
     ),
     `Any valid key may call ${open.join(", ")}.`,
+    `A background job is governed by what started it: with the read form of that permission (\`subscribers:read\` for an import or export) it is seen and its files are fetched, with the write form it is cancelled; \`jobs:read\` shows all jobs without their files, \`jobs:write\` cancels all. The calls are ${ofRows.join(", ")}.`,
   );
 }

@@ -6,10 +6,11 @@ import { markLost, suppressLost } from "./audience/suppression-lists/lost-addres
 import { lostAmong, type OnMoved } from "./messages/outcome.ts";
 import type { Clock } from "./platform/clock.ts";
 import { countMoved, countRecipients, holdDays } from "./sending/campaigns/counters-store.ts";
+import { giveBack } from "./sending/give-back.ts";
 
 /**
- * People first, then days of lists, memberships and their counters, the counters of campaigns, and at the end the lists of
- * bounces and complaints.
+ * People first, then days of lists, memberships and their counters, the counters of campaigns, notes on the meter (which wait
+ * for nobody), and at the end the lists of bounces and complaints.
  */
 export function createReactions(clock: Clock): OnMoved {
   return async (tx, moved) => {
@@ -19,6 +20,7 @@ export function createReactions(clock: Clock): OnMoved {
     await holdDays(tx, moved, now);
     await markLost(tx, lost, now);
     await countMoved(tx, moved);
+    await giveBack(tx, moved, now);
     await suppressLost(tx, lost);
   };
 }

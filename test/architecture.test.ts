@@ -108,6 +108,7 @@ const outsideStores: Readonly<Record<string, string>> = {
   "audience/subscribers/staging.ts": "a part of the door below",
   "audience/subscribers/door.ts":
     "the one way by which a subscriber's status moves, with its history and counters",
+  "audience/subscribers/with-workspace.ts": "a relation that others look people up by",
   "audience/suppression-lists/judge.ts": "the one judge of who is suppressed, a relation that others join",
   "audience/suppression-lists/lost-addresses.ts": "what a bounce or a complaint moves, in one statement",
   "delivery/channel.ts": "NOTIFY, which no table is behind",

@@ -186,9 +186,10 @@ with (fillfactor = 50);
 -- From which status a message came: who counts by status has to know both, and asks the one statement that moved it.
 alter table messages add column previous_status text;
 
--- Set for what happened to a campaign's messages, which is listed by campaign.
+-- Set for what happened to a campaign's messages, which is listed by campaign, newest first. Clicks are written down late
+-- (tracking/recorder.ts), so that the order of ids is not that of time.
 alter table message_events add column campaign_id uuid;
-create index message_events_by_campaign on message_events (workspace_id, campaign_id, type, id)
+create index message_events_by_campaign on message_events (workspace_id, campaign_id, type, time, id)
   where campaign_id is not null;
 
 -- The line that a message waits in: its campaign, or nil for all that is of none. Workers take from every line that is not

@@ -35,6 +35,8 @@ create table autoresponders (
   deactivated_at timestamptz,
   -- Null when a person did it; otherwise what made the service do it.
   deactivation_reason text,
+  -- Why people whose time has come wait: what the account does not cover.
+  waiting_reason text,
   -- How long it was inactive in between. It has a clock of its own, which stands still meanwhile.
   stood_still interval not null default '0',
   created_at timestamptz not null,
@@ -74,6 +76,8 @@ create table autoresponder_contents (
   warnings jsonb not null,
   primary key (workspace_id, id)
 );
+
+create index autoresponder_contents_by_autoresponder on autoresponder_contents (workspace_id, autoresponder_id);
 
 -- Its tracked links, at the index that is in their addresses.
 create table autoresponder_links (
@@ -122,6 +126,8 @@ create table autoresponder_mails (
 with (fillfactor = 90);
 
 create unique index autoresponder_mails_by_message on autoresponder_mails (workspace_id, message_id);
+-- A content that no step and no mail has any more is removed.
+create index autoresponder_mails_by_content on autoresponder_mails (workspace_id, content_id);
 create index autoresponder_mails_by_subscriber on autoresponder_mails (workspace_id, subscriber_id);
 
 -- Moved by the statements that move the campaigns' own.

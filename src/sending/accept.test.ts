@@ -3,12 +3,15 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { insertBareWorkspace } from "../../test/support/bare-server.ts";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft } from "../../test/support/drafts.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import { insertSendingDomain, updateDomainStanding } from "../identity/sending-domains/store.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
 import { type Reservation, release, reserve } from "../platform/http/idempotency.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
+import { settle } from "../workspace/billing/meter.ts";
 import { plans } from "../workspace/billing/plans.ts";
+import { changeWorkspace } from "../workspace/workspaces/change.ts";
 import { createAcceptor, type Draft } from "./accept.ts";
 
 const db = await testDatabase();
@@ -45,6 +48,11 @@ const outcomes = async (calls: Promise<void>[]) =>
   (await Promise.allSettled(calls)).map((call) => (call.status === "fulfilled" ? "accepted" : call.reason));
 
 describe("a flood of messages", () => {
+  beforeEach(async () => {
+    await changeWorkspace(db, workspaceId, { plan: "enterprise" }, systemClock);
+    await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+  });
+
   test("shares its commits, and every message is in log, contents and queue", async () => {
     const { seen, database } = observed(db);
     let wakes = 0;
@@ -279,5 +287,27 @@ describe("an Idempotency-Key", () => {
     await release(db, held);
     expect(await reserve(db, reservation("k"), {})).toBeUndefined();
     expect(await stored()).toEqual([]);
+  });
+});
+
+describe("an account that somebody else holds", () => {
+  test("is waited for by its own workspace, and by nobody else", async () => {
+    const acceptor = createAcceptor({ db, clock: systemClock, plans, onCommitted: () => {} });
+    const other = await insertBareWorkspace(db);
+    await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+    await db.transaction(async (tx) => {
+      await settle(tx, plans, workspaceId, new Date());
+      let isAccepted = false;
+      const held = [1, 2, 3].map((at) => acceptor.accept(draft(workspaceId, `held${at}@a.test`)));
+      const ours = Promise.all(held).then(() => (isAccepted = true));
+      await acceptor.accept(draft(other, "free@a.test"));
+      expect(isAccepted).toBe(false);
+      // Kept from being awaited here: it ends when this transaction does.
+      void ours;
+    });
+    await eventually(
+      "those that waited to be accepted",
+      async () => (await stored()).filter((name) => name.startsWith("held")).length === 3,
+    );
   });
 });

@@ -8,7 +8,7 @@
  * lone message waits for nothing and a flood shares its commits. A row that the database refuses fails alone.
  */
 import sql, { type Sql } from "sql-template-tag";
-import { addressOf, entriesFor, type Recipient, verdictOn } from "../audience/suppression-lists/judge.ts";
+import { entriesFor, verdictOn } from "../audience/suppression-lists/judge.ts";
 import { enqueueSql, type Priority } from "../delivery/store.ts";
 import { maySendAsAllSql, maySendAsEach, type SenderQuestion } from "../identity/may-send-as.ts";
 import { insertMessagesSql, isKept, type NewMessage } from "../messages/store.ts";
@@ -17,7 +17,7 @@ import type { Database, Queryable } from "../platform/database/pool.ts";
 import { ApiError, invalid, overloaded } from "../platform/errors.ts";
 import { type Reservation, updateAnswers } from "../platform/http/idempotency.ts";
 import type { Plans } from "../workspace/billing/plans.ts";
-import { areCoveredSql, refuseUncovered, requireOneMore, takeAcceptedSql } from "./allowance.ts";
+import { areCoveredSql, findUncovered, recipientOf, requireOneMore, takeAcceptedSql } from "./allowance.ts";
 
 /** Retried for this long, then given up (mail-practice: 72 h). */
 const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1000;
@@ -26,6 +26,9 @@ const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1000;
 const BATCHES_IN_FLIGHT = 2;
 const BATCH_MESSAGES = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
+
+/** Before an account is asked for again that somebody else held. */
+const BUSY_MS = 20;
 
 /** Beyond these we say so, instead of letting callers wait for their time-out or running out of memory. */
 const LIMITS = { messages: 20_000, bytes: 256 * 1024 * 1024, waitMs: 20_000 };
@@ -78,7 +81,7 @@ export function createAcceptor(deps: AcceptorDeps, limits: Readonly<typeof LIMIT
   const start = () => {
     while (inFlight < BATCHES_IN_FLIGHT && waiting.length > 0) {
       inFlight += 1;
-      void commit(deps, takeBatch(waiting)).finally(() => {
+      void commit({ ...deps, retry }, takeBatch(waiting)).finally(() => {
         inFlight -= 1;
         start();
       });
@@ -87,6 +90,13 @@ export function createAcceptor(deps: AcceptorDeps, limits: Readonly<typeof LIMIT
     if (first === undefined || isWatched) return;
     isWatched = true;
     setTimeout(refuseLate, first.deadline - performance.now()).unref();
+  };
+
+  const retry = (again: readonly Waiting[]) => {
+    setTimeout(() => {
+      waiting.unshift(...again);
+      start();
+    }, BUSY_MS);
   };
 
   /** Those who have waited longest stand in front. */
@@ -127,9 +137,14 @@ export function createAcceptor(deps: AcceptorDeps, limits: Readonly<typeof LIMIT
   };
 }
 
-/** Everybody in the batch learns what became of theirs; never throws. */
-async function commit(deps: AcceptorDeps, batch: readonly Waiting[]): Promise<void> {
-  const { db, onCommitted } = deps;
+interface Committing extends AcceptorDeps {
+  /** Puts those back whose account is held by somebody else at this moment. */
+  readonly retry: (waiting: readonly Waiting[]) => void;
+}
+
+/** Everybody in the batch learns what became of theirs, or tries again; never throws. */
+async function commit(deps: Committing, batch: readonly Waiting[]): Promise<void> {
+  const { db, onCommitted, retry } = deps;
   let rest = batch;
   try {
     if (await insertAtOnce(deps, batch.map(draftOf))) {
@@ -139,12 +154,14 @@ async function commit(deps: AcceptorDeps, batch: readonly Waiting[]): Promise<vo
     }
     rest = await refuseForeignSenders(db, batch);
     if (rest.length === 0) return;
-    const refused = await insertHeld(deps, rest.map(draftOf));
+    const { refused, busy } = await insertHeld(deps, rest.map(draftOf));
     for (const { draft, resolve, reject } of rest) {
       const refusal = refused.get(draft);
-      if (refusal === undefined) resolve();
-      else reject(refusal);
+      if (refusal !== undefined) reject(refusal);
+      else if (!busy.has(draft.message)) resolve();
     }
+    const again = rest.filter(({ draft }) => busy.has(draft.message));
+    if (again.length > 0) retry(again);
     onCommitted();
   } catch (fault) {
     if (rest.length > 1 && isAboutContent(fault)) {
@@ -198,29 +215,32 @@ function foreignSender({ fromEmail }: NewMessage): ApiError {
 
 /**
  * Inserts the drafts that are covered and stores their answers, together or not at all.
- * @returns those left out, with the reason: not covered, or the Idempotency-Key was taken over meanwhile, and the other
- * request sends it
+ * @returns those left out: refused because nothing covers them, or because the Idempotency-Key was taken over meanwhile
+ * and the other request sends it; or to be tried again
  */
 async function insertHeld(
   { db, clock, plans }: AcceptorDeps,
   drafts: readonly Draft[],
-): Promise<ReadonlyMap<Draft, ApiError>> {
+): Promise<{ readonly refused: ReadonlyMap<Draft, ApiError>; readonly busy: ReadonlySet<NewMessage> }> {
   return db.transaction(async (tx) => {
     const messages = drafts.map(({ message }) => message);
-    const uncovered = await refuseUncovered(tx, plans, messages, clock.now());
-    const covered = drafts.filter(({ message }) => !uncovered.has(message));
+    const { refused: uncovered, busy } = await findUncovered(tx, plans, messages, clock.now());
+    const covered = drafts.filter(({ message }) => !uncovered.has(message) && !busy.has(message));
     const answers = covered.flatMap(({ idempotency }) =>
       idempotency ? { held: idempotency.held, answer: idempotency.held.answerFor(idempotency.data) } : [],
     );
     const holding = answers.length === 0 ? new Set<string>() : await updateAnswers(tx, answers);
     const isOurs = ({ idempotency }: Draft) => !idempotency || holding.has(idempotency.held.token);
     await insertDrafts(tx, covered.filter(isOurs));
-    const overtaken = () => new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker");
-    return new Map(
-      drafts
-        .filter((draft) => uncovered.has(draft.message) || !isOurs(draft))
-        .map((draft) => [draft, uncovered.get(draft.message) ?? overtaken()]),
-    );
+    const refused = new Map<Draft, ApiError>();
+    for (const draft of drafts) {
+      const refusal = uncovered.get(draft.message);
+      if (refusal !== undefined) refused.set(draft, refusal);
+    }
+    for (const draft of covered.filter((one) => !isOurs(one))) {
+      refused.set(draft, new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker"));
+    }
+    return { refused, busy };
   });
 }
 
@@ -278,9 +298,4 @@ function insertsOf(drafts: readonly Draft[], condition: Sql): Sql {
     suppressions as materialized (${entriesFor(recipients)}),
     ${insertMessagesSql(messages, { condition, judging })}, queue as (${queue}),
     meter as (${takeAcceptedSql(messages[0]?.createdAt ?? new Date())})`;
-}
-
-function recipientOf(message: NewMessage): Recipient {
-  const { workspaceId, domain } = message;
-  return { workspaceId, address: addressOf(message), domain };
 }

@@ -3,10 +3,12 @@
  * is suppressed, or the platform's own, costs nothing.
  */
 import sql, { type Sql } from "sql-template-tag";
+import { addressOf, judgeRecipients, type Recipient } from "../audience/suppression-lists/judge.ts";
 import type { NewMessage } from "../messages/store.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { ApiError } from "../platform/errors.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
+import { tryLockAccount } from "../workspace/billing/account-store.ts";
 import { getReading, settle } from "../workspace/billing/meter.ts";
 import { isWideSql, noteUseSql } from "../workspace/billing/meter-store.ts";
 import type { Plans } from "../workspace/billing/plans.ts";
@@ -37,8 +39,8 @@ export function takeMadeSql(workspaceId: WorkspaceId, now: Date): Sql {
 }
 
 /**
- * How many of the next `wanted` emails are covered. Near a limit the account stays locked until the transaction ends, so
- * that this holds.
+ * How many of the next `wanted` emails are covered. Where there is a limit the account stays locked until the transaction
+ * ends, so that this holds: a step takes thousands, which nobody may note blindly.
  */
 export async function coveredOf(
   tx: Queryable,
@@ -47,31 +49,57 @@ export async function coveredOf(
   wanted: number,
   now: Date,
 ): Promise<{ readonly covered: number; readonly refusal: Capacity["refusal"] | null }> {
-  const wide = await tx.row<{ is_wide: boolean }>(isWideSql([[workspaceId, wanted]], now));
-  if (wide?.is_wide) return { covered: wanted, refusal: null };
+  if (await isWide(tx, workspaceId, Number.MAX_SAFE_INTEGER, now)) return { covered: wanted, refusal: null };
   const { most, refusal } = await capacityOf(tx, plans, workspaceId, now);
   return { covered: Math.min(wanted, most ?? wanted), refusal };
 }
 
-/**
- * Those that are not covered, with what their callers are told. The accounts stay locked until the transaction ends, so
- * that the others are.
- */
-export async function refuseUncovered(
+/** What becomes of messages that are about to be accepted; the others are covered until the transaction ends. */
+export interface Uncovered {
+  readonly refused: ReadonlyMap<NewMessage, ApiError>;
+  /** Somebody else holds the account at this moment: ask again. Nobody waits for it, others would have to as well. */
+  readonly busy: ReadonlySet<NewMessage>;
+}
+
+/** Suppressed recipients cost nothing, and are never refused. */
+export async function findUncovered(
   tx: Queryable,
   plans: Plans,
   messages: readonly NewMessage[],
   now: Date,
-): Promise<ReadonlyMap<NewMessage, ApiError>> {
+): Promise<Uncovered> {
   const refused = new Map<NewMessage, ApiError>();
+  const busy = new Set<NewMessage>();
   const byWorkspace = [...Map.groupBy(messages.filter(isMetered), ({ workspaceId }) => workspaceId)];
   for (const [workspaceId, ofWorkspace] of byWorkspace.sort(([a], [b]) => (a < b ? -1 : 1))) {
-    const { most, refusal } = await capacityOf(tx, plans, workspaceId, now);
-    for (const message of ofWorkspace.slice(most ?? ofWorkspace.length)) {
-      refused.set(message, refusalError(refusal, now));
+    if (await isWide(tx, workspaceId, ofWorkspace.length, now)) continue;
+    if (!(await tryLockAccount(tx, workspaceId))) {
+      for (const message of ofWorkspace) busy.add(message);
+      continue;
     }
+    const { most, refusal } = await capacityOf(tx, plans, workspaceId, now);
+    if (most === null || most >= ofWorkspace.length) continue;
+    const verdicts = await judgeRecipients(tx, ofWorkspace.map(recipientOf));
+    const costing = ofWorkspace.filter((_, at) => verdicts[at] === undefined);
+    for (const message of costing.slice(most)) refused.set(message, refusalError(refusal, now));
   }
-  return refused;
+  return { refused, busy };
+}
+
+async function isWide(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  quantity: number,
+  now: Date,
+): Promise<boolean> {
+  const row = await db.row<{ is_wide: boolean }>(isWideSql([[workspaceId, quantity]], now));
+  return row?.is_wide === true;
+}
+
+/** As suppression judges it. */
+export function recipientOf(message: NewMessage): Recipient {
+  const { workspaceId, domain } = message;
+  return { workspaceId, address: addressOf(message), domain };
 }
 
 /**

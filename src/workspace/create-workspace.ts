@@ -4,6 +4,7 @@ import type { Queryable } from "../platform/database/pool.ts";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
 import type { IssuedKey } from "./api-keys/api-key.ts";
 import { issueKey } from "./api-keys/issue.ts";
+import { insertAccount } from "./billing/account-store.ts";
 import { insertWorkspace } from "./workspaces/store.ts";
 import type { Workspace } from "./workspaces/workspace.ts";
 
@@ -27,6 +28,7 @@ export async function createWorkspace(
     updated_at: now,
   };
   await insertWorkspace(tx, workspace);
+  await insertAccount(tx, workspace.id);
   const given = { name: "First key", permissions: ["*:*"], expires_at: null };
   return { workspace, key: await issueKey(tx, workspace.id, given, now, secret) };
 }

@@ -12,6 +12,7 @@ import { jobFolder } from "../../src/platform/jobs/files.ts";
 import { startJob } from "../../src/platform/jobs/queue.ts";
 import { plans } from "../../src/workspace/billing/plans.ts";
 import { topUp } from "../../src/workspace/billing/top-up.ts";
+import { changeWorkspace } from "../../src/workspace/workspaces/change.ts";
 import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
 
@@ -133,7 +134,7 @@ async function email(owner: Owner) {
 
 /** Of a workspace that can pay for it, and has none. */
 async function plan({ database, workspaceId, clock }: Owner) {
-  await database.run(sql`delete from subscriptions where workspace_id = ${workspaceId}`);
+  await changeWorkspace(database, workspaceId, { plan: "free" }, clock);
   const given = { amount: "1000.00", gateway: "manual", description: "Example" } as const;
   await database.transaction((tx) => topUp(tx, plans, workspaceId, given, clock.now()));
   return { plan_id: "growth", billing_interval: "monthly" };

@@ -8,7 +8,7 @@ import { Deleted } from "../../platform/http/shapes.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
 import { lockReferences } from "../segments/store.ts";
-import { requireFieldUnused } from "../segments/uses.ts";
+import { type FieldUse, requireFieldUnused, usedBySegments } from "../segments/uses.ts";
 import { convertValues } from "./change-type.ts";
 import { type FieldSettings, readDefinition } from "./definition.ts";
 import { CustomField, CustomFieldChanges, NewCustomField } from "./field.ts";
@@ -42,6 +42,8 @@ const plain: Omit<FieldSettings, "field_label" | "field_type"> = {
 interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
+  /** What else in the house uses custom fields. */
+  readonly uses: readonly FieldUse[];
 }
 
 export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
@@ -170,7 +172,7 @@ async function createField(
 }
 
 function changeField(
-  { db, clock }: Dependencies,
+  { db, clock, uses }: Dependencies,
   workspaceId: WorkspaceId,
   scope: FieldScope,
   id: string,
@@ -187,6 +189,8 @@ function changeField(
       body,
     );
     if (settings.field_type !== held.field_type) {
+      const bound = uses.filter(({ needsType }) => needsType);
+      await requireFieldUnused(tx, workspaceId, held, bound);
       await convertValues(tx, workspaceId, held, settings, clock.now());
     }
     const changed = await updateField(tx, workspaceId, id, settings, clock.now());
@@ -200,12 +204,17 @@ function retyped(held: CustomField, { field_type }: CustomFieldChanges): Partial
   return field_type === held.field_type ? {} : { validation_rules: null, default_value: null };
 }
 
-async function deleteField({ db }: Dependencies, workspaceId: WorkspaceId, scope: FieldScope, id: string) {
+async function deleteField(
+  { db, uses }: Dependencies,
+  workspaceId: WorkspaceId,
+  scope: FieldScope,
+  id: string,
+) {
   await db.transaction(async (tx) => {
     await lockReferences(tx, workspaceId);
     const held = await lockField(tx, workspaceId, scope, id);
     if (held === undefined) throw notFound("Custom field");
-    await requireFieldUnused(tx, workspaceId, held);
+    await requireFieldUnused(tx, workspaceId, held, [usedBySegments, ...uses]);
     await removeField(tx, workspaceId, id);
   });
   return { id, deleted: true } as const;

@@ -2,6 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { withWorkspace } from "../subscribers/with-workspace.ts";
 
 /** What writing some people came to. */
 export interface Written {
@@ -58,11 +59,13 @@ export async function listHolders(
   workspaceId: WorkspaceId,
   people: readonly { readonly email: string; readonly lacking: readonly string[] }[],
 ): Promise<Set<string>> {
+  const given = sql`
+    unnest(${people.map(({ email }) => email)}::text[], ${people.map(({ lacking }) => JSON.stringify(lacking))}::jsonb[])
+      as g (email, lacking)`;
   const rows = await db.rows<{ email: string }>(sql`
-    select s.email
-    from unnest(${people.map(({ email }) => email)}::text[], ${people.map(({ lacking }) => JSON.stringify(lacking))}::jsonb[])
-      as p (email, lacking)
-      join subscribers s on s.workspace_id = ${workspaceId} and s.email = p.email
+    select p.email
+    from (${withWorkspace(workspaceId, given)}) p cross join lateral (
+      select custom_fields from subscribers where workspace_id = p.workspace and email = p.email offset 0) s
     where s.custom_fields ?& array(select jsonb_array_elements_text(p.lacking))`);
   return new Set(rows.map(({ email }) => email));
 }

@@ -60,12 +60,12 @@ const windowField: QueryField<number> = {
   },
 };
 
-/** What campaigns know of lists; they stand further down the house. */
+/** What campaigns and autoresponders know of lists; they stand further down the house. */
 export interface ListCampaigns {
   /** The newest sent campaign of each list. */
   latest(db: Queryable, workspaceId: WorkspaceId): Promise<ReadonlyMap<string, LastCampaign>>;
-  /** Is one scheduled or sending? */
-  areUsing(db: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<boolean>;
+  /** Says what writes to the list, and what to do about it first; undefined when nothing does. */
+  userOf(db: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<string | undefined>;
 }
 
 interface Dependencies {
@@ -184,9 +184,8 @@ async function statsOfLists(
  */
 async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: WorkspaceId, id: string) {
   const requireUnused = async (tx: Queryable) => {
-    if (await campaigns.areUsing(tx, workspaceId, id)) {
-      throw new ApiError("CONFLICT", "A campaign to this list is scheduled or sending: cancel it first");
-    }
+    const user = await campaigns.userOf(tx, workspaceId, id);
+    if (user !== undefined) throw new ApiError("CONFLICT", user);
     await requireListUnused(tx, workspaceId, id);
   };
   await requireMailingList(db, workspaceId, id);

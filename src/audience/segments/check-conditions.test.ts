@@ -22,6 +22,12 @@ describe("what is refused names the rule", () => {
       { logic: "and", rules: [{ operator: "is", value: 1 }] },
       "conditions.rules[0]",
     ],
+    [
+      "a condition that is a group as well",
+      { logic: "and", rules: [{ ...all(["email", "contains", "a"]), ...rule(["email", "contains", "b"]) }] },
+      "conditions.rules[0]",
+    ],
+    ["a group with a value", { ...all(["email", "contains", "a"]), value: null }, "conditions"],
     ["groups six deep", nested(6), "conditions.rules[0].rules[0].rules[0].rules[0].rules[0]"],
     [
       "101 conditions",
@@ -75,6 +81,13 @@ describe("what is refused names the rule", () => {
       "conditions.rules[0]",
       "conditions.rules[2]",
     ]);
+  });
+
+  test("an unknown status is told which there are", async () => {
+    const { body } = await preview(all(["status", "is", "asleep"]));
+    expect(body.error).toBe(
+      "conditions.rules[0]: value must be one of active, unsubscribed, bounced, complained",
+    );
   });
 
   test("groups 10,000 deep", async () => {

@@ -30,6 +30,12 @@ export function readConditions(given: unknown, path = "conditions"): Conditions 
   let count = 0;
   const readGroup = (group: object, at: string, depth: number): Conditions => {
     if (depth > DEEPEST) throw refuse(at, `groups may be nested ${DEEPEST} deep`);
+    if ("field" in group || "operator" in group || "value" in group) {
+      throw refuse(
+        at,
+        "must be a condition { field, operator, value } or a group { logic, rules }, not both",
+      );
+    }
     const { logic, rules } = group as { logic?: unknown; rules?: unknown };
     if (logic !== "and" && logic !== "or") throw refuse(at, "logic must be and, or or");
     if (!Array.isArray(rules) || rules.length === 0)

@@ -8,7 +8,7 @@ type StatusOperator = Operator<SubscriberStatus, SubscriberStatus>;
 
 const among = (wanted: readonly string[]) => {
   const known: readonly string[] = subscriberStatuses;
-  if (!wanted.every((status) => known.includes(status))) return `must be of ${known.join(", ")}`;
+  if (!wanted.every((status) => known.includes(status))) return `must be one of ${known.join(", ")}`;
   const holds = (held: SubscriberStatus) => wanted.includes(held);
   return { sql: holds, holds };
 };

@@ -226,24 +226,36 @@ export async function listKnownLists(
   return new Set(rows.map((row) => row.id));
 }
 
-/** Names of the segments with rules on a custom field; on a global one where their list has none of that name. */
+/** A custom field, and how rules may call it. */
+export interface FieldInRules {
+  /** Null: of every list. */
+  readonly mailing_list_id: string | null;
+  readonly field_name: string;
+  readonly spellings: readonly string[];
+}
+
+/** Of a row `g` with a list: whether the field is what its name means there. A list's own comes before a global one. */
+export function isOnListOf({ mailing_list_id, field_name }: FieldInRules): Sql {
+  return mailing_list_id === null
+    ? sql`not exists (select from custom_fields f where f.workspace_id = g.workspace_id
+        and f.mailing_list_id = g.mailing_list_id and f.field_name = ${field_name})`
+    : sql`g.mailing_list_id = ${mailing_list_id}`;
+}
+
+/** Of a row `g` with a list and conditions: whether these have rules on the field. */
+export function hasRulesOn(field: FieldInRules): Sql {
+  return sql`${isOnListOf(field)} and exists (
+    select from jsonb_path_query(g.conditions, '$.**.field') f where f #>> '{}' = any(${field.spellings}::text[]))`;
+}
+
+/** Names of the segments with rules on a custom field. */
 export async function listNamesWithField(
   db: Queryable,
   workspaceId: WorkspaceId,
-  mailingListId: string | null,
-  fieldName: string,
-  spellings: readonly string[],
+  field: FieldInRules,
 ): Promise<string[]> {
-  const isItsList =
-    mailingListId === null
-      ? sql`not exists (select from custom_fields f where f.workspace_id = g.workspace_id
-          and f.mailing_list_id = g.mailing_list_id and f.field_name = ${fieldName})`
-      : sql`g.mailing_list_id = ${mailingListId}`;
   const rows = await db.rows<{ name: string }>(sql`
-    select name from segments g
-    where workspace_id = ${workspaceId} and ${isItsList} and exists (
-      select from jsonb_path_query(conditions, '$.**.field') f where f #>> '{}' = any(${spellings}::text[]))
-    order by name`);
+    select name from segments g where workspace_id = ${workspaceId} and ${hasRulesOn(field)} order by name`);
   return rows.map((row) => row.name);
 }
 

@@ -1,23 +1,45 @@
-/** What segments use cannot be taken from under them: their rules would silently come to mean something else. */
+/** What rules use cannot be taken from under them: they would silently come to mean something else. */
 import type { Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { CustomField } from "../custom-fields/field.ts";
 import { CUSTOM } from "./bind.ts";
 import { builtInFields } from "./fields.ts";
-import { listNamesWithField, listNamesWithList } from "./store.ts";
+import { type FieldInRules, listNamesWithField, listNamesWithList } from "./store.ts";
 
 const MOST_NAMED = 3;
 
-/** @throws ApiError CONFLICT while segments have rules on a field */
+/** What uses custom fields; some of it stands further down the house. */
+export interface FieldUse {
+  /** Begins the sentence of a refusal: `Campaigns`. */
+  readonly what: string;
+  /** What the caller is to do first: `change them`. */
+  readonly remedy: string;
+  /** Whether it needs the field to stay of its type. */
+  readonly needsType: boolean;
+  listNames(db: Queryable, workspaceId: WorkspaceId, field: FieldInRules): Promise<string[]>;
+}
+
+/** A rule that does not fit a new type matches nobody. */
+export const usedBySegments: FieldUse = {
+  what: "Segments",
+  remedy: "change them",
+  needsType: false,
+  listNames: listNamesWithField,
+};
+
+/** @throws ApiError CONFLICT while one of these uses a field */
 export async function requireFieldUnused(
   db: Queryable,
   workspaceId: WorkspaceId,
   { mailing_list_id, field_name }: Pick<CustomField, "mailing_list_id" | "field_name">,
+  uses: readonly FieldUse[],
 ): Promise<void> {
   const marked = `${CUSTOM}${field_name}`;
   const spellings = builtInFields.has(field_name) ? [marked] : [marked, field_name];
-  refuse(await listNamesWithField(db, workspaceId, mailing_list_id, field_name, spellings), "field");
+  for (const use of uses) {
+    refuse(await use.listNames(db, workspaceId, { mailing_list_id, field_name, spellings }), "field", use);
+  }
 }
 
 /** @throws ApiError CONFLICT while segments of other lists refer to a list, or to one of its segments */
@@ -26,12 +48,16 @@ export async function requireListUnused(
   workspaceId: WorkspaceId,
   mailingListId: string,
 ): Promise<void> {
-  refuse(await listNamesWithList(db, workspaceId, mailingListId), "mailing list, or a segment of it");
+  const names = await listNamesWithList(db, workspaceId, mailingListId);
+  refuse(names, "mailing list, or a segment of it", usedBySegments);
 }
 
-function refuse(names: readonly string[], what: string): void {
+function refuse(names: readonly string[], used: string, by: Pick<FieldUse, "what" | "remedy">): void {
   if (names.length === 0) return;
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
   const some = names.slice(0, MOST_NAMED).map((name) => `"${name}"`);
-  throw new ApiError("CONFLICT", `Segments use this ${what}: ${some.join(", ")}${more}; change them first`);
+  throw new ApiError(
+    "CONFLICT",
+    `${by.what} use this ${used}: ${some.join(", ")}${more}; ${by.remedy} first`,
+  );
 }

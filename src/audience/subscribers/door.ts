@@ -277,9 +277,11 @@ export async function removeMembers(
     sql`
     with gone as (
       delete from subscribers s
-      where workspace_id = ${workspaceId} and id in (${people}) and not exists (
-        select from memberships m where m.workspace_id = ${workspaceId} and m.subscriber_id = s.id)
-      returning status
+      using (${withWorkspace(workspaceId, sql`(${people}) p (id)`)}) k cross join lateral (
+        select ctid as place from subscribers where workspace_id = k.workspace and id = k.id offset 0) h
+      where s.ctid = h.place and not exists (
+        select from memberships m where m.workspace_id = k.workspace and m.subscriber_id = k.id)
+      returning s.status
     ) ${peopleTally(sql`(select status as old_status, null as new_status from gone) g`)}`,
   );
   const changed = await refreshPeople(tx, workspaceId, people);

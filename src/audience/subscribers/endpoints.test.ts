@@ -286,6 +286,8 @@ describe("leaving", () => {
     expect(gone.body).toMatchObject({ data: { deleted: 2 }, message: "2 subscribers deleted" });
     expect((await service.call("DELETE", `${members()}/all`)).body.data).toEqual({ deleted: 0 });
     expect((await get(members(other))).subscribers).toMatchObject([{ email: both }]);
+    const last = await service.call("DELETE", `${members(other)}/all`);
+    expect(last.body).toMatchObject({ data: { deleted: 1 }, message: "1 subscriber deleted" });
     expect((await service.call("DELETE", `${members(newId())}/all`)).status).toBe(404);
     expect(await findMiscounts(database)).toEqual([]);
   });

@@ -80,7 +80,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Take everybody off a list; people on no other list go",
       needs: need(subscribers, "write"),
       answer: Type.Object({ deleted: Type.Integer() }, { $id: "DeletedCount" }),
-      message: (data) => `${data.deleted} subscribers deleted`,
+      message: (data) => `${data.deleted} ${data.deleted === 1 ? "subscriber" : "subscribers"} deleted`,
       async handle({ caller, params }) {
         return { deleted: await removeAllMembers(db, caller.workspaceId, params.id, clock.now()) };
       },

@@ -8,6 +8,7 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { updateStatuses } from "../subscribers/door.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
+import { withWorkspace } from "../subscribers/with-workspace.ts";
 import { type EntryOrigin, insertLostAddresses, type LostAddress } from "./entry-store.ts";
 import { addressOf } from "./judge.ts";
 import { ensureSystemList, lockSuppressionList } from "./store.ts";
@@ -41,12 +42,15 @@ export async function markLost(
   for (const [workspaceId, lost] of lostByWorkspace(recipients)) {
     const moves = sql`
       select null::uuid as mailing_list_id, s.id as subscriber_id, lost.status
-      from unnest(${lost.map(({ address }) => address)}::text[],
-        ${lost.map(({ reason }) => statuses[reason])}::text[]) as lost (address, status)
-      join subscribers s on s.workspace_id = ${workspaceId} and s.email = lost.address`;
+      from (${withWorkspace(workspaceId, given(lost))}) lost cross join lateral (
+        select id from subscribers where workspace_id = lost.workspace and email = lost.address offset 0) s`;
     await updateStatuses(tx, workspaceId, moves, now);
   }
 }
+
+const given = (lost: readonly LostAddress[]) => sql`
+  unnest(${lost.map(({ address }) => address)}::text[], ${lost.map(({ reason }) => statuses[reason])}::text[])
+    as l (address, status)`;
 
 /**
  * Puts the recipients on the system lists, in the caller's transaction and at its end: who holds such a list waits for

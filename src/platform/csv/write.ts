@@ -4,12 +4,13 @@ import { guardFormula } from "./formulas.ts";
 /** What has to stand in quotes: what ends a cell or a row, and blanks at an end, which some readers drop. */
 const needsQuotes = /[",\r\n\t;|]|^\s|\s$/;
 
-/** One row. */
-export function csvLine(cells: readonly string[]): string {
+/** One row. What is a number stays one, also below zero. */
+export function csvLine(cells: readonly (string | number)[]): string {
   return `${cells.map(csvCell).join(",")}\r\n`;
 }
 
-function csvCell(text: string): string {
-  const safe = guardFormula(text);
+function csvCell(cell: string | number): string {
+  if (typeof cell === "number") return String(cell);
+  const safe = guardFormula(cell);
   return needsQuotes.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -22,7 +22,10 @@ export const POLL_MS = 5;
 const SHUTDOWN_MS = 30_000;
 
 /** The last words of a server that found another one, or its dying children, on the same cluster. */
-const TAKEN = /lock file ".*" already exists|pre-existing shared memory block/;
+const TAKEN = /lock file ".*" (already exists|is empty)|pre-existing shared memory block/;
+
+/** A server that lives has written its number into its lock file by then. */
+const WRITTEN_MS = 1_000;
 
 /** More than any system's largest process number. */
 const NO_PROCESS = 2 ** 31 - 1;
@@ -82,7 +85,8 @@ export async function startPostmaster(cluster: Cluster, log: Log): Promise<"read
 /**
  * PostgreSQL refuses to start while the process in its lock file lives. The caller knows that no server runs, so a
  * living one is a stranger (or a zombie): its number is struck out. The rest of the file stays, for it leads the new
- * server to children of the old one that still hold memory. Writing through the open file is safe against a server
+ * server to children of the old one that still hold memory. An empty file is of a server that was killed before it wrote
+ * its number, and is refused for ever: it gets one. Writing through the open file is safe against a server
  * that starts at this moment: that one makes a new file.
  */
 async function disown(lockFile: string): Promise<void> {
@@ -90,7 +94,9 @@ async function disown(lockFile: string): Promise<void> {
   if (file === undefined) return;
   try {
     const [pid = "", ...rest] = (await file.readFile("utf8")).split("\n");
-    if (isAlive(Number.parseInt(pid, 10))) await file.write([NO_PROCESS, ...rest].join("\n"), 0);
+    const isAbandoned = pid === "" && Date.now() - (await file.stat()).mtimeMs > WRITTEN_MS;
+    if (isAbandoned || isAlive(Number.parseInt(pid, 10)))
+      await file.write([NO_PROCESS, ...rest].join("\n"), 0);
   } finally {
     await file.close();
   }

@@ -239,6 +239,12 @@ describe("with one cluster", () => {
     const { connection } = await start(dataDir);
     expect(await query(connection, "select 1 as one")).toEqual([{ one: 1 }]);
   });
+
+  test("an empty lock file, of a server that was killed before it wrote its number, does not stop a start", async () => {
+    await writeFile(join(dataDir, "postgres/data/postmaster.pid"), "");
+    const { connection } = await start(dataDir);
+    expect(await query(connection, "select 1 as one")).toEqual([{ one: 1 }]);
+  });
 });
 
 test("an interrupted first start is swept away and done again", async () => {

@@ -90,7 +90,10 @@ export function answerer(endpoint: Endpoint, database: Database, dataDir: string
   };
 }
 
-/** A refusal is part of what a key replays; a failure of ours, or 429, gives the key back. */
+/**
+ * A refusal is part of what a key replays. What may be otherwise in a moment gives the key back: a failure of ours, 429,
+ * and 402, which a top-up ends.
+ */
 async function keepingFailures(
   run: () => Promise<StoredAnswer>,
   reservation: Reservation,
@@ -100,7 +103,7 @@ async function keepingFailures(
     return await run();
   } catch (thrown) {
     const { status, error } = asFailure(thrown);
-    if (status >= 500 || status === 429) await release(database, reservation);
+    if (status >= 500 || status === 429 || status === 402) await release(database, reservation);
     else {
       const answer = { status, body: JSON.stringify(failure(error)) };
       await updateAnswers(database, [{ held: reservation, answer }]);

@@ -118,12 +118,12 @@ describe("an Idempotency-Key", () => {
 
   it("keeps a refusal of the handler too", async () => {
     work = async () => {
-      throw new ApiError("PLAN_LIMIT_REACHED");
+      throw new ApiError("CONFLICT");
     };
     const first = await post("k");
     work = async () => {};
     const second = await post("k");
-    expect([first.status, second.status]).toEqual([402, 402]);
+    expect([first.status, second.status]).toEqual([409, 409]);
     expect(second.body).toEqual(first.body);
     expect(second.headers.get("idempotent-replayed")).toBe("true");
   });
@@ -131,6 +131,7 @@ describe("an Idempotency-Key", () => {
   it.each([
     ["a failure of ours", () => new Error("broken"), 500],
     ["429", () => new ApiError("RATE_LIMIT_EXCEEDED"), 429],
+    ["402, which a top-up ends", () => new ApiError("INSUFFICIENT_BALANCE"), 402],
   ])("is free again after %s", async (_what, fault, status) => {
     work = async () => {
       throw fault();

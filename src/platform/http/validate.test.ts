@@ -13,6 +13,7 @@ const Person = Type.Object({
   id: Type.Optional(Id),
   agreed: Type.Optional(Type.Literal(true)),
   code: Type.Optional(Type.String({ pattern: "^a" })),
+  delay: Type.Optional(Type.Object({ days: Type.Integer() }, { additionalProperties: false })),
   pets: Type.Optional(Type.Array(Type.Object({ "call-name": Type.String() }))),
 });
 const read = bodyReader(Person);
@@ -94,6 +95,7 @@ describe("a body of a shape", () => {
     [{ name: "x", agreed: false }, "agreed must be true"],
     [{ name: "x", pets: null }, "pets must be an array"],
     [{ name: "x", code: "b" }, 'code must match pattern "^a"'],
+    [{ name: "x", delay: { days: 1, weeks: 1 } }, "delay.weeks is not a known field"],
   ])("says what is wanted: %j", (value, message) => {
     expect(refusalOf(value).message).toBe(message);
   });

@@ -23,7 +23,7 @@ function faultsOf(validator: Validator, value: unknown): FieldFault[] {
   const faults = new Map<string, FieldFault>();
   const errors = validator.Errors(value);
   const nullables = new Set(errors.filter(isNotNull).map((error) => error.instancePath));
-  for (const error of errors.filter((error) => !isNotNull(error))) {
+  for (const error of errors.filter((error) => !isNotNull(error) && !isOfUnknownFields(error))) {
     for (const [field, wanted] of wantedBy(error)) {
       const orNull = nullables.has(error.instancePath) ? " or null" : "";
       if (!faults.has(field)) faults.set(field, { field, message: `${field} ${wanted}${orNull}` });
@@ -37,6 +37,11 @@ type ShapeError = ReturnType<Validator["Errors"]>[number];
 /** What a union with null says of a value that fits neither; the other branch says what else it may be. */
 function isNotNull(error: ShapeError): boolean {
   return error.keyword === "type" && error.params.type === "null" && error.schemaPath.includes("/anyOf/");
+}
+
+/** What a closed object says of fields that are refused one by one besides. */
+function isOfUnknownFields(error: ShapeError): boolean {
+  return error.keyword === "additionalProperties";
 }
 
 function wantedBy(error: ShapeError): [field: string, wanted: string][] {
@@ -73,6 +78,8 @@ function sentence(error: ShapeError): string {
       return `must be at least ${error.params.limit}`;
     case "maximum":
       return `must be at most ${error.params.limit}`;
+    case "boolean":
+      return "is not a known field";
     case "format":
       return formats[error.params.format] ?? error.message;
     default:

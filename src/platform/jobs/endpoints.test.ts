@@ -169,8 +169,20 @@ describe("the files of a job", () => {
     expect((await api.call("GET", `/jobs/${id}/errors`, key)).body).toBe("Row\r\n3\r\n");
   });
 
+  it("are not for a key that may see jobs alone", async () => {
+    const id = await endedJob("completed", { "rows.csv": "x", "errors.csv": "x" });
+    for (const name of ["download", "errors"]) {
+      const { status, body } = await api.call("GET", `/jobs/${id}/${name}`, keyWith("jobs:*"));
+      expect([status, body.code, body.required_scopes]).toEqual([
+        403,
+        "INSUFFICIENT_SCOPE",
+        ["subscribers:read"],
+      ]);
+    }
+  });
+
   it("are 404 when there are none, when they are gone, and when the job has expired", async () => {
-    const key = keyWith("jobs:read");
+    const key = keyWith("subscribers:read");
     const without = await endedJob("failed");
     expect((await api.call("GET", `/jobs/${without}/download`, key)).body.code).toBe("NOT_FOUND");
     const lost = await endedJob("completed", { "rows.csv": "x" });
@@ -190,7 +202,7 @@ describe("the files of a job", () => {
       await task.run({ signal: new AbortController().signal, log });
     expect(await database.row(sql`select from jobs where id = ${expired}`)).toBeUndefined();
     await expect(mkdir(jobFolder(dataDir, expired))).resolves.toBeUndefined();
-    expect((await api.call("GET", `/jobs/${kept}/download`, keyWith("jobs:read"))).body).toBe("kept");
+    expect((await api.call("GET", `/jobs/${kept}/download`, keyWith("subscribers:read"))).body).toBe("kept");
   });
 });
 

@@ -1,6 +1,7 @@
 /**
  * Background jobs as their callers see them. A job carries a permission of its own, the read form of what its starter
- * needed: a key sees a job when it covers that or `jobs:read`, and cancels it with the write form or `jobs:write`.
+ * needed: a key sees a job when it covers that or `jobs:read`, and cancels it with the write form or `jobs:write`. Its
+ * files are for the first alone.
  */
 import { join } from "node:path";
 import { type Static, Type } from "typebox";
@@ -69,6 +70,13 @@ export function jobEndpoints({ db, dataDir }: { db: Database; dataDir: string })
     requireGrant(caller, job, action);
     return job;
   };
+  /** For what the job holds, such as the people of an export: `jobs:read` alone does not open that. */
+  const getOwn = async (caller: Caller, id: string): Promise<JobRow> => {
+    const job = await findJob(db, caller.workspaceId, id);
+    if (job === undefined) throw notFound("Job");
+    requirePermissions(caller, [job.permission]);
+    return job;
+  };
   const file = async (job: JobRow, name: string | null): Promise<FileAnswer> => {
     const answer =
       name === null ? undefined : await fileFromDisk(join(jobFolder(dataDir, job.id), name), name);
@@ -117,7 +125,7 @@ export function jobEndpoints({ db, dataDir }: { db: Database; dataDir: string })
       needs: need(jobs, "read", "handler"),
       answer: Csv("The result, as the kind of job defines it."),
       async handle({ caller, params }) {
-        const job = await get(caller, params.job_id, "read");
+        const job = await getOwn(caller, params.job_id);
         return file(job, job.result_file);
       },
     }),
@@ -129,7 +137,7 @@ export function jobEndpoints({ db, dataDir }: { db: Database; dataDir: string })
       needs: need(jobs, "read", "handler"),
       answer: Csv("The refused rows, each with the reason."),
       async handle({ caller, params }) {
-        const job = await get(caller, params.job_id, "read");
+        const job = await getOwn(caller, params.job_id);
         return file(job, job.errors_file);
       },
     }),

@@ -23,9 +23,10 @@ import {
   lockWorking,
   moveScans,
   type Page,
-  skipRemovedStep,
+  skipRemovedSteps,
   updateDayDone,
   updateScanned,
+  updateWaitingReason,
   type Working,
 } from "./runs-store.ts";
 
@@ -52,88 +53,100 @@ export function advanceAutoresponders(deps: AdvanceDeps): Recurring {
   return { name: NAME, seconds: SECONDS, run: ({ signal, log }) => advance(deps, signal, log) };
 }
 
-/** Until nothing is left to do at this moment. Everybody's turn is one transaction. */
-export async function advance(deps: AdvanceDeps, signal: AbortSignal, log: Log): Promise<void> {
-  const { db, clock } = deps;
-  const began = clock.now();
-  const atWork = await listAtWork(db, began);
-  const busy = atWork.filter(({ has_joined }) => has_joined).map(({ id }) => id);
-  await moveScans(db, began, busy);
-  const attempt = (one: AtWork, work: () => Promise<unknown>) =>
-    work().catch((err: unknown) => {
-      log.error({ err, autoresponder: one.id }, "an autoresponder could not be moved on");
-      return false;
-    });
-  const mayBeDue: AtWork[] = [];
-  for (const one of atWork) {
-    if (signal.aborted) return;
-    if ((await attempt(one, () => beginSeries(deps, one, began, signal))) || one.has_due) mayBeDue.push(one);
-  }
-  for (let waiting = mayBeDue; waiting.length > 0 && !signal.aborted; ) {
-    const again: AtWork[] = [];
-    for (const one of waiting) {
-      if (signal.aborted) return;
-      if (await attempt(one, () => sendStep(deps, one.workspace_id, one.id))) again.push(one);
-    }
-    waiting = again;
-  }
-}
-
-/** Says whether there was a reason to look for anybody. */
-async function beginSeries(
-  deps: AdvanceDeps,
-  { workspace_id: workspaceId, id, has_joined, day_done, at, timezone }: AtWork,
-  began: Date,
-  signal: AbortSignal,
-): Promise<boolean> {
-  if (has_joined) {
-    await pages(deps, workspaceId, id, signal, {
-      look: (tx, autoresponder, after, size) => insertJoined(tx, workspaceId, autoresponder, after, size),
-      finish: (tx) => updateScanned(tx, workspaceId, id, began),
-    });
-  }
-  if (day_done === null || at === null) return has_joined;
-  const days = dueDays(day_done, began, { at, timezone });
-  for (const day of days) {
-    const celebrated = { day, moment: momentOf(day, { at, timezone }) };
-    await pages(deps, workspaceId, id, signal, {
-      look: async (tx, autoresponder, after, size) =>
-        (autoresponder.day_done ?? "") < day
-          ? insertCelebrants(tx, workspaceId, autoresponder, celebrated, after, size)
-          : { seen: 0, last: null },
-      finish: (tx) => updateDayDone(tx, workspaceId, id, day),
-    });
-  }
-  return days.length > 0;
-}
-
+/** Whom a trigger has reached is looked for page by page, each a transaction; one that is killed begins with the first again. */
 interface Look {
-  readonly look: (tx: Queryable, autoresponder: Working, after: string | null, size: number) => Promise<Page>;
+  readonly page: (tx: Queryable, autoresponder: Working, after: string | null, size: number) => Promise<Page>;
   /** In the transaction of the last page. */
   readonly finish: (tx: Queryable) => Promise<void>;
+  /** Of the autoresponder, when its first page was looked at: after a change of list or trigger the look is over. */
+  generation: number | null;
+  after: string | null;
+  readonly isOfDay: boolean;
 }
 
-/** Looks at people page by page, each a transaction; one that is killed begins with the first again. */
-async function pages(
-  { db, size = STEP }: AdvanceDeps,
-  workspaceId: WorkspaceId,
-  id: string,
-  signal: AbortSignal,
-  { look, finish }: Look,
-): Promise<void> {
-  let after: string | null = null;
-  for (let isOver = false; !isOver && !signal.aborted; ) {
-    const from: string | null = after;
-    const page: Page | undefined = await db.transaction(async (tx) => {
-      const autoresponder = await lockWorking(tx, workspaceId, id);
-      if (autoresponder === undefined) return undefined;
-      const looked = await look(tx, autoresponder, from, size);
-      if (looked.seen < size) await finish(tx);
-      return looked;
+/**
+ * Until nothing is left to do at this moment. Everybody's turn is a page of people and a page of mails, and after each
+ * round it is looked anew who has something to do: nobody waits for another's crowd.
+ */
+export async function advance(deps: AdvanceDeps, signal: AbortSignal, log: Log): Promise<void> {
+  const { db, clock } = deps;
+  const looks = new Map<string, Look>();
+  // What has come to its end, cannot go on, or is dealt with by somebody else, waits as long as for the next run.
+  const rests = new Map<string, number>();
+  const turn = async (id: string, what: string, work: () => Promise<boolean>): Promise<boolean> => {
+    const key = `${what} ${id}`;
+    if (signal.aborted || (rests.get(key) ?? 0) > clock.now().getTime()) return false;
+    const goesOn = await work().catch((err: unknown) => {
+      log.error({ err, autoresponder: id }, "an autoresponder could not be moved on");
+      return false;
     });
-    isOver = page === undefined || page.seen < size;
-    after = page?.last ?? null;
+    if (!goesOn) rests.set(key, clock.now().getTime() + SECONDS * 1_000);
+    return true;
+  };
+  for (let isAnythingLeft = true; isAnythingLeft && !signal.aborted; ) {
+    const now = clock.now();
+    const atWork = await listAtWork(db, now, [...looks.keys()]);
+    const busy = atWork.filter(({ has_joined }) => has_joined).map(({ id }) => id);
+    await moveScans(db, now, busy);
+    isAnythingLeft = false;
+    for (const one of atWork) {
+      const look = looks.get(one.id) ?? nextLook(one, now);
+      const looked = look !== null && (await turn(one.id, "look", () => lookOn(deps, one, look, looks)));
+      const sent =
+        one.has_due && (await turn(one.id, "send", () => sendStep(deps, one.workspace_id, one.id)));
+      isAnythingLeft ||= looked || sent;
+    }
   }
+}
+
+/** Null when there is no reason to look for anybody. */
+function nextLook(
+  { workspace_id: workspaceId, id, has_joined, day_done, at, timezone }: AtWork,
+  now: Date,
+): Look | null {
+  const beginning = { generation: null, after: null };
+  if (has_joined) {
+    return {
+      ...beginning,
+      isOfDay: false,
+      page: (tx, autoresponder, after, size) => insertJoined(tx, workspaceId, autoresponder, after, size),
+      finish: (tx) => updateScanned(tx, workspaceId, id, now),
+    };
+  }
+  if (day_done === null || at === null) return null;
+  const [day] = dueDays(day_done, now, { at, timezone });
+  if (day === undefined) return null;
+  const celebrated = { day, moment: momentOf(day, { at, timezone }) };
+  return {
+    ...beginning,
+    isOfDay: true,
+    page: async (tx, autoresponder, after, size) =>
+      (autoresponder.day_done ?? "") < day
+        ? insertCelebrants(tx, workspaceId, autoresponder, celebrated, after, size)
+        : { seen: 0, last: null },
+    finish: (tx) => updateDayDone(tx, workspaceId, id, day),
+  };
+}
+
+/** One page of a look, which is kept in `looks` while it goes on; says whether it does, or another day may follow. */
+async function lookOn(
+  { db, size = STEP }: AdvanceDeps,
+  { workspace_id: workspaceId, id }: AtWork,
+  look: Look,
+  looks: Map<string, Look>,
+): Promise<boolean> {
+  looks.delete(id);
+  const page = await db.transaction(async (tx) => {
+    const autoresponder = await lockWorking(tx, workspaceId, id);
+    if (autoresponder === undefined) return undefined;
+    look.generation ??= autoresponder.generation;
+    if (look.generation !== autoresponder.generation) return undefined;
+    const looked = await look.page(tx, autoresponder, look.after, size);
+    if (looked.seen < size) await look.finish(tx);
+    return looked;
+  });
+  if (page?.seen === size) looks.set(id, Object.assign(look, { after: page.last }));
+  return page !== undefined && (page.seen === size || look.isOfDay);
 }
 
 /** One turn of the step that somebody has waited for longest; false when nobody waits, or somebody else is at it. */
@@ -147,13 +160,20 @@ export function sendStep(
     if (autoresponder === undefined) return false;
     const now = clock.now();
     const step = await findDueStep(tx, workspaceId, id, now);
-    if (step === undefined) return false;
+    const waitBecause = async (reason: Working["waiting_reason"]) => {
+      if (reason !== autoresponder.waiting_reason) await updateWaitingReason(tx, workspaceId, id, reason);
+    };
+    if (step === undefined) {
+      await waitBecause(null);
+      return false;
+    }
     if (step.position === null) {
-      await skipRemovedStep(tx, workspaceId, id, step.id);
+      await skipRemovedSteps(tx, workspaceId, id, now, size);
       return true;
     }
     // Whom allowance and balance do not cover waits for their turn until they do.
-    const { covered } = await coveredOf(tx, plans, workspaceId, size, now);
+    const { covered, refusal } = await coveredOf(tx, plans, workspaceId, size, now);
+    await waitBecause(covered === 0 ? refusal : null);
     if (covered === 0) return false;
     await insertMails(tx, workspaceId, {
       autoresponder,

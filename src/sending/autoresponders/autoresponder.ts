@@ -93,6 +93,11 @@ const summary = {
   deactivation_reason: nullable(
     Type.String({ description: "Null when a person deactivated it; otherwise what made the service do it." }),
   ),
+  waiting_reason: nullable(
+    Type.Enum(["plan_limit_reached", "insufficient_balance", "hourly_cap"], {
+      description: "Why people whose time has come are not written to yet; null when nothing holds them up.",
+    }),
+  ),
   sent_count: Type.Integer({ description: "Messages whose first attempt is over." }),
   delivered_count: Count,
   open_count: Type.Integer({ description: "By people; machines are left out, here and below." }),

@@ -1,3 +1,4 @@
+import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { newList } from "../../../test/support/audience.ts";
 import { verifyShop } from "../../../test/support/campaigns.ts";
@@ -70,6 +71,22 @@ test("a list with an active autoresponder stays; one whose list is gone is not a
   const refused = await service.call("POST", `/autoresponders/${id}/activate`);
   expect([refused.status, refused.body.code]).toEqual([400, "BAD_REQUEST"]);
   expect((await service.call("GET", `/autoresponders/${id}`)).body.data.mailing_list_name).toBeNull();
+});
+
+test("one whose date field is gone, or no date any more, is not activated", async () => {
+  const own = await newList(db, workspaceId);
+  const field = { field_name: "born", field_label: "Born", field_type: "date" };
+  await service.call("POST", `/mailing-lists/${own}/custom-fields`, field);
+  const { id } = await create({ mailing_list_id: own, trigger: { type: "date", field: "born" } });
+  const activate = () => service.call("POST", `/autoresponders/${id}/activate`);
+  await db.run(sql`update custom_fields set field_type = 'text' where mailing_list_id = ${own}`);
+  const refused = await activate();
+  expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
+  expect(refused.body.error).toBe("The list has no custom field born of the type date any more");
+  await db.run(sql`delete from custom_fields where mailing_list_id = ${own}`);
+  expect((await activate()).status).toBe(409);
+  await service.call("POST", `/mailing-lists/${own}/custom-fields`, field);
+  expect((await activate()).status).toBe(200);
 });
 
 const date = (more: object) => ({ trigger: { type: "date", ...more } });

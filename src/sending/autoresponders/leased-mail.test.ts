@@ -201,3 +201,28 @@ test("a sender who is not verified any more deactivates it", async () => {
   expect((await set("activate")).body.code).toBe("EMAIL_NOT_VERIFIED");
   await db.run(sql`update sending_domains set is_verified = true where workspace_id = ${workspaceId}`);
 });
+
+test("mail of a sender who was given up does not deactivate it again", async () => {
+  const update = (isVerified: boolean) =>
+    db.run(sql`
+    update sending_domains set is_verified = ${isVerified} where workspace_id = ${workspaceId} and domain = 'shop.test'`);
+  const message = await leaseOne();
+  await update(false);
+  await findingOf(message);
+  await db.run(sql`
+    insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, verified_at)
+    values (${workspaceId}, gen_random_uuid(), 'other.test', 'v', 'd', true, now())`);
+  const { body: before } = await service.call("GET", `/autoresponders/${series}`);
+  const { name, mailing_list_id, trigger, steps } = before.data;
+  const changed = { name, mailing_list_id, trigger, steps, from_email: "news@other.test" };
+  expect((await service.call("PUT", `/autoresponders/${series}`, changed)).status).toBe(200);
+  expect((await set("activate")).status).toBe(200);
+  expect(await findingOf(message)).toEqual({
+    kind: "over",
+    status: "cancelled",
+    detail:
+      "The sender news@shop.test is not verified any more; the autoresponder now writes as news@other.test",
+  });
+  expect(await show()).toMatchObject({ status: "active", deactivation_reason: null });
+  await update(true);
+});

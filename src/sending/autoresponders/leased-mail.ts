@@ -7,7 +7,7 @@
 import { addressOf } from "../../audience/suppression-lists/judge.ts";
 import type { Examine, Finding } from "../../delivery/examination.ts";
 import type { LeasedMessage } from "../../delivery/store.ts";
-import { maySendAsEach } from "../../identity/may-send-as.ts";
+import { maySendAsEach, type SenderQuestion } from "../../identity/may-send-as.ts";
 import { domainOf } from "../../mail/address.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { Answers } from "../../platform/remember.ts";
@@ -41,12 +41,11 @@ export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
     const standings = new Map(
       (await listMailStandings(db, messages)).map((standing) => [standing.message_id, standing]),
     );
-    const maySend = await senders(deps, messages);
+    const senderFaultOf = await judgeSenders(deps, messages, standings);
     const going: { message: LeasedMessage; standing: MailStanding; ready: PreparedCampaign }[] = [];
     for (const message of messages) {
       const standing = standings.get(message.message_id);
-      const obstacle =
-        obstacleOf(standing) ?? (maySend(message) ? null : { kind: "wait", seconds: WAIT_SECONDS });
+      const obstacle = obstacleOf(standing) ?? senderFaultOf(message);
       const ready = standing && obstacle === null ? await prepared(message, standing) : null;
       if (standing && ready) going.push({ message, standing, ready });
       else findings.set(message.message_id, obstacle ?? deleted);
@@ -85,11 +84,12 @@ export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
   };
 }
 
+const wait: Finding = { kind: "wait", seconds: WAIT_SECONDS };
 const deleted: Finding = { kind: "over", status: "cancelled", detail: "The autoresponder was deleted" };
 
 function obstacleOf(standing: MailStanding | undefined): Finding | null {
   if (standing === undefined || standing.status === null) return deleted;
-  if (standing.status === "inactive") return { kind: "wait", seconds: WAIT_SECONDS };
+  if (standing.status === "inactive") return wait;
   if (standing.has_stayed) return null;
   return {
     kind: "over",
@@ -98,23 +98,55 @@ function obstacleOf(standing: MailStanding | undefined): Finding | null {
   };
 }
 
-/** Whether a message's sender is still verified; an autoresponder whose sender is not is deactivated. */
-async function senders(
+/**
+ * What keeps a message from being sent, as to its sender. The message keeps the sender it was made with: when the
+ * autoresponder has another by now, who is verified, the message alone is over; otherwise the autoresponder is deactivated.
+ */
+async function judgeSenders(
   { db, clock, log }: CampaignMailDeps,
   messages: readonly LeasedMessage[],
-): Promise<(message: LeasedMessage) => boolean> {
-  const senderOf = ({ workspace_id: workspaceId, from_email: address }: LeasedMessage) => {
-    return { workspaceId, address, domain: domainOf(address) };
-  };
-  const maySend = await maySendAsEach(db, messages.map(senderOf));
-  const stopped = new Map(
-    messages.filter((message) => !maySend(senderOf(message))).map((message) => [message.origin_id, message]),
+  standings: ReadonlyMap<string, MailStanding>,
+): Promise<(message: LeasedMessage) => Finding | null> {
+  const presentOf = ({ message_id }: LeasedMessage) => standings.get(message_id)?.from_email ?? null;
+  const maySend = await maySendAsEach(
+    db,
+    messages.flatMap((message) => {
+      const present = presentOf(message);
+      return [message.from_email, ...(present === null ? [] : [present])].map((from) =>
+        senderOf(message, from),
+      );
+    }),
   );
-  for (const [id, { workspace_id: workspaceId }] of stopped) {
-    const reason = "sender_not_verified";
-    if (id !== null && (await deactivateAutoresponder(db, workspaceId, id, reason, clock.now()))) {
-      log.warn({ autoresponder: id, reason }, "an autoresponder was deactivated by the service");
+  const maySendAs = (message: LeasedMessage, from: string | null) =>
+    from !== null && maySend(senderOf(message, from));
+  const stopped = new Map(
+    messages
+      .filter((message) => !maySendAs(message, message.from_email) && !maySendAs(message, presentOf(message)))
+      .map((message) => [message.origin_id, message]),
+  );
+  for (const [id, message] of stopped) {
+    const fromEmail = presentOf(message);
+    if (id === null || fromEmail === null) continue;
+    const cause = { reason: "sender_not_verified", fromEmail } as const;
+    if (await deactivateAutoresponder(db, message.workspace_id, id, cause, clock.now())) {
+      log.warn(
+        { autoresponder: id, reason: cause.reason },
+        "an autoresponder was deactivated by the service",
+      );
     }
   }
-  return (message) => maySend(senderOf(message));
+  return (message) => {
+    if (maySendAs(message, message.from_email)) return null;
+    const present = presentOf(message);
+    if (!maySendAs(message, present)) return wait;
+    return {
+      kind: "over",
+      status: "cancelled",
+      detail: `The sender ${message.from_email} is not verified any more; the autoresponder now writes as ${present}`,
+    };
+  };
+}
+
+function senderOf({ workspace_id: workspaceId }: LeasedMessage, address: string): SenderQuestion {
+  return { workspaceId, address, domain: domainOf(address) };
 }

@@ -11,7 +11,7 @@ import { wakeAutoresponders } from "./advance.ts";
 import type { Autoresponder, NewAutoresponder } from "./autoresponder.ts";
 import { lastDay } from "./days.ts";
 import { delayOf } from "./delay.ts";
-import { readAutoresponder, type Settings } from "./read-autoresponder.ts";
+import { isDateField, readAutoresponder, type Settings } from "./read-autoresponder.ts";
 import { replaceSteps } from "./replace-steps.ts";
 import { listSteps } from "./steps-store.ts";
 import {
@@ -96,7 +96,7 @@ function dayDoneBy({ at }: Pick<Settings, "at">, timezone: string, now: Date): s
   return at === null ? null : lastDay(now, { at, timezone });
 }
 
-/** @throws ApiError NOT_FOUND, CONFLICT when it is active, BAD_REQUEST without its list, EMAIL_NOT_VERIFIED */
+/** @throws ApiError NOT_FOUND, CONFLICT when it is active or its date field is gone, BAD_REQUEST without its list, EMAIL_NOT_VERIFIED */
 export async function activate(
   { db, clock, notifyWorkers }: AutoresponderDeps,
   { workspaceId, timezone }: Caller,
@@ -108,6 +108,10 @@ export async function activate(
     if (held.status === "active") throw new ApiError("CONFLICT", "The autoresponder is active already");
     if ((await findMailingList(tx, workspaceId, held.mailing_list_id)) === undefined) {
       throw new ApiError("BAD_REQUEST", "The autoresponder's mailing list is not there any more");
+    }
+    const field = held.date_field;
+    if (field !== null && !(await isDateField(tx, workspaceId, held.mailing_list_id, field))) {
+      throw new ApiError("CONFLICT", `The list has no custom field ${field} of the type date any more`);
     }
     if (!(await maySendAs(tx, workspaceId, held.from_email)).allowed) {
       throw new ApiError("EMAIL_NOT_VERIFIED", `from_email ${held.from_email} is not verified any more`);

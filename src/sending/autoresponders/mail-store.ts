@@ -11,6 +11,8 @@ export interface MailStanding {
   readonly autoresponder_id: string;
   /** Null: the autoresponder was deleted. */
   readonly status: AutoresponderStatus | null;
+  /** From whom it writes now; a message that is older may say another. Null: deleted. */
+  readonly from_email: string | null;
   readonly content_id: string;
   readonly mailing_list_id: string;
   /** Whether the person has been on the list all the time since the series began. */
@@ -24,7 +26,7 @@ export function listMailStandings(
 ): Promise<MailStanding[]> {
   return db.rows(
     sql`
-    select m.message_id, m.autoresponder_id, a.status, m.content_id, c.mailing_list_id,
+    select m.message_id, m.autoresponder_id, a.status, a.from_email, m.content_id, c.mailing_list_id,
       coalesce(b.subscribed_at = r.member_since, true) as has_stayed
     from unnest(${asked.map((one) => one.workspace_id)}::uuid[], ${asked.map((one) => one.message_id)}::uuid[])
       as asked (workspace_id, message_id)

@@ -3,6 +3,7 @@
  * may not reach any more, makes the mail's row, log row and queue row of the others, and moves everybody on.
  */
 import sql from "sql-template-tag";
+import { withWorkspace } from "../../audience/subscribers/with-workspace.ts";
 import { verdictOn } from "../../audience/suppression-lists/judge.ts";
 import { enqueueAllSql } from "../../delivery/store.ts";
 import { insertQueuedSql } from "../../messages/store.ts";
@@ -28,34 +29,44 @@ export async function insertMails(tx: Queryable, workspaceId: WorkspaceId, turn:
     select ${now}::timestamptz - stood_still from autoresponders where workspace_id = ${workspaceId} and id = ${id})`;
   await tx.run(sql`
     with due as materialized (
-      select subscriber_id, occasion, member_since, generation from autoresponder_runs
+      select ctid as place, subscriber_id, occasion, member_since, generation from autoresponder_runs
       where workspace_id = ${workspaceId} and autoresponder_id = ${id} and due_at <= ${ownNow}
         and next_step_id = ${step.id}
       order by due_at limit ${messageIds.length} for update skip locked
     ), asked as materialized (
-      select s.workspace_id, s.id, s.email as address, s.email_domain as domain, due.occasion,
-        ${autoresponder.mailing_list_id}::uuid as mailing_list_id, null::uuid as segment_id, false as is_platform
-      from due
+      select d.place, d.subscriber_id, d.occasion, d.workspace as workspace_id, s.email as address,
+        s.email_domain as domain, m.is_member, ${autoresponder.mailing_list_id}::uuid as mailing_list_id,
+        null::uuid as segment_id, false as is_platform
+      from (${withWorkspace(workspaceId, sql`due`)}) d
+      left join lateral (
+        select email, email_domain from subscribers where workspace_id = d.workspace and id = d.subscriber_id
+        offset 0) s on true
       -- Series of an earlier generation are over.
-      join subscribers s on s.workspace_id = ${workspaceId} and s.id = due.subscriber_id
-        and due.generation = ${autoresponder.generation}
-      join memberships m on m.workspace_id = ${workspaceId} and m.mailing_list_id = ${autoresponder.mailing_list_id}
-        and m.subscriber_id = due.subscriber_id and m.status = 'active' and m.subscribed_at = due.member_since
+      left join lateral (
+        select true as is_member from memberships
+        where workspace_id = d.workspace and mailing_list_id = ${autoresponder.mailing_list_id}
+          and subscriber_id = d.subscriber_id and status = 'active' and subscribed_at = d.member_since
+        offset 0) m on d.generation = ${autoresponder.generation}
     ), judged as materialized (
-      select asked.id, asked.occasion, asked.address, asked.domain, row_number() over (order by asked.id) as position
-      from asked left join ${verdictOn(sql`asked`)} as verdict on true
-      where verdict.reason is null and asked.domain like '%_.%_'
-    ), added as (
+      select asked.*, asked.is_member and asked.domain like '%_.%_' and verdict.reason is null as is_reached, had.it
+      from asked
+      left join ${verdictOn(sql`asked`)} as verdict on true
       -- Whoever has had the step already, before the steps were put into another order, goes on without it.
-      insert into autoresponder_mails (workspace_id, autoresponder_id, subscriber_id, occasion, step_id, message_id, content_id)
-      select ${workspaceId}, ${id}, j.id, j.occasion, ${step.id}, i.message_id, ${step.content_id}
-      from judged j join unnest(${messageIds}::uuid[]) with ordinality as i (message_id, position) using (position)
-      order by j.id
-      on conflict (workspace_id, autoresponder_id, subscriber_id, occasion, step_id) do nothing
-      returning subscriber_id, occasion, message_id
+      left join lateral (
+        select true as it from autoresponder_mails
+        where workspace_id = asked.workspace_id and autoresponder_id = ${id} and subscriber_id = asked.subscriber_id
+          and occasion = asked.occasion and step_id = ${step.id}
+        offset 0) had on true
     ), mail as materialized (
-      select a.message_id as id, split_part(j.address, '@', 1) as localpart, j.domain
-      from added a join judged j on j.id = a.subscriber_id and j.occasion = a.occasion
+      select i.id, j.subscriber_id, j.occasion, split_part(j.address, '@', 1) as localpart, j.domain
+      from (
+        select *, row_number() over (order by subscriber_id) as position from judged
+        where is_reached and it is null) j
+      join unnest(${messageIds}::uuid[]) with ordinality as i (id, position) using (position)
+    ), added as (
+      insert into autoresponder_mails (workspace_id, autoresponder_id, subscriber_id, occasion, step_id, message_id, content_id)
+      select ${workspaceId}, ${id}, subscriber_id, occasion, ${step.id}, id, ${step.content_id} from mail
+      order by subscriber_id
     ), log as (
       ${insertQueuedSql(sql`mail`, {
         workspaceId,
@@ -82,17 +93,15 @@ export async function insertMails(tx: Queryable, workspaceId: WorkspaceId, turn:
     )
     update autoresponder_runs r
     set next_step_id = next.id, due_at = ${ownNow} + make_interval(mins => next.delay_minutes)
-    from due
-    left join judged j on j.id = due.subscriber_id and j.occasion = due.occasion
+    from judged j
     left join lateral (
       select s.id, s.delay_minutes from autoresponder_steps s
-      where j.id is not null and s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id}
+      where j.is_reached and s.workspace_id = j.workspace_id and s.autoresponder_id = ${id}
         and s.position > ${step.position}
         and not exists (
           select from autoresponder_mails m
-          where m.workspace_id = ${workspaceId} and m.autoresponder_id = ${id} and m.subscriber_id = due.subscriber_id
-            and m.occasion = due.occasion and m.step_id = s.id)
+          where m.workspace_id = j.workspace_id and m.autoresponder_id = ${id} and m.subscriber_id = j.subscriber_id
+            and m.occasion = j.occasion and m.step_id = s.id)
       order by s.position limit 1) next on true
-    where r.workspace_id = ${workspaceId} and r.autoresponder_id = ${id} and r.subscriber_id = due.subscriber_id
-      and r.occasion = due.occasion`);
+    where r.ctid = j.place`);
 }

@@ -95,11 +95,21 @@ async function readTrigger(
     return { trigger_type: type, date_field: null, is_yearly: false, at: null };
   }
   if (field === undefined) throw refuse("trigger.field", "is required for the trigger date");
-  const fields = await listFieldsInForce(db, workspaceId, listId);
-  if (!fields.some(({ field_name, field_type }) => field_name === field && field_type === "date")) {
+  if (!(await isDateField(db, workspaceId, listId, field))) {
     throw refuse("trigger.field", `${field} is no custom field of the type date that the list has`);
   }
   return { trigger_type: type, date_field: field, is_yearly: yearly ?? false, at: at ?? DEFAULT_TIME };
+}
+
+/** Whether a list has a custom field of the type date by this name, at this moment. */
+export async function isDateField(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  listId: string,
+  field: string,
+): Promise<boolean> {
+  const fields = await listFieldsInForce(db, workspaceId, listId);
+  return fields.some(({ field_name, field_type }) => field_name === field && field_type === "date");
 }
 
 async function readStep(

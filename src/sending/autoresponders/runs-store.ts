@@ -4,8 +4,10 @@
  * being repeated: a run is the one row of its person and occasion.
  */
 import sql, { type Sql } from "sql-template-tag";
+import { withWorkspace } from "../../audience/subscribers/with-workspace.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "../../platform/ids.ts";
+import type { AutoresponderSummary } from "./autoresponder.ts";
 import { daysOfYear } from "./days.ts";
 import type { Settings } from "./read-autoresponder.ts";
 
@@ -32,17 +34,20 @@ const isRun = sql`
   where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.subscriber_id = m.subscriber_id
     and r.occasion = m.subscribed_at`;
 
-/** All that a date may trigger, and of the others those for which somebody has joined or a step is due. */
-export function listAtWork(db: Queryable, now: Date): Promise<AtWork[]> {
+/**
+ * All that a date may trigger, and of the others those for which somebody has joined or a step is due.
+ * @param looking those that are looking for who joined already: it is not looked whether there is anybody
+ */
+export function listAtWork(db: Queryable, now: Date, looking: readonly string[]): Promise<AtWork[]> {
   return db.rows(sql`
     select * from (
       select a.workspace_id, a.id, a.at, a.day_done::text as day_done, w.timezone,
-        a.trigger_type = 'subscribed' and exists (
+        a.trigger_type = 'subscribed' and (a.id = any(${looking}::uuid[]) or exists (
           select from memberships m
           where m.workspace_id = a.workspace_id and m.mailing_list_id = a.mailing_list_id and not m.is_quiet
             and m.subscribed_at >= greatest(a.joined_from, a.scanned_to - ${LATE}) and m.status = 'active'
-            and not exists (${isRun})) as has_joined,
-        exists (
+            and not exists (${isRun}))) as has_joined,
+        a.waiting_reason is not null or exists (
           select from autoresponder_runs r
           where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}) as has_due
       from autoresponders a join workspaces w on w.id = a.workspace_id
@@ -61,7 +66,8 @@ export async function moveScans(db: Queryable, began: Date, busy: readonly strin
 
 /** An active autoresponder that nobody else moves on, changes or deactivates before this transaction ends. */
 export interface Working
-  extends Pick<Settings, "name" | "mailing_list_id" | "from_email" | "date_field" | "is_yearly" | "at"> {
+  extends Pick<Settings, "name" | "mailing_list_id" | "from_email" | "date_field" | "is_yearly" | "at">,
+    Pick<AutoresponderSummary, "waiting_reason"> {
   readonly id: string;
   readonly generation: number;
   readonly timezone: string;
@@ -77,7 +83,7 @@ export function lockWorking(
 ): Promise<Working | undefined> {
   return tx.row(sql`
     select a.id, a.name, a.mailing_list_id, a.from_email, a.date_field, a.is_yearly, a.at, a.generation,
-      a.day_done::text as day_done, w.timezone
+      a.waiting_reason, a.day_done::text as day_done, w.timezone
     from autoresponders a join workspaces w on w.id = a.workspace_id
     where a.workspace_id = ${workspaceId} and a.id = ${id} and a.status = 'active'
     for no key update of a skip locked`);
@@ -170,9 +176,9 @@ export async function insertCelebrants(
         case when held like '____-__-__' then held
           when held like '____-__-__T%Z' and pg_input_is_valid(held, 'timestamptz')
             then (held::timestamptz at time zone ${timezone})::date::text end collate "C" as date
-      from page p cross join lateral (
+      from (${withWorkspace(workspaceId, sql`page`)}) p cross join lateral (
         select (custom_fields ->> ${date_field}::text) collate "C" as held from subscribers
-        where workspace_id = ${workspaceId} and id = p.subscriber_id offset 0) s
+        where workspace_id = p.workspace and id = p.subscriber_id offset 0) s
       where p.status = 'active'
     ), begun as (
       ${insertRunsSql(workspaceId, autoresponder, sql`(select * from dated where ${isToday})`)}
@@ -189,7 +195,7 @@ export async function updateDayDone(
   day: string,
 ): Promise<void> {
   await tx.run(sql`
-    update autoresponders set day_done = ${day}::date where workspace_id = ${workspaceId} and id = ${id}`);
+    update autoresponders set day_done = greatest(day_done, ${day}::date) where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
 /** The step that somebody has waited for longest, and whether it is one still. */
@@ -211,7 +217,7 @@ export function findDueStep(
   now: Date,
 ): Promise<DueStep | undefined> {
   return tx.row(sql`
-    select s.id, s.position, s.content_id, c.subject,
+    select s.id, s.position, s.content_id, coalesce(c.subject, '') as subject,
       coalesce(length(c.html_content), 0) + coalesce(length(c.text_content), 0) as bytes
     from autoresponders a
     cross join lateral (
@@ -219,22 +225,45 @@ export function findDueStep(
       where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}
       order by r.due_at limit 1) due
     join autoresponder_steps s on s.workspace_id = a.workspace_id and s.autoresponder_id = a.id and s.id = due.next_step_id
-    join autoresponder_contents c on c.workspace_id = s.workspace_id and c.id = s.content_id
+    -- That of a removed step may be gone.
+    left join autoresponder_contents c on c.workspace_id = s.workspace_id and c.id = s.content_id
     where a.workspace_id = ${workspaceId} and a.id = ${id}`);
 }
 
-/** People who wait for a step that was removed go on with its successor, or have come to the end. */
-export async function skipRemovedStep(
+/**
+ * Those who wait for steps that were removed go on with the successors, or have come to the end. Only the `most` who have
+ * waited longest are looked at.
+ */
+export async function skipRemovedSteps(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-  stepId: string,
+  now: Date,
+  most: number,
 ): Promise<void> {
   await tx.run(sql`
+    with waiting as materialized (
+      select r.ctid as place, r.next_step_id from autoresponders a
+      join autoresponder_runs r on r.workspace_id = a.workspace_id and r.autoresponder_id = a.id
+        and r.due_at <= ${ownTime(now)}
+      where a.workspace_id = ${workspaceId} and a.id = ${id}
+      order by r.due_at limit ${most} for update of r
+    )
     update autoresponder_runs r
     set next_step_id = s.successor_id, due_at = case when s.successor_id is not null then r.due_at end
-    from autoresponder_steps s
-    where s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id} and s.id = ${stepId}
-      and r.workspace_id = ${workspaceId} and r.autoresponder_id = ${id} and r.due_at is not null
-      and r.next_step_id = ${stepId}`);
+    from waiting w
+    join autoresponder_steps s on s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id}
+      and s.id = w.next_step_id and s.position is null
+    where r.ctid = w.place`);
+}
+
+/** Why people whose time has come wait; null: they do not. */
+export async function updateWaitingReason(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  reason: Working["waiting_reason"],
+): Promise<void> {
+  await tx.run(sql`
+    update autoresponders set waiting_reason = ${reason} where workspace_id = ${workspaceId} and id = ${id}`);
 }

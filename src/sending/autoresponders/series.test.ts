@@ -7,7 +7,8 @@ import type { Database } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { plans } from "../../workspace/billing/plans.ts";
-import { advance } from "./advance.ts";
+import { changeWorkspace } from "../../workspace/workspaces/change.ts";
+import { advance, sendStep } from "./advance.ts";
 
 const service = await startService();
 const { database: db, workspaceId, clock } = service;
@@ -220,6 +221,124 @@ describe("each mail is made once", () => {
     await crowd();
     await work({ size: 10 });
     await isEverybodyOnce();
+  });
+});
+
+describe("with many people", () => {
+  const crowd = (of = list, size = 60) =>
+    addPeople(
+      db,
+      workspaceId,
+      of,
+      Array.from({ length: size }, (_, at) => ({ email: `${at}@${of}.test` })),
+      { now: clock.now() },
+    );
+
+  test("everybody else's turn comes between the pages", async () => {
+    const others = await newList(db, workspaceId);
+    const second = await create({ mailing_list_id: others });
+    await act("activate", second);
+    await crowd();
+    let left = 2;
+    const watched: Database = {
+      ...db,
+      transaction: async (run) => {
+        const result = await db.transaction(run);
+        if (--left === 0) await crowd(others, 1);
+        return result;
+      },
+    };
+    await work({ db: watched, size: 10 });
+    const made = await db.rows<{ origin_id: string }>(sql`
+      select origin_id from messages where origin_id in (${series}, ${second}) order by id`);
+    expect(made).toHaveLength(61);
+    expect(made.findIndex(({ origin_id }) => origin_id === second)).toBeLessThan(60);
+  });
+
+  test("those who wait for a removed step go on some at a time", async () => {
+    await crowd(list, 5);
+    await work();
+    const { steps } = (await service.call("GET", `/autoresponders/${series}`)).body.data;
+    const removed = steps[1].id;
+    const change = {
+      steps: [
+        { ...welcome, id: steps[0].id },
+        { ...offer, id: steps[2].id },
+      ],
+    };
+    await service.call("PUT", `/autoresponders/${series}`, body(change));
+    clock.advance(DAY);
+    const waiting = async () =>
+      (
+        await db.row<{ n: number }>(sql`
+        select count(*)::int as n from autoresponder_runs where next_step_id = ${removed}`)
+      )?.n;
+    await sendStep({ db, clock, plans, size: 2 }, workspaceId, series);
+    expect(await waiting()).toBe(3);
+    await work({ size: 2 });
+    expect((await mails()).filter((mail) => mail.endsWith("Offer"))).toHaveLength(5);
+  });
+
+  test("nobody is looked for among all people, whatever the statistics know", async () => {
+    const other = await service.newWorkspace();
+    const of = other.workspaceId as WorkspaceId;
+    await verifyShop(db, of);
+    const theirs = await newList(db, of);
+    const made = await service.call(
+      "POST",
+      "/autoresponders",
+      body({ mailing_list_id: theirs, steps: [tips] }),
+      other,
+    );
+    await service.call("POST", `/autoresponders/${made.body.data.id}/activate`, undefined, other);
+    const people = Array.from({ length: 15_000 }, (_, at) => ({ email: `p${at}@example.com` }));
+    await addPeople(db, workspaceId, list, people, { now: clock.now(), isQuiet: true });
+    await db.run(sql`analyze`);
+    await addPeople(db, of, theirs, people, { now: clock.now(), isQuiet: true });
+    await db.run(sql`
+      update memberships set is_quiet = false where workspace_id = ${of} and subscriber_id in (
+        select subscriber_id from memberships where workspace_id = ${of} limit 300)`);
+    await work();
+    await db.run(sql`analyze autoresponder_runs`);
+    clock.advance(DAY);
+    let looked = 0;
+    const watched: Database = {
+      ...db,
+      transaction: (run) =>
+        db.transaction(async (tx) => {
+          const result = await run(tx);
+          const row = await tx.row<{ rows: number }>(sql`
+            select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
+            where relname in ('subscribers', 'memberships')`);
+          looked += row?.rows ?? 0;
+          return result;
+        }),
+    };
+    await work({ db: watched });
+    expect(await mails(made.body.data.id)).toHaveLength(300);
+    expect(looked).toBeLessThan(8_000);
+  }, 60_000);
+});
+
+describe("what the account does not cover", () => {
+  test("waits, and says why until it goes on", async () => {
+    const other = await service.newWorkspace();
+    const of = other.workspaceId as WorkspaceId;
+    await verifyShop(db, of);
+    const theirs = await newList(db, of);
+    const made = await service.call("POST", "/autoresponders", body({ mailing_list_id: theirs }), other);
+    const { id } = made.body.data;
+    const reason = async () =>
+      (await service.call("GET", `/autoresponders/${id}`, undefined, other)).body.data.waiting_reason;
+    await service.call("POST", `/autoresponders/${id}/activate`, undefined, other);
+    await changeWorkspace(db, of, { hourly_cap: 1 }, clock);
+    const people = ["ada@example.test", "eve@example.test"].map((email) => ({ email }));
+    await addPeople(db, of, theirs, people, { now: clock.now() });
+    expect(await reason()).toBeNull();
+    await work();
+    expect([await reason(), (await mails(id)).length]).toEqual(["hourly_cap", 1]);
+    await later(HOUR);
+    expect([await reason(), (await mails(id)).length]).toEqual([null, 2]);
   });
 });
 

@@ -12,7 +12,7 @@ const summary = sql`
     'yearly', case when a.trigger_type = 'date' then a.is_yearly end, 'at', a.at)) as trigger,
   (select count(*)::int from autoresponder_steps s
     where s.workspace_id = a.workspace_id and s.autoresponder_id = a.id and s.position is not null) as step_count,
-  a.activated_at, a.deactivated_at, a.deactivation_reason, n.sent as sent_count,
+  a.activated_at, a.deactivated_at, a.deactivation_reason, a.waiting_reason, n.sent as sent_count,
   n.delivered + n.complained as delivered_count, n.opens as open_count, n.unique_opens as unique_open_count,
   n.clicks as click_count, n.unique_clicks as unique_click_count, n.bounced as bounce_count,
   n.complained as complaint_count, n.unsubscribed as unsubscribe_count, n.failed as failed_count,
@@ -143,27 +143,32 @@ export async function activateAutoresponder(
   return count > 0;
 }
 
-/** What made the service deactivate one; null: a person did it. */
-export type DeactivationReason = "sender_not_verified";
+/** What makes the service deactivate one, as long as it writes from this address. */
+export interface DeactivationCause {
+  readonly reason: "sender_not_verified";
+  readonly fromEmail: string;
+}
 
-/** Says whether it was active. */
+/** Says whether it was active. @param cause null: a person does it */
 export async function deactivateAutoresponder(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-  reason: DeactivationReason | null,
+  cause: DeactivationCause | null,
   now: Date,
 ): Promise<boolean> {
   const count = await db.run(sql`
     update autoresponders
-    set status = 'inactive', deactivated_at = ${now}, deactivation_reason = ${reason}, updated_at = ${now}
-    where workspace_id = ${workspaceId} and id = ${id} and status = 'active'`);
+    set status = 'inactive', deactivated_at = ${now}, deactivation_reason = ${cause?.reason ?? null},
+      waiting_reason = null, updated_at = ${now}
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'active'
+      ${cause === null ? empty : sql`and from_email = ${cause.fromEmail}`}`);
   return count > 0;
 }
 
 /**
- * With everybody's way through it. What was sent stays: its links and pages work as long as it is in the log. Says whether
- * there was one.
+ * With its steps. Everybody's way through it goes in the background, and what was sent when it leaves the log
+ * (remove-traces.ts): until then its links and pages work. Says whether there was one.
  */
 export async function removeAutoresponder(
   tx: Queryable,
@@ -173,23 +178,9 @@ export async function removeAutoresponder(
   const count = await tx.run(
     sql`delete from autoresponders where workspace_id = ${workspaceId} and id = ${id}`,
   );
-  const ofIt = sql`workspace_id = ${workspaceId} and autoresponder_id = ${id}`;
-  await tx.run(sql`delete from autoresponder_steps where ${ofIt}`);
-  await tx.run(sql`delete from autoresponder_runs where ${ofIt}`);
-  await tx.run(sql`delete from autoresponder_counters where ${ofIt}`);
+  await tx.run(sql`
+    delete from autoresponder_steps where workspace_id = ${workspaceId} and autoresponder_id = ${id}`);
   return count > 0;
-}
-
-/** Does an active one write to the list? */
-export async function isListOfAutoresponder(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  mailingListId: string,
-): Promise<boolean> {
-  const row = await db.row(sql`
-    select from autoresponders
-    where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and status = 'active' limit 1`);
-  return row !== undefined;
 }
 
 /** Those of which mail waits in the queue and must not go out. */

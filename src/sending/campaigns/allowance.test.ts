@@ -12,9 +12,10 @@ import { plans } from "../../workspace/billing/plans.ts";
 import { topUp } from "../../workspace/billing/top-up.ts";
 import type { WorkspaceChanges } from "../../workspace/workspaces/change.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
+import { giveBack } from "../give-back.ts";
 import { advance } from "./advance.ts";
-import { findCampaign } from "./store.ts";
-import { resumeCampaign } from "./transitions-store.ts";
+import { findCampaign, listHaltedIds } from "./store.ts";
+import { pauseCampaign, resumeCampaign } from "./transitions-store.ts";
 
 const db = await testDatabase();
 const clock = stubClock();
@@ -68,6 +69,43 @@ test("one whose balance runs out reaches exactly those whom it covers", async ()
   await work();
   expect(await find()).toMatchObject({ pause_reason: "insufficient_balance", total_recipients: 17 });
   expect((await reading()).account.balance).toBe("0.000400");
+});
+
+test("an allowance that fits to the last person pauses nothing", async () => {
+  await set({ plan: "free" });
+  await use(2_960);
+  await work();
+  const campaign = await find();
+  expect(campaign).toMatchObject({ status: "sending", pause_reason: null, total_recipients: 40 });
+  expect((await reading()).used.email).toBe(3_000);
+});
+
+test("mail that is paid for goes out while the campaign waits for money; a person's pause holds it", async () => {
+  await set({ plan: "free" });
+  await use(2_990);
+  await work();
+  expect((await listHaltedIds(db)).paused).not.toContain(id);
+  expect(await pauseCampaign(db, workspaceId, id, null, clock.now())).toBe(true);
+  expect((await listHaltedIds(db)).paused).toContain(id);
+});
+
+test("what is cancelled is given back", async () => {
+  await set({ plan: "free" });
+  await work();
+  expect((await reading()).used.email).toBe(40);
+  const rows = await db.rows<{ id: string }>(
+    sql`select id from messages where workspace_id = ${workspaceId} limit 15`,
+  );
+  const cancelled = {
+    source: "campaign",
+    from: "queued",
+    status: "cancelled",
+    isAddressFault: false,
+  } as const;
+  const person = { localpart: "ada", domain: "example.com", originId: id, time: clock.now() };
+  const moved = rows.map((row) => ({ workspaceId, messageId: row.id, ...person, ...cancelled }));
+  await db.transaction((tx) => giveBack(tx, moved, clock.now()));
+  expect((await reading()).used.email).toBe(25);
 });
 
 test("an hourly cap spreads a campaign over the hours", async () => {

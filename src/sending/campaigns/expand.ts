@@ -27,7 +27,7 @@ import {
   lockExpansion,
   putOffExpansion,
 } from "./expansion-store.ts";
-import { countInactive, insertRecipients } from "./recipients-store.ts";
+import { countInactive, insertRecipients, isAnybodyBehind } from "./recipients-store.ts";
 import { tracksOf } from "./tracking.ts";
 import { type PauseReason, pauseCampaign } from "./transitions-store.ts";
 
@@ -79,11 +79,9 @@ async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: 
   if (!(await lockExpansion(tx, id))) return false;
   const campaign = await findExpanding(tx, workspaceId, id);
   if (campaign === undefined) return false;
-  const size = await sizeCovered(tx, workspaceId, campaign, order);
-  if (size === 0) return false;
   const after = campaign.expanded_to ?? nilId;
   const stretch = isOfWorkspace(campaign)
-    ? { after, to: await findStretchEnd(tx, workspaceId, after, size) }
+    ? { after, to: await findStretchEnd(tx, workspaceId, after, order.size) }
     : undefined;
   const audience = await findAudience(tx, workspaceId, campaign, now, stretch);
   const beginning =
@@ -93,14 +91,18 @@ async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: 
     await pauseCampaign(tx, workspaceId, id, reason, now);
     return false;
   }
+  const size = await sizeCovered(tx, workspaceId, campaign, audience, { ...order, after });
+  if (size === 0) return false;
   const { seen, to, ...found } = await addRecipients(tx, workspaceId, campaign, audience, {
     ...order,
     size,
     after,
   });
   if (beginning !== null) await beginExpansion(tx, workspaceId, id, beginning);
-  const isOver = stretch === undefined ? seen < size : stretch.to === undefined;
-  const progress = { ...found, to: stretch?.to ?? to ?? after, isOver };
+  // With less covered than a step may look at, there may be more in the stretch.
+  const isWhole = seen < size || (stretch !== undefined && size === order.size);
+  const isOver = isWhole && stretch?.to === undefined;
+  const progress = { ...found, to: (isWhole ? stretch?.to : undefined) ?? to ?? after, isOver };
   if (!(await advanceExpansion(tx, workspaceId, id, progress, now))) throw new Overtaken();
   await notifyWorkers(tx);
   return true;
@@ -114,11 +116,14 @@ async function sizeCovered(
   tx: Queryable,
   workspaceId: WorkspaceId,
   { id, message_type }: Expanding,
-  { plans, size, now }: StepOrder,
+  { people }: Audience,
+  { plans, size, now, after }: StepOrder & { readonly after: string },
 ): Promise<number> {
   if (message_type === "sms") return size;
   const { covered, refusal } = await coveredOf(tx, plans, workspaceId, size, now);
   if (covered > 0 || refusal === null) return covered;
+  // Nobody is left who would have to be paid for: the last step finds that out.
+  if (!(await isAnybodyBehind(tx, people, after))) return size;
   if (refusal === "hourly_cap") await putOffExpansion(tx, workspaceId, id, nextHour(now));
   else await pauseCampaign(tx, workspaceId, id, refusal, now);
   return 0;

@@ -6,6 +6,7 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import { type Origin, tablesOf } from "../origins.ts";
 import type { Tally } from "./brake.ts";
 import type { Campaign, CampaignStatus } from "./campaign.ts";
+import { isUnpaidFor } from "./transitions-store.ts";
 
 export interface CampaignStanding extends Tally {
   readonly workspace_id: WorkspaceId;
@@ -23,7 +24,8 @@ export function listStandings(
 ): Promise<CampaignStanding[]> {
   return db.rows(
     sql`
-    select c.workspace_id, c.id, c.status, c.from_email, c.audience_list_id,
+    select c.workspace_id, c.id, case when c.status = 'paused' and ${isUnpaidFor} then 'sending' else c.status end as status,
+      c.from_email, c.audience_list_id,
       case when c.recipient_type = 'segment' then c.segment_id end as segment_id, n.sent - c.brake_sent as sent,
       n.hard_bounced - c.brake_bounced as hard_bounced, n.complained - c.brake_complained as complained,
       -- Fewer than at the resume: something went well, and they were counted anew.

@@ -4,6 +4,7 @@
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import { bounded } from "../../audience/segments/members-store.ts";
+import { withWorkspace } from "../../audience/subscribers/with-workspace.ts";
 import { verdictOn } from "../../audience/suppression-lists/judge.ts";
 import { enqueueAllSql } from "../../delivery/store.ts";
 import { insertQueuedSql } from "../../messages/store.ts";
@@ -36,12 +37,14 @@ export interface Terms {
 /** The people of a relation with address, domain and their status on the list, or anywhere. */
 function askedSql(workspaceId: WorkspaceId, people: Sql, { listId, segmentId, isActive }: Terms): Sql {
   const statusThere = sql`(select m.status from memberships m
-    where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${listId} and m.subscriber_id = s.id)`;
+    where m.workspace_id = p.workspace and m.mailing_list_id = ${listId} and m.subscriber_id = s.id)`;
   return sql`
     select s.workspace_id, s.id, s.email as address, s.email_domain as domain,
       ${isActive ? sql`'active'` : listId === null ? sql`s.status` : statusThere} as status,
       ${listId}::uuid as mailing_list_id, ${segmentId}::uuid as segment_id, false as is_platform
-    from ${people} p join subscribers s on s.workspace_id = ${workspaceId} and s.id = p.id`;
+    from (${withWorkspace(workspaceId, sql`${people} p`)}) p cross join lateral (
+      select workspace_id, id, email, email_domain, status from subscribers
+      where workspace_id = p.workspace and id = p.id offset 0) s`;
 }
 
 /**
@@ -87,6 +90,12 @@ export async function mayReachAnybody(
   if (found !== undefined) return true;
   const looked = await db.row<{ count: number }>(bounded(sql`select count(*)::int as count from ${first} f`));
   return looked?.count === terms.most;
+}
+
+/** Whether an audience goes on behind an id. */
+export async function isAnybodyBehind(db: Queryable, people: Sql, after: string): Promise<boolean> {
+  const found = await db.row(bounded(sql`select from ${people} a where id > ${after} limit 1`));
+  return found !== undefined;
 }
 
 /** Members of a list who are not active, by what keeps mail from them. */
@@ -146,16 +155,13 @@ export async function insertRecipients(
       ${askedSql(workspaceId, sql`page`, step)}
     ), judged as materialized (
       ${judgedSql(sql`asked`, step.unreachable)}
+    ), mail as materialized (
+      select i.id, j.id as subscriber_id, split_part(j.address, '@', 1) as localpart, j.domain
+      from (select *, row_number() over (order by id) as position from judged where cause is null) j
+      join unnest(${messageIds}::uuid[]) with ordinality as i (id, position) using (position)
     ), added as (
       insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id)
-      select ${workspaceId}, ${campaignId}, id, message_id
-      from (select id, row_number() over (order by id) as position from judged where cause is null) j
-      join unnest(${messageIds}::uuid[]) with ordinality as i (message_id, position) using (position)
-      order by id
-      returning subscriber_id, message_id
-    ), mail as materialized (
-      select a.message_id as id, split_part(j.address, '@', 1) as localpart, j.domain
-      from added a join judged j on j.id = a.subscriber_id
+      select ${workspaceId}, ${campaignId}, subscriber_id, id from mail order by subscriber_id
     ), log as (
       ${insertQueuedSql(sql`mail`, {
         workspaceId,

@@ -5,6 +5,7 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { segmentsOf } from "./audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
+import { isUnpaidFor } from "./transitions-store.ts";
 
 /** `part` of `whole`, 0 when there is none. */
 const rate = (part: Sql, whole: Sql) =>
@@ -155,7 +156,8 @@ export async function removeCampaign(tx: Queryable, workspaceId: WorkspaceId, id
 export async function listHaltedIds(db: Queryable): Promise<{ paused: string[]; cancelled: string[] }> {
   const rows = await db.rows<{ id: string; status: string }>(
     sql`
-    select id, status from campaigns where status = 'paused' and sent_at is not null
+    select id, status from campaigns
+    where status = 'paused' and sent_at is not null and not ${isUnpaidFor}
     union all
     select c.id, 'paused' from workspaces w
     join campaigns c on c.workspace_id = w.id and c.status in ('sending', 'sent')

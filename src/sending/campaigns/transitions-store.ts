@@ -35,6 +35,9 @@ const transition = async (tx: Queryable, workspaceId: WorkspaceId, id: string, c
   (await tx.run(sql`
     update campaigns set ${change} where workspace_id = ${workspaceId} and id = ${id} and ${from}`)) > 0;
 
+/** Of a paused campaign: it makes no more recipients, and the mail of those that are paid for goes out. */
+export const isUnpaidFor = sql`coalesce(pause_reason in ('plan_limit_reached', 'insufficient_balance'), false)`;
+
 /**
  * @param reason null when a person wants it; the brake and others of ours name theirs, and stop what is deferred of a
  * campaign that is sent, too: that is held until somebody resumes it
@@ -48,7 +51,8 @@ export function pauseCampaign(
 ): Promise<boolean> {
   const change = sql`
     status = 'paused', paused_at = ${now}, pause_reason = ${reason}, completed_at = null, updated_at = ${now}`;
-  const from = reason === null ? sql`status = 'sending'` : sql`status in ('sending', 'sent')`;
+  const goesOn = sql`(status = 'sending' or status = 'paused' and ${isUnpaidFor})`;
+  const from = reason === null ? goesOn : sql`(${goesOn} or status = 'sent')`;
   return transition(tx, workspaceId, id, change, from);
 }
 

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startService } from "../../../test/support/service.ts";
+import { errorCodesOf } from "../../platform/http/error-codes.ts";
 
 const service = await startService({ env: { PLATFORM_FROM: "hello@posthaste.test" } });
 const { database } = service;
@@ -245,4 +246,16 @@ test("another workspace's verified domain is foreign", async () => {
     { key: other.key },
   );
   expect(status).toBe(400);
+});
+
+test("what nothing covers is refused with a code that the endpoint declares", async () => {
+  const { workspaceId, key } = await service.newWorkspace();
+  await database.run(sql`update workspaces set plan = 'free' where id = ${workspaceId}`);
+  await database.run(sql`
+    insert into meters (workspace_id, kind, period_start, used)
+    values (${workspaceId}, 'email', date_trunc('month', ${service.clock.now()}::timestamptz, 'UTC'), 3000)`);
+  const { status, body } = await service.call("POST", "/emails/send", email, { key });
+  expect([status, body.code]).toEqual([402, "PLAN_LIMIT_REACHED"]);
+  const declared = service.api.endpoints.filter(({ id }) => id === "sendEmail").flatMap(errorCodesOf);
+  expect(declared).toEqual(expect.arrayContaining([body.code, "INSUFFICIENT_BALANCE"]));
 });

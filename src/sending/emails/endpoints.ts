@@ -82,6 +82,7 @@ export function emailEndpoints(deps: {
       status: 201,
       message: "Email queued for delivery",
       idempotent: true,
+      errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
       bodyLimit: BODY_LIMIT,
       async handle(request) {
         const draft = readDraft(request, deps.platformFrom, deps.clock.now());

@@ -1,6 +1,7 @@
 /** The telephone numbers of an audience, as they are stored. */
 import sql, { type Sql } from "sql-template-tag";
 import { bounded } from "../../audience/segments/members-store.ts";
+import { withWorkspace } from "../../audience/subscribers/with-workspace.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
@@ -14,7 +15,10 @@ export function listNumbers(
   return db.rows(
     bounded(sql`
       select s.id, s.custom_fields ->> ${page.field} as number
-      from (select id from ${people} a where id > ${page.after} order by id limit ${page.limit}) p
-      join subscribers s on s.workspace_id = ${workspaceId} and s.id = p.id`),
+      from (${withWorkspace(
+        workspaceId,
+        sql`(select id from ${people} a where id > ${page.after} order by id limit ${page.limit}) p`,
+      )}) p cross join lateral (
+        select id, custom_fields from subscribers where workspace_id = p.workspace and id = p.id offset 0) s`),
   );
 }

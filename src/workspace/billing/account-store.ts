@@ -4,14 +4,28 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Account, Subscription } from "./account.ts";
 
+/** Made with the workspace. @returns whether there was none */
+export async function insertAccount(tx: Queryable, workspaceId: WorkspaceId): Promise<boolean> {
+  const made = await tx.run(sql`
+    insert into billing_accounts (workspace_id) select id from workspaces where id = ${workspaceId}
+    on conflict do nothing`);
+  return made === 1;
+}
+
 /** Nobody else reads the meter to write it before this transaction ends. */
 export async function lockAccount(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
   const lock = () => tx.row(sql`select from billing_accounts where workspace_id = ${workspaceId} for update`);
   if ((await lock()) !== undefined) return;
-  await tx.run(
-    sql`insert into billing_accounts (workspace_id) values (${workspaceId}) on conflict do nothing`,
-  );
+  await insertAccount(tx, workspaceId);
   await lock();
+}
+
+/** As lockAccount; false, and nothing done, when somebody else holds it. */
+export async function tryLockAccount(tx: Queryable, workspaceId: WorkspaceId): Promise<boolean> {
+  const locked = await tx.row(sql`
+    select from billing_accounts where workspace_id = ${workspaceId} for update skip locked`);
+  if (locked !== undefined) return true;
+  return insertAccount(tx, workspaceId);
 }
 
 /** @returns undefined for a workspace that is not there */

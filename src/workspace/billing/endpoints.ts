@@ -80,7 +80,9 @@ const SubscriptionAnswer = Type.Object({ subscription: nullable(Subscription) })
 const SubscriptionInput = Type.Object(
   {
     plan_id: Type.Enum([...planNames]),
-    billing_interval: Type.Optional(Type.Enum([...billingIntervals], { default: "monthly" })),
+    billing_interval: Type.Optional(
+      Type.Enum([...billingIntervals], { description: "As it is when omitted; monthly to begin with." }),
+    ),
   },
   { $id: "SubscriptionInput" },
 );
@@ -238,7 +240,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       openWhileSuspended: true,
       errors: ["BAD_REQUEST", "CONFLICT", "INSUFFICIENT_BALANCE"],
       async handle({ caller, body }) {
-        const { plan_id, billing_interval = "monthly" } = body;
+        const { plan_id, billing_interval } = body;
         const next = await db.transaction((tx) =>
           subscribe(tx, plans, caller.workspaceId, { plan_id, billing_interval }, clock.now()),
         );
@@ -366,7 +368,9 @@ async function* exported(db: Database, workspaceId: WorkspaceId, filter: Transac
         csvLine(
           exportedColumns.map((column) => {
             const value = row[column];
-            return value instanceof Date ? value.toISOString() : (value ?? "");
+            if (value instanceof Date) return value.toISOString();
+            // Six places at most: exact as it is printed, and a number to a spreadsheet.
+            return column === "amount" ? Number(value) : (value ?? "");
           }),
         ),
       )

@@ -1,11 +1,14 @@
 /** What billing does by itself: reads meters, renews subscriptions, forgets old hours. */
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Recurring } from "../../platform/jobs/schedule.ts";
+import type { Log } from "../../platform/log.ts";
 import { settle } from "./meter.ts";
 import { listUnreadWorkspaces, removeOldHours } from "./meter-store.ts";
 import type { Plans } from "./plans.ts";
-import { renewSubscriptions } from "./subscribe.ts";
+import { renewSubscription } from "./subscribe.ts";
+import { listDueWorkspaces } from "./subscription-store.ts";
 
 const MOST_AT_ONCE = 1_000;
 const HOURS_KEPT = 48;
@@ -15,17 +18,21 @@ export function keepBooks({ db, clock, plans }: { db: Database; clock: Clock; pl
     {
       name: "read-meters",
       seconds: 2,
-      async run({ signal }) {
-        for (const workspaceId of await listUnreadWorkspaces(db, MOST_AT_ONCE)) {
-          if (signal.aborted) return;
-          await db.transaction((tx) => settle(tx, plans, workspaceId, clock.now()));
-        }
+      async run({ signal, log }) {
+        const unread = await listUnreadWorkspaces(db, MOST_AT_ONCE);
+        const read = (id: WorkspaceId) => db.transaction((tx) => settle(tx, plans, id, clock.now()));
+        await forEach(unread, read, signal, log);
       },
     },
     {
       name: "renew-subscriptions",
       seconds: 60,
-      run: ({ signal }) => renewSubscriptions(db, plans, clock.now(), signal),
+      async run({ signal, log }) {
+        const now = clock.now();
+        const due = await listDueWorkspaces(db, now, MOST_AT_ONCE);
+        const renew = (id: WorkspaceId) => db.transaction((tx) => renewSubscription(tx, plans, id, now));
+        await forEach(due, renew, signal, log);
+      },
     },
     {
       name: "forget-metered-hours",
@@ -33,4 +40,17 @@ export function keepBooks({ db, clock, plans }: { db: Database; clock: Clock; pl
       run: () => removeOldHours(db, new Date(clock.now().getTime() - HOURS_KEPT * 3_600_000)),
     },
   ];
+}
+
+/** One after the other; the fault of one workspace is no other's. */
+async function forEach(
+  workspaceIds: readonly WorkspaceId[],
+  work: (workspaceId: WorkspaceId) => Promise<unknown>,
+  signal: AbortSignal,
+  log: Log,
+): Promise<void> {
+  for (const workspaceId of workspaceIds) {
+    if (signal.aborted) return;
+    await work(workspaceId).catch((err: unknown) => log.error({ err, workspaceId }, "books not kept"));
+  }
 }

@@ -1,6 +1,6 @@
 /**
  * The plans, as data: what they cost, what they include, and what goes beyond that costs. The figures are those of the
- * specification (section 8) and, where that is silent, of the product's decisions; PLANS_FILE overrides them.
+ * specification (section 8) and, where that is silent, of the product's decisions.
  */
 import { type PlanName, planNames } from "../workspaces/workspace.ts";
 

@@ -8,7 +8,7 @@ import { getReading, takeUpTo } from "./meter.ts";
 import type { BillingInterval } from "./periods.ts";
 import { periodAt } from "./periods.ts";
 import { plans } from "./plans.ts";
-import { cancelSubscription, renewSubscriptions, subscribe } from "./subscribe.ts";
+import { cancelSubscription, renewSubscription, subscribe } from "./subscribe.ts";
 import { topUp } from "./top-up.ts";
 
 const db = await testDatabase();
@@ -27,7 +27,7 @@ const pay = (amount: string, now = january) =>
 const take = (plan_id: PlanName, now = january, billing_interval: BillingInterval = "monthly") =>
   db.transaction((tx) => subscribe(tx, plans, workspaceId, { plan_id, billing_interval }, now));
 const cancel = (now = january) => db.transaction((tx) => cancelSubscription(tx, plans, workspaceId, now));
-const renew = (now: Date) => renewSubscriptions(db, plans, now, new AbortController().signal);
+const renew = (now: Date) => db.transaction((tx) => renewSubscription(tx, plans, workspaceId, now));
 const account = async (now: Date) => (await getReading(db, plans, workspaceId, now)).account;
 const balance = async (now = january) => (await account(now)).balance;
 const status = async (now = january) => (await account(now)).subscription?.status ?? null;
@@ -63,6 +63,19 @@ describe("subscribing", () => {
       current_period_end: at("2027-04-16"),
     });
     expect(await balance()).toBe("562.500000");
+  });
+
+  test("by the month instead is refused while a year is paid; a plan without an interval keeps the year", async () => {
+    await pay("2000.00");
+    await take("growth", january, "yearly");
+    await expect(take("growth", at("2026-03-01"))).rejects.toMatchObject({ code: "CONFLICT" });
+    const wish = { plan_id: "scale", billing_interval: undefined } as const;
+    const next = await db.transaction((tx) => subscribe(tx, plans, workspaceId, wish, at("2026-03-01")));
+    expect(next).toMatchObject({
+      plan_id: "scale",
+      billing_interval: "yearly",
+      current_period_end: at("2027-01-31"),
+    });
   });
 
   test("to the same plan again, to free and to one that is negotiated is refused", async () => {
@@ -103,6 +116,16 @@ describe("cancelling", () => {
     await renew(at("2026-02-28"));
     expect([await status(), await balance()]).toEqual(["active", "30.000000"]);
   });
+});
+
+test("a suspended subscription that is cancelled is over, and a later top-up pays for nothing", async () => {
+  await pay("40.00");
+  await take("growth");
+  for (const day of ["2026-02-28", "2026-03-01", "2026-03-08"]) await renew(at(day));
+  expect(await status()).toBe("suspended");
+  await cancel(at("2026-03-09"));
+  await pay("100.00", at("2026-03-10"));
+  expect([await status(), await balance()]).toEqual([null, "105.000000"]);
 });
 
 describe("renewal", () => {

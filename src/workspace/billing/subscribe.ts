@@ -1,16 +1,23 @@
 /** What a workspace does with its subscription, and what the calendar does: each in one transaction, with its charge. */
 import { Big } from "big.js";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { PlanName } from "../workspaces/workspace.ts";
 import type { Subscription } from "./account.ts";
 import { insertMovement } from "./ledger-store.ts";
 import { settle } from "./meter.ts";
+import { shownMoney } from "./money.ts";
 import type { BillingInterval } from "./periods.ts";
 import type { Plans } from "./plans.ts";
 import { changeTo, priceOf, renewed } from "./subscription.ts";
-import { listDueWorkspaces, putSubscription, removeSubscription } from "./subscription-store.ts";
+import { putSubscription, removeSubscription } from "./subscription-store.ts";
+
+export interface Wish {
+  readonly plan_id: PlanName;
+  /** As it is, when not said; monthly to begin with. */
+  readonly billing_interval: BillingInterval | undefined;
+}
 
 /**
  * Subscribes, or changes plan and interval, at once.
@@ -21,7 +28,7 @@ export async function subscribe(
   tx: Queryable,
   plans: Plans,
   workspaceId: WorkspaceId,
-  { plan_id, billing_interval }: { readonly plan_id: PlanName; readonly billing_interval: BillingInterval },
+  { plan_id, billing_interval }: Wish,
   now: Date,
 ): Promise<Subscription> {
   const plan = plans[plan_id];
@@ -36,28 +43,32 @@ export async function subscribe(
   }
   const { account } = await settle(tx, plans, workspaceId, now);
   const current = account.subscription;
-  const isSame = current?.plan_id === plan.id && current.billing_interval === billing_interval;
-  if (isSame && current.status === "active" && !current.cancel_at_period_end) {
+  if (current === null && account.plan !== "free") {
     throw new ApiError(
       "CONFLICT",
-      `The workspace is subscribed to ${plan.name}, ${billing_interval}, already`,
+      `The workspace has the plan ${account.plan} from whoever runs this service`,
+    );
+  }
+  const interval = billing_interval ?? current?.billing_interval ?? "monthly";
+  const isSame = current?.plan_id === plan.id && current.billing_interval === interval;
+  if (isSame && current.status === "active" && !current.cancel_at_period_end) {
+    throw new ApiError("CONFLICT", `The workspace is subscribed to ${plan.name}, ${interval}, already`);
+  }
+  if (current?.status === "active" && current.billing_interval === "yearly" && interval === "monthly") {
+    const end = current.current_period_end.toISOString().slice(0, 10);
+    throw new ApiError(
+      "CONFLICT",
+      `The year is paid until ${end}: cancel the subscription, and subscribe by the month when it is over`,
     );
   }
   const currentPlan = current === null ? null : plans[current.plan_id];
-  const { next, price } = changeTo(current, plan, billing_interval, currentPlan, now);
+  const { next, price } = changeTo(current, plan, interval, currentPlan, now);
   if (next === null) throw new Error("a change of plan ended the subscription");
-  const isCovered = await pay(
-    tx,
-    workspaceId,
-    account.balance,
-    price,
-    `${plan.name}, ${billing_interval}`,
-    now,
-  );
+  const isCovered = await pay(tx, workspaceId, account.balance, price, `${plan.name}, ${interval}`, now);
   if (!isCovered) {
     throw new ApiError(
       "INSUFFICIENT_BALANCE",
-      `This costs ${price} USD, the balance is ${account.balance} USD: top up`,
+      `This costs ${price} USD, the balance is ${shownMoney(account.balance)} USD: top up`,
     );
   }
   await putSubscription(tx, workspaceId, next, now);
@@ -79,27 +90,19 @@ export async function cancelSubscription(
     throw new ApiError("CONFLICT", "The subscription ends with its current period already");
   }
   const next = { ...current, cancel_at_period_end: true };
-  await putSubscription(tx, workspaceId, next, now);
+  // Of a suspended one no period is left that it could last for.
+  if (current.status === "suspended") await removeSubscription(tx, workspaceId);
+  else await putSubscription(tx, workspaceId, next, now);
   return next;
 }
 
-/** Workspaces looked at in one go; the others wait for the next. */
-const MOST_AT_ONCE = 1_000;
-
-/** Ends, renews, retries and suspends what is due. Run by several machines at once, each is done once. */
-export async function renewSubscriptions(
-  db: Database,
+/** Ends, renews, tries again or suspends a subscription, if that is due. Asked at once, it is done once. */
+export async function renewSubscription(
+  tx: Queryable,
   plans: Plans,
+  workspaceId: WorkspaceId,
   now: Date,
-  signal: AbortSignal,
 ): Promise<void> {
-  for (const workspaceId of await listDueWorkspaces(db, now, MOST_AT_ONCE)) {
-    if (signal.aborted) return;
-    await db.transaction((tx) => renew(tx, plans, workspaceId, now));
-  }
-}
-
-async function renew(tx: Queryable, plans: Plans, workspaceId: WorkspaceId, now: Date): Promise<void> {
   const { account } = await settle(tx, plans, workspaceId, now);
   const current = account.subscription;
   const isDue =
@@ -118,7 +121,7 @@ export async function payWhatIsOwed(
 ): Promise<void> {
   const { account } = await settle(tx, plans, workspaceId, now);
   const current = account.subscription;
-  if (current === null || current.status === "active") return;
+  if (current === null || current.status === "active" || current.cancel_at_period_end) return;
   const plan = plans[current.plan_id];
   if (new Big(account.balance).lt(priceOf(plan, current.billing_interval))) return;
   // A suspended one begins anew: its periods passed with the limits of Free.

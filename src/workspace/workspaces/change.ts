@@ -4,6 +4,7 @@ import type { Database } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { forgetHeadroom } from "../billing/account-store.ts";
+import { removeSubscription } from "../billing/subscription-store.ts";
 import { lockWorkspace, updateWorkspace } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -25,6 +26,8 @@ export function changeWorkspace(
     if (!workspace) throw notFound("Workspace");
     const changed = { ...workspace, ...changes, updated_at: clock.now() };
     await updateWorkspace(tx, changed);
+    // A plan that the operator sets comes instead of one that is subscribed to.
+    if (changes.plan !== undefined) await removeSubscription(tx, workspaceId);
     await forgetHeadroom(tx, workspaceId);
     return changed;
   });

@@ -136,16 +136,14 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       answer: pageOf("messages", CampaignMessage),
       message: "Campaign messages",
       async handle({ caller: { workspaceId }, params, query }) {
-        const campaign = await requireCampaign(db, workspaceId, params.id);
-        const { status, email } = query;
+        await requireCampaign(db, workspaceId, params.id);
+        const filter = { status: query.status, email: query.email };
         const page = { limit: query.limit, offset: offsetOf(query) };
-        const isFiltered = status !== undefined || email !== undefined;
         const [messages, total] = await Promise.all([
-          listCampaignMessages(db, workspaceId, params.id, { status, email }, page),
-          isFiltered ? countCampaignMessages(db, workspaceId, params.id, { status, email }) : null,
+          listCampaignMessages(db, workspaceId, params.id, filter, page),
+          countCampaignMessages(db, workspaceId, params.id, filter),
         ]);
-        const recipients = campaign.sent_at === null ? 0 : campaign.total_recipients;
-        return { messages, pagination: pagination(query, total ?? recipients) };
+        return { messages, pagination: pagination(query, total) };
       },
     }),
     endpoint({

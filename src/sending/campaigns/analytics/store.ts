@@ -93,6 +93,8 @@ const row = sql`m.id, m.created_at as time, m.localpart, m.domain, ${shownStatus
 
 const withQueue = sql`messages m left join delivery_queue q on q.workspace_id = m.workspace_id and q.message_id = m.id`;
 
+const isFiltered = ({ status, email }: RecipientFilter) => status !== undefined || email !== undefined;
+
 const isNamed = ({ email }: RecipientFilter): Sql =>
   email === undefined
     ? sql`true`
@@ -133,8 +135,7 @@ export function listCampaignMessages(
   filter: RecipientFilter,
   page: Page,
 ): Promise<CampaignMessageRow[]> {
-  const isFiltered = filter.status !== undefined || filter.email !== undefined;
-  const ids = isFiltered
+  const ids = isFiltered(filter)
     ? sql`${matching(workspaceId, campaignId, filter)} order by m.id desc`
     : sql`
       select message_id as id from campaign_recipients
@@ -145,15 +146,20 @@ export function listCampaignMessages(
     order by m.id desc`);
 }
 
-/** Without a filter the number of recipients is known (campaigns.total_recipients). */
+/** Without a filter: a counter. */
 export async function countCampaignMessages(
   db: Queryable,
   workspaceId: WorkspaceId,
   campaignId: string,
   filter: RecipientFilter,
 ): Promise<number> {
-  const counted = await db.row<{ total: number }>(sql`
-    select count(*)::int as total from (${matching(workspaceId, campaignId, filter)}) found`);
+  const counted = await db.row<{ total: number }>(
+    isFiltered(filter)
+      ? sql`select count(*)::int as total from (${matching(workspaceId, campaignId, filter)}) found`
+      : sql`
+        select ${tried} + suppressed + cancelled as total from campaign_counters
+        where workspace_id = ${workspaceId} and campaign_id = ${campaignId}`,
+  );
   return counted?.total ?? 0;
 }
 
@@ -175,15 +181,15 @@ export function listActivities(
   const ofType = (type: string) => sql`(
     select e.id, e.message_id, e.type, e.time, e.detail, e.mx_host from message_events e
     where e.workspace_id = ${workspaceId} and e.campaign_id = ${campaignId} and e.type = ${type}
-    order by e.id desc limit ${most})`;
+    order by e.time desc, e.id desc limit ${most})`;
   return db.rows(sql`
     with page as materialized (
       select * from (${join(shownTypes.map(ofType), " union all ")}) e
-      order by e.id desc limit ${page.limit} offset ${page.offset}
+      order by e.time desc, e.id desc limit ${page.limit} offset ${page.offset}
     )
     select page.*, m.localpart || '@' || m.domain as email
     from page join messages m on m.workspace_id = ${workspaceId} and m.id = page.message_id
-    order by page.id desc`);
+    order by page.time desc, page.id desc`);
 }
 
 /** As many as the feed has: a counter. */
@@ -242,7 +248,7 @@ export function listActivitiesOf(
     join messages m on m.workspace_id = ${workspaceId} and m.id = mail.message_id
     join message_events e on e.workspace_id = ${workspaceId} and e.message_id = mail.message_id
       and e.type = any (${[...shownTypes]}::text[])
-    order by e.id desc limit ${limit}`);
+    order by e.time desc, e.id desc limit ${limit}`);
 }
 
 export interface PersonBounceRow {
@@ -267,5 +273,5 @@ export function listBouncesOf(
     select e.id, e.code, e.enhanced_code, e.detail, e.message_id, mail.campaign_id, e.time
     from mail join message_events e on e.workspace_id = ${workspaceId} and e.message_id = mail.message_id
       and e.type = 'bounced'
-    order by e.id desc limit ${limit}`);
+    order by e.time desc, e.id desc limit ${limit}`);
 }

@@ -1,0 +1,60 @@
+/**
+ * An autoresponder leaves something with everybody it writes to. A mail is kept as long as the log knows its message, for
+ * links lead somewhere and people leave by them; what is over and forgotten goes, in bounded steps. Of one that was
+ * deleted, everybody's way through it goes at once.
+ */
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import type { Recurring } from "../../platform/jobs/schedule.ts";
+import type { Page } from "./runs-store.ts";
+import {
+  listTraced,
+  removeCounters,
+  removeFinishedRuns,
+  removeForgottenMails,
+  removeRunsOfDeleted,
+  removeUnusedContents,
+} from "./traces-store.ts";
+
+const DAY_SECONDS = 24 * 3_600;
+const STEP = 5_000;
+
+export interface TracesDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly step?: number;
+}
+
+export function removeAutoresponderTraces(deps: TracesDeps): Recurring {
+  return {
+    name: "remove-traces-of-autoresponders",
+    seconds: DAY_SECONDS,
+    run: ({ signal }) => removeTraces(deps, signal),
+  };
+}
+
+/** Until nothing is left to remove or `signal` says stop; one that is cut short begins again the next time. */
+export async function removeTraces(
+  { db, clock, step = STEP }: TracesDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const whileFull = async (remove: () => Promise<number>) => {
+    while (!signal.aborted && (await remove()) === step);
+  };
+  const pages = (look: (after: string | null) => Promise<Page>) => {
+    let after: string | null = null;
+    return whileFull(async () => {
+      const { seen, last } = await look(after);
+      after = last;
+      return seen;
+    });
+  };
+  for (const one of await listTraced(db)) {
+    if (one.is_deleted) await whileFull(() => removeRunsOfDeleted(db, one, step));
+    await pages((after) => removeForgottenMails(db, one, after, step));
+    if (!one.is_deleted) await pages((after) => removeFinishedRuns(db, one, after, step, clock.now()));
+    await whileFull(() => removeUnusedContents(db, one, step));
+    if (signal.aborted) return;
+    if (one.is_deleted) await removeCounters(db, one);
+  }
+}

@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { addPeople, newList } from "../../../../test/support/audience.ts";
+import { verifyShop } from "../../../../test/support/campaigns.ts";
+import { startService } from "../../../../test/support/service.ts";
+import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
+import { type Engagement, recordEngagements } from "../../../messages/engagement.ts";
+import { createLog } from "../../../platform/log.ts";
+import { plans } from "../../../workspace/billing/plans.ts";
+import { advance } from "../advance.ts";
+import { countEngaged } from "../engagement.ts";
+
+const service = await startService();
+const { call, database, clock, workspaceId } = service;
+const get = async (path: string) => (await call("GET", path)).body.data;
+
+test("messages are counted when they are there, and not as the estimate has them", async () => {
+  await verifyShop(database, workspaceId);
+  const list = await newList(database, workspaceId);
+  await addPeople(database, workspaceId, list, [
+    { email: "ada@example.test" },
+    { email: "bob@example.test" },
+  ]);
+  const draft = {
+    name: "June",
+    subject: "Hello",
+    from_email: "news@shop.test",
+    html_content: "<p>Hello</p>",
+  };
+  const { body } = await call("POST", "/campaigns", { ...draft, mailing_list_id: list });
+  const { id } = body.data;
+  const totals = async () => {
+    const { messages, pagination } = await get(`/campaigns/${id}/messages?limit=1`);
+    return [messages.length, pagination.total, pagination.total_pages];
+  };
+  expect(await totals()).toEqual([0, 0, 0]);
+  await call("POST", `/campaigns/${id}/send`);
+  expect((await get(`/campaigns/${id}`)).total_recipients).toBe(2);
+  expect(await totals()).toEqual([0, 0, 0]);
+  await advance({ db: database, clock, plans }, new AbortController().signal, createLog("silent"));
+  expect(await totals()).toEqual([1, 2, 2]);
+});
+
+test("recent activity is in the order in which it happened, however late it was written down", async () => {
+  const start = Date.now();
+  const campaign = await sentCampaign(database, workspaceId, {
+    base: service.url,
+    deliveredAt: new Date(start),
+  });
+  const messageId = campaign.mails[0]?.messageId ?? "";
+  const engagement = (kind: Engagement["kind"], seconds: number): Engagement => ({
+    workspaceId,
+    messageId,
+    kind,
+    time: new Date(start + seconds * 1_000),
+    times: 1,
+    linkIndex: kind === "clicked" ? 0 : null,
+    target: null,
+    userAgent: "A browser",
+    machineSign: null,
+  });
+  for (const one of [engagement("opened", 3), engagement("clicked", 1), engagement("opened", 2)]) {
+    await database.transaction((tx) =>
+      recordEngagements(tx, [one], (_tx, engaged) => countEngaged(_tx, engaged, one.time)),
+    );
+  }
+  const path = `/campaigns/${campaign.campaignId}/recent-activity`;
+  const secondsOf = async (query: string) => {
+    const { activities } = await get(path + query);
+    return activities.map(({ timestamp }: { timestamp: string }) => (Date.parse(timestamp) - start) / 1_000);
+  };
+  expect(await secondsOf("")).toEqual([3, 2, 1, 0]);
+  expect(await secondsOf("?limit=2&page=2")).toEqual([1, 0]);
+  const { subscribers } = await get(`/mailing-lists/${campaign.listId}/subscribers`);
+  const { recent_activity } = await get(`/subscribers/${subscribers[0].subscriber_id}`);
+  expect(recent_activity.map(({ type }: { type: string }) => type)).toEqual([
+    "opened",
+    "opened",
+    "clicked",
+    "sent",
+  ]);
+});

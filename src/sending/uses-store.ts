@@ -1,0 +1,66 @@
+/** What campaigns and autoresponders use of the audience, so that it is not taken from under them. */
+import sql from "sql-template-tag";
+import { type FieldInRules, hasRulesOn, isOnListOf } from "../audience/segments/store.ts";
+import type { FieldUse } from "../audience/segments/uses.ts";
+import type { Queryable } from "../platform/database/pool.ts";
+import type { WorkspaceId } from "../platform/ids.ts";
+
+/** Of those that are not over. */
+async function listCampaignsWithField(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  field: FieldInRules,
+): Promise<string[]> {
+  const rows = await db.rows<{ name: string }>(sql`
+    select name from (
+      select workspace_id, coalesce(audience_list_id, mailing_list_id) as mailing_list_id, name,
+        segment_conditions as conditions
+      from campaigns
+      where workspace_id = ${workspaceId} and recipient_type = 'custom'
+        and status in ('draft', 'scheduled', 'sending', 'paused')
+    ) g
+    where ${hasRulesOn(field)} order by name`);
+  return rows.map(({ name }) => name);
+}
+
+/** Of the active ones whose day is in the field. */
+async function listAutorespondersWithField(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  field: FieldInRules,
+): Promise<string[]> {
+  const rows = await db.rows<{ name: string }>(sql`
+    select name from autoresponders g
+    where workspace_id = ${workspaceId} and status = 'active' and date_field = ${field.field_name}
+      and ${isOnListOf(field)}
+    order by name`);
+  return rows.map(({ name }) => name);
+}
+
+export const fieldUses: readonly FieldUse[] = [
+  {
+    what: "Campaigns",
+    remedy: "change or cancel them",
+    needsType: false,
+    listNames: listCampaignsWithField,
+  },
+  {
+    what: "Active autoresponders",
+    remedy: "deactivate them",
+    needsType: true,
+    listNames: listAutorespondersWithField,
+  },
+];
+
+/** The name of an active autoresponder that writes to the list. */
+export async function findAutoresponderOfList(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<string | undefined> {
+  const row = await db.row<{ name: string }>(sql`
+    select name from autoresponders
+    where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and status = 'active'
+    order by name limit 1`);
+  return row?.name;
+}
