@@ -46,7 +46,7 @@ export const plans: Plans = {
     price_yearly: "420.00",
     allowances: { email: 50_000, validation: 5_000, blacklist_check: 1_000 },
     rates,
-    features: ["Everything in Free", "Prepaid overage", "Address validation", "Blacklist monitors"],
+    features: ["Everything in Free", "Prepaid overage"],
   },
   scale: {
     id: "scale",
@@ -56,7 +56,7 @@ export const plans: Plans = {
     price_yearly: "1140.00",
     allowances: { email: 250_000, validation: 25_000, blacklist_check: 5_000 },
     rates,
-    features: ["Everything in Growth", "Sending addresses of your own"],
+    features: ["Everything in Growth", "Five times the emails"],
   },
   enterprise: {
     id: "enterprise",
