@@ -2,6 +2,7 @@
  * Identifiers. Everything is a UUID of version 7 (RFC 9562 section 5.7): its first 48 bits are the time, so that
  * primary keys grow at the right edge of their index and the message log can be partitioned by id.
  */
+import { randomFillSync } from "node:crypto";
 import { v7 as uuidv7 } from "uuid";
 
 declare const brand: unique symbol;
@@ -20,8 +21,35 @@ export const nilId = "00000000-0000-0000-0000-000000000000";
 
 /** A new id; ids made by one process sort in the order they were made. */
 export function newId(): string {
-  return uuidv7();
+  const now = Date.now();
+  const random = takeRandom();
+  if (now > lastMs) {
+    lastMs = now;
+    count = random.readUInt32BE(6) >>> 1;
+  } else if (count === MOST_IN_MS) {
+    lastMs += 1;
+    count = 0;
+  } else count += 1;
+  return uuidv7({ random, msecs: lastMs, seq: count });
 }
+
+/** The millisecond of the newest id, and its place within it (RFC 9562 section 6.2, method 1), which begins at random. */
+let lastMs = 0;
+let count = 0;
+const MOST_IN_MS = 0xffff_ffff;
+
+/** Randomness for one id, from a supply: to ask the system for each costs four times as much as the rest of it. */
+function takeRandom(): Buffer {
+  if (taken === supply.length) {
+    randomFillSync(supply);
+    taken = 0;
+  }
+  taken += 16;
+  return supply.subarray(taken - 16, taken);
+}
+
+const supply = Buffer.alloc(4_096);
+let taken = supply.length;
 
 /**
  * Ids in bulk, for imports: the first is a new one, the others count on in its last 24 bits. They sort in the order they

@@ -13,17 +13,28 @@ const DEEPEST = 64;
 const unstorableEscape = /\\u(0000|d[89a-f])/i;
 
 /** @throws ApiError VALIDATION_ERROR that says where the text stops being JSON. */
-export function parseJsonBody(text: string): unknown {
+export function parseJsonBody(body: string): unknown {
+  const text = body.startsWith("\uFEFF") ? body.slice(1) : body;
   if (text.trim() === "") return undefined;
   let value: unknown;
   try {
-    value = parse(text, { protoAction: "remove", constructorAction: "remove" });
+    value = mayNamePrototype(text)
+      ? parse(text, { protoAction: "remove", constructorAction: "remove" })
+      : JSON.parse(text);
   } catch (fault) {
     const why = fault instanceof Error ? fault.message : String(fault);
     throw new ApiError("VALIDATION_ERROR", `The body is not valid JSON: ${why.slice(0, 200)}`);
   }
   refuseUnstorable(value, unstorableEscape.test(text));
   return value;
+}
+
+/**
+ * As plain text or by escapes. Hardly any body does, and to look for all spellings by regular expression is a tenth of
+ * what accepting a message of 10 KB costs.
+ */
+function mayNamePrototype(text: string): boolean {
+  return text.includes("__proto__") || text.includes("constructor") || text.includes("\\u");
 }
 
 /** Walks with a stack of its own: the nesting is the attacker's choice. */
