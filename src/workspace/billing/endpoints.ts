@@ -2,141 +2,39 @@
 import { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
-import { csvLine } from "../../platform/csv/write.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { FileAnswer, fileShape } from "../../platform/http/file-answer.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
 import { choiceField, pageFields } from "../../platform/http/query.ts";
-import { Id, NullableTimestamp, nullable, Timestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { planNames } from "../workspaces/workspace.ts";
-import { type Subscription as SubscriptionRow, subscriptionStatuses } from "./account.ts";
-import { gateways, transactionStatuses, transactionTypes } from "./ledger-store.ts";
+import type { Subscription as SubscriptionRow } from "./account.ts";
+import { gateways, transactionStatuses } from "./ledger-store.ts";
 import { getReading, settle } from "./meter.ts";
 import { shownMoney } from "./money.ts";
-import { billingIntervals } from "./periods.ts";
-import { offeredPlans, type Plan as PlanData, type Plans } from "./plans.ts";
-import { capacityFor } from "./reading.ts";
-import { cancelSubscription, subscribe } from "./subscribe.ts";
+import { offeredPlans, type Plans } from "./plans.ts";
+import { capacityFor, standingOf } from "./reading.ts";
 import {
-  countTransactions,
-  listCharges,
-  listTransactions,
-  readTransactions,
-  spentSince,
-  type TransactionFilter,
-  type TransactionRow,
-} from "./transaction-store.ts";
+  CURRENCY,
+  Overview,
+  Plan,
+  planShape,
+  SubscriptionAnswer,
+  SubscriptionInput,
+  subscriptionShape,
+  Transaction,
+  transactionShape,
+  Usage,
+} from "./shapes.ts";
+import { cancelSubscription, subscribe } from "./subscribe.ts";
+import { countTransactions, listCharges, listTransactions, spentSince } from "./transaction-store.ts";
+import { transactionLines } from "./transactions-file.ts";
 
 const billing: Resource = { name: "billing", label: "Billing", group: "Account" };
 
-const CURRENCY = "USD";
 /** Below it the balance is called low: the price of a thousand emails beyond the allowance, and some. */
 const LOW_BALANCE = 1;
 const RECENT_CHARGES = 20;
-
-const Money = Type.String({ description: "US dollars, an exact decimal." });
-const Count = nullable(Type.Integer({ description: "Null is no limit." }));
-
-const Plan = Type.Object(
-  {
-    id: Type.Enum([...planNames]),
-    name: Type.String(),
-    description: Type.String(),
-    price_monthly: nullable(Money),
-    price_yearly: nullable(Money),
-    currency: Type.Literal(CURRENCY),
-    billing_intervals: Type.Array(Type.Enum([...billingIntervals])),
-    email_allowance: Count,
-    validation_allowance: Count,
-    blacklist_check_allowance: Count,
-    overage_rate: nullable(Money),
-    hard_stop: Type.Boolean({
-      description: "Whether sending stops at the allowance, until a balance is paid in.",
-    }),
-    is_custom: Type.Boolean({ description: "Negotiated; cannot be subscribed to by a call." }),
-    features: Type.Array(Type.String()),
-  },
-  { $id: "Plan" },
-);
-
-const Subscription = Type.Object(
-  {
-    plan_id: Type.Enum([...planNames]),
-    status: Type.Enum([...subscriptionStatuses]),
-    billing_interval: Type.Enum([...billingIntervals]),
-    current_period_start: Timestamp,
-    current_period_end: Timestamp,
-    cancel_at_period_end: Type.Boolean(),
-    past_due_since: NullableTimestamp,
-    plan: Plan,
-  },
-  { $id: "Subscription" },
-);
-
-const SubscriptionAnswer = Type.Object({ subscription: nullable(Subscription) });
-
-const SubscriptionInput = Type.Object(
-  {
-    plan_id: Type.Enum([...planNames]),
-    billing_interval: Type.Optional(
-      Type.Enum([...billingIntervals], { description: "As it is when omitted; monthly to begin with." }),
-    ),
-  },
-  { $id: "SubscriptionInput" },
-);
-
-const Overview = Type.Object(
-  {
-    balance: Money,
-    currency: Type.Literal(CURRENCY),
-    plan: Type.Object({ id: Type.Enum([...planNames]), name: Type.String() }),
-    subscription_status: nullable(Type.Enum([...subscriptionStatuses])),
-    email_allowance: Count,
-    emails_used: Type.Integer(),
-    emails_remaining: Count,
-    period_start: Timestamp,
-    period_end: Timestamp,
-    low_balance: Type.Boolean({ description: "Whether a paying workspace is about to run out." }),
-  },
-  { $id: "BillingOverview" },
-);
-
-const Usage = Type.Object(
-  {
-    balance: Money,
-    plan: Plan,
-    this_month: Type.Object({ email: Money, validation: Money, subscription: Money }),
-    recent_charges: Type.Array(
-      Type.Object({
-        id: Id,
-        transaction_type: Type.Enum([...transactionTypes]),
-        description: Type.String(),
-        quantity: nullable(Type.Integer()),
-        unit_rate: nullable(Money),
-        amount: Money,
-        created_at: Timestamp,
-      }),
-    ),
-  },
-  { $id: "BillingUsage" },
-);
-
-const Transaction = Type.Object(
-  {
-    id: Id,
-    gateway: nullable(Type.Enum([...gateways])),
-    transaction_type: Type.Enum([...transactionTypes]),
-    amount: Type.String({ description: "Signed: what adds to the balance is above zero." }),
-    currency: Type.String(),
-    status: Type.Enum([...transactionStatuses]),
-    receipt_number: nullable(Type.String({ description: "Null until completed." })),
-    description: Type.String(),
-    created_at: Timestamp,
-  },
-  { $id: "Transaction" },
-);
 
 const filterFields = {
   status: choiceField(transactionStatuses, "Only those in this state."),
@@ -152,13 +50,7 @@ export interface BillingDeps {
 export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] {
   const read = need(billing, "read");
   const write = need(billing, "write");
-  const shown = (row: SubscriptionRow) => {
-    const { plan_id, status, billing_interval, cancel_at_period_end, past_due_since } = row;
-    const { current_period_start, current_period_end } = row;
-    const period = { current_period_start, current_period_end };
-    const plan = planShape(plans[plan_id]);
-    return { plan_id, status, billing_interval, ...period, cancel_at_period_end, past_due_since, plan };
-  };
+  const shown = (row: SubscriptionRow) => subscriptionShape(row, plans);
   return [
     endpoint({
       id: "getBillingOverview",
@@ -292,30 +184,10 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       answer: fileShape("text/csv", "One row a transaction, newest first."),
       handle: async ({ caller, query }) => {
         const name = `transactions-${clock.now().toISOString().slice(0, 10)}.csv`;
-        return new FileAnswer(name, Readable.from(exported(db, caller.workspaceId, query)));
+        return new FileAnswer(name, Readable.from(transactionLines(db, caller.workspaceId, query)));
       },
     }),
   ];
-}
-
-function planShape(plan: PlanData): Static<typeof Plan> {
-  const { id, name, description, price_monthly, price_yearly, allowances, rates, features } = plan;
-  return {
-    id,
-    name,
-    description,
-    price_monthly,
-    price_yearly,
-    currency: CURRENCY,
-    billing_intervals: price_monthly === null ? [] : [...billingIntervals],
-    email_allowance: allowances.email,
-    validation_allowance: allowances.validation,
-    blacklist_check_allowance: allowances.blacklist_check,
-    overage_rate: rates.email,
-    hard_stop: id === "free",
-    is_custom: price_monthly === null,
-    features: [...features],
-  };
 }
 
 async function overviewOf(
@@ -327,7 +199,7 @@ async function overviewOf(
   const reading = await getReading(db, plans, workspaceId, now);
   const { account, plan, period, used } = reading;
   const allowance = plan.allowances.email;
-  const isPaying = account.is_prepaid || plan.id !== "free";
+  const { isPaying } = standingOf(reading, "email");
   return {
     balance: shownMoney(account.balance),
     currency: CURRENCY,
@@ -341,39 +213,4 @@ async function overviewOf(
     low_balance:
       isPaying && capacityFor(reading, "email").most !== null && Number(account.balance) < LOW_BALANCE,
   };
-}
-
-function transactionShape(row: TransactionRow): TransactionRow {
-  return { ...row, amount: shownMoney(row.amount) };
-}
-
-const exportedColumns = [
-  "id",
-  "created_at",
-  "transaction_type",
-  "gateway",
-  "description",
-  "amount",
-  "currency",
-  "status",
-  "receipt_number",
-] as const;
-
-async function* exported(db: Database, workspaceId: WorkspaceId, filter: TransactionFilter) {
-  yield csvLine(exportedColumns);
-  for await (const rows of readTransactions(db, workspaceId, filter)) {
-    yield rows
-      .map(transactionShape)
-      .map((row) =>
-        csvLine(
-          exportedColumns.map((column) => {
-            const value = row[column];
-            if (value instanceof Date) return value.toISOString();
-            // Six places at most: exact as it is printed, and a number to a spreadsheet.
-            return column === "amount" ? Number(value) : (value ?? "");
-          }),
-        ),
-      )
-      .join("");
-  }
 }

@@ -5,7 +5,8 @@
  * when the meter was last read (`email_headroom`), and what is noted since is added up; NARROW (meter-store.ts) is
  * more than all transactions that can be open at once may take (a PostgreSQL of 100 connections, with batches of 200),
  * so that none of them, blind for the others, can pass the limit. Near it, always where an hourly cap is set, and for the
- * steps of campaigns, use is taken under the account's lock. What is noted moves meter, ledger and balance when the meter is read next.
+ * steps of campaigns, use is taken under the account's lock. What is noted moves meter, ledger and balance when the meter
+ * is read next.
  *
  * Entries count into the period in which they are read: a second after they were written, as a rule.
  */

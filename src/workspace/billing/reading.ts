@@ -140,5 +140,5 @@ const nouns: Readonly<Record<MeterKind, string>> = {
 
 const descriptions = {
   usage: (kind: MeterKind) => `Usage: ${nouns[kind]} beyond the allowance`,
-  refund: (kind: MeterKind) => `Refund: ${nouns[kind]} that were not delivered for a reason of ours`,
+  refund: (kind: MeterKind) => `Refund: ${nouns[kind]} that were taken and not carried out`,
 };

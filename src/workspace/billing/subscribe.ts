@@ -63,7 +63,6 @@ export async function subscribe(
   }
   const currentPlan = current === null ? null : plans[current.plan_id];
   const { next, price } = changeTo(current, plan, interval, currentPlan, now);
-  if (next === null) throw new Error("a change of plan ended the subscription");
   const isCovered = await pay(tx, workspaceId, account.balance, price, `${plan.name}, ${interval}`, now);
   if (!isCovered) {
     throw new ApiError(

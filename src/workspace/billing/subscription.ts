@@ -12,9 +12,8 @@ const DAY_MS = 24 * 3_600_000;
 const PAST_DUE_DAYS = 7;
 
 export interface Step {
-  /** Null: back to Free. */
-  readonly next: Subscription | null;
-  /** USD, two places; 0.00 where nothing is due. */
+  readonly next: Subscription;
+  /** What it costs: USD, two places; 0.00 where nothing is due. */
   readonly price: string;
 }
 

@@ -40,6 +40,5 @@ export async function topUp(
   const transactionId = await insertMovement(tx, workspaceId, movement, now);
   await markPrepaid(tx, workspaceId);
   await payWhatIsOwed(tx, plans, workspaceId, now);
-  await settle(tx, plans, workspaceId, now);
   return { transactionId };
 }

@@ -1,0 +1,145 @@
+/** What billing shows: plans, subscription, overview, usage and transactions, with money as it is written. */
+import { type Static, Type } from "typebox";
+import { Id, NullableTimestamp, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import { planNames } from "../workspaces/workspace.ts";
+import { type Subscription as SubscriptionRow, subscriptionStatuses } from "./account.ts";
+import { gateways, transactionStatuses, transactionTypes } from "./ledger-store.ts";
+import { shownMoney } from "./money.ts";
+import { billingIntervals } from "./periods.ts";
+import type { Plan as PlanData, Plans } from "./plans.ts";
+import type { TransactionRow } from "./transaction-store.ts";
+
+export const CURRENCY = "USD";
+const Money = Type.String({ description: "US dollars, an exact decimal." });
+const Count = nullable(Type.Integer({ description: "Null is no limit." }));
+
+export const Plan = Type.Object(
+  {
+    id: Type.Enum([...planNames]),
+    name: Type.String(),
+    description: Type.String(),
+    price_monthly: nullable(Money),
+    price_yearly: nullable(Money),
+    currency: Type.Literal(CURRENCY),
+    billing_intervals: Type.Array(Type.Enum([...billingIntervals])),
+    email_allowance: Count,
+    validation_allowance: Count,
+    blacklist_check_allowance: Count,
+    overage_rate: nullable(Money),
+    hard_stop: Type.Boolean({
+      description: "Whether sending stops at the allowance, until a balance is paid in.",
+    }),
+    is_custom: Type.Boolean({ description: "Negotiated; cannot be subscribed to by a call." }),
+    features: Type.Array(Type.String()),
+  },
+  { $id: "Plan" },
+);
+
+export const Subscription = Type.Object(
+  {
+    plan_id: Type.Enum([...planNames]),
+    status: Type.Enum([...subscriptionStatuses]),
+    billing_interval: Type.Enum([...billingIntervals]),
+    current_period_start: Timestamp,
+    current_period_end: Timestamp,
+    cancel_at_period_end: Type.Boolean(),
+    past_due_since: NullableTimestamp,
+    plan: Plan,
+  },
+  { $id: "Subscription" },
+);
+
+export const SubscriptionAnswer = Type.Object({ subscription: nullable(Subscription) });
+
+export const SubscriptionInput = Type.Object(
+  {
+    plan_id: Type.Enum([...planNames]),
+    billing_interval: Type.Optional(
+      Type.Enum([...billingIntervals], { description: "As it is when omitted; monthly to begin with." }),
+    ),
+  },
+  { $id: "SubscriptionInput" },
+);
+
+export const Overview = Type.Object(
+  {
+    balance: Money,
+    currency: Type.Literal(CURRENCY),
+    plan: Type.Object({ id: Type.Enum([...planNames]), name: Type.String() }),
+    subscription_status: nullable(Type.Enum([...subscriptionStatuses])),
+    email_allowance: Count,
+    emails_used: Type.Integer(),
+    emails_remaining: Count,
+    period_start: Timestamp,
+    period_end: Timestamp,
+    low_balance: Type.Boolean({ description: "Whether a paying workspace is about to run out." }),
+  },
+  { $id: "BillingOverview" },
+);
+
+export const Usage = Type.Object(
+  {
+    balance: Money,
+    plan: Plan,
+    this_month: Type.Object({ email: Money, validation: Money, subscription: Money }),
+    recent_charges: Type.Array(
+      Type.Object({
+        id: Id,
+        transaction_type: Type.Enum([...transactionTypes]),
+        description: Type.String(),
+        quantity: nullable(Type.Integer()),
+        unit_rate: nullable(Money),
+        amount: Money,
+        created_at: Timestamp,
+      }),
+    ),
+  },
+  { $id: "BillingUsage" },
+);
+
+export const Transaction = Type.Object(
+  {
+    id: Id,
+    gateway: nullable(Type.Enum([...gateways])),
+    transaction_type: Type.Enum([...transactionTypes]),
+    amount: Type.String({ description: "Signed: what adds to the balance is above zero." }),
+    currency: Type.String(),
+    status: Type.Enum([...transactionStatuses]),
+    receipt_number: nullable(Type.String({ description: "Null until completed." })),
+    description: Type.String(),
+    created_at: Timestamp,
+  },
+  { $id: "Transaction" },
+);
+
+export function planShape(plan: PlanData): Static<typeof Plan> {
+  const { id, name, description, price_monthly, price_yearly, allowances, rates, features } = plan;
+  return {
+    id,
+    name,
+    description,
+    price_monthly,
+    price_yearly,
+    currency: CURRENCY,
+    billing_intervals: price_monthly === null ? [] : [...billingIntervals],
+    email_allowance: allowances.email,
+    validation_allowance: allowances.validation,
+    blacklist_check_allowance: allowances.blacklist_check,
+    overage_rate: rates.email,
+    hard_stop: id === "free",
+    is_custom: price_monthly === null,
+    features: [...features],
+  };
+}
+
+export function subscriptionShape(row: SubscriptionRow, plans: Plans): Static<typeof Subscription> {
+  const { plan_id, status, billing_interval, cancel_at_period_end, past_due_since } = row;
+  const { current_period_start, current_period_end } = row;
+  const period = { current_period_start, current_period_end };
+  const plan = planShape(plans[plan_id]);
+  return { plan_id, status, billing_interval, ...period, cancel_at_period_end, past_due_since, plan };
+}
+
+export function transactionShape(row: TransactionRow): TransactionRow {
+  return { ...row, amount: shownMoney(row.amount) };
+}

@@ -1,0 +1,38 @@
+/** The ledger as a CSV file. */
+import { csvLine } from "../../platform/csv/write.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { transactionShape } from "./shapes.ts";
+import { readTransactions, type TransactionFilter } from "./transaction-store.ts";
+
+const exportedColumns = [
+  "id",
+  "created_at",
+  "transaction_type",
+  "gateway",
+  "description",
+  "amount",
+  "currency",
+  "status",
+  "receipt_number",
+] as const;
+
+/** Its lines, read from the database as they are asked for. */
+export async function* transactionLines(db: Queryable, workspaceId: WorkspaceId, filter: TransactionFilter) {
+  yield csvLine(exportedColumns);
+  for await (const rows of readTransactions(db, workspaceId, filter)) {
+    yield rows
+      .map(transactionShape)
+      .map((row) =>
+        csvLine(
+          exportedColumns.map((column) => {
+            const value = row[column];
+            if (value instanceof Date) return value.toISOString();
+            // Six places at most: exact as it is printed, and a number to a spreadsheet.
+            return column === "amount" ? Number(value) : (value ?? "");
+          }),
+        ),
+      )
+      .join("");
+  }
+}
