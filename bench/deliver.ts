@@ -4,13 +4,11 @@
  * front of each run OpenSSL says how many such signatures this machine makes at that moment.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { insertDrafts } from "../src/sending/accept.ts";
-import { draft } from "../test/support/drafts.ts";
 import { startProgram } from "../test/support/program.ts";
-import { type Lab, senderDomain } from "./lab.ts";
+import type { Lab } from "./lab.ts";
 import { cores, memoryOf, signaturesPerSecond } from "./machine.ts";
-import { htmlOfLength } from "./mail-body.ts";
 import { hasReceived, isQueueUsed, LOOK_MS, recipientDomain, startReceivers } from "./receivers.ts";
+import { seedMessages } from "./seed.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 
 const RUNS = 3;
@@ -18,7 +16,6 @@ const MESSAGES = 25_000;
 /** The clock starts behind these: code that runs for the first time is slow. */
 const WARM_UP = 5_000;
 const HTML_LENGTH = 10_000;
-const INSERTED_AT_ONCE = 500;
 const SIGNING_SECONDS = 3;
 /** What two cores should do; a machine with more or fewer is judged by its cores. */
 const LEAST_PER_CORE = 1_250;
@@ -34,7 +31,7 @@ export async function benchDeliver(lab: Lab): Promise<Figure[]> {
   const { mx, environment } = receivers;
   const runs: Run[] = [];
   for (let run = 0; run < RUNS; run++) {
-    await seed(lab);
+    await seedMessages(lab, { count: MESSAGES, htmlLength: HTML_LENGTH, domainOf: recipientDomain });
     const signatures = await signaturesPerSecond(SIGNING_SECONDS);
     await using service = await startProgram(environment, ["serve", "--roles", "api,delivery"]);
     const before = await hasReceived(mx, WARM_UP);
@@ -49,21 +46,6 @@ export async function benchDeliver(lab: Lab): Promise<Figure[]> {
     runs.push({ rate: (MESSAGES - before) / seconds, signatures, memory: node });
   }
   return figuresOf(medianBy(runs, ({ rate, signatures }) => rate / (signatures ?? 1)));
-}
-
-/** Accepted as POST /emails/send accepts, without HTTP. */
-async function seed({ database, workspaceId }: Lab): Promise<void> {
-  const html = htmlOfLength(HTML_LENGTH);
-  for (let from = 0; from < MESSAGES; from += INSERTED_AT_ONCE) {
-    const drafts = Array.from({ length: INSERTED_AT_ONCE }, (_, index) =>
-      draft(workspaceId, `user${from + index}@${recipientDomain(index)}`, {
-        fromEmail: `shop@${senderDomain}`,
-        subject: `Your order ${from + index}`,
-        html,
-      }),
-    );
-    await insertDrafts(database, drafts);
-  }
 }
 
 function figuresOf({ rate, signatures, memory }: Run): Figure[] {

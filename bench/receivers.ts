@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import type { Database } from "../src/platform/database/pool.ts";
 import { type CountingMx, startCountingMx } from "../test/support/counting-mx.ts";
-import { startFakeDns } from "../test/support/fake-dns.ts";
+import { type FakeDns, startFakeDns } from "../test/support/fake-dns.ts";
 import type { ProgramSettings } from "../test/support/program.ts";
 import type { Lab } from "./lab.ts";
 
@@ -14,6 +14,8 @@ const DOMAINS = 10;
 
 export interface Receivers extends AsyncDisposable {
   readonly mx: CountingMx;
+  /** A benchmark may add domains of its own. */
+  readonly dns: FakeDns;
   readonly environment: ProgramSettings;
 }
 
@@ -37,6 +39,7 @@ export async function startReceivers(lab: Lab): Promise<Receivers> {
   await writeFile(lanesFile, JSON.stringify({ lanes: [{ name: "default", ...unlimited }] }));
   return {
     mx,
+    dns,
     environment: {
       ...lab.environment,
       MAIL_MODE: "direct",

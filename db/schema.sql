@@ -177,6 +177,74 @@ CREATE UNIQUE INDEX billing_transactions_by_reference ON billing_transactions US
 CREATE UNIQUE INDEX billing_transactions_of_day ON billing_transactions USING btree (workspace_id, transaction_type, kind, day, unit_rate) WHERE (day IS NOT NULL);
 CREATE INDEX billing_transactions_pending ON billing_transactions USING btree (created_at) WHERE (status = 'pending'::text);
 
+create table blacklist_checks (
+  workspace_id uuid not null,
+  id uuid not null,
+  monitor_id uuid,
+  target text not null,
+  target_type text not null,
+  check_type text not null,
+  status text not null,
+  listed_count integer not null,
+  total_checked integer not null,
+  cost integer not null,
+  result json not null,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((check_type = ANY (ARRAY['manual'::text, 'scheduled'::text]))),
+  CHECK ((status = ANY (ARRAY['clean'::text, 'listed'::text, 'error'::text, 'skipped'::text]))),
+  CHECK ((target_type = ANY (ARRAY['ip'::text, 'domain'::text])))
+);
+CREATE INDEX blacklist_checks_by_age ON blacklist_checks USING btree (created_at);
+CREATE INDEX blacklist_checks_by_monitor ON blacklist_checks USING btree (workspace_id, monitor_id, created_at, id) WHERE (monitor_id IS NOT NULL);
+CREATE INDEX blacklist_checks_by_target ON blacklist_checks USING btree (workspace_id, target, created_at, id);
+CREATE INDEX blacklist_checks_by_time ON blacklist_checks USING btree (workspace_id, created_at, id);
+
+create table blacklist_monitors (
+  workspace_id uuid not null,
+  id uuid not null,
+  target text not null,
+  target_type text not null,
+  frequency_minutes integer not null,
+  notify boolean not null,
+  status text not null,
+  last_checked_at timestamp with time zone,
+  next_run_at timestamp with time zone,
+  last_listed_zones text[] default '{}'::text[] not null,
+  last_error text,
+  lease_number bigint default 0 not null,
+  leased_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  UNIQUE (workspace_id, target),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK (((frequency_minutes >= 60) AND (frequency_minutes <= 43200))),
+  CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text]))),
+  CHECK ((target_type = ANY (ARRAY['ip'::text, 'domain'::text])))
+);
+CREATE INDEX blacklist_monitors_due ON blacklist_monitors USING btree (next_run_at) WHERE (status = 'active'::text);
+
+create table bounces (
+  workspace_id uuid not null,
+  id uuid not null,
+  message_id uuid not null,
+  localpart text not null,
+  domain text not null,
+  bounce_type text not null,
+  category text not null,
+  smtp_code smallint,
+  enhanced_code text,
+  error_message text not null,
+  source text not null,
+  campaign_id uuid,
+  origin_name text not null,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  CHECK ((bounce_type = ANY (ARRAY['hard'::text, 'soft'::text, 'block'::text])))
+);
+CREATE INDEX bounces_by_time ON bounces USING btree (workspace_id, created_at, id) INCLUDE (domain);
+
 create table campaign_counters (
   workspace_id uuid not null,
   campaign_id uuid not null,
@@ -338,6 +406,22 @@ create table captured_messages (
 );
 CREATE INDEX captured_messages_by_age ON captured_messages USING btree (message_id);
 
+create table complaints (
+  workspace_id uuid not null,
+  id uuid not null,
+  message_id uuid not null,
+  localpart text not null,
+  domain text not null,
+  feedback_type text not null,
+  provider text,
+  source text not null,
+  campaign_id uuid,
+  origin_name text not null,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id)
+);
+CREATE INDEX complaints_by_time ON complaints USING btree (workspace_id, created_at, id);
+
 create table confirmation_mails (
   workspace_id uuid not null,
   id uuid not null,
@@ -372,6 +456,12 @@ create table custom_fields (
   CHECK ((field_type = ANY (ARRAY['text'::text, 'textarea'::text, 'number'::text, 'date'::text, 'email'::text, 'url'::text, 'boolean'::text, 'select'::text, 'multiselect'::text])))
 );
 
+create table delivery_addresses (
+  ip inet not null,
+  seen_at timestamp with time zone not null,
+  PRIMARY KEY (ip)
+);
+
 create table delivery_queue (
   workspace_id uuid not null,
   message_id uuid not null,
@@ -384,9 +474,11 @@ create table delivery_queue (
   lease_number integer default 0 not null,
   leased_by uuid,
   campaign_id uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
+  source_ip inet,
   PRIMARY KEY (workspace_id, message_id)
 );
-CREATE INDEX delivery_queue_due ON delivery_queue USING btree (priority, campaign_id, due_at);
+CREATE INDEX delivery_queue_due ON delivery_queue USING btree (priority, workspace_id, campaign_id, due_at);
+CREATE INDEX delivery_queue_held_back ON delivery_queue USING btree (workspace_id, message_id) WHERE ((source_ip IS NOT NULL) AND (attempts = 0));
 CREATE INDEX delivery_queue_leases ON delivery_queue USING btree (leased_by) WHERE (leased_by IS NOT NULL);
 
 create table dkim_keys (
@@ -406,6 +498,41 @@ create table dkim_keys (
   FOREIGN KEY (workspace_id, domain) REFERENCES sending_domains(workspace_id, domain) ON DELETE CASCADE,
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
+
+create table dmarc_records (
+  workspace_id uuid not null,
+  dmarc_report_id uuid not null,
+  position integer not null,
+  source_ip inet not null,
+  count bigint not null,
+  disposition text,
+  dkim text,
+  spf text,
+  header_from text not null,
+  envelope_from text,
+  PRIMARY KEY (workspace_id, dmarc_report_id, "position"),
+  FOREIGN KEY (workspace_id, dmarc_report_id) REFERENCES dmarc_reports(workspace_id, id) ON DELETE CASCADE
+);
+
+create table dmarc_reports (
+  workspace_id uuid not null,
+  id uuid not null,
+  sending_domain_id uuid not null,
+  org_name text not null,
+  email text,
+  report_id text not null,
+  policy_domain text not null,
+  policy jsonb not null,
+  begins_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  messages bigint not null,
+  records integer not null,
+  received_at timestamp with time zone not null,
+  UNIQUE (workspace_id, sending_domain_id, org_name, report_id, policy_domain),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX dmarc_reports_by_time ON dmarc_reports USING btree (workspace_id, sending_domain_id, ends_at);
 
 create table domain_claims (
   domain text not null,
@@ -440,6 +567,28 @@ create table import_batches (
   PRIMARY KEY (workspace_id, job_id, batch),
   FOREIGN KEY (workspace_id, job_id) REFERENCES jobs(workspace_id, id) ON DELETE CASCADE
 );
+
+create table inbound_mails (
+  id uuid not null,
+  kind text not null,
+  mail_from text not null,
+  rcpt_to text not null,
+  network text not null,
+  raw bytea not null,
+  bytes integer not null,
+  status text default 'received'::text not null,
+  result text,
+  due_at timestamp with time zone not null,
+  lease_number integer default 0 not null,
+  received_at timestamp with time zone not null,
+  settled_at timestamp with time zone,
+  PRIMARY KEY (id),
+  CHECK ((kind = ANY (ARRAY['return_path'::text, 'complaint'::text, 'report'::text, 'unsubscribe'::text, 'operator'::text]))),
+  CHECK ((status = ANY (ARRAY['received'::text, 'processed'::text, 'quarantined'::text, 'kept'::text])))
+);
+CREATE INDEX inbound_mails_due ON inbound_mails USING btree (due_at) INCLUDE (bytes) WHERE (status = 'received'::text);
+CREATE INDEX inbound_mails_settled ON inbound_mails USING btree (settled_at) WHERE (status = 'processed'::text);
+CREATE INDEX inbound_mails_shown ON inbound_mails USING btree (status, id) WHERE (status = ANY (ARRAY['quarantined'::text, 'kept'::text]));
 
 create table job_runners (
   id text not null,
@@ -551,6 +700,7 @@ create table message_contents (
   text text,
   attachments jsonb,
   bounce_email text,
+  submission_id uuid,
   PRIMARY KEY (workspace_id, message_id)
 ) partition by range (message_id);
 
@@ -570,6 +720,8 @@ create table message_events (
   times integer,
   user_agent text,
   machine_sign text,
+  source_ip inet,
+  tls jsonb,
   PRIMARY KEY (workspace_id, message_id, id)
 ) partition by range (message_id);
 CREATE INDEX message_events_by_campaign ON ONLY message_events USING btree (workspace_id, campaign_id, type, "time", id) WHERE (campaign_id IS NOT NULL);
@@ -592,10 +744,13 @@ create table messages (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   previous_status text,
+  source_ip inet,
   PRIMARY KEY (workspace_id, id),
   CHECK ((source = ANY (ARRAY['campaign'::text, 'autoresponder'::text, 'api'::text, 'smtp'::text, 'platform'::text]))),
   CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'delivered'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'suppressed'::text, 'cancelled'::text, 'complained'::text])))
 ) partition by range (id);
+CREATE INDEX messages_by_address ON ONLY messages USING btree (workspace_id, hashtext(lower(((localpart || '@'::text) || domain))), id) WHERE (status <> 'queued'::text);
+CREATE INDEX messages_by_status ON ONLY messages USING btree (workspace_id, source, status, id);
 
 create table meter_entries (
   workspace_id uuid not null,
@@ -622,10 +777,32 @@ create table meters (
   kind text not null,
   period_start timestamp with time zone not null,
   used bigint not null,
+  paid numeric(20,6) default 0 not null,
   PRIMARY KEY (workspace_id, kind, period_start),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  CHECK ((used >= 0))
+  CHECK ((paid >= (0)::numeric))
 );
+
+create table origin_names (
+  workspace_id uuid not null,
+  source text not null,
+  id uuid not null,
+  name text not null,
+  PRIMARY KEY (workspace_id, source, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((source = ANY (ARRAY['campaign'::text, 'autoresponder'::text, 'api'::text])))
+);
+
+create table payment_events (
+  workspace_id uuid not null,
+  gateway text not null,
+  event_id text not null,
+  received_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, gateway, event_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((gateway = 'stripe'::text))
+);
+CREATE INDEX payment_events_by_age ON payment_events USING btree (received_at);
 
 create table receipt_counters (
   workspace_id uuid not null,
@@ -633,6 +810,223 @@ create table receipt_counters (
   last integer not null,
   PRIMARY KEY (workspace_id, year),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table report_category_days (
+  workspace_id uuid not null,
+  day date not null,
+  bounce_type text not null,
+  category text not null,
+  bounces integer default 0 not null,
+  PRIMARY KEY (workspace_id, day, bounce_type, category)
+);
+
+create table report_domain_days (
+  workspace_id uuid not null,
+  day date not null,
+  domain text not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  unique_opens integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  hard_bounces integer default 0 not null,
+  soft_bounces integer default 0 not null,
+  block_bounces integer default 0 not null,
+  complaints integer default 0 not null,
+  PRIMARY KEY (workspace_id, day, domain)
+);
+CREATE INDEX report_domain_days_with_bounces ON report_domain_days USING btree (workspace_id, day) INCLUDE (domain, hard_bounces, soft_bounces, block_bounces) WHERE (((hard_bounces + soft_bounces) + block_bounces) <> 0);
+
+create table report_domain_weeks (
+  workspace_id uuid not null,
+  week date not null,
+  domain text not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  unique_opens integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  hard_bounces integer default 0 not null,
+  soft_bounces integer default 0 not null,
+  block_bounces integer default 0 not null,
+  complaints integer default 0 not null,
+  PRIMARY KEY (workspace_id, week, domain)
+);
+CREATE INDEX report_domain_weeks_with_bounces ON report_domain_weeks USING btree (workspace_id, week) INCLUDE (domain, hard_bounces, soft_bounces, block_bounces) WHERE (((hard_bounces + soft_bounces) + block_bounces) <> 0);
+
+create table report_ip_days (
+  workspace_id uuid not null,
+  day date not null,
+  source_ip inet not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  PRIMARY KEY (workspace_id, day, source_ip)
+);
+
+create table report_notes (
+  workspace_id uuid not null,
+  id bigint not null,
+  quarter timestamp with time zone not null,
+  source text,
+  origin_id uuid,
+  domain text,
+  from_domain text,
+  source_ip inet,
+  bounce_type text,
+  category text,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  unique_opens integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  hard_bounces integer default 0 not null,
+  soft_bounces integer default 0 not null,
+  block_bounces integer default 0 not null,
+  complaints integer default 0 not null,
+  PRIMARY KEY (workspace_id, id)
+);
+
+create table report_origins (
+  workspace_id uuid not null,
+  source text not null,
+  origin_id uuid not null,
+  queued bigint default 0 not null,
+  deferred bigint default 0 not null,
+  delivered bigint default 0 not null,
+  bounced bigint default 0 not null,
+  failed bigint default 0 not null,
+  suppressed bigint default 0 not null,
+  cancelled bigint default 0 not null,
+  complained bigint default 0 not null,
+  unique_opens bigint default 0 not null,
+  unique_clicks bigint default 0 not null,
+  opens bigint default 0 not null,
+  clicks bigint default 0 not null,
+  machine_opens bigint default 0 not null,
+  machine_clicks bigint default 0 not null,
+  unsubscribed bigint default 0 not null,
+  hard_bounces bigint default 0 not null,
+  soft_bounces bigint default 0 not null,
+  block_bounces bigint default 0 not null,
+  complaints bigint default 0 not null,
+  PRIMARY KEY (workspace_id, source, origin_id)
+);
+
+create table report_quarters (
+  workspace_id uuid not null,
+  quarter timestamp with time zone not null,
+  source text not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  unique_opens integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  hard_bounces integer default 0 not null,
+  soft_bounces integer default 0 not null,
+  block_bounces integer default 0 not null,
+  complaints integer default 0 not null,
+  PRIMARY KEY (workspace_id, quarter, source)
+);
+
+create table report_sender_days (
+  workspace_id uuid not null,
+  day date not null,
+  from_domain text not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  unique_opens integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  hard_bounces integer default 0 not null,
+  soft_bounces integer default 0 not null,
+  block_bounces integer default 0 not null,
+  complaints integer default 0 not null,
+  PRIMARY KEY (workspace_id, day, from_domain)
+);
+
+create table routed_workspaces (
+  workspace_id uuid not null,
+  version integer not null,
+  released_version integer default 0 not null,
+  PRIMARY KEY (workspace_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX routed_workspaces_unreleased ON routed_workspaces USING btree (workspace_id) WHERE (released_version < version);
+
+create table routing_rules (
+  workspace_id uuid not null,
+  id uuid not null,
+  name text not null,
+  priority integer not null,
+  is_active boolean not null,
+  is_automatic boolean not null,
+  recipient_domains text[] not null,
+  providers text[] not null,
+  source_ip_id uuid,
+  pool text,
+  relay_url bytea,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, source_ip_id) REFERENCES sending_ips(workspace_id, id),
+  CHECK ((num_nonnulls(source_ip_id, pool, relay_url) = 1))
 );
 
 create table schema_migrations (
@@ -684,6 +1078,21 @@ create table sending_domains (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX sending_domains_by_check ON sending_domains USING btree (COALESCE(checked_at, created_at));
+CREATE INDEX sending_domains_by_dmarc_token ON sending_domains USING btree (dmarc_token);
+
+create table sending_ips (
+  workspace_id uuid not null,
+  id uuid not null,
+  ip inet not null,
+  hostname text,
+  pool text,
+  is_active boolean default true not null,
+  warm_up_started_at timestamp with time zone,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE UNIQUE INDEX sending_ips_by_ip ON sending_ips USING btree (ip);
 
 create table sms_receipts (
   gateway text not null,
@@ -706,6 +1115,24 @@ create table sms_submissions (
 );
 CREATE INDEX sms_submissions_by_expiry ON sms_submissions USING btree (expires_at);
 CREATE INDEX sms_submissions_by_gateway_id ON sms_submissions USING btree (gateway, gateway_id);
+
+create table soft_bounces (
+  workspace_id uuid not null,
+  address text not null,
+  failures smallint not null,
+  first_failed_at timestamp with time zone not null,
+  last_failed_at timestamp with time zone not null,
+  delivered_message_id uuid,
+  PRIMARY KEY (workspace_id, address)
+);
+CREATE INDEX soft_bounces_by_age ON soft_bounces USING btree (last_failed_at);
+
+create table submissions (
+  workspace_id uuid not null,
+  id uuid not null,
+  raw bytea not null,
+  PRIMARY KEY (workspace_id, id)
+) partition by range (id);
 
 create table subscriber_counters (
   workspace_id uuid not null,
@@ -817,6 +1244,25 @@ create table suppression_lists (
 );
 CREATE UNIQUE INDEX suppression_lists_system ON suppression_lists USING btree (workspace_id) WHERE is_system;
 
+create table tls_reports (
+  workspace_id uuid not null,
+  id uuid not null,
+  sending_domain_id uuid not null,
+  organization_name text not null,
+  contact_info text,
+  report_id text not null,
+  begins_at timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  successful bigint not null,
+  failed bigint not null,
+  failures jsonb not null,
+  received_at timestamp with time zone not null,
+  UNIQUE (workspace_id, sending_domain_id, organization_name, report_id),
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX tls_reports_by_time ON tls_reports USING btree (workspace_id, sending_domain_id, ends_at);
+
 create table tracking_domains (
   workspace_id uuid not null,
   id uuid not null,
@@ -831,6 +1277,45 @@ create table tracking_domains (
 );
 CREATE INDEX tracking_domains_by_check ON tracking_domains USING btree (COALESCE(checked_at, created_at));
 CREATE UNIQUE INDEX tracking_domains_by_name ON tracking_domains USING btree (domain) WHERE is_verified;
+
+create table validation_batches (
+  workspace_id uuid not null,
+  job_id uuid not null,
+  batch integer not null,
+  places integer[] default '{}'::integer[] not null,
+  rows text[] default '{}'::text[] not null,
+  counts jsonb default '{}'::jsonb not null,
+  greylisted integer[] default '{}'::integer[] not null,
+  put_back integer[] default '{}'::integer[] not null,
+  stopped_by text,
+  done_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, job_id, batch),
+  FOREIGN KEY (workspace_id, job_id) REFERENCES jobs(workspace_id, id) ON DELETE CASCADE
+);
+
+create table validation_days (
+  workspace_id uuid not null,
+  day date not null,
+  status text not null,
+  count bigint not null,
+  PRIMARY KEY (workspace_id, day, status),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table validations (
+  workspace_id uuid not null,
+  id uuid not null,
+  email text not null,
+  status text not null,
+  risk_score smallint not null,
+  cost smallint not null,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK (((risk_score >= 0) AND (risk_score <= 10))),
+  CHECK ((status = ANY (ARRAY['valid'::text, 'invalid'::text, 'catch-all'::text, 'disposable'::text, 'role-based'::text, 'unknown'::text])))
+);
+CREATE INDEX validations_by_age ON validations USING brin (created_at);
 
 create table verified_senders (
   workspace_id uuid not null,
@@ -848,6 +1333,65 @@ create table verified_senders (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
+create table warm_up_lanes (
+  workspace_id uuid not null,
+  sending_ip_id uuid not null,
+  lane text not null,
+  started_at timestamp with time zone not null,
+  day date not null,
+  step smallint not null,
+  reserved integer not null,
+  sent integer not null,
+  deferred integer not null,
+  PRIMARY KEY (workspace_id, sending_ip_id, lane),
+  FOREIGN KEY (workspace_id, sending_ip_id) REFERENCES sending_ips(workspace_id, id) ON DELETE CASCADE
+);
+
+create table webhook_deliveries (
+  workspace_id uuid not null,
+  webhook_id uuid not null,
+  id uuid not null,
+  type text not null,
+  body json not null,
+  status text default 'pending'::text not null,
+  attempts integer default 0 not null,
+  tries smallint default 0 not null,
+  next_attempt_at timestamp with time zone,
+  lease_number integer default 0 not null,
+  leased_until timestamp with time zone,
+  attempted_at timestamp with time zone,
+  status_code smallint,
+  error text,
+  duration_ms integer,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, webhook_id, id),
+  CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])))
+);
+CREATE INDEX webhook_deliveries_by_age ON webhook_deliveries USING btree (created_at);
+CREATE INDEX webhook_deliveries_by_status ON webhook_deliveries USING btree (workspace_id, webhook_id, status, id) WHERE (status <> 'delivered'::text);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries USING btree (workspace_id, webhook_id, next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX webhook_deliveries_leased ON webhook_deliveries USING btree (leased_until) WHERE (leased_until IS NOT NULL);
+
+create table webhooks (
+  workspace_id uuid not null,
+  id uuid not null,
+  url text not null,
+  events text[] not null,
+  description text,
+  is_active boolean not null,
+  disabled_reason text,
+  consecutive_failures integer default 0 not null,
+  secret bytea not null,
+  previous_secret bytea,
+  previous_secret_until timestamp with time zone,
+  created_at timestamp with time zone not null,
+  updated_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX webhooks_deleted ON webhooks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+
 create table workspaces (
   id uuid not null,
   name text not null,
@@ -857,6 +1401,7 @@ create table workspaces (
   is_suspended boolean default false not null,
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
+  notify_email text,
   PRIMARY KEY (id),
   CHECK ((hourly_cap > 0))
 );

@@ -16,17 +16,33 @@ import { listSuppressionsOf } from "./audience/suppression-lists/entry-store.ts"
 import { isSegmentUsedBySuppression } from "./audience/suppression-lists/store.ts";
 import { createWaker, notifyWorkers } from "./delivery/channel.ts";
 import { registerInbox } from "./delivery/inbox.ts";
+import { mergeLanes } from "./delivery/lanes.ts";
 import { readGateway } from "./delivery/sms/gateway-settings.ts";
 import { countQueue } from "./delivery/store.ts";
+import { warmUpStates } from "./delivery/warm-up-state.ts";
+import { createChecker, createZonesResolver } from "./hygiene/blacklist/checker.ts";
+import { blacklistEndpoints } from "./hygiene/blacklist/endpoints.ts";
+import { listedCountOf } from "./hygiene/blacklist/monitor-store.ts";
+import { readZones } from "./hygiene/blacklist/zones.ts";
+import { proberFor } from "./hygiene/probe/prober.ts";
+import { validationEndpoints } from "./hygiene/validations/endpoints.ts";
+import { openExaminer } from "./hygiene/validations/open-examiner.ts";
 import { dkimEndpoints } from "./identity/dkims/endpoints.ts";
+import { routingRuleEndpoints } from "./identity/routing-rules/endpoints.ts";
+import { findRuleOfSendingIp } from "./identity/routing-rules/store.ts";
 import { sendingDomainEndpoints } from "./identity/sending-domains/endpoints.ts";
+import { type SendingIpDeps, sendingIpEndpoints } from "./identity/sending-ips/endpoints.ts";
+import { listSendingIps } from "./identity/sending-ips/store.ts";
 import { trackingDomainEndpoints } from "./identity/tracking-domains/endpoints.ts";
 import { findTrackingDomain, isTrackingDomain } from "./identity/tracking-domains/store.ts";
 import { registerConfirmationPage } from "./identity/verified-senders/confirmation-page.ts";
 import { verifiedSenderEndpoints } from "./identity/verified-senders/endpoints.ts";
 import { createZoneResolver } from "./identity/zone-resolver.ts";
+import { domainReportEndpoints } from "./inbound/reports/endpoints.ts";
+import { countInboundMails } from "./inbound/returns/store.ts";
 import { messageEndpoints } from "./messages/endpoints.ts";
 import { recordEngagements } from "./messages/engagement.ts";
+import { insertOriginName } from "./messages/origin-names-store.ts";
 import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
 import { createDatabase, type Database } from "./platform/database/pool.ts";
@@ -40,22 +56,25 @@ import { jobEndpoints } from "./platform/jobs/endpoints.ts";
 import { createLog } from "./platform/log.ts";
 import { createMetrics } from "./platform/metrics.ts";
 import { createSecrets } from "./platform/secrets.ts";
+import { createEngagementReactions, onUnsubscribed } from "./reactions.ts";
+import { bounceEndpoints } from "./reporting/bounces/endpoints.ts";
+import { bouncesComplaintsEndpoints } from "./reporting/bounces-complaints/endpoints.ts";
+import { channelReportEndpoints } from "./reporting/channels/endpoints.ts";
+import { complaintEndpoints } from "./reporting/complaints/endpoints.ts";
+import { dashboardEndpoints } from "./reporting/dashboard/endpoints.ts";
+import { deliverabilityEndpoints } from "./reporting/deliverability/endpoints.ts";
+import { sendingReportEndpoints } from "./reporting/sending/endpoints.ts";
 import { createAcceptor } from "./sending/accept.ts";
 import { requireOneMore } from "./sending/allowance.ts";
 import { autoresponderEndpoints } from "./sending/autoresponders/endpoints.ts";
-import {
-  findContentToSend,
-  findSentMail,
-  countUnsubscribed as markUnsubscribed,
-} from "./sending/autoresponders/mail-store.ts";
+import { findContentToSend, findSentMail } from "./sending/autoresponders/mail-store.ts";
 import { campaignAnalyticsEndpoints } from "./sending/campaigns/analytics/endpoints.ts";
 import { mailHistoryOf } from "./sending/campaigns/analytics/person-history.ts";
 import { campaignEndpoints } from "./sending/campaigns/endpoints.ts";
-import { countEngaged } from "./sending/campaigns/engagement.ts";
-import { countUnsubscribed } from "./sending/campaigns/engagement-store.ts";
 import { createMailAgain } from "./sending/campaigns/mail-again.ts";
 import {
   isListInUse,
+  isRouteInUse,
   isSegmentInUse,
   isTrackingDomainInUse,
   listLastCampaigns,
@@ -70,11 +89,20 @@ import { isolateTrackingHosts } from "./tracking/host-isolation.ts";
 import { type RenderMail, registerTrackingPages } from "./tracking/pages.ts";
 import { createRecorder } from "./tracking/recorder.ts";
 import { mailLinkKey } from "./tracking/tokens.ts";
+import { webhookEndpoints } from "./webhooks/endpoints.ts";
+import { announceCampaigns, announceSubscriber, announceVerification } from "./webhooks/house-events.ts";
+import { announceSuppressedSql } from "./webhooks/suppressed-store.ts";
 import { apiKeyEndpoints } from "./workspace/api-keys/endpoints.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "./workspace/api-keys/store.ts";
 import { billingEndpoints } from "./workspace/billing/endpoints.ts";
-import { plans } from "./workspace/billing/plans.ts";
+import { topUpEndpoints } from "./workspace/billing/payments/endpoints.ts";
+import { registerPaymentPages } from "./workspace/billing/payments/pages.ts";
+import { stripeOf } from "./workspace/billing/payments/stripe.ts";
+import { readPlans } from "./workspace/billing/plans-file.ts";
+
+/** Whoever checks the same target again and again is not a burden to the zones. */
+const BLACKLIST_ANSWER_MS = 5 * 60_000;
 
 export interface Api {
   readonly endpoints: readonly Endpoint[];
@@ -95,6 +123,12 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     label: "state",
     read: () => countQueue(database),
   });
+  metrics.gauge({
+    name: "posthaste_inbound_mails",
+    help: "Mails that came back and are still stored, by what became of them.",
+    label: "status",
+    read: () => countInboundMails(database),
+  });
   const rateLimiter = createRateLimiter({
     limit: config.RATE_LIMIT,
     redisUrl: config.REDIS_URL,
@@ -108,17 +142,26 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     onUse: (caller) => lastUsed.note(caller),
   });
   const resolverFor = createZoneResolver(config.DNS_SERVERS);
+  const plans = readPlans(config.PLANS_FILE);
+  const paymentGateway = stripeOf(config);
   const publicUrl = () => config.PUBLIC_URL?.href.replace(/\/$/, "") ?? listeningUrl(server);
+  const providers = mergeLanes(config.LANES_FILE).map(({ name }) => name);
   const ownHosts = [config.TRACKING_HOST, config.MAIL_HOSTNAME, config.PUBLIC_URL?.hostname ?? ""];
   const recorder = createRecorder({
     log,
     commit: (engagements) =>
-      database.transaction(
-        (tx) => recordEngagements(tx, engagements, (_tx, engaged) => countEngaged(tx, engaged, clock.now())),
-        { mayRepeat: true },
-      ),
+      database.transaction((tx) => recordEngagements(tx, engagements, createEngagementReactions(clock)), {
+        mayRepeat: true,
+      }),
   });
-  const acceptor = createAcceptor({ db: database, clock, plans, onCommitted: createWaker(database) });
+  const prober = proberFor(config);
+  const acceptor = createAcceptor({
+    db: database,
+    clock,
+    plans,
+    onCommitted: createWaker(database),
+    announceSuppressed: announceSuppressedSql,
+  });
   const smsGateway = config.SMS_GATEWAY_URL && readGateway(config.SMS_GATEWAY_URL);
   const endpoints: Endpoint[] = [
     ...apiKeyEndpoints({
@@ -126,16 +169,26 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       clock,
       endpoints: () => endpoints,
       forgetKeys: () => authenticator.forget(),
+      onRemoved: (tx, workspaceId, key) => insertOriginName(tx, workspaceId, "api", key),
     }),
     ...billingEndpoints({ db: database, clock, plans }),
+    ...topUpEndpoints({ db: database, clock, log, gateway: paymentGateway, publicUrl }),
     ...mailingListEndpoints({ db: database, clock, campaigns: listCampaigns }),
-    ...subscriberEndpoints({ db: database, clock, historyOf }),
+    ...subscriberEndpoints({ db: database, clock, historyOf, onSubscriber: announceSubscriber }),
     ...importEndpoints({ db: database, dataDir: config.DATA_DIR }),
     ...exportEndpoints({ db: database }),
     ...customFieldEndpoints({ db: database, clock, uses: fieldUses }),
     ...segmentEndpoints({ db: database, clock, uses: [usedBySuppression, usedByCampaign] }),
     ...suppressionListEndpoints({ db: database, clock }),
-    ...sendingDomainEndpoints({ db: database, clock, secrets, config, resolverFor }),
+    ...sendingDomainEndpoints({
+      db: database,
+      clock,
+      secrets,
+      config,
+      resolverFor,
+      onVerification: announceVerification,
+    }),
+    ...domainReportEndpoints({ db: database, clock }),
     ...verifiedSenderEndpoints({
       db: database,
       clock,
@@ -152,12 +205,31 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       ownHosts,
       isInUse: isTrackingDomainInUse,
     }),
+    ...sendingIpEndpoints({
+      db: database,
+      clock,
+      mailHostname: config.MAIL_HOSTNAME,
+      allowLoopback: config.ALLOW_PRIVATE_MX,
+      claimable: config.SENDING_IPS,
+      warmUpsOf: (db, workspaceId, ips, now) => warmUpStates(db, workspaceId, ips, providers, now),
+      userOf: userOfSendingIp,
+    }),
+    ...routingRuleEndpoints({
+      db: database,
+      clock,
+      secrets,
+      providers,
+      allowPrivate: config.ALLOW_PRIVATE_MX,
+      userOf: async (db, workspaceId, ruleId) =>
+        (await isRouteInUse(db, workspaceId, { ruleId })) ? CAMPAIGN_UNDER_WAY : undefined,
+    }),
     ...campaignEndpoints({
       db: database,
       clock,
       acceptor,
       publicUrl,
       notifyWorkers,
+      onCampaigns: announceCampaigns,
       hasSmsGateway: smsGateway !== null,
       hasTrackingDomain: async (db, workspaceId, id) =>
         (await findTrackingDomain(db, workspaceId, id)) !== undefined,
@@ -170,8 +242,40 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       clock,
       platformFrom: config.PLATFORM_FROM,
     }),
+    ...blacklistEndpoints({
+      db: database,
+      clock,
+      plans,
+      checker: createChecker({
+        resolver: createZonesResolver(config.DNS_SERVERS),
+        zones: readZones(config.BLACKLIST_ZONES_FILE),
+        clock,
+        keptMs: BLACKLIST_ANSWER_MS,
+      }),
+    }),
+    ...validationEndpoints({
+      db: database,
+      clock,
+      plans,
+      dataDir: config.DATA_DIR,
+      examiner: openExaminer(services, prober),
+    }),
     ...messageEndpoints({ db: database }),
+    ...bounceEndpoints({ db: database }),
+    ...complaintEndpoints({ db: database }),
+    ...bouncesComplaintsEndpoints({ db: database, clock }),
+    ...dashboardEndpoints({ db: database, clock }),
+    ...sendingReportEndpoints({ db: database, clock }),
+    ...channelReportEndpoints({ db: database }),
+    ...deliverabilityEndpoints({
+      db: database,
+      clock,
+      findListings: listedCountOf,
+      hasSendingIp: async (db, workspaceId) =>
+        (await listSendingIps(db, workspaceId)).some(({ is_active }) => is_active),
+    }),
     ...jobEndpoints({ db: database, dataDir: config.DATA_DIR }),
+    ...webhookEndpoints({ db: database, clock, secrets, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS }),
   ];
   const server = createServer({
     endpoints,
@@ -190,9 +294,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         clock,
         key: mailLinkKey(secrets),
         recorder,
-        onUnsubscribed: async (tx, { workspaceId, messageId }, now) =>
-          (await countUnsubscribed(tx, workspaceId, messageId, now)) ||
-          (await markUnsubscribed(tx, workspaceId, messageId, now)),
+        onUnsubscribed,
         renderMail: createRenderMail(database),
       });
       if (smsGateway?.kind === "http") {
@@ -205,6 +307,8 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       }
       registerHealth(pages, { database, dataDir: config.DATA_DIR, metrics, checks });
       registerDocs(pages);
+      if (paymentGateway)
+        registerPaymentPages(pages, { db: database, clock, plans, gateway: paymentGateway });
       registerConfirmationPage(pages, { db: database, clock, secrets });
       if (config.MAIL_MODE === "capture") registerInbox(pages, { db: database });
     },
@@ -214,7 +318,8 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     server,
     countOutcome: metrics.counter("posthaste_message_outcomes_total", "What became of messages.", "status"),
     async stop() {
-      await server.close();
+      // Conversations with mail servers end at once, so that nobody waits for them.
+      await Promise.all([server.close(), prober?.close()]);
       await recorder.flush();
       await Promise.all([lastUsed.flush(), rateLimiter.close()]);
     },
@@ -240,6 +345,13 @@ const historyOf: HistoryOf = async (db, workspaceId, { id, email }) => ({
   ...(await mailHistoryOf(db, workspaceId, id)),
   suppressions: await listSuppressionsOf(db, workspaceId, email),
 });
+
+const CAMPAIGN_UNDER_WAY = "A campaign that is scheduled or being sent";
+const userOfSendingIp: SendingIpDeps["userOf"] = async (db, workspaceId, { id, ip }) => {
+  if (await isRouteInUse(db, workspaceId, { ip })) return CAMPAIGN_UNDER_WAY;
+  const rule = await findRuleOfSendingIp(db, workspaceId, id);
+  return rule && `The routing rule "${rule.name}"`;
+};
 
 /** The mail of a campaign once more, or of an autoresponder. */
 function createRenderMail(db: Database): RenderMail {

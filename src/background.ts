@@ -5,10 +5,24 @@ import { IMPORT_JOB, importHandler } from "./audience/imports/import-job.ts";
 import { renewCounts } from "./audience/segments/counts.ts";
 import { expireHardBounces } from "./audience/suppression-lists/expire.ts";
 import { removeOldCaptured } from "./delivery/capture-store.ts";
+import { notifyWorkers } from "./delivery/channel.ts";
+import { releaseHeldBack } from "./delivery/store.ts";
+import { createChecker, createZonesResolver } from "./hygiene/blacklist/checker.ts";
+import { blacklistTasks } from "./hygiene/blacklist/run-monitors.ts";
+import { readZones } from "./hygiene/blacklist/zones.ts";
+import { proberFor } from "./hygiene/probe/prober.ts";
+import { BULK_JOB, bulkHandler } from "./hygiene/validations/bulk/bulk-job.ts";
+import { forgetOldValidations } from "./hygiene/validations/forget-old.ts";
+import { openExaminer } from "./hygiene/validations/open-examiner.ts";
 import { recheckDomains, type VerificationLoss } from "./identity/sending-domains/recheck.ts";
+import { releaseHeldBackMail } from "./identity/sending-ips/routing-change.ts";
 import { recheckTrackingDomains, type TrackingDomainLoss } from "./identity/tracking-domains/recheck.ts";
 import { createZoneResolver } from "./identity/zone-resolver.ts";
+import { forgetInbound } from "./inbound/forget.ts";
+import { foldCounters } from "./messages/counters/fold.ts";
 import { ensurePartitions } from "./messages/partitions.ts";
+import { removeOldPartitions } from "./messages/retention.ts";
+import { createResolver } from "./platform/dns.ts";
 import { cleanUp } from "./platform/jobs/clean-up.ts";
 import { type JobRunner, startRunner } from "./platform/jobs/runner.ts";
 import type { Recurring } from "./platform/jobs/schedule.ts";
@@ -17,9 +31,20 @@ import { removeAutoresponderTraces } from "./sending/autoresponders/remove-trace
 import { advanceCampaigns } from "./sending/campaigns/advance.ts";
 import { refreshScores } from "./sending/campaigns/refresh-scores.ts";
 import { removeTraces } from "./sending/campaigns/remove-traces.ts";
+import { createPlatformMail } from "./sending/platform-mail.ts";
 import type { Services } from "./services.ts";
+import {
+  announceCampaigns,
+  announceListing,
+  announceVerification,
+  createJobReaction,
+} from "./webhooks/house-events.ts";
+import { createReceiver } from "./webhooks/receiver.ts";
+import { removeOldWebhookDeliveries } from "./webhooks/remove-old.ts";
+import { startSender } from "./webhooks/sender.ts";
 import { keepBooks } from "./workspace/billing/keep-books.ts";
-import { plans } from "./workspace/billing/plans.ts";
+import type { Plans } from "./workspace/billing/plans.ts";
+import { readPlans } from "./workspace/billing/plans-file.ts";
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
@@ -27,43 +52,111 @@ const DAY_SECONDS = 24 * HOUR_SECONDS;
 const RECHECK_SECONDS = 600;
 /** How often it is looked whether the count of an active segment has grown old. */
 const COUNT_SECONDS = 300;
+/** A look-up is a part of an attempt, which has ten seconds. */
+const WEBHOOK_DNS = { timeoutMs: 5_000, tries: 2 };
 /** The local inbox of capture mode keeps the newest. */
 const CAPTURED_KEPT = 10_000;
 
-export function startJobs(services: Services): Promise<JobRunner> {
+export async function startJobs(services: Services): Promise<JobRunner> {
   const { database, config, log } = services;
-  return startRunner({
+  const plans = readPlans(config.PLANS_FILE);
+  const prober = proberFor(config);
+  const runner = await startRunner({
     database,
     dataDir: config.DATA_DIR,
     log,
     handlers: {
       [IMPORT_JOB]: importHandler({ db: database, clock: services.clock }),
       [EXPORT_JOB]: exportHandler({ db: database, clock: services.clock }),
+      [BULK_JOB]: bulkHandler({
+        db: database,
+        clock: services.clock,
+        plans,
+        examiner: openExaminer(services, prober),
+      }),
     },
-    recurring: [...cleanUp(database, config.DATA_DIR), ...recurringWork(services)],
+    recurring: [...cleanUp(database, config.DATA_DIR), ...recurringWork(services, plans)],
+    onEnded: createJobReaction(services.clock),
   });
+  const webhooks = startSender({
+    db: database,
+    clock: services.clock,
+    log,
+    secrets: services.secrets,
+    post: createReceiver({
+      resolver: createResolver({ servers: config.DNS_SERVERS, ...WEBHOOK_DNS }),
+      allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS,
+    }),
+  });
+  return {
+    async stop() {
+      // Jobs are told to stop before their conversations end.
+      await Promise.all([runner.stop(), prober?.close(), webhooks.stop()]);
+    },
+  };
 }
 
-function recurringWork({ database, config, clock, log }: Services): Recurring[] {
+function recurringWork({ database, config, clock, log }: Services, plans: Plans): Recurring[] {
   const resolverFor = createZoneResolver(config.DNS_SERVERS);
   const onLoss = async (_tx: unknown, loss: VerificationLoss) => {
     log.warn({ ...loss }, "a sending domain lost its verification: its DNS records stayed away");
   };
   return [
-    advanceCampaigns({ db: database, clock, plans, smsCountry: config.SMS_DEFAULT_COUNTRY }),
+    advanceCampaigns({
+      db: database,
+      clock,
+      plans,
+      smsCountry: config.SMS_DEFAULT_COUNTRY,
+      onCampaigns: announceCampaigns,
+    }),
+    removeOldWebhookDeliveries({ db: database, clock }),
+    forgetOldValidations({ db: database, clock }),
     advanceAutoresponders({ db: database, clock, plans }),
     removeAutoresponderTraces({ db: database, clock }),
+    foldCounters(database),
+    ...blacklistTasks({
+      db: database,
+      clock,
+      plans,
+      checker: createChecker({
+        resolver: createZonesResolver(config.DNS_SERVERS),
+        zones: readZones(config.BLACKLIST_ZONES_FILE),
+        clock,
+        // A scheduled run is for news.
+        keptMs: 0,
+      }),
+      sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
+      onListingChanged: announceListing,
+    }),
     ...keepBooks({ db: database, clock, plans }),
+    forgetInbound({ db: database, clock }),
+    releaseHeldBackMail({
+      db: database,
+      async releaseSome(workspaceId, after) {
+        const last = await releaseHeldBack(database, workspaceId, after);
+        if (last !== null) await notifyWorkers(database);
+        return last;
+      },
+    }),
     {
       name: "make-message-partitions",
       seconds: DAY_SECONDS,
       run: () => ensurePartitions(database, clock.now()),
     },
     {
+      name: "forget-old-messages",
+      seconds: DAY_SECONDS,
+      async run() {
+        const { MESSAGE_CONTENT_DAYS: contents, MESSAGE_LOG_DAYS: log } = config;
+        await removeOldPartitions(database, { contents, log }, clock.now());
+      },
+    },
+    {
       name: "recheck-sending-domains",
       seconds: RECHECK_SECONDS,
       async run({ signal }) {
-        await recheckDomains({ db: database, clock, config, resolverFor, onLoss }, signal);
+        const onVerification = announceVerification;
+        await recheckDomains({ db: database, clock, config, resolverFor, onLoss, onVerification }, signal);
       },
     },
     {

@@ -2,14 +2,15 @@
  * The delivery process: a child of `posthaste serve`, in a process of its own so that it never disturbs the API's
  * latency. Tells its parent when it is ready, and how many messages came to which end.
  */
-import { createSecretKey } from "node:crypto";
 import { addressOf, judgeRecipients } from "./audience/suppression-lists/judge.ts";
 import type { FindIdentity } from "./delivery/compose.ts";
 import type { Examine, Finding } from "./delivery/examination.ts";
+import { returnPathKey } from "./delivery/return-path-key.ts";
 import type { LeasedMessage } from "./delivery/store.ts";
 import { startDeliveryWorker, type WorkerOptions } from "./delivery/worker.ts";
 import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";
 import { returnPathHost } from "./identity/return-path.ts";
+import { findRouting, routeChoice } from "./identity/routing-rules/routing.ts";
 import { trackingBase } from "./identity/tracking-domains/tracking-base.ts";
 import { type Config, readConfig } from "./platform/config.ts";
 import type { Queryable } from "./platform/database/pool.ts";
@@ -20,10 +21,11 @@ import { createReactions } from "./reactions.ts";
 import { createAutoresponderMail } from "./sending/autoresponders/leased-mail.ts";
 import { listStoppedIds } from "./sending/autoresponders/store.ts";
 import { type CampaignMailDeps, createCampaignMail } from "./sending/campaigns/leased-mail.ts";
-import { listHaltedIds } from "./sending/campaigns/store.ts";
+import { findRouteFields, listHaltedIds } from "./sending/campaigns/store.ts";
 import { receiptKey, receiptLink } from "./sending/sms/receipt-link.ts";
 import { createServices, type Services } from "./services.ts";
-import { mailLinkKey, mailLinks } from "./tracking/tokens.ts";
+import { mailLinkKey, mailLinks, unsubscribeMailbox } from "./tracking/tokens.ts";
+import { announceCampaigns } from "./webhooks/house-events.ts";
 
 /** How often the counts go to the parent. */
 const REPORT_MS = 1_000;
@@ -55,7 +57,12 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     log,
     resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
     findIdentity: createIdentityFinder(services),
-    returnPathKey: createSecretKey(secrets.derive("return paths")),
+    findRouting: (workspaceId) => findRouting(database, secrets, workspaceId),
+    async findChoice(workspaceId, campaignId) {
+      const fields = await findRouteFields(database, workspaceId, campaignId);
+      return routeChoice(fields ?? { virtualMtaIp: null, routingRuleId: null });
+    },
+    returnPathKey: returnPathKey(secrets),
     smsReceiptUrl: createReceiptUrl(services),
     examine: createExaminer(services),
     async findHalted() {
@@ -120,8 +127,13 @@ function createExaminer({ database, config, clock, log, secrets }: Services): Ex
     clock,
     log,
     smsCountry: config.SMS_DEFAULT_COUNTRY,
+    onCampaigns: announceCampaigns,
     linkBase: (workspaceId, urlDomainId) => trackingBase(database, workspaceId, urlDomainId, publicUrl),
-    linksOf: (mail, base) => mailLinks(mail, base, linkKey),
+    linksOf(mail, base) {
+      const links = mailLinks(mail, base, linkKey);
+      if (config.INBOUND_PORT === null) return links;
+      return { ...links, unsubscribeMail: unsubscribeMailbox(links, config.BOUNCE_DOMAIN) };
+    },
   };
   const examiners = new Map<string, Examine>([
     ["campaign", createCampaignMail(deps)],

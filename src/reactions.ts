@@ -1,20 +1,28 @@
 /**
- * What follows in the rest of the house from an outcome (messages/door.ts): one function for every process that hears of
- * outcomes, for the order of its steps is the order in which everybody locks.
+ * What follows in the rest of the house from an outcome (messages/door.ts), an open or a click, and from unsubscribing: one
+ * function each for every process that hears of it, for the order of its steps is the order in which everybody locks.
  */
 import { markLost, suppressLost } from "./audience/suppression-lists/lost-addresses.ts";
+import { countSoftBounces } from "./inbound/soft-bounces/store.ts";
+import type { OnEngaged } from "./messages/engagement.ts";
 import { lostAmong, type OnMoved } from "./messages/outcome.ts";
 import type { Clock } from "./platform/clock.ts";
+import { countUnsubscribed as countUnsubscribedAutoresponder } from "./sending/autoresponders/mail-store.ts";
 import { countMoved, countRecipients, holdDays } from "./sending/campaigns/counters-store.ts";
+import { countEngaged } from "./sending/campaigns/engagement.ts";
+import { countUnsubscribed } from "./sending/campaigns/engagement-store.ts";
 import { giveBack } from "./sending/give-back.ts";
+import type { OnUnsubscribed } from "./tracking/unsubscribe.ts";
+import { announceSubscriber } from "./webhooks/house-events.ts";
+import { announceEngaged, announceMoved } from "./webhooks/message-events.ts";
 
 /**
- * People first, then days of lists, memberships and their counters, the counters of campaigns, notes on the meter (which wait
- * for nobody), and at the end the lists of bounces and complaints.
+ * Soft bounces first, which say who is lost besides; then people, then days of lists, memberships and their counters, the counters of campaigns, notes on the meter (which wait
+ * for nobody), the lists of bounces and complaints, and at the end the outbox of webhooks, which only grows.
  */
 export function createReactions(clock: Clock): OnMoved {
   return async (tx, moved) => {
-    const lost = lostAmong(moved);
+    const lost = [...lostAmong(moved), ...(await countSoftBounces(tx, moved))];
     const now = clock.now();
     await countRecipients(tx, moved);
     await holdDays(tx, moved, now);
@@ -22,5 +30,23 @@ export function createReactions(clock: Clock): OnMoved {
     await countMoved(tx, moved);
     await giveBack(tx, moved, now);
     await suppressLost(tx, lost);
+    await announceMoved(tx, moved);
   };
 }
+
+export function createEngagementReactions(clock: Clock): OnEngaged {
+  return async (tx, engaged) => {
+    await countEngaged(tx, engaged, clock.now());
+    await announceEngaged(tx, engaged);
+  };
+}
+
+export const onUnsubscribed: OnUnsubscribed = async (tx, departure, now) => {
+  const { workspaceId, messageId, subscriberId, mailingListId, address: email } = departure;
+  const news = { workspaceId, kind: "unsubscribed", subscriberId, mailingListId, email } as const;
+  await announceSubscriber(tx, { ...news, status: "unsubscribed", time: now });
+  return (
+    (await countUnsubscribed(tx, workspaceId, messageId, now)) ||
+    countUnsubscribedAutoresponder(tx, workspaceId, messageId, now)
+  );
+};

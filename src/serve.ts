@@ -1,7 +1,7 @@
 /**
  * `posthaste serve`: the service from first start to graceful stop. In this order: database (embedded or
- * DATABASE_URL), schema, first workspace, HTTP, background jobs, delivery processes. Each delivery process is a child,
- * started again when it dies.
+ * DATABASE_URL), schema, first workspace, HTTP, delivery processes, background jobs, SMTP ports. Each delivery process is
+ * a child, started again when it dies.
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
@@ -18,6 +18,7 @@ import { createLog, type Log } from "./platform/log.ts";
 import { endWithParent } from "./platform/parent.ts";
 import { prepareSchema } from "./platform/schema.ts";
 import { loadSecretKey } from "./platform/secrets.ts";
+import { startInbound } from "./receive.ts";
 import { createServices, type Services } from "./services.ts";
 import { createFirstWorkspace } from "./workspace/first-workspace.ts";
 
@@ -82,10 +83,12 @@ async function run(
   }
   if (roles.includes("delivery")) workers.start(config.DELIVERY_WORKERS);
   const jobs = roles.includes("jobs") ? await startJobs(services) : null;
+  const inbound = roles.includes("inbound") ? await startInbound(services) : null;
 
   if (!signal.aborted) await once(signal, "abort");
   log.info("stopping: finishing what is in flight");
-  return settlesWithin(STOP_MS + KILL_MS, [api?.stop(), jobs?.stop(), workers.stop(STOP_MS)], log);
+  const parts = [api?.stop(), inbound?.stop(STOP_MS), jobs?.stop(), workers.stop(STOP_MS)];
+  return settlesWithin(STOP_MS + KILL_MS, parts, log);
 }
 
 /** Waits for all of it, at most so long, and says whether all is over; what fails is logged, and is over as well. */

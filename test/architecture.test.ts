@@ -117,6 +117,7 @@ const outsideStores: Readonly<Record<string, string>> = {
   "messages/door.ts": "the one way by which an outcome reaches the log",
   "messages/engagement.ts": "the same for what recipients do",
   "messages/partitions.ts": "makes tables",
+  "messages/retention.ts": "drops tables",
   "platform/database/embedded.ts": "makes the database",
   "platform/database/migrate.ts": "makes the schema",
   "platform/database/pool.ts": "begins and ends transactions, listens",

@@ -18,6 +18,7 @@ import { isUuid, newId } from "../src/platform/ids.ts";
 import { catalogueOf } from "../src/workspace/api-keys/catalogue.ts";
 import { type ApiAnswer, apiCaller } from "./support/api-caller.ts";
 import { bodies, jobResource, type Owner, things } from "./support/contract-examples.ts";
+import { startFakeStripe } from "./support/fake-stripe.ts";
 import { startService, type TestService } from "./support/service.ts";
 
 const MEGABYTE = 1024 ** 2;
@@ -36,7 +37,8 @@ let stranger: Owner;
 beforeAll(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-contract-"));
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
-  service = await startService({ env: { DATA_DIR: dataDir } });
+  const stripe = await startFakeStripe();
+  service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env } });
   const { database, clock } = service;
   owner = { workspaceId: service.workspaceId, call: service.call, database, clock, dataDir };
   const other = await service.newWorkspace();
@@ -288,6 +290,7 @@ describe("answers", () => {
     ]) {
       const answer = await owner.call(endpoint.method, `${url}?page=${value}&limit=${value}`);
       expect(answer.status).toBe(200);
+      if (Array.isArray(answer.body.data)) continue;
       const { page, limit } = answer.body.data.pagination;
       expect(page).toBeGreaterThanOrEqual(1);
       expect(limit).toBeGreaterThanOrEqual(1);

@@ -1,10 +1,11 @@
 /** `posthaste credit`: money that the operator received in another way, such as a bank transfer. */
 import type { Command } from "commander";
 import { systemClock } from "../platform/clock.ts";
+import { readConfig } from "../platform/config.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import { getReading } from "../workspace/billing/meter.ts";
 import { shownMoney } from "../workspace/billing/money.ts";
-import { plans } from "../workspace/billing/plans.ts";
+import { readPlans } from "../workspace/billing/plans-file.ts";
 import { readAmount, topUp } from "../workspace/billing/top-up.ts";
 import { argument, readWorkspaceId } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
@@ -28,6 +29,7 @@ export function addCreditCommand(program: Command, { stdout, environment }: CliO
     .option("--json", "print JSON")
     .action(async ({ workspace, amount, note: description, ...options }: CreditOptions) => {
       const now = systemClock.now();
+      const plans = readPlans(readConfig(environment).PLANS_FILE);
       const credited = await withDatabase(environment, (db) =>
         db.transaction(async (tx) => {
           const given = { amount, gateway: "manual", description } as const;

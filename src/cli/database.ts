@@ -1,25 +1,26 @@
 /** The database as a command reaches it, whether the service runs or not. */
 import { readConfig } from "../platform/config.ts";
 import { startEmbedded } from "../platform/database/embedded.ts";
-import { createDatabase, type Database } from "../platform/database/pool.ts";
+import { createDatabase, type Database, type Deadlines } from "../platform/database/pool.ts";
 import { createLog } from "../platform/log.ts";
 import { prepareSchema } from "../platform/schema.ts";
 
 /**
  * Runs `work` against DATABASE_URL or the embedded database of DATA_DIR: the running service's, or one that lives
  * as long as the command. The schema is brought up to date first, as at every start of the service; `applied` names
- * the migrations that this took.
+ * the migrations that this took. `deadlines` are for work that reads everything there is.
  */
 export async function withDatabase<Result>(
   environment: Readonly<Record<string, string | undefined>>,
   work: (db: Database, applied: readonly string[]) => Promise<Result>,
+  deadlines: Partial<Deadlines> = {},
 ): Promise<Result> {
   const { DATABASE_URL, DATA_DIR } = readConfig(environment);
   const embedded = DATABASE_URL
     ? undefined
     : await startEmbedded({ dataDir: DATA_DIR, log: createLog("silent") });
   const url = DATABASE_URL?.href ?? embedded?.connection.url ?? "";
-  const db = createDatabase(url, { size: 2, name: "posthaste command", onError: () => {} });
+  const db = createDatabase(url, { size: 2, name: "posthaste command", onError: () => {}, deadlines });
   try {
     return await work(db, await prepareSchema(db, createLog("silent")));
   } finally {

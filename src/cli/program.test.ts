@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
@@ -60,14 +60,15 @@ test("without --json the workspace is a table and the key is printed once", asyn
   expect((await run("workspace list")).stdout).not.toContain("efk_");
 });
 
-test("plan, time zone and hourly cap are set one by one", async () => {
+test("plan, time zone, hourly cap and the address of notices are set one by one", async () => {
   const { id, created_at } = await make();
   const made = { id, created_at, name: "Acme", plan: "free", timezone: "UTC", hourly_cap: null };
   const set = (options: string) => answer(`workspace set --workspace ${id} ${options}`);
   expect(await set("--hourly-cap 100")).toMatchObject({ ...made, hourly_cap: 100 });
   expect(await set("--plan growth")).toMatchObject({ ...made, hourly_cap: 100, plan: "growth" });
-  const last = await set("--hourly-cap none --timezone Asia/Tokyo");
-  expect(last).toMatchObject({ ...made, plan: "growth", timezone: "Asia/Tokyo" });
+  expect(await set("--notify-email ops@Acme.example")).toMatchObject({ notify_email: "ops@acme.example" });
+  const last = await set("--hourly-cap none --timezone Asia/Tokyo --notify-email none");
+  expect(last).toMatchObject({ ...made, plan: "growth", timezone: "Asia/Tokyo", notify_email: null });
   expect(await answer("workspace list")).toContainEqual(last);
 });
 
@@ -109,9 +110,11 @@ test.each([
   ["workspace create --name Acme --colour red", "--colour"],
   [`workspace set --workspace ${newId()}`, "at least one"],
   [`workspace set --workspace ${newId()} --hourly-cap 0`, "whole number"],
+  [`workspace set --workspace ${newId()} --notify-email nobody`, "with an @"],
   ["workspace suspend --workspace 7", "UUID"],
   [`key create --workspace ${newId()} --name Key --permissions nonsense:read`, "nonsense:read"],
   [`key create --workspace ${newId()} --name Key --permissions *:* --expires 2020-01-01`, "future"],
+  ["lists refresh --list cooking --from list.txt", "disposable"],
   ["serve --roles api,cooking", "api, delivery, jobs, inbound"],
 ])("%j is wrong usage", async (line, word) => {
   const { code, stdout, stderr } = await run(line);
@@ -186,15 +189,43 @@ test("without a service a command runs the embedded database for itself, and joi
   }
 });
 
+test("a newer list of disposable domains is taken, and a page is not", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-cli-"));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const [list, page] = [join(dataDir, "list.txt"), join(dataDir, "page.html")];
+  await writeFile(list, Array.from({ length: 150 }, (_, at) => `d${at}.example`).join("\n"));
+  await writeFile(page, "<html></html>\n");
+  const refresh = (from: string) =>
+    run(`lists refresh --list disposable --from ${from}`, { DATA_DIR: dataDir });
+  expect((await refresh(list)).stdout).toBe("The list of disposable domains has 150 domains.\n");
+  expect(await refresh(page)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^error: The list was not taken: .+\n$/),
+  });
+});
+
 test("the doctor says where counters differ from the log, and fails then", async () => {
   expect(await answer("doctor --counters")).toEqual([]);
   const [workspace, campaign] = [newId(), newId()];
   await service.database.run(sql`
     insert into campaign_counters (workspace_id, campaign_id, delivered) values (${workspace}, ${campaign}, 3)`);
+  await service.database.run(sql`
+    insert into report_quarters (workspace_id, quarter, source, opens) values (${workspace}, now(), 'api', 2)`);
   const { code, stdout } = await run("doctor --counters --json");
   expect([code, JSON.parse(stdout)]).toEqual([
     1,
-    [{ campaign_id: campaign, domain: null, counter: "delivered", kept: 3, counted: 0 }],
+    [
+      {
+        counter_of: "campaign",
+        campaign_id: campaign,
+        domain: null,
+        counter: "delivered",
+        kept: 3,
+        counted: 0,
+      },
+      { counter_of: expect.stringContaining("report_quarters"), counter: "opens", kept: 2, counted: 0 },
+    ].map((row) => expect.objectContaining(row)),
   ]);
+  await service.database.run(sql`delete from report_quarters where workspace_id = ${workspace}`);
   await service.database.run(sql`delete from campaign_counters where campaign_id = ${campaign}`);
 });

@@ -9,6 +9,8 @@ import { addCreditCommand } from "./credit.ts";
 import { addDemoCommand } from "./demo.ts";
 import { addDoctorCommand } from "./doctor.ts";
 import { addKeyCommands } from "./key.ts";
+import { addListsCommands } from "./lists.ts";
+import { addMailCommands } from "./mail.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import type { Output } from "./output.ts";
 import { addServeCommand, type Role } from "./serve.ts";
@@ -40,6 +42,8 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   addWorkspaceCommands(program, options);
   addKeyCommands(program, options);
   addCreditCommand(program, options);
+  addListsCommands(program, options);
+  addMailCommands(program, options);
   addConfigCommand(program, options);
   addDoctorCommand(program, options);
   addDemoCommand(program, options);

@@ -9,6 +9,7 @@ import { listWorkspaces } from "../workspace/workspaces/store.ts";
 import {
   planNames,
   readHourlyCap,
+  readNotifyEmail,
   readPlanName,
   readTimezone,
   type Workspace,
@@ -18,7 +19,16 @@ import { withDatabase } from "./database.ts";
 import { json, table } from "./output.ts";
 import type { CliOptions } from "./program.ts";
 
-const columns = ["id", "name", "plan", "timezone", "hourly_cap", "is_suspended", "created_at"] as const;
+const columns = [
+  "id",
+  "name",
+  "plan",
+  "timezone",
+  "hourly_cap",
+  "notify_email",
+  "is_suspended",
+  "created_at",
+] as const;
 const planHelp = `one of ${planNames.join(", ")}`;
 const zoneHelp = "IANA time zone, such as Europe/Paris";
 const jsonHelp = "print JSON";
@@ -72,21 +82,27 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
 
   workspace
     .command("set")
-    .description("change plan, time zone or hourly cap; what is not given stays")
+    .description("change plan, time zone, hourly cap or where notices go; what is not given stays")
     .requiredOption("--workspace <id>", "its id", readWorkspaceId)
     .option("--plan <plan>", planHelp, argument(readPlanName))
     .option("--timezone <zone>", zoneHelp, argument(readTimezone))
     .option("--hourly-cap <messages>", "most messages an hour, or none", argument(readHourlyCap))
+    .option(
+      "--notify-email <address>",
+      "where notices to the workspace go, or none",
+      argument(readNotifyEmail),
+    )
     .option("--json", jsonHelp)
     .action(async (options: Named & SetOptions, command: Command) => {
-      const { plan, timezone, hourlyCap } = options;
+      const { plan, timezone, hourlyCap, notifyEmail } = options;
       const changes = {
         ...(plan !== undefined && { plan }),
         ...(timezone !== undefined && { timezone }),
         ...(hourlyCap !== undefined && { hourly_cap: hourlyCap === "none" ? null : hourlyCap }),
+        ...(notifyEmail !== undefined && { notify_email: notifyEmail === "none" ? null : notifyEmail }),
       };
       if (Object.keys(changes).length === 0) {
-        command.error("error: give at least one of --plan, --timezone and --hourly-cap");
+        command.error("error: give at least one of --plan, --timezone, --hourly-cap and --notify-email");
       }
       await change(options, changes);
     });
@@ -107,4 +123,5 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
 interface SetOptions extends Partial<Pick<Workspace, "plan" | "timezone">> {
   /** A word, because commander takes null for a value that could not be read. */
   readonly hourlyCap?: number | "none";
+  readonly notifyEmail?: string;
 }

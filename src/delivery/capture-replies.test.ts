@@ -3,19 +3,39 @@ import { leased } from "../../test/support/transport-recorder.ts";
 import { captureReply } from "./capture-replies.ts";
 import { conclude } from "./conclusion.ts";
 
-const statusOf = (recipient: string) => {
+const outcomeOf = (recipient: string) => {
   const attempt = { message: leased("any"), result: captureReply(recipient), mxHost: "capture" };
-  const { outcome } = conclude(attempt, new Date(), 0.5);
-  return [outcome?.status, outcome?.isAddressFault];
+  return conclude(attempt, new Date(), 0.5).outcome;
 };
 
 test.each([
-  ["ada+bounce@example.com", "bounced", true],
-  ["ada+bounce@shop.test", "bounced", true],
-  ["ada+full@mail.example", "bounced", false],
-  ["ada+later@example.org", "deferred", false],
-])("%s is refused on request", (recipient, status, isAddressFault) => {
-  expect(statusOf(recipient)).toEqual([status, isAddressFault]);
+  ["ada+bounce@example.com", "bounced", true, { type: "hard", category: "NoEmail" }],
+  ["ada+bounce@shop.test", "bounced", true, { type: "hard", category: "NoEmail" }],
+  ["ada+full@mail.example", "bounced", false, { type: "soft", category: "MailboxFull" }],
+  ["ada+later@example.org", "deferred", false, { type: "soft", category: "General" }],
+])("%s is refused on request", (recipient, status, isAddressFault, classification) => {
+  expect(outcomeOf(recipient)).toMatchObject({ status, isAddressFault, classification });
+});
+
+test("a domain that takes no mail is a hard bounce, our own fault is none", () => {
+  const message = leased("any");
+  const unroutable = {
+    outcome: "unroutable",
+    status: "bounced",
+    enhanced: "5.1.10",
+    reason: "null MX",
+  } as const;
+  const nowhere = conclude({ message, result: unroutable, mxHost: null }, new Date(), 0.5);
+  expect(nowhere.outcome).toMatchObject({ classification: { type: "hard", category: "NoEmail" } });
+  const ours = {
+    outcome: "refused",
+    stage: "mail",
+    code: 503,
+    enhanced: null,
+    text: "Bad sequence",
+  } as const;
+  const failed = conclude({ message, result: ours, mxHost: null }, new Date(), 0.5);
+  expect(failed.outcome).toMatchObject({ status: "failed", classification: null });
 });
 
 test.each([
@@ -26,5 +46,5 @@ test.each([
   "ada+bounce@notexample.com",
   "ada+bounce@example.com.net",
 ])("%s is taken", (recipient) => {
-  expect(statusOf(recipient)).toEqual(["delivered", false]);
+  expect(outcomeOf(recipient)).toMatchObject({ status: "delivered", classification: null });
 });

@@ -3,10 +3,12 @@
  * between attempts is absent, so that a retry sends the same Message-ID from the same return path (greylisting knows
  * the triple of client, sender and recipient).
  */
+import { isAscii } from "node:buffer";
 import type { KeyObject } from "node:crypto";
-import { domainOf } from "../mail/address.ts";
+import { domainOf, needsSmtpUtf8 } from "../mail/address.ts";
 import { type DkimSigning, messageTokenHeader, signDkim } from "../mail/dkim.ts";
-import { renderMessage } from "../mail/header.ts";
+import { type HeaderField, renderHeaders, renderMessage } from "../mail/header.ts";
+import { readHeaderSection } from "../mail/header-section.ts";
 import { htmlFromText, textFromHtml } from "../mail/html-text.ts";
 import { type Attachment, composeMessage } from "../mail/mime.ts";
 import { encodeBase64 } from "../mail/transfer-encoding.ts";
@@ -36,6 +38,8 @@ export interface ComposeOptions {
   readonly findIdentity: FindIdentity;
   /** Keys the token in return paths and in our own header. */
   readonly returnPathKey: KeyObject;
+  /** Where complaints may be sent (RFC 9477); null when we receive no mail. */
+  readonly complaintAddress?: string | null;
 }
 
 /** Gmail's SenderId (Feedback-ID): 5 to 15 characters, the same for the whole stream. */
@@ -50,7 +54,7 @@ const LOOK_UP_AGAIN_SECONDS = 5;
  */
 export async function prepare(
   message: LeasedMessage,
-  { findIdentity, returnPathKey }: ComposeOptions,
+  { findIdentity, ...marking }: ComposeOptions,
   events: TransportEvents,
 ): Promise<Composed | null> {
   let identity: SenderIdentity;
@@ -61,48 +65,104 @@ export async function prepare(
     return null;
   }
   try {
-    return await compose(message, identity, returnPathKey);
+    return await compose(message, identity, marking);
   } catch (error) {
     events.onFault(message, error);
     return null;
   }
 }
 
+/** A message but for its signature. */
+interface Written extends Pick<Composed, "subject" | "smtpUtf8"> {
+  /** What is signed. */
+  readonly headers: readonly HeaderField[];
+  readonly body: Buffer;
+  /** Both, as they are sent. */
+  readonly octets: Buffer;
+  /** Where it is not that of From's domain. */
+  readonly returnPathHost: string | null;
+}
+
 /** @throws a programmer's error on content that acceptance should have refused */
 async function compose(
   message: LeasedMessage,
   { signingKey, returnPathHost }: SenderIdentity,
-  returnPathKey: KeyObject,
+  { returnPathKey, complaintAddress = null }: Omit<ComposeOptions, "findIdentity">,
 ): Promise<Composed> {
   const token = encodeReturnPath(message.message_id, returnPathKey);
-  const recipient = `${message.localpart}@${message.domain}`;
+  const ours: HeaderField[] = [
+    ["Feedback-ID", feedbackId(message)],
+    [messageTokenHeader, token],
+    ...complaintFields(complaintAddress, token),
+  ];
+  const { raw } = message;
+  const written = raw === null ? write(message, ours) : complete(message, raw, ours);
+  const { headers, body, octets, subject, smtpUtf8 } = written;
+  const signature = signingKey && (await signDkim({ ...signingKey, headers, body, timestamp: new Date() }));
+  return {
+    subject,
+    mailFrom: `${token}@${written.returnPathHost ?? returnPathHost}`,
+    rcptTo: recipientOf(message),
+    message: signature === null ? octets : behind([["DKIM-Signature", signature]], octets),
+    smtpUtf8,
+  };
+}
+
+/** Whoever asks for complaints this way gets them signed for: a provider need not know us. */
+function complaintFields(address: string | null, token: string): HeaderField[] {
+  if (address === null) return [];
+  return [
+    ["CFBL-Address", `${address}; report=arf`],
+    ["CFBL-Feedback-ID", token],
+  ];
+}
+
+function recipientOf({ localpart, domain }: LeasedMessage): string {
+  return `${localpart}@${domain}`;
+}
+
+function write(message: LeasedMessage, ours: readonly HeaderField[]): Written {
   const content = message.content?.() ?? storedContent(message);
-  const { subject } = content;
-  const { headers, body, needsSmtpUtf8 } = composeMessage({
+  const { subject, returnPathHost } = content;
+  const composed = composeMessage({
     messageId: `${message.message_id}@${domainOf(message.from_email)}`,
     date: message.created_at,
     from: { name: content.fromName, address: message.from_email },
-    to: { name: content.toName, address: recipient },
+    to: { name: content.toName, address: recipientOf(message) },
     subject,
     html: content.html ?? htmlFromText(content.text ?? ""),
     text: content.text ?? textFromHtml(content.html ?? ""),
     attachments: content.attachments,
     headers: [
       ...content.headers,
-      ["Feedback-ID", feedbackId(message)],
-      [messageTokenHeader, token],
+      ...ours,
       // Platform mail is made by a program: nothing should answer it (RFC 3834 section 5).
       ...(message.source === "platform" ? ([["Auto-Submitted", "auto-generated"]] as const) : []),
     ],
   });
-  const signature = signingKey && (await signDkim({ ...signingKey, headers, body, timestamp: new Date() }));
+  const { headers, body } = composed;
+  const octets = renderMessage(headers, body);
+  return { subject, headers, body, octets, returnPathHost, smtpUtf8: composed.needsSmtpUtf8 };
+}
+
+/** What a client of the submission port wrote goes out octet by octet, behind the fields that are this message's own. */
+function complete(message: LeasedMessage, raw: Buffer, ours: readonly HeaderField[]): Written {
+  const section = readHeaderSection(raw);
+  if (!section.ok) throw new Error(`a submitted message cannot be read: ${section.fault}`);
+  const given = section.fields.map(({ name, value }): HeaderField => [name, value]);
   return {
-    subject,
-    mailFrom: `${token}@${content.returnPathHost ?? returnPathHost}`,
-    rcptTo: recipient,
-    message: renderMessage(signature === null ? headers : [["DKIM-Signature", signature], ...headers], body),
-    smtpUtf8: needsSmtpUtf8,
+    subject: message.subject,
+    headers: [...ours, ...given],
+    body: raw.subarray(section.bodyStart),
+    octets: behind(ours, raw),
+    returnPathHost: null,
+    smtpUtf8: needsSmtpUtf8(recipientOf(message)) || !isAscii(raw.subarray(0, section.bodyStart)),
   };
+}
+
+/** A message with further fields in front. */
+function behind(fields: readonly HeaderField[], octets: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(renderHeaders(fields)), octets]);
 }
 
 function storedContent(message: LeasedMessage): MessageContent {

@@ -2,7 +2,7 @@
  * What an attempt comes to: how its lease is settled and what the log is told. Pure: reply in, decision out.
  */
 import { classifyReply } from "../mail/smtp-reply.ts";
-import type { Outcome } from "../messages/outcome.ts";
+import { type Classification, type Outcome, type TlsNote, unclassified } from "../messages/outcome.ts";
 import type { Unroutable } from "./mx.ts";
 import { nextAttemptAt } from "./retry.ts";
 import type { TransactionResult } from "./smtp-outcome.ts";
@@ -24,19 +24,31 @@ export interface Attempt {
   readonly result: AttemptResult;
   /** Host that answered, or was tried last. */
   readonly mxHost: string | null;
+  /** The address of ours it was made from, where that is known. */
+  readonly sourceIp?: string | null;
+  /** Set where that address was chosen: the next attempt is made from it, too. */
+  readonly isSourceChosen?: boolean;
+  /** What protected it; null or missing when nobody was spoken to. */
+  readonly tls?: TlsNote | null;
 }
 
 /** Settles an attempt. `random` is from 0 to 1, for the jitter of the retry. */
-export function conclude({ message, result, mxHost }: Attempt, now: Date, random: number): Conclusion {
-  const { status, waitSeconds, isAddressFault } = judge(result);
+export function conclude(attempt: Attempt, now: Date, random: number): Conclusion {
+  const { message, result, mxHost, sourceIp = null, isSourceChosen = false, tls = null } = attempt;
+  const { status, waitSeconds, isAddressFault, classification } = judge(result);
   const { code, enhanced: enhancedCode, text: detail } = replyOf(result);
-  const news = { mxHost, code, enhancedCode, isAddressFault, detail };
-  if (status === "deferred") return putOff(message, now, news, { waitSeconds, random });
+  const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls };
+  const news = { ...unclassified, ...about, detail };
+  const nextSourceIp = isSourceChosen ? sourceIp : null;
+  if (status === "deferred") return putOff(message, now, news, { waitSeconds, random, nextSourceIp });
   return finish(message, now, { ...news, status });
 }
 
 /** What an attempt has brought. */
-type AttemptNews = Pick<Outcome, "mxHost" | "code" | "enhancedCode" | "isAddressFault" | "detail">;
+type AttemptNews = Omit<
+  Outcome,
+  keyof ReturnType<typeof identify> | "status" | "time" | "attempts" | "nextAttemptAt"
+>;
 
 /** No other attempt is made. A deferred message that is over for us is one whose end somebody else will tell (sms). */
 export function finish(
@@ -57,7 +69,11 @@ export function putOff(
   message: LeasedMessage,
   now: Date,
   news: AttemptNews,
-  { waitSeconds, random }: { readonly waitSeconds: number | null; readonly random: number },
+  {
+    waitSeconds,
+    random,
+    nextSourceIp = null,
+  }: { readonly waitSeconds: number | null; readonly random: number; readonly nextSourceIp?: string | null },
 ): Conclusion {
   const attempts = message.attempts + 1;
   const next = nextAttemptAt({
@@ -74,7 +90,7 @@ export function putOff(
   }
   const outcome = { ...identify(message), ...news, attempts, time: now, nextAttemptAt: next };
   return {
-    settlement: settlementOf(message, attempts, next),
+    settlement: { ...settlementOf(message, attempts, next), sourceIp: nextSourceIp },
     outcome: { ...outcome, status: "deferred" },
   };
 }
@@ -89,8 +105,16 @@ export function drop(
   return { settlement: settlementOf(message, message.attempts, null), outcome };
 }
 
-/** Puts a message back without an attempt and without news, to be leased again; one that is past its time fails. */
-export function postpone(message: LeasedMessage, now: Date, seconds: number): Conclusion {
+/**
+ * Puts a message back without an attempt and without news, to be leased again; one that is past its time fails.
+ * @param sourceIp where it should leave from
+ */
+export function postpone(
+  message: LeasedMessage,
+  now: Date,
+  seconds: number,
+  sourceIp: string | null = message.source_ip,
+): Conclusion {
   const { attempts, expires_at } = message;
   if (now >= expires_at) {
     const reason = `Gave up after ${attempts} attempts: the receiver's lane stayed closed`;
@@ -100,38 +124,55 @@ export function postpone(message: LeasedMessage, now: Date, seconds: number): Co
     };
   }
   const dueAt = Math.min(now.getTime() + seconds * 1000, expires_at.getTime());
-  return { settlement: settlementOf(message, attempts, new Date(dueAt)), outcome: null };
+  return { settlement: { ...settlementOf(message, attempts, new Date(dueAt)), sourceIp }, outcome: null };
 }
 
 /** What is said of a message without anybody having been asked. */
 function unattempted(message: LeasedMessage, now: Date) {
   const { attempts } = message;
   const nothing = { nextAttemptAt: null, mxHost: null, code: null, isAddressFault: false };
-  return { ...identify(message), time: now, attempts, ...nothing };
+  return { ...identify(message), ...unclassified, time: now, attempts, ...nothing };
 }
 
 interface Verdict {
   readonly status: "delivered" | "bounced" | "failed" | "deferred";
   readonly waitSeconds: number | null;
   readonly isAddressFault: boolean;
+  readonly classification: Classification | null;
 }
 
+/** A domain that does not exist or takes no mail (mx.ts). */
+const NO_SUCH_DOMAIN: Classification = { type: "hard", category: "NoEmail" };
+
 function judge(result: AttemptResult): Verdict {
+  const plain = { waitSeconds: null, isAddressFault: false, classification: null };
   switch (result.outcome) {
     case "accepted":
-      return { status: "delivered", waitSeconds: null, isAddressFault: false };
+      return { ...plain, status: "delivered" };
     case "broken":
-      return { status: "deferred", waitSeconds: null, isAddressFault: false };
-    case "unroutable":
-      // A domain that does not exist or takes no mail (mx.ts).
-      return { status: result.status, waitSeconds: null, isAddressFault: result.status === "bounced" };
+      return { ...plain, status: "deferred" };
+    case "unroutable": {
+      const { status } = result;
+      if (status !== "bounced") return { ...plain, status };
+      return { ...plain, status, isAddressFault: true, classification: NO_SUCH_DOMAIN };
+    }
     case "refused": {
-      const { retry, bounceClass, waitSeconds, suppress: isAddressFault } = classifyReply(result);
-      if (retry) return { status: "deferred", waitSeconds, isAddressFault: false };
-      return { status: bounceClass === "ours" ? "failed" : "bounced", waitSeconds: null, isAddressFault };
+      const {
+        retry,
+        bounceClass: type,
+        category,
+        waitSeconds,
+        suppress: isAddressFault,
+      } = classifyReply(result);
+      const classification = type === "ours" ? null : { type, category };
+      if (retry) return { status: "deferred", waitSeconds, isAddressFault: false, classification };
+      return { ...plain, status: classification ? "bounced" : "failed", isAddressFault, classification };
     }
   }
 }
+
+/** RFC 3463: "cryptographic failure". */
+const TLS_FAULT = "4.7.5";
 
 function replyOf(result: AttemptResult): { code: number | null; enhanced: string | null; text: string } {
   switch (result.outcome) {
@@ -141,7 +182,11 @@ function replyOf(result: AttemptResult): { code: number | null; enhanced: string
     case "unroutable":
       return { code: null, enhanced: result.enhanced, text: result.reason };
     case "broken":
-      return { code: null, enhanced: null, text: `${result.reason} (at ${result.stage})` };
+      return {
+        code: null,
+        enhanced: result.fault === "tls" ? TLS_FAULT : null,
+        text: `${result.reason} (at ${result.stage})`,
+      };
   }
 }
 

@@ -3,16 +3,21 @@
  * minutes: a campaign asks for the same domains thousands of times.
  */
 import { isIP } from "node:net";
+import type { StsPolicy } from "../mail/mta-sts.ts";
 import type { Resolver } from "../mail/resolver.ts";
+import { isPublicAddress } from "../platform/public-address.ts";
 import { Answers } from "../platform/remember.ts";
 import { type Lane, laneFor } from "./lanes.ts";
 import { findMailHosts, type MailHost, siteName, type Unroutable } from "./mx.ts";
+import { isBinding } from "./smtp-tls.ts";
+import { type FindTlsa, withTlsDemands } from "./tls-demands.ts";
 
 const KEPT_MS = 5 * 60_000;
 const MOST_KEPT = 50_000;
 
-/** Where the mail of a domain goes. Domains of one site share its connections. */
+/** Where the mail of a domain goes. */
 export interface Destination {
+  /** Its hosts, and what their TLS has to prove: domains of one site share its sessions. */
   readonly site: string;
   readonly lane: Lane;
   /** In the order to try them. */
@@ -25,26 +30,53 @@ export type FindRoute = (domain: string) => Promise<Route>;
 
 /** By MX, as RFC 5321 section 5.1 has it. */
 export function routeByMx(options: {
-  resolver: Resolver;
+  resolver: Pick<Resolver, "mx" | "ipv4" | "ipv6">;
   allowPrivate: boolean;
   lanes: readonly Lane[];
+  /** The MTA-STS policy of a domain. */
+  findPolicy?: ((domain: string) => Promise<StsPolicy | null>) | null;
+  /** For DANE, to which `resolver` has to tell the truth about DNSSEC. */
+  findTlsa?: FindTlsa | null;
 }): FindRoute {
+  const { resolver, allowPrivate, lanes, findPolicy, findTlsa = null } = options;
   return remembering(async (domain) => {
-    const found = await findMailHosts(options.resolver, domain, { allowPrivate: options.allowPrivate });
+    const [found, policy = null] = await Promise.all([
+      findMailHosts(resolver, domain, { allowPrivate }),
+      findPolicy?.(domain),
+    ]);
     if (found.outcome === "unroutable") return found;
-    const names = found.hosts.map((host) => host.name);
-    return { hosts: found.hosts, site: siteName(names), lane: laneFor(names, options.lanes) };
+    const hosts = await withTlsDemands(found.hosts, { domain, policy, findTlsa });
+    if ("outcome" in hosts) return hosts;
+    const names = hosts.map((host) => host.name);
+    return { hosts, site: siteName(hosts.map(provenName)), lane: laneFor(names, lanes) };
   });
 }
 
-/** Everything to one smart host, an address or a name; the operator's own network may hold it. */
-export function routeToRelay(host: string, lane: Lane, resolver: Resolver): FindRoute {
+/** A host with the proof it has to give; nobody who demands it shares sessions with somebody who does not. */
+function provenName({ name, tls }: MailHost): string {
+  return isBinding(tls) ? `${name} (${tls.by})` : name;
+}
+
+/** Everything to one smart host, an address or a name. */
+export function routeToRelay(
+  host: string,
+  options: {
+    readonly resolver: Resolver;
+    readonly lane: Lane;
+    /** The operator's own may stand in the operator's network; one that a workspace names may not. */
+    readonly allowPrivate: boolean;
+    /** Where the operator or the workspace has named it. */
+    readonly setting: string;
+  },
+): FindRoute {
+  const { resolver, lane, allowPrivate, setting } = options;
   return remembering(async () => {
-    if (isIP(host)) return { site: host, lane, hosts: [{ name: host, addresses: [host] }] };
-    const [ipv4, ipv6] = await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]);
-    const addresses = [ipv4, ipv6].flatMap((answer) => (answer.outcome === "found" ? answer.records : []));
+    const lookups = isIP(host) ? [] : await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]);
+    const found = lookups.flatMap((answer) => (answer.outcome === "found" ? answer.records : []));
+    const all = isIP(host) ? [host] : found;
+    const addresses = all.filter((address) => allowPrivate || isPublicAddress(address));
     if (addresses.length > 0) return { site: host, lane, hosts: [{ name: host, addresses }] };
-    const reason = `the relay ${host} has no address: check RELAY_URL`;
+    const reason = `the relay ${host} has no ${all.length > 0 ? "public " : ""}address: check ${setting}`;
     return { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", reason };
   });
 }

@@ -60,6 +60,7 @@ afterEach(async () => {
 
 async function startWorker(
   examine: DispatcherOptions["examine"] = async () => new Map(),
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<Dispatcher> {
   const config = readConfig({
     MAIL_MODE: "direct",
@@ -67,6 +68,7 @@ async function startWorker(
     ALLOW_PRIVATE_MX: "true",
     DATA_DIR: dataDir,
     MAIL_HOSTNAME: "mail.posthaste.test",
+    ...settings,
   });
   const worker = await startDeliveryWorker({
     config,
@@ -79,6 +81,8 @@ async function startWorker(
       returnPathHost: "bounce.posthaste.test",
     }),
     returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
+    findRouting: async () => ({ ips: [], rules: [] }),
+    findChoice: async () => ({ ip: null, ruleId: null }),
     smsReceiptUrl: () => "",
     examine,
     findHalted: async () => ({ paused: halted, cancelled: [] }),
@@ -118,6 +122,44 @@ test("an accepted message is delivered once, signed, from a return path of its o
   expect(await listEvents(db, workspaceId, id)).toMatchObject([
     { type: "delivered", attempt: 1, mx_host: "mx.example.test", code: 250 },
   ]);
+});
+
+test("what protected a conversation stands in the timeline, clear text too", async () => {
+  await startWorker();
+  const timelineOf = async (to: string) => {
+    const id = await accept(to);
+    await eventually(`${to} to be tried`, async () => (await listEvents(db, workspaceId, id)).length > 0);
+    return listEvents(db, workspaceId, id);
+  };
+  const clear = { version: null, cipher: null, verified: false, policy: null, policy_met: null };
+  expect(await timelineOf("ada@example.test")).toMatchObject([{ type: "delivered", tls: clear }]);
+  expect(await timelineOf("ada@away.test")).toMatchObject([{ type: "deferred", tls: null }]);
+  await mx.close();
+  mx = await startFakeMx({ port: mx.port, tls: "offered" });
+  const encrypted = { version: "TLSv1.3", cipher: expect.stringMatching(/^TLS_/), verified: false };
+  expect(await timelineOf("greylist@example.test")).toMatchObject([{ type: "deferred", tls: encrypted }]);
+});
+
+test("a domain is asked for its MTA-STS policy, unless MTA_STS is off", async () => {
+  const policyQuestions = () => dns.questions.filter(({ name }) => name.startsWith("_mta-sts."));
+  await startWorker(undefined, { MTA_STS: "off" });
+  await reaches(await accept("ada@example.test"), "delivered");
+  expect(policyQuestions()).toEqual([]);
+  await workers.pop()?.stop();
+  await startWorker();
+  await reaches(await accept("ada@example.test"), "delivered");
+  expect(policyQuestions()).toEqual([{ name: "_mta-sts.example.test", type: "TXT" }]);
+});
+
+test("a resolver for DANE finds the mail hosts", async () => {
+  await using validating = await startFakeDns({
+    "dane.test": { MX: [[10, "mx.dane.test"]] },
+    "mx.dane.test": { A: ["127.0.0.1"] },
+  });
+  for (const name of ["dane.test", "mx.dane.test"]) validating.secure.add(name);
+  await startWorker(undefined, { DANE_RESOLVER: validating.address });
+  await reaches(await accept("ada@dane.test"), "delivered");
+  expect(validating.questions).toContainEqual({ name: "_25._tcp.mx.dane.test", type: "TLSA" });
 });
 
 test("a greylisted message waits, says until when, and is then delivered once from the same return path", async () => {

@@ -22,6 +22,7 @@ import { type Attempt, type Conclusion, conclude, drop, postpone } from "./concl
 import type { Examine, Finding } from "./examination.ts";
 import { Holdings } from "./holdings.ts";
 import { openJournal } from "./journal.ts";
+import { localNetworks } from "./local-networks.ts";
 import { createRecovery, markAlive } from "./recovery.ts";
 import { Settler } from "./settler.ts";
 import { concludeSms } from "./sms/conclusion.ts";
@@ -34,6 +35,9 @@ const HEARTBEAT_MS = 20_000;
 /** A message is not started when its lease might lapse before the server has answered MAIL. */
 const LEASE_MARGIN_MS = 10_000;
 const LEASE_BATCH = 250;
+/** A look at the queue that passes over a long row for full lanes is dear: then more is taken at once, and less often. */
+const DEAR_LOOK_MS = 100;
+const LARGE_BATCH = 1_000;
 /**
  * Messages held at once, by priority: enough to keep every session busy, little enough to give back. Bulk mail leaves
  * room, so that a password reset never waits for a campaign to be carried.
@@ -113,6 +117,8 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   let leftSome = false;
   /** Whether it brought something although a lane was full: that lane will soon have room for more. */
   let isBusy = false;
+  /** How long it took the database. */
+  let lookMs = 0;
 
   /** As of the last look. */
   let halted: Halted = { paused: [], cancelled: [] };
@@ -122,7 +128,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     held.remove(message);
     settler.add(conclusion);
     options.onConclusion?.(conclusion);
-    if (leftSome && roomFor(1) >= LEASE_BATCH) bell.resolve();
+    if (leftSome && roomFor(1) >= batch()) bell.resolve();
   };
 
   const events: TransportEvents & SmsEvents = {
@@ -144,6 +150,8 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       }
       settle(message, postpone(message, clock.now(), seconds * (1 + random() / 2)));
     },
+    onHeldBack: (message, seconds, sourceIp) =>
+      settle(message, postpone(message, clock.now(), seconds, sourceIp)),
     onDropped: (message) => settle(message, postpone(message, clock.now(), 0)),
     onFault(message, error) {
       log.error({ err: error, message_id: message.message_id }, "a message could not be attempted");
@@ -159,14 +167,17 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   const saturatedCampaigns = () =>
     (smsTransport?.saturatedCampaigns() ?? []).filter((id) => !halted.cancelled.includes(id));
 
+  const batch = () => (lookMs < DEAR_LOOK_MS ? LEASE_BATCH : LARGE_BATCH);
   const roomFor = (priority: Priority) => MOST_HELD[priority] - held.size;
 
   /** Leases what there is room for, transactional mail first. */
   const lease = async (): Promise<void> => {
     leftSome = false;
     isBusy = false;
+    const most = batch();
+    lookMs = 0;
     for (const priority of [0, 1] as const) {
-      const limit = Math.min(LEASE_BATCH, roomFor(priority));
+      const limit = Math.min(most, roomFor(priority));
       const bytes = MOST_BYTES_HELD[priority] - held.bytes;
       if (limit <= 0 || bytes <= 0) {
         leftSome = true;
@@ -181,9 +192,12 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
         bytes,
         seconds: LEASE_SECONDS,
         saturated,
-        halted: [...halted.paused, ...saturatedCampaigns()],
+        networks: localNetworks().networks,
+        halted: [...halted.paused, ...saturatedCampaigns(), ...(transport.foreignCampaigns?.() ?? [])],
       };
+      const asked = performance.now();
       const messages = await leaseMessages(db, order);
+      lookMs += performance.now() - asked;
       const findings = await examineAll(messages.filter(isExamined));
       for (const message of messages) begin(message, findings.get(message.message_id), until);
       isBusy ||= saturated.length > 0 && messages.length > 0;
@@ -225,8 +239,9 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
         log.error({ err: error }, "leasing failed, trying again");
         await databaseIsBack(db, stopping.signal);
       }
-      if (leftSome && roomFor(1) >= LEASE_BATCH && held.bytes < MOST_BYTES_HELD[1]) continue;
-      await Promise.race([bell.promise, delay(isBusy ? BUSY_POLL_MS : POLL_MS, undefined, { ref: false })]);
+      if (leftSome && roomFor(1) >= batch() && held.bytes < MOST_BYTES_HELD[1]) continue;
+      const pause = Math.max(lookMs, isBusy ? BUSY_POLL_MS : POLL_MS);
+      await Promise.race([bell.promise, delay(pause, undefined, { ref: false })]);
     }
   };
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { LANE_SHARE, LanePace } from "./lane-pace.ts";
+import { FIRST_SHARE, LANE_SHARE, LanePace } from "./lane-pace.ts";
 import { laneFor, mergeLanes } from "./lanes.ts";
 import { defaultLane, type Lane } from "./lanes-table.ts";
 
@@ -29,7 +29,20 @@ test("a lane without limits never waits", () => {
   const pace = paceOf({ messages_per_second: null, connections_per_minute: null, connections: null });
   for (let n = 0; n < 10_000; n++) pace.takeMessage();
   expect([pace.untilMessage(), pace.untilConnection()]).toEqual([0, 0]);
+});
+
+test("a lane holds little before it has shown what it carries, and little again when it carries no more", () => {
+  const pace = paceOf({ messages_per_second: null });
+  const taken = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
+  expect(pace.share).toBe(FIRST_SHARE);
+  for (let n = 0; n < 200; n++) pace.heed(taken);
+  expect(pace.share).toBe(400);
+  for (let n = 0; n < 2_000; n++) pace.heed(taken);
   expect(pace.share).toBe(LANE_SHARE);
+  vi.advanceTimersByTime(5_000);
+  expect(pace.share).toBe(LANE_SHARE);
+  vi.advanceTimersByTime(5_000);
+  expect(pace.share).toBe(FIRST_SHARE);
 });
 
 test("the pause is what the reply names, else what the lane has for these words, else a minute", () => {
@@ -61,7 +74,7 @@ test("after a deferral about our reputation the lane is wary for 90 minutes", ()
   pace.takeMessage();
   expect(pace.untilMessage()).toBeGreaterThan(50_000);
   vi.advanceTimersByTime(90 * 60_000);
-  expect(pace).toMatchObject({ connections: 10, share: 500, isUsual: true });
+  expect(pace).toMatchObject({ connections: 10, share: FIRST_SHARE, isUsual: true });
   expect(pace.untilMessage()).toBe(0);
 });
 
@@ -70,6 +83,23 @@ test("a connection that comes about ends the row of failures", () => {
   for (const hasSucceeded of [false, true, false]) pace.opened(hasSucceeded);
   expect(pace.pauseLeft).toBe(0);
   pace.opened(false);
+  expect(pace.pauseLeft).toBe(120_000);
+});
+
+test("a lane where twenty conversations break in a row rests; an answer of any kind ends the row", () => {
+  const broken = {
+    outcome: "broken",
+    stage: "dot",
+    fault: "closed",
+    reason: "gone",
+    dataSent: true,
+  } as const;
+  const pace = paceOf();
+  for (let n = 0; n < 19; n++) pace.heed(broken);
+  pace.heed(refused(550, "5.1.1 No such user"));
+  for (let n = 0; n < 19; n++) pace.heed(broken);
+  expect(pace.pauseLeft).toBe(0);
+  pace.heed(broken);
   expect(pace.pauseLeft).toBe(120_000);
 });
 

@@ -5,18 +5,21 @@
 import { classifyReply } from "../mail/smtp-reply.ts";
 import type { AttemptResult } from "./conclusion.ts";
 import type { Lane } from "./lanes.ts";
+import type { SmtpStage } from "./smtp-outcome.ts";
 
-/** Messages that one lane may hold in a worker: a sick one must not fill it. */
+/** Messages that one lane may hold in a worker at most, and before it has shown what it carries: sick ones must not fill it. */
 export const LANE_SHARE = 1_000;
-/** A slow lane holds what it carries in this time. */
+export const FIRST_SHARE = 250;
+/** A slow lane holds what it carries in this time; one that gets faster twice as much. */
 const SHARE_MS = 5_000;
 /** What comes back to a slow lane is spread over this time at most, for it may be fast again by then. */
 const LONGEST_RETURN_MS = 10 * 60_000;
 
 /** A lane that was told to slow down without being told for how long. */
 const UNNAMED_PAUSE_MS = 60_000;
-/** A lane where one connection after the other failed. */
+/** A lane where one connection after the other failed, or so many conversations broke off without an answer between. */
 const REST_MS = 2 * 60_000;
+const BREAKS_BEFORE_REST = 20;
 /** After a deferral about our reputation (mail-practice §11): one connection, one message a minute, for 90 minutes. */
 const WARY_MS = 90 * 60_000;
 const WARY_INTERVAL_MS = 60_000;
@@ -26,10 +29,13 @@ export class LanePace {
   readonly #messages: Rate;
   readonly #waryMessages = new Rate(1, WARY_INTERVAL_MS);
   readonly #connections: Rate;
+  readonly #carried = new Flow(SHARE_MS);
   #pausedUntil = 0;
   #waryUntil = 0;
   /** Connections that failed one after the other. */
   #failures = 0;
+  /** Messages on whose way the conversation broke, one after the other. */
+  #breaks = 0;
   #lastReturn = 0;
 
   constructor(lane: Lane) {
@@ -50,12 +56,18 @@ export class LanePace {
 
   /** How many messages the lane may hold; at least one. */
   get share(): number {
-    return Math.ceil(Math.min(LANE_SHARE, SHARE_MS / this.#rate.interval));
+    const shown = Math.max(FIRST_SHARE, 2 * this.#carried.count);
+    return Math.ceil(Math.min(LANE_SHARE, shown, SHARE_MS / this.#rate.interval));
   }
 
   /** Does it go at its usual pace, with nothing to be remembered? */
   get isUsual(): boolean {
-    return this.untilMessage() === 0 && this.untilConnection() === 0 && !this.#isWary && this.#failures === 0;
+    return (
+      this.untilMessage() === 0 &&
+      this.untilConnection() === 0 &&
+      !this.#isWary &&
+      this.#failures + this.#breaks === 0
+    );
   }
 
   /** How long until the next message may start. */
@@ -93,8 +105,11 @@ export class LanePace {
     this.#pause(REST_MS);
   }
 
-  /** Slows down after a refusal for now that concerns us and not the one message. */
+  /** Notes an attempt that has ended; slows down after a refusal for now that concerns us and not the one message. */
   heed(result: AttemptResult): void {
+    this.#carried.note();
+    if (result.outcome === "broken" && isMidway(result.stage)) this.#break();
+    else this.#breaks = 0;
     if (result.outcome !== "refused") return;
     const { scope, category, retry, waitSeconds } = classifyReply(result);
     const suspension = this.#lane.suspensions.find(({ words }) => result.text.includes(words));
@@ -102,6 +117,14 @@ export class LanePace {
     const seconds = waitSeconds ?? suspension?.seconds;
     this.#pause(seconds === undefined ? UNNAMED_PAUSE_MS : seconds * 1_000);
     if (seconds === undefined && category === "Reputation") this.#waryUntil = performance.now() + WARY_MS;
+  }
+
+  /** A host that takes connections and hangs up on every message costs more than one that is away. */
+  #break(): void {
+    this.#breaks += 1;
+    if (this.#breaks < BREAKS_BEFORE_REST) return;
+    this.#breaks = 0;
+    this.#pause(REST_MS);
   }
 
   get #isWary(): boolean {
@@ -114,6 +137,40 @@ export class LanePace {
 
   #pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, performance.now() + ms);
+  }
+}
+
+function isMidway(stage: SmtpStage): boolean {
+  return stage === "mail" || stage === "rcpt" || stage === "data" || stage === "dot";
+}
+
+/** How many there were lately: in the present span of time or in the one before it. */
+class Flow {
+  readonly #ms: number;
+  #start = Number.NEGATIVE_INFINITY;
+  #now = 0;
+  #before = 0;
+
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
+
+  get count(): number {
+    this.#roll();
+    return Math.max(this.#now, this.#before);
+  }
+
+  note(): void {
+    this.#roll();
+    this.#now += 1;
+  }
+
+  #roll(): void {
+    const age = performance.now() - this.#start;
+    if (age < this.#ms) return;
+    this.#before = age < 2 * this.#ms ? this.#now : 0;
+    this.#now = 0;
+    this.#start = performance.now();
   }
 }
 

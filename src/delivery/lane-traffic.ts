@@ -14,6 +14,7 @@ import { LanePace } from "./lane-pace.ts";
 import type { Lane } from "./lanes.ts";
 import { type Cooling, SessionPool, type SessionSettings, type UsedSession } from "./sessions.ts";
 import type { TransactionResult } from "./smtp-outcome.ts";
+import { noteTls } from "./smtp-tls.ts";
 import type { LeasedMessage, Priority } from "./store.ts";
 import type { TransportEvents } from "./transport.ts";
 
@@ -220,7 +221,8 @@ export class LaneTraffic {
 
   /** Sends one message; gives it back when the session had ended before it began. */
   async #send(load: Carried, composed: Composed, used: UsedSession): Promise<Carried | null> {
-    const { message } = load;
+    const { message, destination } = load;
+    const { host, localAddress: sourceIp, tls } = used.session;
     let isFresh = false;
     const mayBegin = () => {
       if (!this.#mayGoOn(load)) return false;
@@ -234,7 +236,10 @@ export class LaneTraffic {
       if (result.outcome === "withdrawn") this.#events.onDropped(message);
       else if (result.outcome === "unbegun") return null;
       else if (!isFresh && isEndOfReuse(result)) return load;
-      else this.#concluded({ message, result, mxHost: used.session.host });
+      else {
+        const demand = destination.hosts.find(({ name }) => name === host)?.tls;
+        this.#concluded({ message, result, mxHost: host, sourceIp, tls: noteTls(tls, demand) });
+      }
     } catch (error) {
       this.#events.onFault(message, error);
     }
@@ -261,7 +266,8 @@ export class LaneTraffic {
     try {
       await this.#sessions.keepIdle(this.#pace.connections - this.#runners);
       const opened = await this.#sessions.open(destination);
-      this.#pace.opened("session" in opened);
+      // A host whose TLS is not good enough is there: what one domain demands must not rest the lane.
+      this.#pace.opened("session" in opened || isTlsFault(opened.failure.result));
       if ("session" in opened) return opened;
       this.#concluded({ message, ...opened.failure });
     } catch (error) {
@@ -290,6 +296,10 @@ export class LaneTraffic {
   #takeAll(): Load[] {
     return [...this.#waiting[0].splice(0), ...this.#waiting[1].splice(0)];
   }
+}
+
+function isTlsFault(result: Attempt["result"]): boolean {
+  return result.outcome === "broken" && result.fault === "tls";
 }
 
 /**

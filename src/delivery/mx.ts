@@ -9,6 +9,7 @@
 import { isIP } from "node:net";
 import type { Lookup, MxRecord, Resolver } from "../mail/resolver.ts";
 import { isPublicAddress } from "../platform/public-address.ts";
+import type { TlsDemand } from "./smtp-tls.ts";
 
 const MOST_HOSTS = 10;
 const MOST_ADDRESSES = 30;
@@ -18,6 +19,10 @@ export interface MailHost {
   readonly name: string;
   /** In the order to try them; never empty. */
   readonly addresses: readonly string[];
+  /** DNSSEC vouches for its name and its addresses. */
+  readonly isSecure?: boolean;
+  /** What TLS with it has to prove; without it any will do, and clear text where there is none. */
+  readonly tls?: TlsDemand;
 }
 
 /** There is nobody to talk to. */
@@ -43,7 +48,7 @@ export interface MailHostOptions {
 
 /** Finds the hosts in the order to try them; at most 10 hosts and 30 addresses are considered. Never rejects. */
 export async function findMailHosts(
-  resolver: Resolver,
+  resolver: Pick<Resolver, "mx" | "ipv4" | "ipv6">,
   domain: string,
   options: MailHostOptions,
 ): Promise<MailHosts> {
@@ -71,7 +76,7 @@ export function siteName(hostNames: readonly string[]): string {
   return [...new Set(hostNames)].sort().join(",");
 }
 
-interface Look {
+export interface Look {
   readonly mx: (name: string) => Promise<Lookup<MxRecord>>;
   readonly addresses: (name: string) => Promise<[Lookup<string>, Lookup<string>]>;
 }
@@ -89,10 +94,14 @@ async function locate(look: Look, domain: string, options: MailHostOptions): Pro
     return unroutable("bounced", "5.1.10", `the domain ${domain} takes no mail (null MX)`);
 
   const candidates = await Promise.all(
-    exchanges.map(({ exchange }) => lookUp(look, exchange, options.allowPrivate)),
+    exchanges.map(({ exchange }) => lookUpHost(look, exchange, options.allowPrivate)),
   );
   const reachable = candidates.filter(({ usable }) => usable.length > 0);
-  const hosts = reachable.map(({ name, usable }) => ({ name, addresses: usable }));
+  const hosts = reachable.map(({ name, usable, isSecure }) => ({
+    name,
+    addresses: usable,
+    ...(isSecure && answer.isSecure === true && { isSecure }),
+  }));
   return hosts.length > 0
     ? { outcome: "found", hosts: limited(hosts) }
     : whyNone(domain, candidates, isImplicit);
@@ -114,14 +123,21 @@ function considered(records: readonly MxRecord[], random: () => number): MxRecor
 }
 
 /** A host and what came of looking it up. */
-interface Candidate {
+export interface Candidate {
   readonly name: string;
   readonly usable: readonly string[];
   readonly forbidden: readonly string[];
   readonly failure: string | null;
+  /** DNSSEC vouches for what was found. */
+  readonly isSecure: boolean;
 }
 
-async function lookUp(look: Look, exchange: string, allowPrivate: boolean): Promise<Candidate> {
+/** Which addresses of one mail host may be talked to. */
+export async function lookUpHost(
+  look: Pick<Look, "addresses">,
+  exchange: string,
+  allowPrivate: boolean,
+): Promise<Candidate> {
   const isLiteral = isIP(exchange) !== 0;
   const lookups: readonly Lookup<string>[] = isLiteral ? [] : await look.addresses(exchange);
   // IPv4 first: few machines have a route and a good name in IPv6.
@@ -135,6 +151,7 @@ async function lookUp(look: Look, exchange: string, allowPrivate: boolean): Prom
     usable: addresses.filter(mayUse),
     forbidden: addresses.filter((address) => !mayUse(address)),
     failure: failed?.reason ?? null,
+    isSecure: !isLiteral && lookups.every((lookup) => lookup.outcome !== "found" || lookup.isSecure === true),
   };
 }
 
@@ -151,10 +168,10 @@ function whyNone(domain: string, candidates: readonly Candidate[], isImplicit: b
 
 function limited(hosts: readonly MailHost[]): MailHost[] {
   let left = MOST_ADDRESSES;
-  return hosts.flatMap(({ name, addresses }) => {
-    const kept = addresses.slice(0, left);
-    left -= kept.length;
-    return kept.length > 0 ? [{ name, addresses: kept }] : [];
+  return hosts.flatMap((host) => {
+    const addresses = host.addresses.slice(0, left);
+    left -= addresses.length;
+    return addresses.length > 0 ? [{ ...host, addresses }] : [];
   });
 }
 

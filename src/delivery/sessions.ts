@@ -1,14 +1,17 @@
 /**
  * The SMTP sessions of one lane, and the way to a new one: the hosts of a site in their order, each address in turn,
- * TLS when it is offered and in clear text where only TLS fails (opportunistic, RFC 7435).
+ * TLS when it is offered and in clear text where only TLS fails (opportunistic, RFC 7435), unless more is demanded.
  */
+import { isIP } from "node:net";
 import { isLoopback } from "../platform/public-address.ts";
 import { ExpiringMap } from "../platform/remember.ts";
 import type { Attempt } from "./conclusion.ts";
 import type { Destination } from "./destination.ts";
 import type { Lane } from "./lanes.ts";
+import type { MailHost } from "./mx.ts";
 import type { Credentials } from "./smtp-auth.ts";
 import { type OpenResult, openSession, type SessionOptions, type SmtpSession } from "./smtp-session.ts";
+import { isBinding, type TlsDemand } from "./smtp-tls.ts";
 
 /** A session that nobody uses is closed after this long. */
 const IDLE_MS = 60_000;
@@ -17,13 +20,15 @@ const BROKEN_TLS_MS = 3 * 24 * 60 * 60_000;
 /** How long the addresses of one site are tried, one after the other; an attempt under way is let finish. */
 const OPENING_MS = 2 * 60_000;
 /** How long a host that did not answer is left alone: a refusal is quick news, silence is slow (mail-practice §11). */
-const COOL_MS = { unreachable: 2 * 60_000, timeout: 15 * 60_000, unauthorized: 2 * 60_000 };
+const COOL_MS = { unreachable: 2 * 60_000, timeout: 15 * 60_000, tls: 5 * 60_000, unauthorized: 2 * 60_000 };
 /** Hosts and sites of one lane about which something is remembered. */
 const MOST_REMEMBERED = 10_000;
 
 export interface SessionSettings {
   readonly port: number;
   readonly ehloName: string;
+  /** The source address, where one was chosen; hosts are reached by addresses of its family only. */
+  readonly localAddress?: string;
   /** What a smart host wants. */
   readonly implicitTls?: boolean;
   readonly credentials?: Credentials | undefined;
@@ -38,7 +43,7 @@ export interface UsedSession {
 }
 
 /** What a failed opening says about every message that wants to go there. */
-export type OpenFailed = { readonly failure: Pick<Attempt, "result" | "mxHost"> };
+export type OpenFailed = { readonly failure: Pick<Attempt, "result" | "mxHost" | "sourceIp"> };
 
 /** A site that is left alone until a moment of performance.now(). */
 export type Cooling = OpenFailed & { readonly until: number };
@@ -100,22 +105,22 @@ export class SessionPool {
 
   /** Opens a new one. When every host fails, the last failure speaks for the site and cools it down. */
   async open({ site, hosts }: Destination): Promise<UsedSession | OpenFailed> {
+    const { localAddress } = this.#settings;
+    const sourceIp = localAddress ?? null;
+    const reason = `no mail host has an address${localAddress ? ` that ${localAddress} reaches` : ""}`;
     let failure: OpenFailed["failure"] = {
-      result: {
-        outcome: "unroutable",
-        status: "deferred",
-        enhanced: "4.4.4",
-        reason: "no mail host has an address",
-      },
+      result: { outcome: "unroutable", status: "deferred", enhanced: "4.4.4", reason },
       mxHost: null,
+      sourceIp,
     };
     const deadline = performance.now() + OPENING_MS;
     for (const host of hosts) {
       for (const address of host.addresses) {
         if (performance.now() > deadline) break;
-        const opened = await this.#openHost(host.name, address);
+        if (localAddress !== undefined && isIP(localAddress) !== isIP(address)) continue;
+        const opened = await this.#openHost(host, address);
         if (opened.outcome === "open") return this.#welcome({ site, session: opened.session, carried: 0 });
-        failure = { result: opened, mxHost: host.name };
+        failure = { result: opened, mxHost: host.name, sourceIp };
       }
     }
     this.#cool(site, failure);
@@ -133,10 +138,11 @@ export class SessionPool {
     void this.keepIdle(0);
   }
 
-  async #openHost(host: string, address: string): Promise<OpenResult> {
-    const { port, ehloName, implicitTls, credentials, options } = this.#settings;
-    const target = { host, address, port, ehloName, credentials, ...options };
+  async #openHost({ name: host, tls: demand }: MailHost, address: string): Promise<OpenResult> {
+    const { port, ehloName, localAddress, implicitTls, credentials, options } = this.#settings;
+    const target = { host, address, port, ehloName, localAddress, credentials, ...options };
     if (implicitTls) return openSession({ ...target, tls: "implicit" });
+    if (isBinding(demand)) return onDemand(demand, await openSession({ ...target, tls: "required", demand }));
     const mustEncrypt = this.#lane.tls_required || (credentials !== undefined && !isLoopback(address));
     if (this.#brokenTls.get(host) && !mustEncrypt) return openSession({ ...target, tls: "none" });
     const opened = await openSession({ ...target, tls: mustEncrypt ? "required" : "opportunistic" });
@@ -174,9 +180,16 @@ export class SessionPool {
   }
 }
 
+/** Says who demanded what TLS has failed to prove. */
+function onDemand(demand: TlsDemand, opened: OpenResult): OpenResult {
+  if (opened.outcome !== "broken" || opened.fault !== "tls") return opened;
+  const by = demand.by === "dane" ? "DANE" : "MTA-STS";
+  return { ...opened, reason: `${by} demands secure TLS: ${opened.reason}` };
+}
+
 /** How long a site is left alone when it could not be opened, in milliseconds. */
 function restAfter(result: Attempt["result"]): number {
-  if (result.outcome === "broken" && (result.fault === "unreachable" || result.fault === "timeout"))
+  if (result.outcome === "broken" && result.fault !== "closed" && result.fault !== "protocol")
     return COOL_MS[result.fault];
   // A wrong password is wrong for every message: said a thousand times, it locks the account.
   const isLogInFailed = "stage" in result && result.stage === "auth";

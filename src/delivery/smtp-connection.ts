@@ -29,6 +29,8 @@ export interface TcpTarget {
 export class SmtpConnection {
   readonly #deadlines: SmtpDeadlines;
   readonly #awaited: Awaited[] = [];
+  /** The address of ours that it goes out from. */
+  readonly localAddress: string | null;
   #socket: Socket;
   #reader = new ReplyReader();
   #fault: Fault | null = null;
@@ -39,6 +41,7 @@ export class SmtpConnection {
 
   private constructor(socket: Socket, deadlines: SmtpDeadlines) {
     this.#socket = socket;
+    this.localAddress = socket.localAddress ?? null;
     this.#deadlines = deadlines;
     this.#listen();
   }

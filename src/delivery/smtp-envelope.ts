@@ -50,8 +50,13 @@ export function composeEnvelope(transaction: Transaction, offers: Extensions): E
   return { mail: `MAIL FROM:<${mailFrom}>${size}${body}${utf8}\r\n`, rcpt: `RCPT TO:<${rcptTo}>\r\n` };
 }
 
+/** Whether an address can be written into a command at all. */
+export function fitsCommand(address: string): boolean {
+  return ADDRESS.test(address);
+}
+
 function checkAddress(address: string, smtpUtf8: boolean): void {
-  if (!ADDRESS.test(address)) throw new Error(`not an address for SMTP: ${JSON.stringify(address)}`);
+  if (!fitsCommand(address)) throw new Error(`not an address for SMTP: ${JSON.stringify(address)}`);
   if (!smtpUtf8 && !/^[ -~]*$/.test(address))
     throw new Error(`not an ASCII address: ${JSON.stringify(address)}`);
 }

@@ -14,7 +14,7 @@ import { composeEnvelope, type Transaction } from "./smtp-envelope.ts";
 import type { Extensions } from "./smtp-extensions.ts";
 import { type Greeted, type Greeting, greet, type OpenFailure } from "./smtp-greeting.ts";
 import type { TransactionResult, Unbegun, Withdrawn } from "./smtp-outcome.ts";
-import type { TlsOutcome } from "./smtp-tls.ts";
+import type { TlsDemand, TlsOutcome } from "./smtp-tls.ts";
 import { transact } from "./smtp-transaction.ts";
 import { broken } from "./smtp-verdict.ts";
 
@@ -24,6 +24,8 @@ export interface SessionOptions extends TcpTarget, Greeting {
   /** The name its certificate should bear; default `host`. */
   readonly servername?: string | undefined;
   readonly secureContext?: SecureContext | undefined;
+  /** What TLS has to prove; it belongs to the wish "required". */
+  readonly demand?: TlsDemand | undefined;
   /** To log in with, at a smart host. */
   readonly credentials?: Credentials | undefined;
   readonly deadlines?: SmtpDeadlines | undefined;
@@ -32,17 +34,16 @@ export interface SessionOptions extends TcpTarget, Greeting {
 export type OpenResult = { readonly outcome: "open"; readonly session: SmtpSession } | OpenFailure;
 
 /**
- * Opens a session, or says at which stage that failed. No TLS wish demands a certificate that can be verified: a
- * caller with such a policy reads `session.tls`.
+ * Opens a session, or says at which stage that failed. Only `demand` asks for a certificate that can be verified.
  *
  * @throws a programmer's error on an EHLO name that is no name
  */
 export async function openSession(options: SessionOptions): Promise<OpenResult> {
   if (!/^[\w.:[\]-]+$/.test(options.ehloName)) throw new Error(`not a name for EHLO: ${options.ehloName}`);
-  const { host, servername = host, secureContext } = options;
+  const { host, servername = host, secureContext, demand } = options;
   const connection = await SmtpConnection.open(options, options.deadlines ?? standardDeadlines);
   if (!(connection instanceof SmtpConnection)) return { ...broken("connect", connection), tlsFailed: false };
-  const greeted = await greet(connection, options, { servername, secureContext });
+  const greeted = await greet(connection, options, { servername, secureContext, demand });
   const refused = greeted.outcome === "greeted" ? await logIn(connection, greeted, options) : null;
   const opened = refused ?? greeted;
   if (opened.outcome === "greeted")
@@ -75,6 +76,11 @@ export class SmtpSession {
     this.offers = greeted.offers;
     this.tls = greeted.tls;
     this.#connection = connection;
+  }
+
+  /** The address of ours that it goes out from. */
+  get localAddress(): string | null {
+    return this.#connection.localAddress;
   }
 
   /** False once the connection has ended, whoever ended it; `send` then answers `broken` with nothing sent. */

@@ -2,17 +2,20 @@ import { createSecretKey } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { startFakeMx } from "../../test/support/fake-mx.ts";
 import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
+import { newId } from "../platform/ids.ts";
+import type { FindDeparture } from "./departures.ts";
 import type { FindRoute } from "./destination.ts";
-import { LANE_SHARE } from "./lane-pace.ts";
+import { FIRST_SHARE } from "./lane-pace.ts";
 import { defaultLane, type Lane } from "./lanes-table.ts";
 import { createSmtpTransport } from "./smtp-transport.ts";
 
-async function startTransport(findRoute: FindRoute) {
+async function startTransport(findRoute: FindRoute, findDeparture?: FindDeparture) {
   const mx = await startFakeMx();
   const recorder = recordTransport();
   const transport = createSmtpTransport(
     {
       findRoute,
+      ...(findDeparture && { findDeparture }),
       session: { port: mx.port, ehloName: "out.sender.test" },
       composing: {
         findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.sender.test" }),
@@ -61,10 +64,10 @@ test("a domain without a mail host is an attempt; a look-up that throws is none"
 
 test("while the DNS is silent one domain takes no more than its share, and is leased no further", async () => {
   const { recorder, transport } = await startTransport(() => new Promise(() => {}));
-  for (let n = 0; n < LANE_SHARE / 2; n++) transport.send(leased(`user${n}`));
+  for (let n = 0; n < FIRST_SHARE / 2; n++) transport.send(leased(`user${n}`));
   expect(transport.saturatedDomains()).toEqual(["example.test"]);
-  for (let n = 0; n <= LANE_SHARE / 2; n++) transport.send(leased(`more${n}`));
-  expect(recorder.heard).toMatchObject([{ kind: "postponed", who: `more${LANE_SHARE / 2}` }]);
+  for (let n = 0; n <= FIRST_SHARE / 2; n++) transport.send(leased(`more${n}`));
+  expect(recorder.heard).toMatchObject([{ kind: "postponed", who: `more${FIRST_SHARE / 2}` }]);
 });
 
 test("a provider's lane fills once, however many domains it serves", async () => {
@@ -98,4 +101,85 @@ test("a transport that closes gives back what waits for its route", async () => 
   transport.close();
   answer.resolve(await routeTo({})("example.test"));
   expect(await recorder.waitFor(1)).toEqual([{ kind: "dropped", who: "ann" }]);
+});
+
+/** As it leaves from 127.0.0.2. */
+const fromAnother: FindDeparture = async (_message, route) =>
+  "outcome" in route
+    ? { kind: "ended", result: route }
+    : {
+        kind: "go",
+        destination: route,
+        exit: {
+          key: "127.0.0.2",
+          session: { localAddress: "127.0.0.2", ehloName: "two.sender.test" },
+          sourceIp: "127.0.0.2",
+          allowance: null,
+        },
+      };
+
+test("ways out have connections of their own, each bound to its address, with its name", async () => {
+  const { mx, recorder, transport } = await startTransport(routeTo({ connections: 1 }), fromAnother);
+  for (const routing_version of [null, 1, null, 1]) transport.send(leased("ann", { routing_version }));
+  await recorder.waitFor(4);
+  const peers = mx.messages.map(({ connection, peer, ehlo }) => `${connection} ${peer} ${ehlo}`);
+  expect(new Set(peers).size).toBe(2);
+  expect(peers.filter((peer) => peer.endsWith("127.0.0.2 two.sender.test"))).toHaveLength(2);
+  expect(peers.filter((peer) => peer.endsWith("127.0.0.1 out.sender.test"))).toHaveLength(2);
+});
+
+test("a workspace with a way out of its own fills that way for itself only", async () => {
+  const { recorder, transport } = await startTransport(routeTo({ messages_per_second: 1 }), fromAnother);
+  const { workspace_id } = leased("ann");
+  for (let n = 0; n < 5; n++) transport.send(leased(`user${n}`, { routing_version: 1 }));
+  await recorder.waitFor(1);
+  expect(transport.saturatedDomains()).toEqual([`${workspace_id} example.test`]);
+});
+
+test("an address reaches no host of the other family, and says so", async () => {
+  const onlyV6: FindDeparture = async (message, route) => {
+    const departure = await fromAnother(message, route);
+    if (departure.kind !== "go" || departure.exit === null) return departure;
+    return { ...departure, exit: { ...departure.exit, session: { localAddress: "::1" } } };
+  };
+  const { recorder, transport } = await startTransport(routeTo({}), onlyV6);
+  transport.send(leased("ann", { routing_version: 1 }));
+  expect(await recorder.waitFor(1)).toMatchObject([
+    { kind: "attempt", result: { reason: "no mail host has an address that ::1 reaches" } },
+  ]);
+});
+
+test("what a message takes for its way out is settled once, whatever becomes of it", async () => {
+  const settled: string[] = [];
+  const limited: FindDeparture = async (message, route) => {
+    const departure = await fromAnother(message, route);
+    if (departure.kind !== "go" || departure.exit === null) return departure;
+    const allowance = {
+      settle: ({ outcome }: { readonly outcome: string }) => void settled.push(outcome),
+      giveBack: () => void settled.push("given back"),
+    };
+    return { ...departure, exit: { ...departure.exit, allowance } };
+  };
+  const { recorder, transport } = await startTransport(routeTo({}), limited);
+  transport.send(leased("ann", { routing_version: 1 }));
+  await recorder.waitFor(1);
+  recorder.answer = () => false;
+  transport.send(leased("bob", { routing_version: 1 }));
+  await recorder.waitFor(2);
+  expect(settled).toEqual(["accepted", "given back"]);
+});
+
+test("a campaign that leaves from another machine is left to it", async () => {
+  const campaign = newId();
+  const { recorder, transport } = await startTransport(routeTo({}), async () => ({
+    kind: "wait",
+    seconds: 0,
+    sourceIp: "192.0.2.9",
+    foreignCampaign: campaign,
+  }));
+  transport.send(leased("ann", { routing_version: 1 }));
+  expect(await recorder.waitFor(1)).toEqual([
+    { kind: "heldBack", who: "ann", seconds: 0, sourceIp: "192.0.2.9" },
+  ]);
+  expect(transport.foreignCampaigns?.()).toEqual([campaign]);
 });

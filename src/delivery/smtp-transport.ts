@@ -1,80 +1,155 @@
-/** Messages to lanes: each recipient domain's route is looked up, and each lane has traffic of its own. */
+/**
+ * Messages to lanes: each recipient domain's route is looked up, and each lane has traffic of its own for each way out
+ * of this machine (departures.ts).
+ */
+
+import { ExpiringMap } from "../platform/remember.ts";
 import type { ComposeOptions } from "./compose.ts";
-import type { FindRoute } from "./destination.ts";
-import { LANE_SHARE } from "./lane-pace.ts";
+import { type Departure, type Exit, type FindDeparture, usual } from "./departures.ts";
+import type { Destination, FindRoute } from "./destination.ts";
+import { FIRST_SHARE } from "./lane-pace.ts";
 import { LaneTraffic } from "./lane-traffic.ts";
-import { type Lane, laneKey } from "./lanes.ts";
+import { laneKey } from "./lanes.ts";
+import { siteName } from "./mx.ts";
 import type { SessionSettings } from "./sessions.ts";
 import type { LeasedMessage, Priority } from "./store.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 /** Lanes without traffic are forgotten when there are more than this. */
 const MOST_LANES = 10_000;
-/** Domains whose lane is known; they are named in every lease of a full lane. */
-const MOST_DOMAINS = 10_000;
+/** Places whose lane is known; they are named in every lease of a full lane. */
+const MOST_PLACES = 10_000;
+/** For so long a campaign is left to the machines that have its source address. */
+const FOREIGN_MS = 5_000;
+const MOST_FOREIGN = 1_000;
 /** When mail comes back whose domain is still being looked up for as much as it may hold, or could not be. */
 const ROUTE_AGAIN_SECONDS = 5;
 
 export function createSmtpTransport(
-  options: { findRoute: FindRoute; session: SessionSettings; composing: ComposeOptions },
-  events: TransportEvents,
+  options: {
+    readonly findRoute: FindRoute;
+    /** Asked about mail of workspaces that have a routing of their own. */
+    readonly findDeparture?: FindDeparture;
+    readonly session: SessionSettings;
+    readonly composing: ComposeOptions;
+  },
+  dispatcher: TransportEvents,
 ): Transport {
+  /** The ways out of messages that have one of their own. */
+  const exits = new Map<LeasedMessage, Exit>();
+  const events = heedingExits(exits, dispatcher);
   const lanes = new Map<string, LaneTraffic>();
-  /** The lane each domain's mail went to last. */
-  const laneOfDomain = new Map<string, LaneTraffic>();
-  /** How much mail of each domain waits for its route. */
+  /** The lane that the mail of each place (placeOf) went to last. */
+  const laneOfPlace = new Map<string, LaneTraffic>();
+  /** How much mail for each place waits for its route. */
   const routing = new Map<string, number>();
+  const foreignCampaigns = new ExpiringMap<true>(MOST_FOREIGN);
   let isClosed = false;
 
-  const trafficOf = (lane: Lane, site: string): LaneTraffic => {
-    const key = laneKey(lane, site);
+  const trafficOf = ({ lane, hosts }: Destination, exit: Exit | null): LaneTraffic => {
+    // What is demanded of the hosts' TLS divides sessions and not limits.
+    const own = laneKey(lane, siteName(hosts.map(({ name }) => name)));
+    const key = exit === null ? own : `${own} ${exit.key}`;
     const known = lanes.get(key);
     if (known) return known;
     if (lanes.size >= MOST_LANES) forgetIdle(lanes);
-    const traffic = new LaneTraffic(lane, options.session, options.composing, events);
+    const session = { ...options.session, ...exit?.session };
+    const traffic = new LaneTraffic(lane, session, options.composing, events);
     lanes.set(key, traffic);
     return traffic;
   };
 
   const route = async (message: LeasedMessage) => {
-    const { domain } = message;
-    const found = await options.findRoute(domain);
+    const departure = await departureOf(message);
+    const exit = departure.kind === "go" ? departure.exit : null;
+    if (exit !== null) exits.set(message, exit);
     if (isClosed) return events.onDropped(message);
-    if ("outcome" in found) return events.onAttempt({ message, result: found, mxHost: null });
-    const traffic = trafficOf(found.lane, found.site);
-    const [oldest] = laneOfDomain.size >= MOST_DOMAINS ? laneOfDomain.keys() : [];
-    if (oldest !== undefined) laneOfDomain.delete(oldest);
-    laneOfDomain.set(domain, traffic);
-    traffic.add({ message, destination: found });
+    if (departure.kind === "ended") {
+      return events.onAttempt({ message, result: departure.result, mxHost: null });
+    }
+    if (departure.kind === "wait") {
+      const { foreignCampaign } = departure;
+      if (foreignCampaign !== undefined) foreignCampaigns.set(foreignCampaign, true, FOREIGN_MS);
+      return events.onHeldBack(message, departure.seconds, departure.sourceIp);
+    }
+    const { destination } = departure;
+    const traffic = trafficOf(destination, exit);
+    const [oldest] = laneOfPlace.size >= MOST_PLACES ? laneOfPlace.keys() : [];
+    if (oldest !== undefined) laneOfPlace.delete(oldest);
+    laneOfPlace.set(placeOf(message), traffic);
+    traffic.add({ message, destination });
   };
 
-  const countRouting = (domain: string, more: 1 | -1) => {
-    const count = (routing.get(domain) ?? 0) + more;
-    if (count === 0) routing.delete(domain);
-    else routing.set(domain, count);
+  const departureOf = async (message: LeasedMessage): Promise<Departure> => {
+    const found = await options.findRoute(message.domain);
+    const { findDeparture } = options;
+    return message.routing_version === null || !findDeparture ? usual(found) : findDeparture(message, found);
+  };
+
+  const countRouting = (place: string, more: 1 | -1) => {
+    const count = (routing.get(place) ?? 0) + more;
+    if (count === 0) routing.delete(place);
+    else routing.set(place, count);
   };
 
   return {
     send(message) {
-      const { domain } = message;
-      if ((routing.get(domain) ?? 0) >= LANE_SHARE) return events.onPostponed(message, ROUTE_AGAIN_SECONDS);
-      countRouting(domain, 1);
+      const place = placeOf(message);
+      if ((routing.get(place) ?? 0) >= FIRST_SHARE) return events.onPostponed(message, ROUTE_AGAIN_SECONDS);
+      countRouting(place, 1);
       void route(message)
         .catch((cause: unknown) => events.onPostponed(message, ROUTE_AGAIN_SECONDS, cause))
-        .finally(() => countRouting(domain, -1));
+        .finally(() => countRouting(place, -1));
     },
     saturatedDomains(priority: Priority = 1) {
       const saturated = new Set<string>();
-      for (const [domain, count] of routing) if (count >= LANE_SHARE / 2) saturated.add(domain);
-      for (const [domain, traffic] of laneOfDomain) {
-        if (traffic.isSaturated(priority)) saturated.add(domain);
-        else if (traffic.load === 0) laneOfDomain.delete(domain);
+      for (const [place, count] of routing) if (count >= FIRST_SHARE / 2) saturated.add(place);
+      for (const [place, traffic] of laneOfPlace) {
+        if (traffic.isSaturated(priority)) saturated.add(place);
+        else if (traffic.load === 0) laneOfPlace.delete(place);
       }
       return [...saturated];
     },
+    foreignCampaigns: () => [...foreignCampaigns.keys()],
     close() {
       isClosed = true;
       for (const traffic of lanes.values()) traffic.close();
+    },
+  };
+}
+
+/** What leads to the same lane: a recipient domain, and for workspaces with a routing of their own that of theirs. */
+function placeOf({ workspace_id, domain, routing_version }: LeasedMessage): string {
+  return routing_version === null ? domain : `${workspace_id} ${domain}`;
+}
+
+/** Settles what was taken for a message's way out, whatever becomes of the message. */
+function heedingExits(exits: Map<LeasedMessage, Exit>, events: TransportEvents): TransportEvents {
+  const leave = (message: LeasedMessage) => {
+    const exit = exits.get(message);
+    exits.delete(message);
+    return exit;
+  };
+  const giveBack = (message: LeasedMessage) => leave(message)?.allowance?.giveBack();
+  return {
+    mayStart: (message) => events.mayStart(message),
+    onAttempt(attempt) {
+      const exit = leave(attempt.message);
+      exit?.allowance?.settle(attempt.result);
+      events.onAttempt(exit?.sourceIp ? { ...attempt, isSourceChosen: true } : attempt);
+    },
+    onPostponed(message, seconds, cause) {
+      giveBack(message);
+      events.onPostponed(message, seconds, cause);
+    },
+    onHeldBack: (message, seconds, sourceIp) => events.onHeldBack(message, seconds, sourceIp),
+    onDropped(message) {
+      giveBack(message);
+      events.onDropped(message);
+    },
+    onFault(message, error) {
+      giveBack(message);
+      events.onFault(message, error);
     },
   };
 }

@@ -18,6 +18,9 @@ export const priorities: readonly Priority[] = [0, 1];
 
 /** For so long what was found at acceptance about a recipient holds. */
 const JUDGED_SECONDS = 5;
+/** After so long anybody takes a message that waits for the machine with its source address. */
+const DESERTED_SECONDS = 120;
+const RELEASED_AT_ONCE = 5_000;
 /** A campaign's message is retried for so long. */
 const CAMPAIGN_RETRY_HOURS = 72;
 
@@ -80,52 +83,80 @@ export interface LeasedMessage {
   readonly html: string | null;
   readonly text: string | null;
   readonly attachments: StoredAttachment[] | null;
+  /** The complete message of a client of the submission port, in place of the three above. */
+  readonly raw: Buffer | null;
   /** Whether its content is stored with it; otherwise examination (examination.ts) gives it. */
   readonly has_content: boolean;
   /** Leased before, or later than JUDGED_SECONDS after it was due: the message is judged once more. */
   readonly is_stale: boolean;
+  /** Which version of its workspace's sending IPs and routing rules holds; null: it has none. */
+  readonly routing_version: number | null;
+  /** The address of ours it should leave from, if one was settled on. */
+  readonly source_ip: string | null;
   readonly content?: () => MessageContent;
   /** Of an SMS: what it says and where it goes. */
   readonly sms?: () => SmsContent;
 }
 
+/** What a worker asks for. */
+export interface LeaseOrder {
+  readonly workerId: string;
+  readonly priority: Priority;
+  readonly limit: number;
+  readonly bytes: number;
+  readonly seconds: number;
+  /** Recipient domains whose lanes are full; for workspaces with a routing of their own, "<workspace> <domain>". */
+  readonly saturated: readonly string[];
+  /** This machine's own networks: mail that is to leave from elsewhere stays. */
+  readonly networks?: readonly string[];
+  /** Campaigns that are paused. */
+  readonly halted?: readonly string[];
+}
+
 /**
  * Leases due messages of one priority: up to `limit`, and no more content than `bytes` (but always one message). Every
- * campaign is a line of its own, and what is of none is one; which comes first is left to chance, and in each the longest
- * waiting goes first. A suspended workspace's mail stays in the queue, and so do halted campaigns'.
+ * campaign is a line of its own, and so is what a workspace sends outside of campaigns. Each line has its share of every
+ * batch, workspaces alike whatever the number of their lines; what others leave over goes to whom chance prefers. In a
+ * line the longest waiting goes first. A suspended workspace's mail stays in the queue, and so do halted campaigns'.
  */
-export function leaseMessages(
-  db: Queryable,
-  lease: {
-    workerId: string;
-    priority: Priority;
-    limit: number;
-    bytes: number;
-    seconds: number;
-    /** Recipient domains whose lanes are full. */
-    saturated: readonly string[];
-    /** Campaigns that are paused. */
-    halted?: readonly string[];
-  },
-): Promise<LeasedMessage[]> {
+export function leaseMessages(db: Queryable, lease: LeaseOrder): Promise<LeasedMessage[]> {
   return db.rows(
     sql`
-    with recursive line as (
-      -- From each line's id to the next one's along the index: as many steps as there are lines.
-      (select campaign_id as id from delivery_queue where priority = ${lease.priority} order by campaign_id limit 1)
+    with recursive step as (
+      -- From each line to the next one along the index: as many steps as there are lines.
+      (select workspace_id, campaign_id from delivery_queue where priority = ${lease.priority}
+        order by workspace_id, campaign_id limit 1)
       union all
-      select (select campaign_id from delivery_queue where priority = ${lease.priority} and campaign_id > line.id
-        order by campaign_id limit 1)
-      from line where line.id is not null
-    ), waiting as materialized (
-      select waiting.* from (select id from line where id <> all (${lease.halted ?? []}::uuid[]) order by random()) line
-      cross join lateral (
-        select workspace_id, message_id, bytes, due_at from delivery_queue
-        where priority = ${lease.priority} and campaign_id = line.id and due_at <= now()
-          and domain <> all (${lease.saturated}::text[])
-          and workspace_id <> all (array(select id from workspaces where is_suspended))
-        order by due_at limit ${lease.limit} for update skip locked) waiting
+      select next.* from step cross join lateral (
+        select q.workspace_id, q.campaign_id from delivery_queue q
+        where q.priority = ${lease.priority} and (q.workspace_id, q.campaign_id) > (step.workspace_id, step.campaign_id)
+        order by q.workspace_id, q.campaign_id limit 1) next
+    ), line as materialized (
+      select workspace_id, campaign_id,
+        workspace_id = any (array(select workspace_id from routed_workspaces)) as is_routed,
+        ceil(${lease.limit}::float8 / count(*) over (partition by workspace_id)
+          / (dense_rank() over (order by workspace_id) + dense_rank() over (order by workspace_id desc) - 1)) as share
+      from step where campaign_id <> all (${lease.halted ?? []}::uuid[])
+        and workspace_id <> all (array(select id from workspaces where is_suspended))
+    ), shared as materialized (
+      select head.*, line.campaign_id from (select * from line order by random()) line
+      cross join lateral (${headOf(lease, sql`line.share`, sql`true`)}) head
       limit ${lease.limit}
+    ), more as materialized (
+      -- Who has not filled his share has no more.
+      select head.*, line.campaign_id from (
+        select line.* from line join (
+          select workspace_id, campaign_id, count(*) as taken from shared group by workspace_id, campaign_id) filled
+          on filled.workspace_id = line.workspace_id and filled.campaign_id = line.campaign_id and taken >= share
+        order by random()) line
+      cross join lateral (${headOf(
+        lease,
+        sql`${lease.limit}`,
+        sql`q.message_id not in (select message_id from shared)`,
+      )}) head
+      limit ${lease.limit} - (select count(*) from shared)
+    ), waiting as (
+      select * from shared union all select * from more
     ), due as (
       select workspace_id, message_id, due_at from (
         select *, sum(bytes) over (order by due_at, message_id) - bytes as bytes_before from waiting) as counted
@@ -139,16 +170,33 @@ export function leaseMessages(
             then greatest(q.expires_at, now() + make_interval(hours => ${CAMPAIGN_RETRY_HOURS})) else q.expires_at end
       from due where q.workspace_id = due.workspace_id and q.message_id = due.message_id
       returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at,
+        host(q.source_ip) as source_ip,
         -- Both moments are the database's: machines whose clocks differ agree.
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${JUDGED_SECONDS}) as is_stale
     )
-    select leased.*, m.created_at, m.source, m.origin_id, m.from_email, m.localpart, m.domain, m.subject,
-      c.from_name, c.to_name, c.html, c.text, c.attachments, c.message_id is not null as has_content
+    select leased.*, r.version as routing_version, m.created_at, m.source, m.origin_id, m.from_email, m.localpart, m.domain, m.subject,
+      c.from_name, c.to_name, c.html, c.text, c.attachments, s.raw,
+      c.message_id is not null and (c.submission_id is null or s.id is not null) as has_content
     from leased
     join messages m on m.workspace_id = leased.workspace_id and m.id = leased.message_id
-    left join message_contents c on c.workspace_id = leased.workspace_id and c.message_id = leased.message_id`,
+    left join routed_workspaces r on r.workspace_id = leased.workspace_id
+    left join message_contents c on c.workspace_id = leased.workspace_id and c.message_id = leased.message_id
+    left join submissions s on s.workspace_id = leased.workspace_id and s.id = c.submission_id`,
     "lease messages",
   );
+}
+
+/** The first in a line who may be leased. */
+function headOf({ priority, saturated, networks = [] }: LeaseOrder, most: Sql, condition: Sql): Sql {
+  return sql`
+    select q.workspace_id, q.message_id, q.bytes, q.due_at from delivery_queue q
+    where q.priority = ${priority} and q.workspace_id = line.workspace_id and q.campaign_id = line.campaign_id
+      and q.due_at <= now() and ${condition}
+      and case when line.is_routed then q.workspace_id || ' ' || q.domain else q.domain end
+        <> all (${saturated}::text[])
+      and (q.source_ip is null or q.source_ip <<= any (${networks}::inet[])
+        or q.due_at < now() - make_interval(secs => ${DESERTED_SECONDS}))
+    order by q.due_at limit ${most} for update of q skip locked`;
 }
 
 /** Which lease of which message; an older number cannot do anything any more. */
@@ -191,6 +239,8 @@ export interface Settlement extends Lease {
   readonly attempts: number;
   /** null: done, take it out of the queue. */
   readonly dueAt: Date | null;
+  /** The address of ours it should leave from next. */
+  readonly sourceIp?: string | null;
   /** The receiver has it: a fact, whoever holds the lease by now. */
   readonly isDelivered: boolean;
 }
@@ -214,15 +264,17 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
       select * from unnest(
         ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[],
         ${column((one) => one.leaseNumber)}::integer[], ${column((one) => one.attempts)}::smallint[],
-        ${column((one) => one.dueAt)}::timestamptz[], ${column((one) => one.isDelivered)}::boolean[])
-        as s (workspace_id, message_id, lease_number, attempts, due_at, is_delivered)
+        ${column((one) => one.dueAt)}::timestamptz[], ${column((one) => one.isDelivered)}::boolean[],
+        ${column((one) => one.sourceIp ?? null)}::inet[])
+        as s (workspace_id, message_id, lease_number, attempts, due_at, is_delivered, source_ip)
     ), done as (
       delete from delivery_queue q using settlement s
       where s.due_at is null and q.workspace_id = s.workspace_id and q.message_id = s.message_id
         and (s.is_delivered or (q.lease_number = s.lease_number and q.leased_by is not null))
       returning s.message_id, s.lease_number
     ), waiting as (
-      update delivery_queue q set due_at = s.due_at, attempts = s.attempts, leased_by = null
+      update delivery_queue q
+      set due_at = s.due_at, attempts = s.attempts, source_ip = s.source_ip, leased_by = null
       from settlement s
       where s.due_at is not null and q.workspace_id = s.workspace_id and q.message_id = s.message_id
         and q.lease_number = s.lease_number and q.leased_by is not null
@@ -240,6 +292,31 @@ export function releaseLeasesOf(db: Queryable, workerId: string): Promise<number
   return db.run(
     sql`update delivery_queue set due_at = now(), leased_by = null where leased_by = ${workerId}`,
   );
+}
+
+/**
+ * Makes due what waits for a source address without having been tried, as its workspace's routing has changed: some of
+ * it, by id, from after this one on. Returns the last id, null when there is no more.
+ */
+export async function releaseHeldBack(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  after: string,
+  limit = RELEASED_AT_ONCE,
+): Promise<string | null> {
+  // Who is being leased at this moment meets the new routing anyway.
+  const last = await db.row<{ message_id: string }>(sql`
+    with held_back as materialized (
+      select message_id from delivery_queue
+      where workspace_id = ${workspaceId} and message_id > ${after}
+        and source_ip is not null and attempts = 0 and leased_by is null
+      order by message_id limit ${limit} for update skip locked
+    ), released as (
+      update delivery_queue q set due_at = now(), source_ip = null from held_back h
+      where q.workspace_id = ${workspaceId} and q.message_id = h.message_id
+    )
+    select message_id from held_back order by message_id desc limit 1`);
+  return last?.message_id ?? null;
 }
 
 /** How many messages wait, and how many are held; for the metrics. */

@@ -15,6 +15,8 @@ export interface TransportEvents {
    * and then `cause` is what was thrown.
    */
   onPostponed(message: LeasedMessage, seconds: number, cause?: unknown): void;
+  /** The same, without being said why: it is to leave from an address that is elsewhere, or not before tomorrow. */
+  onHeldBack(message: LeasedMessage, seconds: number, sourceIp: string | null): void;
   /** Given back at once, without an attempt: it may not be sent from here any more. */
   onDropped(message: LeasedMessage): void;
   /** Our own fault: content that cannot be composed. The message fails. */
@@ -24,10 +26,12 @@ export interface TransportEvents {
 export interface Transport {
   send(message: LeasedMessage): void;
   /**
-   * Recipient domains for which enough is waiting here already, or which are not spoken to now. Mail of priority 0 is
-   * kept out by its like only.
+   * Recipient domains for which enough is waiting here already, or which are not spoken to now (leaseMessages). Mail of
+   * priority 0 is kept out by its like only.
    */
   saturatedDomains(priority?: Priority): string[];
+  /** Campaigns whose mail leaves from other machines. */
+  foreignCampaigns?(): string[];
   /** Drops what waits; conversations under way go on to their end. */
   close(): void;
 }

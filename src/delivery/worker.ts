@@ -9,13 +9,18 @@ import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import type { Database } from "../platform/database/pool.ts";
 import type { Log } from "../platform/log.ts";
+import { createValidatingResolver } from "../platform/validating-dns.ts";
 import { createCaptureTransport } from "./capture-transport.ts";
 import type { ComposeOptions, FindIdentity } from "./compose.ts";
+import { createDepartures } from "./departures.ts";
 import { type FindRoute, routeByMx, routeToRelay } from "./destination.ts";
 import { type Dispatcher, type DispatcherOptions, startDispatcher } from "./dispatcher.ts";
 import { rememberIdentities } from "./identity-cache.ts";
-import { laneFor, mergeLanes } from "./lanes.ts";
+import { type Lane, laneFor, mergeLanes } from "./lanes.ts";
+import { localNetworks } from "./local-networks.ts";
+import { type OtherMachines, watchOtherMachines } from "./other-machines.ts";
 import { readRelay } from "./relay.ts";
+import type { FindChoice, FindRouting } from "./routing.ts";
 import type { ShortMessage, SmsGateway } from "./sms/gateway.ts";
 import { readGateway } from "./sms/gateway-settings.ts";
 import { createHttpGateway } from "./sms/http-gateway.ts";
@@ -23,7 +28,9 @@ import { openReceiptDesk, type ReceiptDesk } from "./sms/receipts.ts";
 import { createSmppGateway } from "./sms/smpp-gateway.ts";
 import { createSmsTransport } from "./sms/sms-transport.ts";
 import { createSmtpTransport } from "./smtp-transport.ts";
+import { createStsPolicies } from "./sts-policies.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
+import { WarmUpAllowances } from "./warm-up-allowances.ts";
 
 /** Where a worker's journal lies, on each machine its own. */
 const JOURNALS = "journals";
@@ -36,6 +43,9 @@ export interface WorkerOptions
   readonly log: Log;
   readonly resolver: Resolver;
   readonly findIdentity: FindIdentity;
+  /** A workspace's sending IPs and routing rules, and what a campaign of its chose. */
+  readonly findRouting: FindRouting;
+  readonly findChoice: FindChoice;
   /** Keys the tokens of return paths. */
   readonly returnPathKey: KeyObject;
   /** Where an HTTP gateway tells what became of an SMS. */
@@ -48,13 +58,16 @@ export async function startDeliveryWorker(options: WorkerOptions): Promise<Dispa
   const composing: ComposeOptions = {
     findIdentity: rememberIdentities(options.findIdentity),
     returnPathKey: options.returnPathKey,
+    complaintAddress: config.INBOUND_PORT === null ? null : `fbl@${config.BOUNCE_DOMAIN}`,
   };
+  const others = await watchOtherMachines(db, log);
+  const warmUps = new WarmUpAllowances({ db, clock, log });
   const dispatcher = await startDispatcher({
     db,
     clock,
     log,
     journalFolder: join(config.DATA_DIR, JOURNALS),
-    createTransport: (events) => chooseTransport(options, composing, events),
+    createTransport: (events) => chooseTransport({ ...options, others, warmUps }, composing, events),
     createSmsTransport: desk && ((events) => createSmsTransport(chooseGateway(options, desk), events)),
     examine,
     findHalted,
@@ -65,7 +78,7 @@ export async function startDeliveryWorker(options: WorkerOptions): Promise<Dispa
     workerId: dispatcher.workerId,
     async stop() {
       await dispatcher.stop();
-      await desk?.stop();
+      await Promise.all([desk?.stop(), others.stop(), warmUps.close()]);
     },
   };
 }
@@ -80,21 +93,47 @@ function chooseGateway({ config, log, smsReceiptUrl }: WorkerOptions, desk: Rece
 
 /** MAIL_MODE decides what carries the mail. */
 function chooseTransport(
-  { config, db, resolver }: WorkerOptions,
+  options: WorkerOptions & { readonly others: OtherMachines; readonly warmUps: WarmUpAllowances },
   composing: ComposeOptions,
   events: TransportEvents,
 ): Transport {
+  const { config, db, resolver } = options;
   if (config.MAIL_MODE === "capture") return createCaptureTransport(db, composing, events);
   const lanes = mergeLanes(config.LANES_FILE);
   const session = { ehloName: config.MAIL_HOSTNAME };
+  const lane = laneFor([], lanes);
+  const findDeparture = createDepartures({
+    ...options,
+    local: localNetworks,
+    random: Math.random,
+    routeToRelay: (host) =>
+      routeToRelay(host, {
+        resolver,
+        lane,
+        allowPrivate: config.ALLOW_PRIVATE_MX,
+        setting: "the relay_url of the routing rule",
+      }),
+  });
   if (config.MAIL_MODE === "relay" && config.RELAY_URL) {
     const { host, ...relay } = readRelay(config.RELAY_URL);
-    const findRoute = routeToRelay(host, laneFor([], lanes), resolver);
-    return createSmtpTransport({ findRoute, session: { ...session, ...relay }, composing }, events);
+    const findRoute = routeToRelay(host, { resolver, lane, allowPrivate: true, setting: "RELAY_URL" });
+    return createSmtpTransport(
+      { findRoute, findDeparture, session: { ...session, ...relay }, composing },
+      events,
+    );
   }
-  const findRoute: FindRoute = routeByMx({ resolver, allowPrivate: config.ALLOW_PRIVATE_MX, lanes });
+  const findRoute = directRoutes(config, resolver, lanes);
   return createSmtpTransport(
-    { findRoute, session: { ...session, port: config.SMTP_PORT }, composing },
+    { findRoute, findDeparture, session: { ...session, port: config.SMTP_PORT }, composing },
     events,
   );
+}
+
+/** To the hosts of each domain, under what they demand of TLS. */
+function directRoutes(config: Config, resolver: Resolver, lanes: readonly Lane[]): FindRoute {
+  const { ALLOW_PRIVATE_MX: allowPrivate, MTA_STS, DANE_RESOLVER } = config;
+  const findPolicy = MTA_STS === "on" ? createStsPolicies({ resolver, allowPrivate }).policyOf : null;
+  const validating = DANE_RESOLVER === null ? null : createValidatingResolver(DANE_RESOLVER);
+  const findTlsa = validating?.tlsa ?? null;
+  return routeByMx({ resolver: validating ?? resolver, allowPrivate, lanes, findPolicy, findTlsa });
 }

@@ -24,17 +24,18 @@ export type ParsedMailbox = ({ readonly ok: true; readonly name: string | null }
 export type ParsedDomain = { readonly ok: true; readonly domain: string } | Refusal;
 
 /** Octets (RFC 5321 section 4.5.3.1; 254 is what the 256 octets of a path leave between its brackets). */
-const maxLocalOctets = 64;
-const maxAddressOctets = 254;
+export const maxLocalOctets = 64;
+export const maxAddressOctets = 254;
 /** Characters of a domain name in text form (RFC 1035: 255 octets on the wire). */
 const maxDomainLength = 253;
 /** Nothing longer than this is worth reading: a mailbox with its display name. */
 const maxMailboxLength = 1000;
 
 const atom = "[\\w!#$%&'*+/=?^`{|}~\\u{80}-\\u{10ffff}-]+";
-const dotAtom = new RegExp(`^${atom}(?:\\.${atom})*$`, "u");
+/** RFC 5322 section 3.2.3, RFC 6531 section 3.3. */
+export const dotAtom = new RegExp(`^${atom}(?:\\.${atom})*$`, "u");
 /** Characters that take no ink: controls, joiners, direction marks, private use, blanks of every width. */
-const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
+export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
 const quotedAddress = /^"((?:[^"\\]|\\.)*)"@(.*)$/u;
 const namedMailbox = /^(?:"((?:[^"\\]|\\.)*)" *|([^"<>]*))<([^<>]*)>$/u;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;

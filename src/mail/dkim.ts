@@ -41,7 +41,7 @@ export interface DkimKeyFinding {
 /**
  * The fields that are signed when present, each as often as it is there. From is named once more than that, so
  * that a second one added on the way breaks the signature (section 8.15). RFC 8058 section 4 wants both
- * List-Unsubscribe fields in, Gmail wants Feedback-ID.
+ * List-Unsubscribe fields in, RFC 9477 section 3.1.4 both of CFBL, Gmail wants Feedback-ID.
  */
 const signedFields = [
   "From",
@@ -60,6 +60,8 @@ const signedFields = [
   "List-Unsubscribe",
   "List-Unsubscribe-Post",
   "Feedback-ID",
+  "CFBL-Address",
+  "CFBL-Feedback-ID",
   messageTokenHeader,
 ];
 

@@ -6,10 +6,13 @@
  * decisions (refuse for good or try again later), so they must not share a catch block.
  */
 
-/** The answer to one DNS question. Record order is the server's. */
+/**
+ * The answer to one DNS question. Record order is the server's. `isSecure`: DNSSEC vouches for it; only a validating
+ * resolver (platform/validating-dns.ts) says so.
+ */
 export type Lookup<RecordType> =
-  | { readonly outcome: "found"; readonly records: readonly RecordType[] }
-  | { readonly outcome: "absent"; readonly reason: "nxdomain" | "nodata" }
+  | { readonly outcome: "found"; readonly records: readonly RecordType[]; readonly isSecure?: boolean }
+  | { readonly outcome: "absent"; readonly reason: "nxdomain" | "nodata"; readonly isSecure?: boolean }
   | { readonly outcome: "failed"; readonly reason: string };
 
 /** One mail exchanger; `exchange` is lower-case without the trailing dot, "" for the null MX (RFC 7505). */

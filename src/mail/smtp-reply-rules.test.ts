@@ -15,6 +15,8 @@ function judge(reply: string): ReplyVerdict {
 
 describe("an address that does not exist is hard and suppressed", () => {
   test.each([
+    "550 Invalid final delivery userid: joe@example.com",
+    "550 Sorry, this address doesn't live here any more",
     // Gmail, Microsoft, Yahoo, Apple
     "550-5.1.1 The email account that you tried to reach does not exist. Please try 550-5.1.1 double-checking the recipient's email address for typos or 550-5.1.1 unnecessary spaces.",
     "553-5.1.2 We weren't able to find the recipient domain. Please check for any spelling errors.",
@@ -139,6 +141,9 @@ describe("an address that was closed is hard and suppressed", () => {
 
 describe("a full mailbox is soft, whatever code it comes with", () => {
   test.each([
+    "550 The user's mailfolder is full",
+    "550 User mailbox exceeds allowed size",
+    "550 Sorry, your intended recipient has too much mail stored in his mailbox, quota exceeded",
     "452-4.2.2 The email account that you tried to reach is over quota. Please direct the recipient to https://support.google.com/mail/?p=OverQuotaTemp",
     "552 5.2.2 The email account that you tried to reach is over quota.",
     "552 5.1.1 Boîte du destinataire pleine. Recipient overquota. OFR_417 [417]",
@@ -282,6 +287,7 @@ describe("a refusal of the sender, its authentication or the message is a block 
 
 describe("trouble at the receiver, and what cannot be told, is soft and never suppresses", () => {
   test.each([
+    "554 This message has been in the queue too long",
     "421 Service not available, closing transmission channel",
     "451 4.3.0 Mail server temporarily rejected message. - gsmtp",
     "451 Requested action aborted: local error in processing",

@@ -20,7 +20,7 @@ function phrase({ raw }: TemplateStringsArray, ...parts: RegExp[]): RegExp {
 /** The word before does not say that it is about us. */
 const NOT_US =
   /(?<!-)(?<!\b(?:ip|your|sender|sender's|sending|from|source|client|return|reply|reverse|envelope)(?: (?:e-?)?mail)? )/;
-const RECIPIENT = phrase`${NOT_US}(?:mail ?(?:box|drop)|(?:e-?mail )?(?:user|account|recipient|alias)(?:es|s)?|(?:e-?)?mail ?address|e-?mail|address(?:ee|es)?|rcpt(?: to)?|person|local[- ]part|login)`;
+const RECIPIENT = phrase`${NOT_US}(?:mail ?(?:box|drop)|(?:e-?mail )?(?:user|account|recipient|alias)(?:es|s)?|(?:e-?)?mail ?address|e-?mail|address(?:ee|es)?|rcpt(?: to)?|person|local[- ]part|login|user ?id)`;
 /** One word between the recipient and what is said of it. */
 const GAP =
   /(?: (?!ip\b|sender|sending|from\b|source|client|return|reverse|helo|ehlo|envelope|domain|host|in\b|\d)\S+)/;
@@ -45,7 +45,7 @@ const RULES: readonly TextRule[] = [
       /(?:message |sending |receiving |mail )?rate ?-?limit\w*/,
       /rate (?:control|exceeded)|throttl\w*/,
       /too many (?!hops|aliases|(?:e-?)?(?:mails?|messages) (?:on|in) )\w+/,
-      /too (?:fast|quickly|frequent(?:ly)?|often|much (?:e-?)?mail)/,
+      /too (?:fast|quickly|frequent(?:ly)?|often|much (?:e-?)?mail(?! (?:is )?(?:stored|in)))/,
       /(?:daily|hourly|sending|submission|outgoing|outbound|queue|message|connection|thread) (?:(?!size)\w+ )?(?:quota|limit)/,
       /(?:exceed\w*|limit|max\w*|reached)(?: (?!size)\S+){0,5} (?:per (?:hour|day|minute|second)|hourly|connections?|concurrent|messages)/,
       /(?:unusual|excessive|unexpected|high)(?: \S+)? (?:rate|volume|activity|unknown|number)/,
@@ -104,7 +104,8 @@ const RULES: readonly TextRule[] = [
   {
     category: "MailboxFull",
     phrases: [
-      /(?:mail ?box|inbox|folder|mail ?drop|account|user|storage|quota)(?: \w+){0,4} full/,
+      /(?:mail ?(?:box|drop|folder)|inbox|folder|account|user|storage|quota)(?: \w+){0,4} full/,
+      /(?:mail ?box|account|user|recipient)(?: \w+){0,2} exceed\w*(?: \w+){0,3} (?:size|limit|space)/,
       /full (?:mail ?box|inbox)/,
       /over ?-?(?:\w+ )?quota|quota violation/,
       /quotas?(?: \w+){0,2} (?:exceed\w*|violat\w+|reached|full|exhausted)/,
@@ -127,7 +128,7 @@ const RULES: readonly TextRule[] = [
   {
     category: "MessageTooLarge",
     phrases: [
-      /too (?:large|big|long)/,
+      /(?<!queue )too (?:large|big|long)/,
       /(?:message|mail|e-?mail|max\w*|fixed)(?: \w+)? size/,
       /size (?:limit|exceeds|exceeded)/,
       /exceeds?(?: \w+){0,5} size/,
@@ -179,7 +180,7 @@ const RULES: readonly TextRule[] = [
       phrase`no longer (?:\w+ ){0,4}${RECIPIENT}|no longer (?:on|at|with|here|works|employed|available|valid|in use|active|an employee)`,
       /recip(?:ient)?notfound|usernotfound/,
       /(?:user|recipient|mail ?box|person) (?:has |is )?(?:moved|left)/,
-      /not known here|handle mail for|recipient verif(?:y|ication) failed/,
+      /not known here|(?:doesn't|does not|no longer) (?:live|reside)s? here|handle mail for|recipient verif(?:y|ication) failed/,
       phrase`(?:unable to|can ?not|could not|can't|couldn't) (?:find|locate|accept)(?: (?!your)\S+){0,2} ${RECIPIENT}`,
       /not (?:listed|found|known|present) (?:in|at|to|on)(?: \S+){0,3} (?:directory|address book|name list|site|system|server|database|table)/,
       /no mail ?box/,

@@ -1,20 +1,35 @@
 /**
- * The one door through which every outcome passes: it moves the state, where that move is legal, writes the event, and
- * tells those who react to it (counters, suppression). All of it happens inside the caller's transaction, hundreds of
- * outcomes a statement.
+ * The one door through which every outcome passes: it moves the state, where that move is legal, writes the event and
+ * what reports are made of, and tells those who react to it (counters, suppression). All of it happens inside the
+ * caller's transaction, hundreds of outcomes a statement.
  */
+import { isIP } from "node:net";
 import sql from "sql-template-tag";
 import type { Queryable } from "../platform/database/pool.ts";
 import { newId } from "../platform/ids.ts";
-import type { MovedMessage, OnMoved, Outcome } from "./outcome.ts";
+import { noteMovedSql } from "./counters/notes-store.ts";
+import type { Classification, MovedMessage, OnMoved, Outcome } from "./outcome.ts";
 import { reachableFrom } from "./states.ts";
 
 const KEPT_DETAIL = 500;
+const KEPT_NAME = 100;
 
 /** [to, from] pairs of every legal move, as the statement wants them. */
 const legalMoves = Object.entries(reachableFrom).flatMap(([to, froms]) =>
   froms.map((from) => [to, from] as const),
 );
+
+/** Of a bounce that nobody has judged. */
+function classify({ status, classification, isAddressFault }: Outcome): Classification | null {
+  if (status !== "bounced") return null;
+  return classification ?? { type: isAddressFault ? "hard" : "soft", category: "Undetermined" };
+}
+
+/** As the database takes it: without the zone of a link-local address. */
+function ipAddress(text: string | null): string | null {
+  const address = text?.split("%", 1)[0] ?? "";
+  return isIP(address) === 0 ? null : address;
+}
 
 /**
  * Outcomes that would be an illegal move (a late bounce of a complained message) leave no trace. `onMoved` hears of
@@ -26,8 +41,11 @@ export async function recordOutcomes(
   onMoved: OnMoved,
 ): Promise<void> {
   if (outcomes.length === 0) return;
-  const column = <Value>(read: (outcome: Outcome) => Value) => outcomes.map(read);
+  // In the order in which everybody locks messages.
+  const inOrder = outcomes.toSorted((a, b) => (a.messageId < b.messageId ? -1 : 1));
+  const column = <Value>(read: (outcome: Outcome) => Value) => inOrder.map(read);
   const detail = (outcome: Outcome) => outcome.detail.slice(0, KEPT_DETAIL).toWellFormed();
+  const name = (text: string | null | undefined) => text?.slice(0, KEPT_NAME).toWellFormed();
   const moved = await tx.rows<MovedMessage>(
     sql`
     with outcome as materialized (
@@ -37,28 +55,55 @@ export async function recordOutcomes(
         ${column((one) => one.time)}::timestamptz[], ${column((one) => one.attempts)}::smallint[],
         ${column((one) => one.nextAttemptAt)}::timestamptz[], ${column(detail)}::text[],
         ${column((one) => one.mxHost)}::text[], ${column((one) => one.code)}::smallint[],
-        ${column((one) => one.enhancedCode)}::text[], ${column((one) => one.isAddressFault)}::boolean[])
+        ${column((one) => one.enhancedCode)}::text[], ${column((one) => one.isAddressFault)}::boolean[],
+        ${column((one) => classify(one)?.type)}::text[], ${column((one) => classify(one)?.category)}::text[],
+        ${column((one) => name(one.complaint?.feedbackType))}::text[],
+        ${column((one) => name(one.complaint?.provider))}::text[],
+        ${column((one) => ipAddress(one.sourceIp))}::inet[],
+        ${column((one) => (one.tls ? JSON.stringify(one.tls) : null))}::jsonb[])
         as o (workspace_id, message_id, event_id, status, time, attempts, next_attempt_at, detail, mx_host, code,
-          enhanced_code, is_address_fault)
+          enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls)
     ), legal as materialized (
       select * from unnest(${legalMoves.map(([to]) => to)}::text[], ${legalMoves.map(([, from]) => from)}::text[]) as l ("to", "from")
     ), moved as (
       update messages m
       set status = o.status, previous_status = m.status, attempts = coalesce(o.attempts, m.attempts), next_attempt_at = o.next_attempt_at,
-          error_message = case when o.status = 'delivered' then null else o.detail end, updated_at = o.time
+          error_message = case when o.status = 'delivered' then null else o.detail end, updated_at = o.time,
+          source_ip = case when m.status in ('queued', 'deferred') and o.status in ('delivered', 'bounced', 'failed')
+            then o.left_from else m.source_ip end
       from outcome o
       where m.workspace_id = o.workspace_id and m.id = o.message_id
         and exists (select from legal l where l."to" = o.status and l."from" = m.status)
-      returning o.*, m.localpart, m.domain, m.source, m.origin_id, m.previous_status
+      returning o.*, m.localpart, m.domain, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
+        m.previous_status, m.source_ip, case when m.source = 'campaign' then m.origin_id end as campaign_id
     ), events as (
       insert into message_events (workspace_id, message_id, id, type, time, attempt, detail, mx_host, code,
-        enhanced_code, campaign_id)
+        enhanced_code, source_ip, tls, campaign_id)
       select workspace_id, message_id, event_id, status, time, attempts, detail, mx_host, code, enhanced_code,
-        case when source = 'campaign' then origin_id end
+        left_from, tls, campaign_id
       from moved
+    ), bounced as (
+      insert into bounces (workspace_id, id, message_id, localpart, domain, bounce_type, category, smtp_code, enhanced_code,
+        error_message, source, campaign_id, origin_name, created_at)
+      select workspace_id, event_id, message_id, localpart, domain, bounce_type, category, code, enhanced_code, detail,
+        source, campaign_id, origin_name, time
+      from moved where status = 'bounced' and source <> 'platform'
+    ), complained as (
+      insert into complaints (workspace_id, id, message_id, localpart, domain, feedback_type, provider, source,
+        campaign_id, origin_name, created_at)
+      select workspace_id, event_id, message_id, localpart, domain, coalesce(feedback_type, 'abuse'), provider, source,
+        campaign_id, origin_name, time
+      from moved where status = 'complained' and source <> 'platform'
+    ), notes as (
+      ${noteMovedSql(sql`moved`)}
     )
     select workspace_id as "workspaceId", message_id as "messageId", source, origin_id as "originId", localpart, domain,
-      previous_status as "from", status, time, is_address_fault as "isAddressFault"
+      previous_status as "from", status, time, is_address_fault as "isAddressFault",
+      case when status = 'bounced' then json_build_object('type', bounce_type, 'category', category) end
+        as classification,
+      case when status = 'complained'
+        then json_build_object('feedbackType', coalesce(feedback_type, 'abuse'), 'provider', provider) end as complaint,
+      code, enhanced_code as "enhancedCode", host(source_ip) as "sourceIp"
     from moved`,
     "record outcomes",
   );

@@ -6,7 +6,11 @@ const service = await startService();
 test("an empty log is an empty page, not an error", async () => {
   const { status, body } = await service.call("GET", "/messages");
   expect(status).toBe(200);
-  expect(body.data).toEqual({ messages: [], pagination: { page: 1, limit: 50, total: 0, total_pages: 0 } });
+  expect(body.data).toEqual({
+    messages: [],
+    searched_since: null,
+    pagination: { page: 1, limit: 50, total: 0, total_pages: 0 },
+  });
 });
 
 test("a status that does not exist is refused by name", async () => {

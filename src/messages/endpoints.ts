@@ -2,21 +2,14 @@
 import { type Static, Type } from "typebox";
 import type { Database } from "../platform/database/pool.ts";
 import { notFound } from "../platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "../platform/http/endpoint.ts";
-import { offsetOf, pageOf, pagination } from "../platform/http/paging.ts";
-import { choiceField, pageFields, textField } from "../platform/http/query.ts";
+import { type Endpoint, endpoint, need } from "../platform/http/endpoint.ts";
+import { pageOf, pagination } from "../platform/http/paging.ts";
+import { choiceField, pageFields } from "../platform/http/query.ts";
 import { Id, NullableTimestamp, nullable, Timestamp } from "../platform/http/shapes.ts";
+import { findMessages, recipientField, SearchedSince } from "./log.ts";
+import { reports } from "./resource.ts";
 import { messageSources, messageStatuses } from "./states.ts";
-import {
-  countMessages,
-  type EventRow,
-  findMessage,
-  listEvents,
-  listMessages,
-  type MessageRow,
-} from "./store.ts";
-
-export const reports: Resource = { name: "reports", label: "Reports and message log", group: "Reporting" };
+import { type EventRow, findMessage, listEvents, listMessages, type MessageRow } from "./store.ts";
 
 const MessageLogRow = Type.Object(
   {
@@ -34,6 +27,24 @@ const MessageLogRow = Type.Object(
   { $id: "MessageLogRow" },
 );
 
+const TlsNote = Type.Object(
+  {
+    version: nullable(Type.String({ description: "Such as TLSv1.3; null in clear text." })),
+    cipher: nullable(Type.String()),
+    verified: Type.Boolean({
+      description: "The certificate was valid for the host, or DANE vouched for it.",
+    }),
+    policy: nullable(
+      Type.Enum(["dane", "mta-sts", "mta-sts-testing"], {
+        description:
+          "Who demanded something of it: the host (RFC 7672) or the recipient's domain (RFC 8461).",
+      }),
+    ),
+    policy_met: nullable(Type.Boolean({ description: "Null without a policy." })),
+  },
+  { $id: "TlsNote" },
+);
+
 const TimelineEntry = Type.Object(
   {
     type: Type.String({
@@ -44,6 +55,8 @@ const TimelineEntry = Type.Object(
     detail: nullable(Type.String({ description: "What the other side said; where a clicked link led." })),
     attempt: nullable(Type.Integer()),
     mx_host: nullable(Type.String()),
+    source_ip: nullable(Type.String({ description: "The address the attempt was made from." })),
+    tls: nullable(TlsNote),
     code: nullable(Type.Integer({ description: "SMTP reply code." })),
     enhanced_code: nullable(Type.String({ description: "Enhanced status code (RFC 3463)." })),
     times: Type.Integer({ description: "How often, where it came more than once at the same moment." }),
@@ -79,18 +92,19 @@ export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
       needs: need(reports, "read"),
       query: {
         source: choiceField(messageSources, "Only messages that came this way."),
-        email: textField(320, "Only recipients whose address contains this."),
+        email: recipientField,
         status: choiceField(messageStatuses, "Only messages in this state."),
         ...pageFields(),
       },
-      answer: pageOf("messages", MessageLogRow),
+      answer: Type.Object({ ...pageOf("messages", MessageLogRow).properties, searched_since: SearchedSince }),
       message: "Messages",
-      async handle({ caller, query }) {
-        const [rows, total] = await Promise.all([
-          listMessages(db, caller.workspaceId, query, { limit: query.limit, offset: offsetOf(query) }),
-          countMessages(db, caller.workspaceId, query),
-        ]);
-        return { messages: rows.map(logRow), pagination: pagination(query, total) };
+      async handle({ caller: { workspaceId }, query }) {
+        const { ids, total, since } = await findMessages(db, workspaceId, query);
+        return {
+          messages: (await listMessages(db, workspaceId, ids)).map(logRow),
+          searched_since: since,
+          pagination: pagination(query, total),
+        };
       },
     }),
     endpoint({
@@ -117,7 +131,15 @@ function logRow(message: MessageRow): Static<typeof MessageLogRow> {
 }
 
 function describe(message: MessageRow, events: EventRow[]): Static<typeof Message> {
-  const reply = { attempt: null, detail: null, mx_host: null, code: null, enhanced_code: null };
+  const reply = {
+    attempt: null,
+    detail: null,
+    mx_host: null,
+    source_ip: null,
+    tls: null,
+    code: null,
+    enhanced_code: null,
+  };
   const engagement = { times: 1, user_agent: null, machine_sign: null };
   return {
     ...message,

@@ -1,7 +1,11 @@
-/** The door for what recipients do with a message: opens and clicks become events, and whoever counts them is told. */
+/**
+ * The door for what recipients do with a message: opens and clicks become events, are noted for the reports, and whoever
+ * counts them is told.
+ */
 import sql from "sql-template-tag";
 import type { Queryable } from "../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
+import { noteEngagedSql, noteUnsubscribedSql } from "./counters/notes-store.ts";
 
 /** What happened to a message, as often as it did at once. */
 export interface Engagement {
@@ -34,6 +38,7 @@ export interface Engaged {
   readonly time: Date;
   readonly times: number;
   readonly linkIndex: number | null;
+  readonly target: string | null;
 }
 
 /** What the rest of the house does about them, in the transaction that records them. */
@@ -50,11 +55,17 @@ export async function recordEngagements(
 ): Promise<void> {
   if (engagements.length === 0) return;
   const column = <Value>(read: (engagement: Engagement) => Value) => engagements.map(read);
+  // Whether a message was opened before is asked when nobody else can say that it is now.
+  await tx.run(sql`
+    select from messages m
+    join unnest(${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[])
+      as g (workspace_id, message_id) on m.workspace_id = g.workspace_id and m.id = g.message_id
+    order by m.id for no key update of m`);
   const kept = (text: string | null, most: number) => text?.slice(0, most).toWellFormed() ?? null;
   const engaged = await tx.rows<Engaged>(
     sql`
-    with given as (
-      select g.*, case when m.source = 'campaign' then m.origin_id end as campaign_id,
+    with given as materialized (
+      select g.*, m.source, m.origin_id, m.domain, m.from_email, m.created_at, case when m.source = 'campaign' then m.origin_id end as campaign_id,
         case when m.source = 'autoresponder' then m.origin_id end as autoresponder_id,
         coalesce(g.sign, case when m.status = 'queued' then 'early' end) as machine_sign
       from unnest(
@@ -71,10 +82,18 @@ export async function recordEngagements(
       select workspace_id, message_id, event_id, case when machine_sign is null then kind else 'machine_' || kind end,
         time, target, campaign_id, link_index, nullif(times, 1), user_agent, machine_sign
       from given
+    ), notes as (
+      ${noteEngagedSql(sql`(
+        select g.*, machine_sign is not null as is_machine, machine_sign is null
+          and row_number() over (partition by message_id, kind, machine_sign is null order by event_id) = 1
+          and not exists (
+            select from message_events e
+            where e.workspace_id = g.workspace_id and e.message_id = g.message_id and e.type = g.kind) as is_first
+        from given g) done`)}
     )
     select workspace_id as "workspaceId", message_id as "messageId", campaign_id as "campaignId",
       autoresponder_id as "autoresponderId", kind,
-      machine_sign is not null as "isMachine", time, times, link_index as "linkIndex"
+      machine_sign is not null as "isMachine", time, times, link_index as "linkIndex", target
     from given`,
     "record engagements",
   );
@@ -89,7 +108,13 @@ export async function recordUnsubscribed(
   now: Date,
 ): Promise<void> {
   await tx.run(sql`
+    with left_by as (
+      select workspace_id, id, source, origin_id, domain, from_email, created_at
+      from messages where workspace_id = ${workspaceId} and id = ${messageId}
+    ), notes as (
+      ${noteUnsubscribedSql(sql`left_by`)}
+    )
     insert into message_events (workspace_id, message_id, id, type, time, campaign_id)
     select workspace_id, id, ${newId()}, 'unsubscribed', ${now}, case when source = 'campaign' then origin_id end
-    from messages where workspace_id = ${workspaceId} and id = ${messageId}`);
+    from left_by`);
 }

@@ -1,7 +1,35 @@
 /** News of one message, on its way to the door. */
+import type { BounceCategory, BounceClass } from "../mail/smtp-reply-codes.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import type { MessageSource, MessageStatus, OutcomeStatus } from "./states.ts";
+
+/** What a refusal was about. Our own faults are none: they fail and do not bounce. */
+export interface Classification {
+  readonly type: Exclude<BounceClass, "ours">;
+  readonly category: BounceCategory;
+}
+
+/** What a complaint said of itself (RFC 5965). */
+export interface Complaint {
+  /** "abuse", "fraud", ...; at most 100 characters are kept, here and below. */
+  readonly feedbackType: string;
+  /** Who sent the report; null when unknown. */
+  readonly provider: string | null;
+}
+
+/** What protected the conversation about a message, as its timeline shows it. */
+export interface TlsNote {
+  /** Such as "TLSv1.3"; null in clear text. */
+  readonly version: string | null;
+  readonly cipher: string | null;
+  /** The certificate was valid for the host, or DANE vouched for it. */
+  readonly verified: boolean;
+  /** Who demanded something of it; a policy in testing only asks to be told. */
+  readonly policy: "dane" | "mta-sts" | "mta-sts-testing" | null;
+  /** Null where there was no policy. */
+  readonly policy_met: boolean | null;
+}
 
 export interface Outcome {
   readonly workspaceId: WorkspaceId;
@@ -20,7 +48,18 @@ export interface Outcome {
   readonly enhancedCode: string | null;
   /** The address itself is at fault, and must not be written to again. */
   readonly isAddressFault: boolean;
+  /** Of a refusal, where it was judged. */
+  readonly classification: Classification | null;
+  /** Of `complained`, where a report said it. */
+  readonly complaint: Complaint | null;
+  /** The address of ours that the attempt was made from; null when unknown, or when no attempt brought the news. */
+  readonly sourceIp: string | null;
+  /** Null when nobody was spoken to. */
+  readonly tls: TlsNote | null;
 }
+
+/** For news that says nothing of these. */
+export const unclassified = { classification: null, complaint: null, sourceIp: null, tls: null } as const;
 
 /** A message that an outcome has moved from one status to another. */
 export interface MovedMessage {
@@ -35,7 +74,16 @@ export interface MovedMessage {
   readonly from: MessageStatus;
   readonly status: OutcomeStatus;
   readonly time: Date;
+  /** SMTP reply code and enhanced code (RFC 3463) of the deciding reply. */
+  readonly code: number | null;
+  readonly enhancedCode: string | null;
   readonly isAddressFault: boolean;
+  /** Of every bounce. */
+  readonly classification: Classification | null;
+  /** Of every complaint. */
+  readonly complaint: Complaint | null;
+  /** The address of ours that the message left from: known from the end of its last attempt on. */
+  readonly sourceIp: string | null;
 }
 
 /** What the rest of the house does about them, in the transaction that records the outcomes. */

@@ -6,6 +6,7 @@ import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { firstIdAt, newId, type WorkspaceId } from "../platform/ids.ts";
 import { insertDrafts } from "../sending/accept.ts";
 import { recordOutcomes } from "./door.ts";
+import { unclassified } from "./outcome.ts";
 import { ensurePartitions } from "./partitions.ts";
 import { findMessage, listEvents } from "./store.ts";
 
@@ -30,7 +31,14 @@ async function places(table: keyof typeof tables): Promise<string[]> {
 async function message(time: Date): Promise<{ id: string; workspaceId: WorkspaceId }> {
   const id = `${firstIdAt(time).slice(0, 14)}7${newId().slice(15)}`;
   await insertDrafts(db, [draft(workspaceId, "ada@a.test", { id, createdAt: time })]);
-  const none = { nextAttemptAt: null, mxHost: null, code: null, enhancedCode: null, isAddressFault: false };
+  const nothing = {
+    nextAttemptAt: null,
+    mxHost: null,
+    code: null,
+    enhancedCode: null,
+    isAddressFault: false,
+  };
+  const none = { ...unclassified, ...nothing };
   const outcome = { workspaceId, messageId: id, time, attempts: 1, detail: "", ...none };
   await recordOutcomes(db, [{ ...outcome, status: "delivered" }], nobodyElse);
   return { id, workspaceId };

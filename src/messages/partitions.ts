@@ -8,8 +8,13 @@ import type { Database, Queryable } from "../platform/database/pool.ts";
 import { firstIdAt } from "../platform/ids.ts";
 
 /** With the column that they are partitioned by. */
-const tables = { messages: "id", message_contents: "message_id", message_events: "message_id" } as const;
-type Table = keyof typeof tables;
+const tables = {
+  messages: "id",
+  message_contents: "message_id",
+  message_events: "message_id",
+  submissions: "id",
+} as const;
+export type PartitionedTable = keyof typeof tables;
 
 /** This month and the ones that follow. */
 const MONTHS_AHEAD = 3;
@@ -17,11 +22,11 @@ const MONTHS_AHEAD = 3;
 /** Two machines must not make the same partition at once. */
 const LOCK = lockKey("message partitions");
 /** Whoever waits for a lock makes everybody behind it wait: better the next time than accepted mail that hangs. */
-const LOCK_TIMEOUT = "1s";
+export const LOCK_TIMEOUT = "1s";
 
 interface Partition {
   readonly name: string;
-  readonly table: Table;
+  readonly table: PartitionedTable;
   /** Ids from this one on, and below the other. */
   readonly from: string;
   readonly to: string;
@@ -45,7 +50,11 @@ function partitionsAt(now: Date): Partition[] {
     const to = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + ahead + 1));
     const month = from.toISOString().slice(0, 7).replace("-", "_");
     const range = { from: firstIdAt(from), to: firstIdAt(to) };
-    return (Object.keys(tables) as Table[]).map((table) => ({ name: `${table}_${month}`, table, ...range }));
+    return (Object.keys(tables) as PartitionedTable[]).map((table) => ({
+      name: `${table}_${month}`,
+      table,
+      ...range,
+    }));
   }).flat();
 }
 

@@ -6,8 +6,10 @@ import { leaseMessages } from "../delivery/store.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
 import { insertDrafts } from "../sending/accept.ts";
 import { recordOutcomes } from "./door.ts";
-import { type MessageStatus, messageStatuses } from "./states.ts";
-import { countMessages, listMessages } from "./store.ts";
+import { findMessages } from "./log.ts";
+import { unclassified } from "./outcome.ts";
+import { type MessageSource, type MessageStatus, messageStatuses } from "./states.ts";
+import { listMessages } from "./store.ts";
 
 const db = await testDatabase();
 let workspaceId: WorkspaceId;
@@ -33,19 +35,32 @@ const lease = () =>
   });
 
 async function move(status: "deferred" | "delivered", name: string): Promise<void> {
-  const page = { limit: 1, offset: 0 };
-  const [message] = await listMessages(db, workspaceId, { email: `${name}@` }, page);
-  const none = { nextAttemptAt: null, mxHost: null, code: null, enhancedCode: null, isAddressFault: false };
+  const [message] = await page({ email: `${name}@` });
+  const nothing = {
+    nextAttemptAt: null,
+    mxHost: null,
+    code: null,
+    enhancedCode: null,
+    isAddressFault: false,
+  };
+  const none = { ...unclassified, ...nothing };
   const news = { workspaceId, messageId: message?.id ?? "", time: new Date(), attempts: 1, detail: "" };
   await recordOutcomes(db, [{ ...news, ...none, status }], nobodyElse);
 }
 
-/** Names by the status under which the log finds and shows them; count and list must agree. */
+/** The first page of what a filter leaves; its total must agree with it. */
+async function page(filter: { status?: MessageStatus; source?: MessageSource; email?: string }) {
+  const query = { source: undefined, status: undefined, email: undefined, page: 1, limit: 50, ...filter };
+  const { ids, total } = await findMessages(db, workspaceId, query);
+  expect(total).toBe(ids.length);
+  return listMessages(db, workspaceId, ids);
+}
+
+/** Names by the status under which the log finds and shows them. */
 async function found(): Promise<Partial<Record<MessageStatus, string[]>>> {
   const byStatus: Partial<Record<MessageStatus, string[]>> = {};
   for (const status of messageStatuses) {
-    const rows = await listMessages(db, workspaceId, { status }, { limit: 50, offset: 0 });
-    expect(await countMessages(db, workspaceId, { status })).toBe(rows.length);
+    const rows = await page({ status });
     expect(rows.every((row) => row.status === status)).toBe(true);
     if (rows.length > 0) byStatus[status] = rows.map(({ localpart }) => localpart).sort();
   }

@@ -1,7 +1,9 @@
 /** The SQL of the message log. The log is written at acceptance (here) and by the door (door.ts), nowhere else. */
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
+import { noteAcceptedSql } from "./counters/notes-store.ts";
+import type { TlsNote } from "./outcome.ts";
 import type { MessageSource, MessageStatus } from "./states.ts";
 
 /** An attachment as it is stored: content stays base64, as it came. */
@@ -11,6 +13,14 @@ export interface StoredAttachment {
   readonly content_type: string;
   readonly disposition: "attachment" | "inline";
   readonly content_id: string | null;
+}
+
+/** A complete message as a client handed it in over SMTP: stored once for all of its recipients. */
+export interface Submission {
+  /** Version 7. */
+  readonly id: string;
+  /** Header section and body, CRLF line ends. */
+  readonly raw: Buffer;
 }
 
 /** A message about to be accepted. */
@@ -30,6 +40,8 @@ export interface NewMessage {
   readonly html: string | null;
   readonly text: string | null;
   readonly attachments: readonly StoredAttachment[];
+  /** In place of html, text and attachments. */
+  readonly submission?: Submission;
   readonly bounceEmail: string | null;
   readonly requestId: string | null;
   readonly createdAt: Date;
@@ -50,13 +62,24 @@ export interface Admission {
 export const isKept = sql`message_id not in (select id from log where status <> 'queued')`;
 
 /**
- * Three parts of the one statement that accepts a batch (sending/accept.ts), to stand in its `with`: the log's rows, the
+ * Parts of the one statement that accepts a batch (sending/accept.ts), to stand in its `with`: the log's rows, the
  * contents, and the events of messages that are over at once. They insert nothing unless the condition holds.
  */
 export function insertMessagesSql(messages: readonly NewMessage[], { condition, judging }: Admission): Sql {
   const column = <Value>(read: (message: NewMessage) => Value) => messages.map(read);
   const workspaces = column((message) => message.workspaceId);
   const ids = column((message) => message.id);
+  const submissions = [
+    ...new Map(messages.map((message) => [message.submission?.id, message])).values(),
+  ].flatMap(({ workspaceId, submission }) => (submission ? { workspaceId, ...submission } : []));
+  // One value of octets travels as it is, an array of them in hexadecimal.
+  const raws = Buffer.concat(submissions.map(({ raw }) => raw));
+  const lengths = submissions.map(({ raw }) => raw.length);
+  let next = 1;
+  const starts = lengths.map((length) => {
+    next += length;
+    return next - length;
+  });
   return sql`
     log as (
       insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
@@ -74,20 +97,33 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
           created_at, address)
       left join ${judging.verdict} as s on true
       where ${condition}
-      returning workspace_id, id, source, status, created_at, error_message
+      returning workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, status, created_at,
+        error_message
     ), contents as (
-      insert into message_contents (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email)
+      insert into message_contents (workspace_id, message_id, from_name, to_name, html, text, attachments,
+        bounce_email, submission_id)
       select * from unnest(
         ${workspaces}::uuid[], ${ids}::uuid[], ${column((message) => message.fromName)}::text[],
         ${column((message) => message.toName)}::text[], ${column((message) => message.html)}::text[],
         ${column((message) => message.text)}::text[], ${column(attachmentsJson)}::jsonb[],
-        ${column((message) => message.bounceEmail)}::text[])
-        as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email)
+        ${column((message) => message.bounceEmail)}::text[],
+        ${column((message) => message.submission?.id ?? null)}::uuid[])
+        as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email, submission_id)
       where ${condition} and ${isKept}
+      returning submission_id
+    ), submitted as (
+      insert into submissions (workspace_id, id, raw)
+      select workspace_id, id, substring(${raws}::bytea from start for length) from unnest(
+        ${submissions.map((submission) => submission.workspaceId)}::uuid[],
+        ${submissions.map((submission) => submission.id)}::uuid[],
+        ${starts}::int[], ${lengths}::int[]) as s (workspace_id, id, start, length)
+      where ${condition} and id in (select submission_id from contents)
     ), events as (
       insert into message_events (workspace_id, message_id, id, type, time, detail)
       select workspace_id, id, gen_random_uuid(), status, created_at, error_message from log
       where status <> 'queued'
+    ), notes as (
+      ${noteAcceptedSql(sql`log`)}
     )`;
 }
 
@@ -103,16 +139,21 @@ export interface MessageOrigin {
 }
 
 /**
- * A part of the statement by which a campaign reaches its audience: log rows of the messages in a relation with the
- * columns id, localpart and domain. Their content is not stored with them.
+ * Parts of the statement by which a campaign reaches its audience, to stand in its `with`: log rows of the messages in a
+ * relation with the columns id, localpart and domain, and notes of them. Their content is not stored with them.
  */
 export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
   return sql`
-    insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
-      created_at, updated_at)
-    select ${origin.workspaceId}, id, ${origin.source}, ${origin.originId}, ${origin.originName}, ${origin.fromEmail},
-      localpart, domain, ${origin.subject}, ${origin.createdAt}, ${origin.createdAt}
-    from ${mail} order by id`;
+    log as (
+      insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
+        created_at, updated_at)
+      select ${origin.workspaceId}, id, ${origin.source}, ${origin.originId}, ${origin.originName}, ${origin.fromEmail},
+        localpart, domain, ${origin.subject}, ${origin.createdAt}, ${origin.createdAt}
+      from ${mail} order by id
+      returning workspace_id, source, origin_id, from_email, domain, status, created_at
+    ), notes as (
+      ${noteAcceptedSql(sql`log`)}
+    )`;
 }
 
 function attachmentsJson(message: NewMessage): string | null {
@@ -135,13 +176,6 @@ export interface MessageRow {
   readonly request_id: string | null;
 }
 
-export interface MessageFilter {
-  readonly source?: MessageSource | undefined;
-  readonly status?: MessageStatus | undefined;
-  /** Any part of the recipient's address, in any case. */
-  readonly email?: string | undefined;
-}
-
 /** A message is being sent while a delivery worker holds its lease (states.ts). */
 const shownStatus = sql`case when q.leased_by is not null and m.status in ('queued', 'deferred') then 'sending' else m.status end`;
 
@@ -150,42 +184,15 @@ const messageColumns = sql`m.id, m.created_at as time, m.localpart, m.domain, ${
 
 const logWithQueue = sql`messages m left join delivery_queue q on q.workspace_id = m.workspace_id and q.message_id = m.id`;
 
-function matching(workspaceId: WorkspaceId, filter: MessageFilter): Sql {
-  return sql`m.workspace_id = ${workspaceId}
-    ${filter.source ? sql`and m.source = ${filter.source}` : empty}
-    ${filter.status ? sql`and ${isShownAs(workspaceId, filter.status)}` : empty}
-    ${filter.email ? sql`and position(lower(${filter.email}) in lower(m.localpart || '@' || m.domain)) > 0` : empty}`;
-}
-
-/** What is being sent is looked up from the queue: the workers hold few, the log has millions. */
-function isShownAs(workspaceId: WorkspaceId, status: MessageStatus): Sql {
-  const held = sql`array(
-    select message_id from delivery_queue where workspace_id = ${workspaceId} and leased_by is not null)`;
-  if (status === "sending") return sql`m.status in ('queued', 'deferred') and m.id = any (${held})`;
-  const canBeHeld = status === "queued" || status === "deferred";
-  return sql`m.status = ${status} ${canBeHeld ? sql`and m.id <> all (${held})` : empty}`;
-}
-
 /** Newest first. */
 export function listMessages(
   db: Queryable,
   workspaceId: WorkspaceId,
-  filter: MessageFilter,
-  page: { limit: number; offset: number },
+  ids: readonly string[],
 ): Promise<MessageRow[]> {
   return db.rows(sql`
-    select ${messageColumns} from ${logWithQueue} where ${matching(workspaceId, filter)}
-    order by m.id desc limit ${page.limit} offset ${page.offset}`);
-}
-
-export async function countMessages(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  filter: MessageFilter,
-): Promise<number> {
-  const counted = await db.row<{ total: number }>(sql`
-    select count(*) as total from messages m where ${matching(workspaceId, filter)}`);
-  return counted?.total ?? 0;
+    select ${messageColumns} from ${logWithQueue}
+    where m.workspace_id = ${workspaceId} and m.id = any (${[...ids]}::uuid[]) order by m.id desc`);
 }
 
 export function findMessage(
@@ -205,6 +212,10 @@ export interface EventRow {
   readonly mx_host: string | null;
   readonly code: number | null;
   readonly enhanced_code: string | null;
+  /** The address of ours that the attempt was made from. */
+  readonly source_ip: string | null;
+  /** What protected it; null for what no conversation of ours brought. */
+  readonly tls: TlsNote | null;
   readonly times: number;
   readonly user_agent: string | null;
   readonly machine_sign: string | null;
@@ -213,7 +224,7 @@ export interface EventRow {
 /** What happened to one message, oldest first. */
 export function listEvents(db: Queryable, workspaceId: WorkspaceId, messageId: string): Promise<EventRow[]> {
   return db.rows(sql`
-    select type, time, attempt, detail, mx_host, code, enhanced_code, coalesce(times, 1) as times, user_agent,
+    select type, time, attempt, detail, mx_host, code, enhanced_code, host(source_ip) as source_ip, tls, coalesce(times, 1) as times, user_agent,
       machine_sign
     from message_events
     where workspace_id = ${workspaceId} and message_id = ${messageId} order by time, id limit 1000`);

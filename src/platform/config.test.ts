@@ -28,6 +28,34 @@ describe.each(["MAIL_HOSTNAME", "BOUNCE_DOMAIN"] as const)("%s", (name) => {
   });
 });
 
+describe("SENDING_IPS", () => {
+  test("takes addresses and networks of both families", () => {
+    const value = "198.51.100.7, 192.0.2.0/24,2001:db8::/64,2001:db8:1::1";
+    expect(readConfig({ SENDING_IPS: value }).SENDING_IPS).toEqual([
+      "198.51.100.7",
+      "192.0.2.0/24",
+      "2001:db8::/64",
+      "2001:db8:1::1",
+    ]);
+    expect(readConfig({}).SENDING_IPS).toEqual([]);
+  });
+
+  test.each(["out.example", "192.0.2.0/33", "192.0.2.0/", "192.0.2.0/8/8", "2001:db8::/129", "fe80::1%eth0"])(
+    "refuses %s",
+    (value) => {
+      expect(() => readConfig({ SENDING_IPS: value })).toThrow("SENDING_IPS must be addresses or networks");
+    },
+  );
+});
+
 test("without a name of its own the service has a host name nevertheless", () => {
   expect(readConfig({}).MAIL_HOSTNAME).toMatch(/^[a-z0-9.-]+$/i);
+});
+
+test("a certificate without its key, or a key alone, is refused", () => {
+  for (const half of ["TLS_CERT_FILE", "TLS_KEY_FILE"]) {
+    expect(() => readConfig({ [half]: "half.pem" })).toThrow(
+      "TLS_CERT_FILE and TLS_KEY_FILE must be set together",
+    );
+  }
 });

@@ -3,6 +3,7 @@
  * read nowhere else (main.ts hands it in). `posthaste config` prints the table; docs/configuration.md is generated from it.
  */
 import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { type CountryCode, isSupportedCountry } from "libphonenumber-js";
 
@@ -36,6 +37,18 @@ const list: Reader<string[]> = (value) =>
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
+
+const networks: Reader<string[]> = (value) =>
+  list(value).map((network) => {
+    const [address = "", prefix = "0", ...rest] = network.split("/");
+    const longest = { 0: -1, 4: 32, 6: address.includes("%") ? -1 : 128 }[isIP(address)] ?? -1;
+    if (rest.length > 0 || !/^\d{1,3}$/.test(prefix) || Number(prefix) > longest) {
+      throw new ConfigError(
+        "must be addresses or networks such as 198.51.100.7 or 2001:db8::/64, separated by commas",
+      );
+    }
+    return network;
+  });
 
 const integer =
   (least: number, most: number): Reader<number> =>
@@ -104,6 +117,13 @@ const servers: Reader<string[]> = (value) =>
     return server;
   });
 
+const optionalServer: Reader<string | null> = (value) => {
+  if (value !== "" && !/^(\[[0-9a-f:]+\]|[0-9.]+):\d{1,5}$/i.test(value)) {
+    throw new ConfigError("must be an address with its port such as 127.0.0.1:53 or [::1]:53");
+  }
+  return optionalText(value);
+};
+
 const bootstrapKey: Reader<string | null> = (value) => {
   if (value !== "" && !/^efk_[\w-]{16,128}$/.test(value)) {
     throw new ConfigError("must be efk_ followed by 16 to 128 letters, digits, - or _, chosen at random");
@@ -121,6 +141,21 @@ const bareAddress: Reader<string | null> = (value) => {
 const secretKey: Reader<string | null> = (value) => {
   if (value !== "" && value.length < 32) throw new ConfigError("must be at least 32 characters");
   return optionalText(value);
+};
+
+/** One domain a line; what begins with # is a comment. */
+const domainsFile: Reader<readonly string[]> = (path) => {
+  if (path === "") return [];
+  let lines: string[];
+  try {
+    lines = readFileSync(path, "utf8").split("\n");
+  } catch (cause) {
+    throw new ConfigError(`must name a readable file (${cause instanceof Error ? cause.message : cause})`);
+  }
+  const domains = lines.map((line) => line.trim().toLowerCase()).filter((line) => !/^(#|$)/.test(line));
+  const wrong = domains.find((domain) => !HOST_NAME.test(domain));
+  if (wrong !== undefined) throw new ConfigError(`must hold one domain a line, which ${wrong} is not`);
+  return domains;
 };
 
 const jsonFile: Reader<unknown> = (path) => {
@@ -162,8 +197,9 @@ export const settings = {
   }),
   DATABASE_POOL: setting({
     default: "6",
-    read: integer(2, 50),
-    about: "Connections each process keeps. More than 8 on a small machine makes every request slower.",
+    read: integer(5, 50),
+    about:
+      "Connections each process keeps; jobs may hold four of them for long. More than 8 on a small machine makes every request slower.",
   }),
   DATA_DIR: setting({
     default: "./data",
@@ -241,10 +277,28 @@ export const settings = {
     read: servers,
     about: "DNS servers (host:port, comma-separated) that answer every look-up. Empty: the system's.",
   }),
+  MTA_STS: setting({
+    default: "on",
+    read: oneOf("on", "off"),
+    about:
+      "Whether recipients' domains may demand valid certificates by MTA-STS (docs/delivery.md). Only with MAIL_MODE=direct.",
+  }),
+  DANE_RESOLVER: setting({
+    default: "",
+    read: optionalServer,
+    about:
+      "DNS server (host:port) on this machine or its network that validates DNSSEC: it finds the mail hosts, and their TLSA records bind (docs/delivery.md). Only with MAIL_MODE=direct. Empty: no DANE.",
+  }),
   MAIL_HOSTNAME: setting({
     default: "",
     read: optionalHostName,
     about: "EHLO name: a host name whose address points back to it. Empty: the machine's name.",
+  }),
+  SENDING_IPS: setting({
+    default: "",
+    read: networks,
+    about:
+      "Addresses or networks that workspaces may claim as sending IPs, comma-separated (docs/routing.md). Empty: any.",
   }),
   BOUNCE_DOMAIN: setting({
     default: "",
@@ -275,15 +329,59 @@ export const settings = {
     about:
       "Days after which an address that was suppressed because it does not exist may be written to again. Empty: never.",
   }),
+  MESSAGE_CONTENT_DAYS: setting({
+    default: "30",
+    read: optionalDays,
+    about: "Days for which the contents of messages are kept, rounded up to whole months. Empty: for ever.",
+  }),
+  MESSAGE_LOG_DAYS: setting({
+    default: "180",
+    read: optionalDays,
+    about:
+      "Days for which the message log and its events are kept, rounded up to whole months. Empty: for ever.",
+  }),
+  VALIDATION_PROBE: setting({
+    default: "on",
+    read: oneOf("on", "off"),
+    about:
+      "Whether a validation asks the address's mail server if it takes mail for it. Only with MAIL_MODE=direct; others ask the DNS alone.",
+  }),
+  TRAP_DOMAINS_FILE: setting({
+    default: "",
+    read: domainsFile,
+    about:
+      "File of domains, one a line, that are known to be spam traps: validations show them as is_honeypot. Empty: none.",
+  }),
   INBOUND_PORT: setting({
     default: "",
     read: optionalPort,
-    about: "Port for bounces and reports. Empty: off.",
+    about: "Port for mail that comes back: bounces, complaints, reports (docs/inbound.md). Empty: off.",
   }),
   SUBMISSION_PORT: setting({
     default: "",
     read: optionalPort,
-    about: "Port for SMTP submission. Empty: off.",
+    about: "Port for SMTP submission with STARTTLS, such as 587 (docs/submission.md). Empty: off.",
+  }),
+  SUBMISSIONS_PORT: setting({
+    default: "",
+    read: optionalPort,
+    about: "Port for SMTP submission over TLS from the first byte, such as 465. Empty: off.",
+  }),
+  INBOUND_HOST: setting({
+    default: "",
+    read: optionalText,
+    about: "Address that the three SMTP ports listen on. Empty: HOST.",
+  }),
+  TLS_CERT_FILE: setting({
+    default: "",
+    read: optionalText,
+    about:
+      "PEM file with the certificate and chain of the SMTP ports; read again when it changes. Empty: self-signed, made at first start and kept in DATA_DIR.",
+  }),
+  TLS_KEY_FILE: setting({
+    default: "",
+    read: optionalText,
+    about: "PEM file with the private key of TLS_CERT_FILE.",
   }),
   TRUSTED_PROXIES: setting({
     default: "",
@@ -304,6 +402,33 @@ export const settings = {
     default: "1",
     read: integer(1, 64),
     about: "Delivery processes. One uses every core of a small machine, for signing runs in threads.",
+  }),
+  BLACKLIST_ZONES_FILE: setting({
+    default: "",
+    read: jsonFile,
+    about: "JSON file that overrides, adds to or replaces the catalogue of blacklists (docs/blacklist.md).",
+  }),
+  PLANS_FILE: setting({
+    default: "",
+    read: jsonFile,
+    about: "JSON file that overrides prices, allowances and rates of the plans (docs/billing.md).",
+  }),
+  STRIPE_SECRET_KEY: setting({
+    default: "",
+    read: optionalText,
+    about: "Stripe's secret key, with which top-ups are taken by card (docs/billing.md). Empty: none are.",
+    secret: true,
+  }),
+  STRIPE_WEBHOOK_SECRET: setting({
+    default: "",
+    read: optionalText,
+    about: "Secret (whsec_...) with which Stripe signs what it tells to PUBLIC_URL/payments/stripe.",
+    secret: true,
+  }),
+  STRIPE_API_URL: setting({
+    default: "https://api.stripe.com",
+    read: optionalUrl("http:", "https:"),
+    about: "Where Stripe's API is; only tests use another.",
   }),
   LANES_FILE: setting({
     default: "",
@@ -339,6 +464,12 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   const read = values as SettingValues;
   if (faults.length === 0 && read.MAIL_MODE === "relay" && read.RELAY_URL === null) {
     faults.push("RELAY_URL must be set when MAIL_MODE is relay");
+  }
+  if (faults.length === 0 && (read.TLS_CERT_FILE === null) !== (read.TLS_KEY_FILE === null)) {
+    faults.push("TLS_CERT_FILE and TLS_KEY_FILE must be set together");
+  }
+  if (faults.length === 0 && (read.STRIPE_SECRET_KEY === null) !== (read.STRIPE_WEBHOOK_SECRET === null)) {
+    faults.push("STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET must be set together");
   }
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
   const mailHostname = read.MAIL_HOSTNAME ?? machineName();

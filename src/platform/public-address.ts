@@ -54,6 +54,17 @@ export function isLoopback(address: string): boolean {
   return isIP(address) !== 0 && loopback.check(address, familyOf(address));
 }
 
+/** Whether it lies in one of these: addresses, or networks such as 192.0.2.0/24. */
+export function isWithin(address: string, networks: readonly string[]): boolean {
+  const list = new BlockList();
+  for (const network of networks) {
+    const [first = "", prefix] = network.split("/");
+    if (prefix === undefined) list.addAddress(first, familyOf(first));
+    else list.addSubnet(first, Number(prefix), familyOf(first));
+  }
+  return isIP(address) !== 0 && list.check(address, familyOf(address));
+}
+
 function familyOf(address: string): "ipv4" | "ipv6" {
   return isIP(address) === 6 ? "ipv6" : "ipv4";
 }

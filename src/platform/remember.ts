@@ -13,8 +13,13 @@ export class ExpiringMap<Value> {
 
   /** How many have not ended. */
   get size(): number {
+    return this.keys().length;
+  }
+
+  /** Of those that have not ended. */
+  keys(): string[] {
     for (const key of this.#entries.keys()) this.get(key);
-    return this.#entries.size;
+    return [...this.#entries.keys()];
   }
 
   get(key: string): Value | undefined {

@@ -5,9 +5,10 @@
  * too, and is over: it stands in the log and never in the queue.
  *
  * Drafts that arrive while a commit is under way go into the next one: micro-batches without a timer, so that a
- * lone message waits for nothing and a flood shares its commits. A row that the database refuses fails alone.
+ * lone message waits for nothing and a flood shares its commits. A row that the database refuses fails alone, or with
+ * those that it was to be accepted together with.
  */
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import { entriesFor, verdictOn } from "../audience/suppression-lists/judge.ts";
 import { enqueueSql, type Priority } from "../delivery/store.ts";
 import { maySendAsAllSql, maySendAsEach, type SenderQuestion } from "../identity/may-send-as.ts";
@@ -22,8 +23,12 @@ import { areCoveredSql, findUncovered, recipientOf, requireOneMore, takeAccepted
 /** Retried for this long, then given up (mail-practice: 72 h). */
 const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1000;
 
-/** Two commits under way keep the disk busy; more only make every one of them later. */
+/**
+ * Two commits under way keep the disk busy, but two halves cost PostgreSQL a millisecond more than a whole: the second
+ * waits until it is worth it.
+ */
 const BATCHES_IN_FLIGHT = 2;
+const WORTH_A_SECOND = 64;
 const BATCH_MESSAGES = 200;
 const BATCH_BYTES = 4 * 1024 * 1024;
 
@@ -49,12 +54,15 @@ export interface Acceptor {
    * RATE_LIMIT_EXCEEDED at the hourly cap, and that or 503 when there is more to accept than we can
    */
   accept(draft: Draft): Promise<void>;
+  /** All of them or, when one is refused, none. @throws ApiError as `accept` does */
+  acceptTogether(drafts: readonly Draft[]): Promise<void>;
   /** Would it be accepted? @throws ApiError as `accept` does */
   check(draft: Draft): Promise<void>;
 }
 
 interface Waiting {
-  readonly draft: Draft;
+  /** Accepted together or not at all. */
+  readonly drafts: readonly Draft[];
   readonly bytes: number;
   /** When it is too late to begin, on the clock of performance.now(). */
   readonly deadline: number;
@@ -68,18 +76,28 @@ export interface AcceptorDeps {
   readonly plans: Plans;
   /** Tells the delivery workers that there is something to do. */
   readonly onCommitted: () => void;
+  readonly announceSuppressed?: AnnounceSuppressed;
 }
+
+/**
+ * A part of the accepting statement that hears of the rows it writes to the log (a relation), and so of the messages that
+ * are suppressed at once.
+ */
+export type AnnounceSuppressed = (log: Sql) => Sql;
 
 export function createAcceptor(deps: AcceptorDeps, limits: Readonly<typeof LIMITS> = LIMITS): Acceptor {
   const { db, clock, plans } = deps;
   const waiting: Waiting[] = [];
+  /** Those whose account somebody else held. With them in its batch everybody would have to go the long way. */
+  const again: Waiting[] = [];
+  let isRetrying = false;
   let inFlight = 0;
   /** Content that waits or is being stored. */
   let heldBytes = 0;
   let isWatched = false;
 
   const start = () => {
-    while (inFlight < BATCHES_IN_FLIGHT && waiting.length > 0) {
+    while (waiting.length >= (inFlight === 0 ? 1 : WORTH_A_SECOND) && inFlight < BATCHES_IN_FLIGHT) {
       inFlight += 1;
       void commit({ ...deps, retry }, takeBatch(waiting)).finally(() => {
         inFlight -= 1;
@@ -89,35 +107,38 @@ export function createAcceptor(deps: AcceptorDeps, limits: Readonly<typeof LIMIT
     const [first] = waiting;
     if (first === undefined || isWatched) return;
     isWatched = true;
-    setTimeout(refuseLate, first.deadline - performance.now()).unref();
+    setTimeout(() => {
+      isWatched = false;
+      refuseLate(waiting);
+      start();
+    }, first.deadline - performance.now()).unref();
   };
 
-  const retry = (again: readonly Waiting[]) => {
-    setTimeout(() => {
-      waiting.unshift(...again);
-      start();
+  const retry = (busy: readonly Waiting[]) => {
+    again.push(...busy);
+    retrySoon();
+  };
+
+  const retrySoon = () => {
+    if (isRetrying || again.length === 0) return;
+    isRetrying = true;
+    setTimeout(async () => {
+      refuseLate(again);
+      if (again.length > 0) await commit({ ...deps, retry }, takeBatch(again));
+      isRetrying = false;
+      retrySoon();
     }, BUSY_MS);
   };
 
-  /** Those who have waited longest stand in front. */
-  const refuseLate = () => {
-    isWatched = false;
-    const now = performance.now();
-    const inTime = waiting.findIndex(({ deadline }) => deadline > now);
-    for (const { reject } of waiting.splice(0, inTime === -1 ? waiting.length : inTime)) {
-      reject(overloaded("The message could not be stored in time: retry shortly"));
-    }
-    start();
-  };
-
-  return {
+  const acceptor: Acceptor = {
     async check({ sender, message }) {
       if (sender && !(await maySendAsEach(db, [sender]))(sender)) throw foreignSender(message);
       await requireOneMore(db, plans, message.workspaceId, clock.now());
     },
-    async accept(draft) {
-      const bytes = sizeOf(draft.message);
-      if (waiting.length >= limits.messages || heldBytes + bytes > limits.bytes) {
+    accept: (draft) => acceptor.acceptTogether([draft]),
+    async acceptTogether(drafts) {
+      const bytes = memoryOf(drafts);
+      if (waiting.length + again.length >= limits.messages || heldBytes + bytes > limits.bytes) {
         throw new ApiError(
           "RATE_LIMIT_EXCEEDED",
           "Too many messages are being accepted at this moment: retry shortly",
@@ -127,7 +148,7 @@ export function createAcceptor(deps: AcceptorDeps, limits: Readonly<typeof LIMIT
       heldBytes += bytes;
       try {
         await new Promise<void>((resolve, reject) => {
-          waiting.push({ draft, bytes, deadline: performance.now() + limits.waitMs, resolve, reject });
+          waiting.push({ drafts, bytes, deadline: performance.now() + limits.waitMs, resolve, reject });
           start();
         });
       } finally {
@@ -135,6 +156,7 @@ export function createAcceptor(deps: AcceptorDeps, limits: Readonly<typeof LIMIT
       }
     },
   };
+  return acceptor;
 }
 
 interface Committing extends AcceptorDeps {
@@ -147,21 +169,20 @@ async function commit(deps: Committing, batch: readonly Waiting[]): Promise<void
   const { db, onCommitted, retry } = deps;
   let rest = batch;
   try {
-    if (await insertAtOnce(deps, batch.map(draftOf))) {
+    if (await insertAtOnce(deps, draftsOf(batch))) {
       for (const { resolve } of batch) resolve();
       onCommitted();
       return;
     }
     rest = await refuseForeignSenders(db, batch);
     if (rest.length === 0) return;
-    const { refused, busy } = await insertHeld(deps, rest.map(draftOf));
-    for (const { draft, resolve, reject } of rest) {
-      const refusal = refused.get(draft);
-      if (refusal !== undefined) reject(refusal);
-      else if (!busy.has(draft.message)) resolve();
+    const { refused, busy } = await insertHeld(deps, rest);
+    for (const one of rest) {
+      const refusal = refused.get(one);
+      if (refusal !== undefined) one.reject(refusal);
+      else if (!busy.includes(one)) one.resolve();
     }
-    const again = rest.filter(({ draft }) => busy.has(draft.message));
-    if (again.length > 0) retry(again);
+    if (busy.length > 0) retry(busy);
     onCommitted();
   } catch (fault) {
     if (rest.length > 1 && isAboutContent(fault)) {
@@ -172,8 +193,17 @@ async function commit(deps: Committing, batch: readonly Waiting[]): Promise<void
   }
 }
 
-function draftOf({ draft }: Waiting): Draft {
-  return draft;
+/** Takes those out who have waited too long. */
+function refuseLate(waiting: Waiting[]): void {
+  const now = performance.now();
+  for (const one of waiting.splice(0)) {
+    if (one.deadline > now) waiting.push(one);
+    else one.reject(overloaded("The message could not be stored in time: retry shortly"));
+  }
+}
+
+function draftsOf(waiting: readonly Waiting[]): Draft[] {
+  return waiting.flatMap(({ drafts }) => drafts);
 }
 
 /** A value the database does not take (SQLSTATE classes 22 and 23): one row's fault, and not its neighbours'. */
@@ -184,26 +214,35 @@ function isAboutContent(fault: unknown): boolean {
 function takeBatch(waiting: Waiting[]): Waiting[] {
   let bytes = 0;
   let count = 0;
-  for (const { bytes: size } of waiting) {
-    if (count === BATCH_MESSAGES || (count > 0 && bytes + size > BATCH_BYTES)) break;
+  let messages = 0;
+  for (const { bytes: size, drafts } of waiting) {
+    messages += drafts.length;
+    if (count > 0 && (messages > BATCH_MESSAGES || bytes + size > BATCH_BYTES)) break;
     bytes += size;
     count += 1;
   }
   return waiting.splice(0, count);
 }
 
-function sizeOf({ html, text, attachments }: NewMessage): number {
+function sizeOf({ html, text, attachments, submission }: NewMessage): number {
   const attached = attachments.reduce((sum, attachment) => sum + attachment.content.length, 0);
-  return (html?.length ?? 0) + (text?.length ?? 0) + attached;
+  return (html?.length ?? 0) + (text?.length ?? 0) + attached + (submission?.raw.length ?? 0);
+}
+
+/** What drafts accepted together hold: of a submission they share one. */
+function memoryOf(drafts: readonly Draft[]): number {
+  const different = new Map(drafts.map(({ message }) => [message.submission?.id ?? message.id, message]));
+  return [...different.values()].reduce((sum, message) => sum + sizeOf(message), 0);
 }
 
 /** One question for the whole batch; those who may not send learn it now, the rest go on. */
 async function refuseForeignSenders(db: Queryable, batch: readonly Waiting[]): Promise<Waiting[]> {
-  const questions = batch.flatMap(({ draft }) => draft.sender ?? []);
+  const questions = draftsOf(batch).flatMap(({ sender }) => sender ?? []);
   const answers = await maySendAsEach(db, questions);
-  return batch.filter(({ draft, reject }) => {
-    if (draft.sender === null || answers(draft.sender)) return true;
-    reject(foreignSender(draft.message));
+  return batch.filter(({ drafts, reject }) => {
+    const foreign = drafts.find(({ sender }) => sender !== null && !answers(sender));
+    if (foreign === undefined) return true;
+    reject(foreignSender(foreign.message));
     return false;
   });
 }
@@ -219,29 +258,60 @@ function foreignSender({ fromEmail }: NewMessage): ApiError {
  * and the other request sends it; or to be tried again
  */
 async function insertHeld(
-  { db, clock, plans }: AcceptorDeps,
-  drafts: readonly Draft[],
-): Promise<{ readonly refused: ReadonlyMap<Draft, ApiError>; readonly busy: ReadonlySet<NewMessage> }> {
+  { db, clock, plans, announceSuppressed }: AcceptorDeps,
+  batch: readonly Waiting[],
+): Promise<{ readonly refused: ReadonlyMap<Waiting, ApiError>; readonly busy: readonly Waiting[] }> {
   return db.transaction(async (tx) => {
-    const messages = drafts.map(({ message }) => message);
-    const { refused: uncovered, busy } = await findUncovered(tx, plans, messages, clock.now());
-    const covered = drafts.filter(({ message }) => !uncovered.has(message) && !busy.has(message));
-    const answers = covered.flatMap(({ idempotency }) =>
+    const now = clock.now();
+    const { covered, refused, busy } = await coverEach(tx, plans, batch, now);
+    const answers = draftsOf(covered).flatMap(({ idempotency }) =>
       idempotency ? { held: idempotency.held, answer: idempotency.held.answerFor(idempotency.data) } : [],
     );
     const holding = answers.length === 0 ? new Set<string>() : await updateAnswers(tx, answers);
     const isOurs = ({ idempotency }: Draft) => !idempotency || holding.has(idempotency.held.token);
-    await insertDrafts(tx, covered.filter(isOurs));
-    const refused = new Map<Draft, ApiError>();
-    for (const draft of drafts) {
-      const refusal = uncovered.get(draft.message);
-      if (refusal !== undefined) refused.set(draft, refusal);
-    }
-    for (const draft of covered.filter((one) => !isOurs(one))) {
-      refused.set(draft, new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker"));
+    const ours = covered.filter(({ drafts }) => drafts.every(isOurs));
+    await insertDrafts(tx, draftsOf(ours), announceSuppressed, now);
+    for (const one of covered.filter(({ drafts }) => !drafts.every(isOurs))) {
+      refused.set(one, new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker"));
     }
     return { refused, busy };
   });
+}
+
+interface Coverage {
+  /** Until the transaction ends. */
+  readonly covered: readonly Waiting[];
+  readonly refused: Map<Waiting, ApiError>;
+  readonly busy: readonly Waiting[];
+}
+
+async function coverEach(
+  tx: Queryable,
+  plans: Plans,
+  batch: readonly Waiting[],
+  now: Date,
+): Promise<Coverage> {
+  const messages = draftsOf(batch).map(({ message }) => message);
+  const uncovered = await findUncovered(tx, plans, messages, now);
+  const refused = new Map<Waiting, ApiError>();
+  for (const one of batch) {
+    const [refusal] = one.drafts.flatMap(({ message }) => uncovered.refused.get(message) ?? []);
+    if (refusal === undefined) continue;
+    if (one.drafts.length > 1) {
+      // All of them are refused for some, and leave room for others.
+      const rest = await coverEach(
+        tx,
+        plans,
+        batch.filter((other) => other !== one),
+        now,
+      );
+      return { ...rest, refused: rest.refused.set(one, refusal) };
+    }
+    refused.set(one, refusal);
+  }
+  const isBusy = ({ drafts }: Waiting) => drafts.some(({ message }) => uncovered.busy.has(message));
+  const left = batch.filter((one) => !refused.has(one));
+  return { covered: left.filter((one) => !isBusy(one)), refused, busy: left.filter(isBusy) };
 }
 
 /**
@@ -249,14 +319,19 @@ async function insertHeld(
  * Then all of that is asked and all of it inserted in one round trip; otherwise nothing is done, and the answer is
  * false.
  */
-async function insertAtOnce({ db, clock }: AcceptorDeps, drafts: readonly Draft[]): Promise<boolean> {
+async function insertAtOnce(
+  { db, clock, announceSuppressed }: AcceptorDeps,
+  drafts: readonly Draft[],
+): Promise<boolean> {
   if (drafts.some(({ idempotency }) => idempotency !== undefined)) return false;
   const senders = maySendAsAllSql(drafts.flatMap(({ sender }) => sender ?? []));
+  const now = clock.now();
   const covered = areCoveredSql(
     drafts.map(({ message }) => message),
-    clock.now(),
+    now,
   );
-  const inserts = insertsOf(drafts, sql`(select may_send and is_wide from senders, allowances)`);
+  const condition = sql`(select may_send and is_wide from senders, allowances)`;
+  const inserts = insertsOf(drafts, condition, announceSuppressed, now);
   const [answer] = await db.rows<{ is_done: boolean }>(
     sql`
       with senders as materialized (${senders}), allowances as materialized (${covered}), ${inserts}
@@ -266,13 +341,24 @@ async function insertAtOnce({ db, clock }: AcceptorDeps, drafts: readonly Draft[
   return answer?.is_done === true;
 }
 
-/** Log, contents and queue in one statement, whoever sends. */
-export async function insertDrafts(db: Queryable, drafts: readonly Draft[]): Promise<void> {
+/** Log, contents and queue in one statement, whoever sends. They are metered at `now`, or at the time that they bear. */
+export async function insertDrafts(
+  db: Queryable,
+  drafts: readonly Draft[],
+  announceSuppressed?: AnnounceSuppressed,
+  now?: Date,
+): Promise<void> {
   if (drafts.length === 0) return;
-  await db.rows(sql`with ${insertsOf(drafts, sql`true`)} select`, "insert messages");
+  const name = announceSuppressed ? "insert and announce messages" : "insert messages";
+  await db.rows(sql`with ${insertsOf(drafts, sql`true`, announceSuppressed, now)} select`, name);
 }
 
-function insertsOf(drafts: readonly Draft[], condition: Sql): Sql {
+function insertsOf(
+  drafts: readonly Draft[],
+  condition: Sql,
+  announceSuppressed?: AnnounceSuppressed,
+  now?: Date,
+): Sql {
   const messages = drafts.map(({ message }) => message);
   const recipients = messages.map(recipientOf);
   const judging = {
@@ -297,5 +383,6 @@ function insertsOf(drafts: readonly Draft[], condition: Sql): Sql {
   return sql`
     suppressions as materialized (${entriesFor(recipients)}),
     ${insertMessagesSql(messages, { condition, judging })}, queue as (${queue}),
-    meter as (${takeAcceptedSql(messages[0]?.createdAt ?? new Date())})`;
+    meter as (${takeAcceptedSql(now ?? messages[0]?.createdAt ?? new Date())})
+    ${announceSuppressed ? sql`, announced as (${announceSuppressed(sql`log`)})` : empty}`;
 }

@@ -4,6 +4,7 @@
  */
 import { notifyWorkers } from "../delivery/channel.ts";
 import { parseAddress } from "../mail/address.ts";
+import type { StoredAttachment } from "../messages/store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
@@ -14,6 +15,7 @@ export interface PlatformMail {
   readonly subject: string;
   readonly html: string;
   readonly text: string;
+  readonly attachments?: readonly StoredAttachment[];
 }
 
 /** Accepts it inside the caller's transaction: the mail goes out if and only if what it speaks of was stored. */
@@ -41,7 +43,7 @@ export function createPlatformMail(from: string, clock: Clock): SendPlatformMail
           subject: mail.subject,
           html: mail.html,
           text: mail.text,
-          attachments: [],
+          attachments: mail.attachments ?? [],
           bounceEmail: null,
           requestId: null,
           createdAt: clock.now(),

@@ -27,6 +27,8 @@ export interface MailLinks extends LinkAddresses {
   readonly unsubscribe: string;
   /** The mail in the browser. */
   readonly view: string;
+  /** Who writes there leaves as well; where we receive no mail there is none. */
+  readonly unsubscribeMail?: string;
 }
 
 export type LinkPurpose = "open" | "click" | "unsubscribe" | "view";
@@ -66,6 +68,11 @@ export function mailLinks(mail: TrackedMail, base: string, key: KeyObject) {
     view: address("view"),
     tracked: (index: number) => click + index,
   } satisfies MailLinks;
+}
+
+/** The address that unsubscribes by mail: the same token as in the link. */
+export function unsubscribeMailbox({ unsubscribe }: MailLinks, bounceDomain: string): string {
+  return `u+${unsubscribe.slice(unsubscribe.lastIndexOf("/") + 1)}@${bounceDomain}`;
 }
 
 /** The mail that a token stands for, or null when it was not made with this key for this purpose. */

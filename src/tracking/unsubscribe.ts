@@ -11,8 +11,15 @@ import type { Database, Queryable } from "../platform/database/pool.ts";
 import { findRecipient, leavingSql, type MailRecipient } from "./store.ts";
 import type { TrackedMail } from "./tokens.ts";
 
+/** Who left by which mail: one list, or all of them (null). */
+export interface Departure extends TrackedMail {
+  readonly subscriberId: string;
+  readonly address: string;
+  readonly mailingListId: string | null;
+}
+
 /** What the rest of the house does about it, in the same transaction; says whether it was the first time by this mail. */
-export type OnUnsubscribed = (tx: Queryable, mail: TrackedMail, now: Date) => Promise<boolean>;
+export type OnUnsubscribed = (tx: Queryable, departure: Departure, now: Date) => Promise<boolean>;
 
 /** The recipient as of before; undefined when the mail is not in the log. */
 export async function unsubscribe(
@@ -29,7 +36,8 @@ export async function unsubscribe(
     if (listId !== null) await lockMailingList(tx, workspaceId, listId);
     const now = deps.clock.now();
     const left = await updateStatuses(tx, workspaceId, leavingSql(workspaceId, subscriberId, listId), now);
-    if (left > 0 && (await deps.onUnsubscribed(tx, mail, now))) {
+    const departure = { ...mail, subscriberId, address: recipient.address, mailingListId: listId };
+    if (left > 0 && (await deps.onUnsubscribed(tx, departure, now))) {
       await recordUnsubscribed(tx, workspaceId, messageId, now);
     }
     return recipient;

@@ -23,6 +23,7 @@ export async function createWorkspace(
     ...settings,
     id: asWorkspaceId(newId()),
     hourly_cap: null,
+    notify_email: null,
     is_suspended: false,
     created_at: now,
     updated_at: now,

@@ -1,42 +1,11 @@
-import { once } from "node:events";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
-import { SMTPServer } from "smtp-server";
 import { expect, onTestFinished, test } from "vitest";
 import { openScene } from "../support/scene.ts";
+import { password, startSmartHost as startHost } from "../support/smart-host.ts";
 
-const password = "p@ss/word%";
-
-interface Relayed {
-  readonly user: unknown;
-  readonly to: string | undefined;
-  readonly message: string;
-}
-
-/** A smart host of somebody else's making, whose one account is "shop". */
 async function startSmartHost() {
-  const relayed: Relayed[] = [];
-  let logIns = 0;
-  const server = new SMTPServer({
-    allowInsecureAuth: true,
-    hideSTARTTLS: true,
-    onAuth(given, _session, done) {
-      logIns += 1;
-      if (given.username === "shop" && given.password === password) done(null, { user: "shop" });
-      else done(new Error("Invalid username or password"));
-    },
-    onData(stream, { user, envelope }, done) {
-      void text(stream).then((message) => {
-        relayed.push({ user, to: envelope.rcptTo[0]?.address, message });
-        done();
-      });
-    },
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server.server, "listening");
-  onTestFinished(() => new Promise<void>((resolve) => server.close(resolve)));
-  const { port } = server.server.address() as AddressInfo;
-  return { port, relayed, logIns: () => logIns };
+  const host = await startHost();
+  onTestFinished(host.close);
+  return host;
 }
 
 function openAt(port: number, login: string) {

@@ -38,6 +38,12 @@ async function create(owner: Owner, path: string, body: object): Promise<string>
 const apiKey = () => ({ name: unique(), permissions: ["*:*"] });
 const sendingDomain = () => ({ domain: `${unique()}.example.com` });
 const trackingDomain = () => ({ domain: `${unique()}.example.com` });
+let lastOctets = 1;
+const sendingIp = () => {
+  lastOctets += 1;
+  return { ip: `198.51.${lastOctets >> 8}.${lastOctets & 255}`, pool: "main" };
+};
+const relayRule = () => ({ name: unique(), action: { relay_url: "smtp://smtp.example.com:587" } });
 const mailingList = () => ({ name: unique() });
 const subscriber = () => ({ email: `${unique()}@example.net`, custom_fields: { city: "Rome" } });
 const customField = () => ({
@@ -55,6 +61,15 @@ const suppressionList = () => ({ name: unique() });
 const entries = () => ({ entries: `${unique()}@example.net` });
 const verifiedSender = () => ({ email: `${unique()}@example.org`, from_name: "Ada" });
 
+/** A workspace has room for few: those of earlier tests make it. */
+async function webhook({ database, workspaceId }: Owner) {
+  await database.run(sql`
+    update webhooks set deleted_at = now() where workspace_id = ${workspaceId} and id not in (
+      select id from webhooks where workspace_id = ${workspaceId} order by id desc limit 5)`);
+  return { url: `https://${unique()}.example.net/hooks`, events: ["*"] };
+}
+const monitor = () => ({ target: `${unique()}.example.net` });
+
 /** By the path up to the id, or by the whole path of an act; `parents` are the ids to the left. */
 export const things: Readonly<Record<string, (owner: Owner, parents: readonly string[]) => Promise<string>>> =
   {
@@ -65,6 +80,8 @@ export const things: Readonly<Record<string, (owner: Owner, parents: readonly st
       owner.clock.advance(61_000); // a link is sent again after a minute
       return id;
     },
+    "/sending-ips/{id}": (owner) => create(owner, "/sending-ips", sendingIp()),
+    "/routing-rules/{id}": (owner) => create(owner, "/routing-rules", relayRule()),
     "/tracking-domains/{id}": (owner) => create(owner, "/tracking-domains", trackingDomain()),
     "/dkims/{id}": async (owner) => create(owner, "/dkims", await dkimKey(owner)),
     "/mailing-lists/{id}": newList,
@@ -86,12 +103,15 @@ export const things: Readonly<Record<string, (owner: Owner, parents: readonly st
       await owner.call("POST", `/autoresponders/${id}/activate`);
       return id;
     },
+    "/blacklist/monitors/{id}": (owner) => create(owner, "/blacklist/monitors", monitor()),
     "/suppression-lists/{id}": (owner) => create(owner, "/suppression-lists", suppressionList()),
     "/suppression-lists/{id}/entries/{entry_id}": async (owner, [list]) => {
       await owner.call("POST", `/suppression-lists/${list}/entries`, entries());
       const { body } = await owner.call("GET", `/suppression-lists/${list}/entries`);
       return body.data[0].id;
     },
+    "/webhooks/{id}": async (owner) => create(owner, "/webhooks", await webhook(owner)),
+    "/webhooks/{id}/deliveries/{delivery_id}": (owner, [id]) => create(owner, `/webhooks/${id}/test`, {}),
     "/messages/{id}": async (owner) => create(owner, "/emails/send", await email(owner)),
     "/jobs/{job_id}": async ({ database, workspaceId, dataDir }) => {
       const resource = { name: jobResource, label: "", group: "" };
@@ -185,6 +205,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createApiKey: apiKey,
   updateApiKey: () => ({ name: unique() }),
   subscribe: plan,
+  createTopUp: () => ({ amount: "25.00" }),
   cancelSubscription: async (owner) => {
     await owner.call("POST", "/billing/subscription", await plan(owner));
     return {};
@@ -194,6 +215,10 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   setDmarcIngestion: () => ({ enabled: true }),
   createVerifiedSender: verifiedSender,
   createDkimKey: dkimKey,
+  createSendingIp: sendingIp,
+  updateSendingIp: () => ({ warm_up_enabled: true }),
+  createRoutingRule: relayRule,
+  updateRoutingRule: () => ({ priority: 7 }),
   createTrackingDomain: trackingDomain,
   updateTrackingDomain: trackingDomain,
   sendEmail: email,
@@ -213,6 +238,11 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createSegment: segment,
   updateSegment: () => ({ is_active: true }),
   previewSegment: () => ({ conditions }),
+  createWebhook: webhook,
+  updateWebhook: () => ({ events: ["message.bounced"] }),
+  checkBlacklists: monitor,
+  createBlacklistMonitor: monitor,
+  updateBlacklistMonitor: () => ({ status: "paused" }),
   createSuppressionList: suppressionList,
   updateSuppressionList: () => ({ name: unique() }),
   addSuppressionEntries: entries,
@@ -221,5 +251,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createCustomField: customField,
   updateCustomField: () => ({ field_label: "Waist" }),
   createGlobalCustomField: customField,
+  validateEmail: () => ({ email: `${unique()}@example.net` }),
+  validateFile: () => fileForm("file", `Email\n${unique()}@example.net\n`),
   updateGlobalCustomField: () => ({ field_label: "Waist" }),
 };

@@ -18,6 +18,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import {
   type Answer,
+  AUTHENTIC_DATA,
   AUTHORITATIVE_ANSWER,
   decode,
   encode,
@@ -25,6 +26,7 @@ import {
   RECURSION_AVAILABLE,
   streamDecode,
   streamEncode,
+  type TlsaData,
   TRUNCATED_RESPONSE,
 } from "dns-packet";
 import type { Resolver } from "../../src/mail/resolver.ts";
@@ -43,6 +45,7 @@ export interface DnsRecords {
   TXT?: string[] | DnsFault;
   CNAME?: string;
   NS?: string[] | DnsFault;
+  TLSA?: TlsaData[] | DnsFault;
 }
 
 /** By name in lower case without the trailing dot; "*." in front is a wildcard (RFC 4592). */
@@ -54,6 +57,8 @@ export interface FakeDns extends AsyncDisposable {
   /** The service's own resolver, asking this server and waiting half a second. */
   readonly resolver: Resolver;
   zone: DnsZone;
+  /** Names whose answers are vouched for (the AD bit), as a validating resolver does with signed zones. */
+  readonly secure: Set<string>;
   /** Every question since the start, in order, names in lower case; a test may empty it. */
   readonly questions: { name: string; type: string }[];
   close(): Promise<void>;
@@ -76,6 +81,7 @@ export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
     address,
     resolver: createResolver({ servers: [address], timeoutMs: 500, tries: 1 }),
     zone,
+    secure: new Set(),
     questions: [],
     async close() {
       for (const socket of connections) socket.destroy();
@@ -93,7 +99,8 @@ export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
     server.questions.push({ name, type: question.type });
     const resolved = resolve(server.zone, name, question.type);
     if (resolved === null) return null;
-    const flags = AUTHORITATIVE_ANSWER | RECURSION_AVAILABLE | RCODE[resolved.rcode];
+    const vouched = server.secure.has(name) ? AUTHENTIC_DATA : 0;
+    const flags = AUTHORITATIVE_ANSWER | RECURSION_AVAILABLE | vouched | RCODE[resolved.rcode];
     return { id: query.id, type: "response", flags, questions: [question], answers: resolved.answers };
   };
 
@@ -165,6 +172,10 @@ function recordsOf(entry: DnsRecords, name: string, type: string): Answer[] | Dn
       return typeof list === "string"
         ? list
         : list.map((text) => ({ ...common, type, data: characterStrings(text) }));
+    }
+    case "TLSA": {
+      const list = entry.TLSA ?? [];
+      return typeof list === "string" ? list : list.map((data) => ({ ...common, type, data }));
     }
     default:
       return [];

@@ -18,6 +18,8 @@ export interface FakeMxOptions extends Partial<Omit<Behaviour, "secureContext">>
   readonly host?: string;
   /** False for benchmarks: messages are counted by Message-ID, not kept. */
   readonly keep?: boolean;
+  /** Its certificate: vouched for by itself (the default), or by an authority that comes along (issuedChain). */
+  readonly certificate?: "own" | "issued";
   /** The newest TLS version it can speak. */
   readonly tlsVersion?: SecureVersion;
 }
@@ -33,6 +35,9 @@ export interface ReceivedMessage {
   readonly tls: boolean;
   /** The how-manieth connection it came over, from 1. */
   readonly connection: number;
+  /** The address the client came from, and the name it gave. */
+  readonly peer: string;
+  readonly ehlo: string;
 }
 
 export interface FakeMx {
@@ -56,12 +61,18 @@ export interface FakeMx {
 }
 
 /** The certificate names mx.example.test and *.example.test; it and its key are for tests only. */
-export const fakeMxCertificate = readFileSync(new URL("fake-mx-certificate.pem", import.meta.url), "utf8");
-const key = readFileSync(new URL("fake-mx-key.pem", import.meta.url), "utf8");
+export const fakeMxCertificate = pem("fake-mx-certificate");
+/** The other one names mx.example.test and mta-sts.example.test, and is followed by the authority's. */
+export const issuedChain = pem("issued-certificate");
+export const issuedKey = pem("issued-key");
+
+function pem(name: string): string {
+  return readFileSync(new URL(`${name}.pem`, import.meta.url), "utf8");
+}
 
 /** Starts a fake MX; it listens when the promise resolves. */
 export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> {
-  const { port = 0, host = "127.0.0.1", keep = true, tlsVersion, ...wishes } = options;
+  const { port = 0, host = "127.0.0.1", keep = true, tlsVersion, certificate, ...wishes } = options;
   const behaviour: Behaviour = {
     esmtp: true,
     pipelining: true,
@@ -73,8 +84,9 @@ export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> 
     slowMs: 1_000,
     ...wishes,
     secureContext: createSecureContext({
-      key,
-      cert: fakeMxCertificate,
+      ...(certificate === "issued"
+        ? { key: issuedKey, cert: issuedChain }
+        : { key: pem("fake-mx-key"), cert: fakeMxCertificate }),
       // OpenSSL 3 speaks the versions before 1.2 only at its lowest security level.
       ...(tlsVersion && { minVersion: "TLSv1", maxVersion: tlsVersion, ciphers: "DEFAULT@SECLEVEL=0" }),
     }),
@@ -91,11 +103,14 @@ export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> 
 
   const server = createServer({ noDelay: true }, (socket) => {
     const connection = ++connections;
+    const peer = socket.remoteAddress ?? "";
+    let ehlo = "";
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     new Conversation(socket, behaviour, {
       command: (line) => {
         if (keep) commands.push(line);
+        ehlo = /^(?:EHLO|HELO) (.*)$/i.exec(line)?.[1] ?? ehlo;
       },
       meet: (recipient) => {
         const times = (appearances.get(recipient) ?? 0) + 1;
@@ -105,7 +120,7 @@ export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> 
       deliver: ({ data, ...envelope }) => {
         const id = /^message-id:\s*(\S+)/im.exec(data)?.[1] ?? "";
         copies.set(id, (copies.get(id) ?? 0) + 1);
-        if (keep) messages.push({ ...envelope, raw: Buffer.from(data, "latin1"), connection });
+        if (keep) messages.push({ ...envelope, raw: Buffer.from(data, "latin1"), connection, peer, ehlo });
         received += 1;
         for (const { count, resolve } of waiting) if (count <= received) resolve();
         if (waiting.length > 0) waiting = waiting.filter(({ count }) => count > received);

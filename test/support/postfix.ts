@@ -1,5 +1,5 @@
 /**
- * A real Postfix as the receiving side: a private instance with configuration, queue and mailboxes in a folder of its
+ * A real Postfix as the receiving side, or as a client of the submission port: a private instance with configuration, queue and mailboxes in a folder of its
  * own, which nothing outside that folder knows of. It needs root, as every Postfix does.
  */
 import { execFileSync, spawn } from "node:child_process";
@@ -34,6 +34,7 @@ const services = [
   "defer     unix - - n - 0 bounce",
   "trace     unix - - n - 0 bounce",
   "flush     unix n - n 1000? 0 flush",
+  "smtp      unix - - n - - smtp",
   "error     unix - - n - - error",
   "retry     unix - - n - - error",
   "virtual   unix - n n - - virtual",
@@ -41,8 +42,18 @@ const services = [
   "postlog   unix-dgram n - n - 1 postlogd",
 ];
 
-/** Starts one that takes the mail of `domain` for these local parts. */
-export async function startPostfix(domain: string, localparts: readonly string[]): Promise<Postfix> {
+/** Where all other mail of this machine goes, with a login and over TLS. */
+export interface SmartHost {
+  readonly port: number;
+  readonly password: string;
+}
+
+/** Starts one that takes the mail of `domain` for these local parts, and other mail where there is a smart host for it. */
+export async function startPostfix(
+  domain: string,
+  localparts: readonly string[],
+  smartHost?: SmartHost,
+): Promise<Postfix> {
   const port = await freePort();
   const folder = await mkdtemp(join(tmpdir(), "posthaste-postfix-"));
   const at = (name: string) => join(folder, name);
@@ -73,6 +84,15 @@ export async function startPostfix(domain: string, localparts: readonly string[]
     virtual_mailbox_maps: `inline:{${localparts.map((name) => ` { ${name}@${domain} = ${name}/ }`).join(",")} }`,
     virtual_uid_maps: `static:${uid}`,
     virtual_gid_maps: `static:${gid}`,
+    ...(smartHost && {
+      mynetworks: "127.0.0.0/8",
+      smtpd_relay_restrictions: "permit_mynetworks, reject_unauth_destination",
+      relayhost: `[${ADDRESS}]:${smartHost.port}`,
+      smtp_tls_security_level: "encrypt",
+      smtp_sasl_auth_enable: "yes",
+      smtp_sasl_security_options: "noanonymous",
+      smtp_sasl_password_maps: `inline:{ { [${ADDRESS}]:${smartHost.port} = api:${smartHost.password} } }`,
+    }),
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`);
   await writeFile(at("conf/main.cf"), lines.join(""));

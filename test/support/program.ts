@@ -19,6 +19,7 @@ export interface LogLine {
   readonly msg: string;
   readonly pid: number;
   readonly address?: string;
+  readonly port?: number;
 }
 
 /** The environment; the key makes the API ours to call. */

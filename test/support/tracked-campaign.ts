@@ -1,6 +1,7 @@
 /** A campaign that was sent, without anybody having sent it: people, messages, links, and the addresses in the mails. */
 import sql from "sql-template-tag";
 import { recordOutcomes } from "../../src/messages/door.ts";
+import { unclassified } from "../../src/messages/outcome.ts";
 import type { Database } from "../../src/platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
 import { createSecrets } from "../../src/platform/secrets.ts";
@@ -105,6 +106,7 @@ async function deliver(
     code: 250,
     enhancedCode: null,
     isAddressFault: false,
+    ...unclassified,
   }));
   await database.transaction((tx) => recordOutcomes(tx, outcomes, async () => {}));
 }

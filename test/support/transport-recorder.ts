@@ -2,12 +2,24 @@
 import type { Attempt, AttemptResult } from "../../src/delivery/conclusion.ts";
 import type { LeasedMessage } from "../../src/delivery/store.ts";
 import type { TransportEvents } from "../../src/delivery/transport.ts";
+import type { TlsNote } from "../../src/messages/outcome.ts";
 import { asWorkspaceId, newId } from "../../src/platform/ids.ts";
 
 /** One thing that was said about one message, named by its local part. */
 export type Heard =
-  | { readonly kind: "attempt"; readonly who: string; readonly result: AttemptResult }
+  | {
+      readonly kind: "attempt";
+      readonly who: string;
+      readonly result: AttemptResult;
+      readonly tls: TlsNote | null;
+    }
   | { readonly kind: "postponed"; readonly who: string; readonly seconds: number }
+  | {
+      readonly kind: "heldBack";
+      readonly who: string;
+      readonly seconds: number;
+      readonly sourceIp: string | null;
+    }
   | { readonly kind: "dropped"; readonly who: string }
   | { readonly kind: "fault"; readonly who: string; readonly error: unknown };
 
@@ -42,8 +54,11 @@ export function recordTransport(): TransportRecorder {
       return heard;
     },
     mayStart: (message) => recorder.answer(message),
-    onAttempt: ({ message, result }: Attempt) => hear({ kind: "attempt", who: message.localpart, result }),
+    onAttempt: ({ message, result, tls = null }: Attempt) =>
+      hear({ kind: "attempt", who: message.localpart, result, tls }),
     onPostponed: (message, seconds) => hear({ kind: "postponed", who: message.localpart, seconds }),
+    onHeldBack: (message, seconds, sourceIp) =>
+      hear({ kind: "heldBack", who: message.localpart, seconds, sourceIp }),
     onDropped: (message) => hear({ kind: "dropped", who: message.localpart }),
     onFault: (message, error) => hear({ kind: "fault", who: message.localpart, error }),
   };
@@ -75,8 +90,11 @@ export function leased(localpart: string, change: Partial<LeasedMessage> = {}): 
     html: null,
     text: "Hello",
     attachments: null,
+    raw: null,
     has_content: true,
     is_stale: false,
+    routing_version: null,
+    source_ip: null,
     ...change,
   };
 }

@@ -6,10 +6,10 @@ import type { Database } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { JobHandler, JobOutcome } from "../../platform/jobs/attempt.ts";
 import { INPUT_FILE } from "../../platform/jobs/files.ts";
+import { createTurns } from "../../platform/turns.ts";
 import { findPlan, keepPlan, type Plan } from "./plan.ts";
 import { readImport } from "./read-file.ts";
 import type { Written } from "./store.ts";
-import { createTurns } from "./turns.ts";
 import { writePeople } from "./write-people.ts";
 
 export const IMPORT_JOB = "subscriber_import";

@@ -7,12 +7,12 @@ import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import type { TakeTurn } from "../../platform/turns.ts";
 import { lockMailingList } from "../mailing-lists/store.ts";
 import { insertMembers } from "../subscribers/door.ts";
 import { stage, staged, unstage } from "../subscribers/staging.ts";
 import type { Batch, Plan } from "./plan.ts";
 import { claimBatch, listBatches, updateBatch, type Written } from "./store.ts";
-import type { TakeTurn } from "./turns.ts";
 
 export interface Writing {
   readonly db: Database;

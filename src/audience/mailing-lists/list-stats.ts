@@ -96,6 +96,9 @@ function fraction(part: number, whole: number): number {
   return whole === 0 ? 0 : part / whole;
 }
 
+/** Where Amazon SES pauses a sender. */
+export const PAUSED_AT = { bounce_rate: 0.1, complaint_rate: 0.005 } as const;
+
 /** 100 less what bounces (40 at 10 %), complaints (40 at 0.5 %) and lack of engagement (20 at none) take away. */
 export function healthScore(
   rates: Pick<ListStats, "engagement_rate" | "bounce_rate" | "complaint_rate">,
@@ -103,8 +106,8 @@ export function healthScore(
   const share = (value: number, full: number) => Math.min(1, value / full);
   return Math.round(
     100 -
-      40 * share(rates.bounce_rate, 0.1) -
-      40 * share(rates.complaint_rate, 0.005) -
+      40 * share(rates.bounce_rate, PAUSED_AT.bounce_rate) -
+      40 * share(rates.complaint_rate, PAUSED_AT.complaint_rate) -
       20 * (1 - share(rates.engagement_rate, 0.2)),
   );
 }

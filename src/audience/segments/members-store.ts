@@ -6,11 +6,11 @@ import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { createWorkspaceTurns } from "../../platform/turns.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
 import { and, type Predicate } from "./predicate.ts";
 import { isActiveOn } from "./reference-kinds.ts";
 import { doesRead, predicateOf, type Segmentation, statusesOf } from "./rule.ts";
-import { createTurns } from "./turns.ts";
 
 /**
  * A select in brackets with the column id, of subscribers, each once. `also` is one more condition on their rows (`s`).
@@ -62,8 +62,8 @@ function all(parts: readonly Predicate[]): Sql {
 const MOST_VALUES = 60_000;
 const QUERY_CANCELED = "57014";
 
-/** A pool has four connections and more. */
-const takeTurn = createTurns(2, 50);
+/** The other connections of the pool are for others. */
+const takeTurn = createWorkspaceTurns(2, 50, "Too many segments are being counted at once");
 
 /**
  * Runs what evaluates conditions, which callers may make as costly as they like; no statement may take longer.

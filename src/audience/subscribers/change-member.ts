@@ -23,10 +23,12 @@ import {
   updateSubscriber,
 } from "./store.ts";
 import type { Member, NewMember } from "./subscriber.ts";
+import { newsAbout, newsOf, type OnSubscriber } from "./subscriber-news.ts";
 
 interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
+  readonly onSubscriber: OnSubscriber;
 }
 
 /** One person's place on one list. */
@@ -42,7 +44,7 @@ interface Place {
  * @throws ApiError VALIDATION_ERROR, NOT_FOUND (the list), CONFLICT when they are on the list, whatever their status
  */
 export function addMember(
-  { db, clock }: Dependencies,
+  { db, clock, onSubscriber }: Dependencies,
   workspaceId: WorkspaceId,
   mailingListId: string,
   body: NewMemberInput,
@@ -60,16 +62,18 @@ export function addMember(
     const known = await lockSubscriberByEmail(tx, workspaceId, email);
     const reader = valueReader(await listFieldsInForce(tx, workspaceId, mailingListId));
     const custom_fields = reader.join(given, known?.custom_fields ?? {});
-    const { joined } = await insertMembers(tx, workspaceId, {
+    const now = clock.now();
+    const { joined, created } = await insertMembers(tx, workspaceId, {
       mailingListId,
       people: relationOf({ ...person, custom_fields }),
-      now: clock.now(),
+      now,
       updateExisting: true,
       resubscribe: false,
     });
     if (joined === 0) throw new ApiError("CONFLICT", `${email} is on this list already`);
     const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
     if (member === undefined) throw new Error(`${email} joined and is not on the list`);
+    await onSubscriber(tx, newsAbout(workspaceId, created > 0 ? "created" : "updated", member, now));
     const warnings: string[] = holdingStatuses.filter((status) => status === member.status);
     const recipient = { workspaceId, address: email, domain: domainOf(email), mailingListId };
     const [suppression] = await judgeRecipients(tx, [recipient]);
@@ -92,7 +96,7 @@ function relationOf(person: {
 
 /** What is omitted stays. @throws ApiError VALIDATION_ERROR, NOT_FOUND */
 export function changeMember(
-  { db, clock }: Dependencies,
+  { db, clock, onSubscriber }: Dependencies,
   place: Place,
   body: MemberChanges,
   keyName: string,
@@ -106,7 +110,7 @@ export function changeMember(
   return db.transaction(async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     const person = await lockSubscriber(tx, workspaceId, subscriberId);
-    await requireMember(tx, place);
+    const before = await requireMember(tx, place);
     if (person === undefined) throw new Error(`membership without the person ${subscriberId}`);
     if (body.email !== undefined && readEmail(body.email) !== person.email) {
       throw invalid({
@@ -119,22 +123,32 @@ export function changeMember(
       const custom_fields = valueReader(fields).change(given ?? {}, person.custom_fields);
       await updateSubscriber(tx, workspaceId, { ...person, ...names, custom_fields }, clock.now());
     }
-    return body.status === undefined
-      ? requireMember(tx, place)
-      : moveMember(tx, place, body.status, { createdBy: keyName, createdAt: clock.now() });
+    const now = clock.now();
+    const after =
+      body.status === undefined
+        ? await requireMember(tx, place)
+        : await moveMember(tx, place, body.status, { createdBy: keyName, createdAt: now });
+    const news = newsOf(workspaceId, before, after, now);
+    if (news !== undefined) await onSubscriber(tx, news);
+    return after;
   });
 }
 
 /** Any status to any other. @throws ApiError NOT_FOUND */
 export function setStatus(
-  { db, clock }: Dependencies,
+  { db, clock, onSubscriber }: Dependencies,
   place: Place,
   status: SubscriberStatus,
   keyName: string,
 ): Promise<Member> {
   return db.transaction(async (tx) => {
     await lockMailingList(tx, place.workspaceId, place.mailingListId);
-    return moveMember(tx, place, status, { createdBy: keyName, createdAt: clock.now() });
+    const before = await requireMember(tx, place);
+    const now = clock.now();
+    const after = await moveMember(tx, place, status, { createdBy: keyName, createdAt: now });
+    const news = newsOf(place.workspaceId, before, after, now);
+    if (news !== undefined) await onSubscriber(tx, news);
+    return after;
   });
 }
 

@@ -19,6 +19,7 @@ import { subscriberStatuses } from "./status.ts";
 import { listMembers, listSummaries } from "./store.ts";
 import { Member, NewMember, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
 import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";
+import type { OnSubscriber } from "./subscriber-news.ts";
 
 const search = textField(
   200,
@@ -29,6 +30,7 @@ interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly historyOf: HistoryOf;
+  readonly onSubscriber: OnSubscriber;
 }
 
 export function subscriberEndpoints(deps: Dependencies): Endpoint[] {

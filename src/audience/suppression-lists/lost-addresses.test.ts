@@ -6,7 +6,7 @@ import { newCampaign } from "../../../test/support/campaigns.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { draft } from "../../../test/support/drafts.ts";
 import { recordOutcomes } from "../../messages/door.ts";
-import type { Outcome } from "../../messages/outcome.ts";
+import { type Outcome, unclassified } from "../../messages/outcome.ts";
 import { findMessage, listEvents, type NewMessage } from "../../messages/store.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
@@ -41,6 +41,7 @@ const outcome = (messageId: string, status: Outcome["status"], isAddressFault = 
   mxHost: null,
   code: null,
   enhancedCode: null,
+  ...unclassified,
 });
 
 /** Through the door, with the reactions of the delivery process. */

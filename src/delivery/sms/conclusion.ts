@@ -2,6 +2,7 @@
  * What an attempt to hand over a short message comes to. One that is taken is over for the queue; until its receipt
  * comes it shows as deferred, without a next attempt.
  */
+import { unclassified } from "../../messages/outcome.ts";
 import { type Conclusion, finish, putOff } from "../conclusion.ts";
 import type { LeasedMessage } from "../store.ts";
 import type { SmsGateway, SmsResult } from "./gateway.ts";
@@ -15,7 +16,8 @@ export function concludeSms(
   now: Date,
   random: number,
 ): Conclusion {
-  const news = { mxHost: host, code: null, enhancedCode: null, isAddressFault: false, detail: result.reason };
+  const nothing = { ...unclassified, code: null, enhancedCode: null, isAddressFault: false };
+  const news = { ...nothing, mxHost: host, detail: result.reason };
   if (result.outcome === "declined") {
     if (!result.mayRetry) return finish(message, now, { ...news, status: "failed" });
     return putOff(message, now, news, { waitSeconds: result.waitSeconds, random });

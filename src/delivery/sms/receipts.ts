@@ -3,7 +3,7 @@
  * effect when what it is of is known too, whichever of the two came first and on whatever machine.
  */
 import { recordOutcomes } from "../../messages/door.ts";
-import type { OnMoved, Outcome } from "../../messages/outcome.ts";
+import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { Log } from "../../platform/log.ts";
@@ -73,7 +73,7 @@ function outcomeOf(
   detail: string,
 ): Outcome {
   const nothing = { attempts: null, nextAttemptAt: null, mxHost: null, code: null, enhancedCode: null };
-  return { workspaceId, messageId, status, time, detail, isAddressFault: false, ...nothing };
+  return { workspaceId, messageId, status, time, detail, isAddressFault: false, ...unclassified, ...nothing };
 }
 
 export interface ReceiptDesk {

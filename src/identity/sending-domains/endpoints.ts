@@ -4,7 +4,7 @@ import type { Resolver } from "../../mail/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
@@ -13,6 +13,7 @@ import { insertDkimKey, listDkimKeysOfDomain } from "../dkims/store.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { DnsStatus, dnsStatusOf } from "./dns-status.ts";
 import { readSendingDomain } from "./domain-name.ts";
+import { sendingDomains } from "./resource.ts";
 import {
   type CheckedDomain,
   findSendingDomain,
@@ -24,13 +25,8 @@ import {
   updateCustomReturnPath,
   updateDmarcIngestion,
 } from "./store.ts";
+import type { OnVerification } from "./verification-news.ts";
 import { Verification, verificationMessage, verifyDomain } from "./verify.ts";
-
-const sendingDomains: Resource = {
-  name: "sending_domains",
-  label: "Sending domains",
-  group: "Sending identity",
-};
 
 const SendingDomain = Type.Object(
   {
@@ -65,6 +61,7 @@ export interface SendingDomainDeps {
   readonly config: PlatformDomains;
   /** Asks a domain's own name servers first. */
   readonly resolverFor: (domain: string) => Resolver;
+  readonly onVerification: OnVerification;
 }
 
 export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {

@@ -25,6 +25,7 @@ const deps: RecheckDeps = {
   clock,
   config: { BOUNCE_DOMAIN: "bounce.posthaste.test", PLATFORM_SPF_DOMAIN: "spf.posthaste.test" },
   resolverFor: () => resolver,
+  onVerification: async () => {},
   onLoss: async (_tx, loss) => {
     losses.push(loss);
   },

@@ -11,26 +11,19 @@ import { listDkimKeysOfDomain } from "../dkims/store.ts";
 import { judgeOnSchedule } from "../standing.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { settleChecks } from "./settle-checks.ts";
-import { leaseDueDomains, type SendingDomain } from "./store.ts";
+import { leaseDueDomains } from "./store.ts";
+import { changeOf, type Flag, type OnVerification } from "./verification-news.ts";
 
 const RECHECK_EVERY_MS = 24 * 60 * 60 * 1000;
 /** Domains that are asked about at the same time. */
 const BATCH = 20;
-
-const flags = [
-  "is_verified",
-  "spf_verified",
-  "dkim_verified",
-  "dmarc_verified",
-  "return_path_verified",
-] as const satisfies (keyof SendingDomain)[];
 
 /** Flags of a domain that fell because its records stayed away. */
 export interface VerificationLoss {
   readonly workspaceId: WorkspaceId;
   readonly domainId: string;
   readonly domain: string;
-  readonly lost: readonly (typeof flags)[number][];
+  readonly lost: readonly Flag[];
 }
 
 export interface RecheckDeps {
@@ -40,6 +33,7 @@ export interface RecheckDeps {
   readonly resolverFor: (domain: string) => Resolver;
   /** Told in the transaction that lets the flags fall. */
   readonly onLoss: (tx: Queryable, loss: VerificationLoss) => Promise<void>;
+  readonly onVerification: OnVerification;
 }
 
 /** Checks all domains that are due, in batches, until none is left or `signal` says stop; returns how many. */
@@ -70,7 +64,9 @@ async function recheck(
     await db.transaction(async (tx) => {
       const settled = await settleChecks(tx, workspaceId, domain.domain, checks, judgeOnSchedule, now);
       if (settled === undefined) return;
-      const lost = flags.filter((flag) => settled.before[flag] && !settled.after[flag]);
+      const change = changeOf(workspaceId, settled, now);
+      await deps.onVerification(tx, change);
+      const { lost } = change;
       if (lost.length === 0) return;
       await deps.onLoss(tx, { workspaceId, domainId: domain.id, domain: domain.domain, lost });
     });

@@ -254,3 +254,16 @@ export async function listCustomReturnPaths(
   );
   return rows.map((row) => row.is_ready);
 }
+
+/** A domain that collects reports. */
+export interface ReportedDomain {
+  readonly workspace_id: WorkspaceId;
+  readonly id: string;
+  readonly domain: string;
+}
+
+/** The domain whose reports go to the address with this token, while it collects them. */
+export function findDomainByReportToken(db: Queryable, token: string): Promise<ReportedDomain | undefined> {
+  return db.row(sql`
+    select workspace_id, id, domain from sending_domains where dmarc_token = ${token} and dmarc_ingestion`);
+}

@@ -11,6 +11,7 @@ import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { DomainDnsChecks, dnsChecksOf } from "./dns-status.ts";
 import { settleChecks } from "./settle-checks.ts";
 import { findSendingDomain } from "./store.ts";
+import { changeOf, type OnVerification } from "./verification-news.ts";
 
 export const Verification = Type.Object(
   {
@@ -37,6 +38,7 @@ export async function verifyDomain(
     readonly clock: Clock;
     readonly config: PlatformDomains;
     readonly resolverFor: (domain: string) => Resolver;
+    readonly onVerification: OnVerification;
   },
   workspaceId: WorkspaceId,
   id: string,
@@ -47,9 +49,11 @@ export async function verifyDomain(
   const keys = await listDkimKeysOfDomain(db, workspaceId, domain.domain);
   const checks = await checkDns(deps.resolverFor(domain.domain), domain, keys, deps.config);
   const now = deps.clock.now();
-  const settled = await db.transaction((tx) =>
-    settleChecks(tx, workspaceId, domain.domain, checks, judgeOnRequest, now),
-  );
+  const settled = await db.transaction(async (tx) => {
+    const done = await settleChecks(tx, workspaceId, domain.domain, checks, judgeOnRequest, now);
+    if (done !== undefined) await deps.onVerification(tx, changeOf(workspaceId, done, now));
+    return done;
+  });
   if (settled === undefined) throw notFound("Sending domain");
   const { after } = settled;
   const made = dnsChecksOf(checks);

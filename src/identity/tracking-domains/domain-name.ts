@@ -4,7 +4,7 @@ import { parseDomain } from "../../mail/address.ts";
 import { type ApiError, invalid } from "../../platform/errors.ts";
 
 /** Names that mean something on one network only (RFC 6761, RFC 6762 appendix G, RFC 8375, RFC 9476). */
-const LOCAL_ENDINGS =
+export const LOCAL_ENDINGS =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion|alt|invalid)$/;
 
 /**

@@ -36,6 +36,17 @@ export const pageFields = (fallback = 50, most = 200) => ({
   limit: clamped(fallback, most, `Rows a page, at most ${most}.`),
 });
 
+/** `window_days`: what cannot be read or is out of range becomes the default, silently (specification, Query semantics). */
+export function windowField(most: number, fallback = 30): QueryField<number> {
+  return {
+    schema: Type.Integer({ minimum: 1, maximum: most, default: fallback, description: "Days up to now." }),
+    read(text) {
+      const days = /^\d+$/.test(text ?? "") ? Number(text) : 0;
+      return days >= 1 && days <= most ? days : fallback;
+    },
+  };
+}
+
 /** true or false; absent is the fallback, anything else is refused. */
 export function flagField(fallback: boolean, description: string): QueryField<boolean> {
   return {

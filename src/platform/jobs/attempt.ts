@@ -7,7 +7,7 @@
  */
 import { mkdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import type { Database } from "../database/pool.ts";
+import type { Database, Queryable } from "../database/pool.ts";
 import { ApiError } from "../errors.ts";
 import type { WorkspaceId } from "../ids.ts";
 import type { Log } from "../log.ts";
@@ -19,6 +19,7 @@ import {
   type Progress,
   updateJobEnded,
   updateJobProgress,
+  updateJobPutBack,
   updateJobRequeued,
   updateJobWaiting,
 } from "./store.ts";
@@ -56,6 +57,32 @@ export interface JobOutcome {
  */
 export type JobHandler<Input> = (context: JobContext<Input>) => Promise<JobOutcome>;
 
+/**
+ * What a handler, or a recurring task, throws to go on later, and to let others have its place meanwhile. It is called anew
+ * then; a job that is cancelled while it waits, at once.
+ */
+export class PutBack extends Error {
+  readonly seconds: number;
+
+  constructor(seconds = 0) {
+    super(`put back for ${seconds} s`);
+    this.seconds = seconds;
+  }
+}
+
+/** The end of a job, as others hear of it. */
+export interface EndedJob {
+  readonly workspaceId: WorkspaceId;
+  readonly id: string;
+  readonly type: string;
+  readonly status: JobEnd["status"];
+  readonly error: string | undefined;
+  readonly progress: Progress;
+}
+
+/** Told in the transaction that writes the end down. */
+export type OnJobEnded = (tx: Queryable, job: EndedJob) => Promise<void>;
+
 /** How often the progress is written and the wish to cancel is read. */
 const WRITE_MS = 500;
 
@@ -73,6 +100,7 @@ export interface Workplace {
   readonly log: Log;
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
+  readonly onEnded?: OnJobEnded | undefined;
 }
 
 /**
@@ -80,7 +108,7 @@ export interface Workplace {
  * @throws what the handler threw, when the queue should offer the job again later
  */
 export async function attemptJob(
-  { database, dataDir, log, stopping }: Workplace,
+  { database, dataDir, log, stopping, onEnded }: Workplace,
   handler: JobHandler<never>,
   key: { readonly workspace_id: WorkspaceId; readonly id: string },
   attempt: number,
@@ -88,8 +116,14 @@ export async function attemptJob(
   const run = await leaseJob(database, key.workspace_id, key.id);
   if (run === undefined) return;
   let progress: Progress = run;
-  const end = (how: JobEnd) => updateJobEnded(database, run, progress, how);
-  if (run.cancel_requested) return end({ status: "cancelled" });
+  const end = (how: JobEnd) =>
+    database.transaction(async (tx) => {
+      if (!(await updateJobEnded(tx, run, progress, how))) return;
+      const { workspace_id: workspaceId, id, type } = run;
+      await onEnded?.(tx, { workspaceId, id, type, status: how.status, error: how.error, progress });
+    });
+  // One that has run before may have something to leave.
+  if (run.cancel_requested && run.run_number === 1) return end({ status: "cancelled" });
   // Nobody recorded the last attempt's failure: it took its process along.
   if (attempt > MOST_ATTEMPTS) return end({ status: "failed", error: GAVE_UP });
 
@@ -118,6 +152,7 @@ export async function attemptJob(
     if (ending === "overtaken") return;
     if (ending === "cancelled") return end({ status: "cancelled" });
     if (ending === "stopping") return updateJobRequeued(database, run, progress);
+    if (fault instanceof PutBack) return updateJobPutBack(database, run, progress, fault.seconds);
     if (fault instanceof ApiError) return end({ status: "failed", error: fault.message });
     jobLog.error({ err: fault, attempt }, "job failed");
     if (attempt >= MOST_ATTEMPTS) return end({ status: "failed", error: GAVE_UP });
@@ -137,6 +172,7 @@ function watchRun(
   const abort = new AbortController();
   const over = new AbortController();
   const stop = (ending: Ending) => abort.abort(ending);
+  if (run.cancel_requested) stop("cancelled");
   const onStopping = () => stop("stopping");
   const write = async () => {
     const held = await updateJobProgress(database, run, progress());

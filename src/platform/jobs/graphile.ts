@@ -3,7 +3,7 @@ import type { RunnerOptions } from "graphile-worker";
 import type { Database } from "../database/pool.ts";
 import type { Log } from "../log.ts";
 
-/** Its module, and the options of every use of it: our pool, our log, no signal handlers. */
+/** Its module, and the options of every use of it: this pool, our log, no signal handlers. */
 export async function loadGraphile(database: Database, log: Log) {
   const { Logger, run, runMigrations } = await import("graphile-worker");
   // What Graphile says of single tasks is of interest only when something is sought; attempt.ts logs failures.

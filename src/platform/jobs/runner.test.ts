@@ -11,7 +11,7 @@ import { ApiError } from "../errors.ts";
 import { need, type Resource } from "../http/endpoint.ts";
 import type { WorkspaceId } from "../ids.ts";
 import { createLog } from "../log.ts";
-import type { JobContext, JobHandler, JobOutcome } from "./attempt.ts";
+import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "./attempt.ts";
 import { jobFolder } from "./files.ts";
 import { startJob } from "./queue.ts";
 import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
@@ -187,6 +187,34 @@ describe("a job", () => {
   });
 });
 
+describe("a job that is put back", () => {
+  it("for an hour ends at once when it is cancelled, and may leave what it has", async () => {
+    const work: JobHandler<never> = async ({ signal }) => {
+      if (!signal.aborted) throw new PutBack(3_600);
+      return { result: "what there is" };
+    };
+    await runnerWith({ work });
+    const id = await start("work");
+    await vi.waitFor(async () => {
+      const later = sql`
+        select from graphile_worker.jobs where key = ${id} and run_at > now() + interval '50 minutes'`;
+      expect(await database.row(later)).toBeDefined();
+    }, patience);
+    await updateJobToCancel(database, workspaceId, id);
+    expect(await until(id, "cancelled")).toMatchObject({ result: "what there is" });
+  });
+
+  it("in the moment in which it is cancelled is due at once", async () => {
+    const work: JobHandler<never> = async ({ job, signal }) => {
+      if (signal.aborted) return { result: "what there is" };
+      await updateJobToCancel(database, workspaceId, job.id);
+      throw new PutBack(3_600);
+    };
+    await runnerWith({ work });
+    expect(await until(await start("work"), "cancelled")).toMatchObject({ result: "what there is" });
+  });
+});
+
 describe("when a runner stops in order", () => {
   it("a running job goes back to the queue with its progress and is taken up by another", async () => {
     const { entered, handler } = waiting();
@@ -305,6 +333,23 @@ describe("recurring work", () => {
     expect(turns.length).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
     const waiting = await database.rows(sql`select from graphile_worker.jobs where key = 'every:turns'`);
     expect(waiting.length).toBe(1);
+  });
+
+  it("does not wait for jobs, however many there are", async () => {
+    const { entered, handler } = waiting();
+    for (let count = 0; count < 8; count++) await start("work");
+    const run = vi.fn(async () => {});
+    const task = { name: "steady", seconds: 1, run: () => entered.then(run) };
+    await runnerWith({ work: handler }, { recurring: [task] });
+    await vi.waitFor(() => expect(run.mock.calls.length).toBeGreaterThanOrEqual(3), patience);
+  });
+
+  it("that puts itself back is called again at once", async () => {
+    const run = vi.fn(async () => {
+      if (run.mock.calls.length === 1) throw new PutBack();
+    });
+    await runnerWith({}, { recurring: [{ name: "long", seconds: 86_400, run }] });
+    await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(2), patience);
   });
 
   it("goes on after a failure", async () => {

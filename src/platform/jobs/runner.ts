@@ -1,5 +1,6 @@
 /**
- * Runs jobs and recurring tasks with Graphile Worker: LISTEN for new ones, leases by row locks, retries.
+ * Runs jobs and recurring tasks with Graphile Worker: LISTEN for new ones, leases by row locks, retries. Each of the two
+ * has places of its own: what callers start keeps nothing waiting that recurs.
  *
  * Graphile gives the jobs of a killed worker back after four hours. Here every runner says every few seconds that it
  * lives (table job_runners), and each looks for locks of those that have been silent for long: their jobs are taken up
@@ -9,10 +10,10 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Task, WorkerEvents } from "graphile-worker";
-import type { Database } from "../database/pool.ts";
+import { createDatabase, type Database } from "../database/pool.ts";
 import type { WorkspaceId } from "../ids.ts";
 import type { Log } from "../log.ts";
-import { attemptJob, type JobHandler, type Workplace } from "./attempt.ts";
+import { attemptJob, type JobHandler, type OnJobEnded, type Workplace } from "./attempt.ts";
 import { loadGraphile } from "./graphile.ts";
 import { type Recurring, runRecurring, scheduleAll, taskName } from "./schedule.ts";
 import { removeRunner, removeSilentRunners, updateRunnerSeen } from "./store.ts";
@@ -24,7 +25,8 @@ export interface RunnerOptions {
   /** By job type, as given to startJob. A type without a handler here waits for a runner that has one. */
   readonly handlers: Readonly<Record<string, JobHandler<never>>>;
   readonly recurring: readonly Recurring[];
-  /** Jobs at a time; each may hold a connection of the pool. */
+  readonly onEnded?: OnJobEnded;
+  /** Jobs at a time; each may hold a connection of the pool, and so may each recurring task. */
   readonly concurrency?: number;
   readonly pace?: Pace;
 }
@@ -43,7 +45,10 @@ export interface JobRunner {
   stop(): Promise<void>;
 }
 
-const CONCURRENCY = 3;
+const JOBS_AT_ONCE = 2;
+const TASKS_AT_ONCE = 2;
+/** Two listen; the others ask for work and say that it is done. They are no part of the pool that the API waits for. */
+const QUEUE_CONNECTIONS = 4;
 const PACE: Pace = { pollMs: 2_000, heartbeatMs: 5_000, silentMs: 30_000 };
 /** Before Graphile is started again after it gave up (the database was away for long). */
 const RESTART_MS = 1_000;
@@ -51,21 +56,24 @@ const RESTART_MS = 1_000;
 /** Starts running; the queue's schema must be there (platform/schema.ts). */
 export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
   const { database, log, pace = PACE } = options;
-  const { run, options: graphileOptions } = await loadGraphile(database, log);
   const stopping = new AbortController();
   const { signal } = stopping;
-  const taskList = tasksOf(options, signal);
   await scheduleAll(database, options.recurring);
+  const queue = createDatabase(database.url, {
+    size: QUEUE_CONNECTIONS,
+    name: "posthaste queue",
+    onError: (err) => log.warn({ err }, "an idle connection of the job queue broke"),
+  });
+  const { run, options: graphileOptions } = await loadGraphile(queue, log);
 
   /** One life of Graphile's pool, whose id is what jobs are locked by. */
-  const runOnce = async (): Promise<void> => {
+  const runOnce = async (taskList: Readonly<Record<string, Task>>, concurrency: number): Promise<void> => {
     const events: WorkerEvents = new EventEmitter();
     const over = new AbortController();
     let beating: Promise<void> | undefined;
     events.on("pool:create", ({ workerPool }) => {
       beating = beat(database, workerPool.id, pace, over.signal, log);
     });
-    const concurrency = options.concurrency ?? CONCURRENCY;
     const runner = await run({
       ...graphileOptions,
       events,
@@ -93,32 +101,47 @@ export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
     await beating;
   };
 
-  const running = (async () => {
-    while (!signal.aborted) {
-      await runOnce().catch((err: unknown) => log.error({ err }, "job runner ended; it starts again"));
+  const keepRunning = async (taskList: Readonly<Record<string, Task>>, concurrency: number) => {
+    while (!signal.aborted && Object.keys(taskList).length > 0) {
+      await runOnce(taskList, concurrency).catch((err: unknown) =>
+        log.error({ err }, "job runner ended; it starts again"),
+      );
       await delay(RESTART_MS, undefined, { signal }).catch(() => {});
     }
-  })();
+  };
+  const running = Promise.all([
+    keepRunning(jobsOf(options, signal), options.concurrency ?? JOBS_AT_ONCE),
+    keepRunning(recurringOf(options, signal), TASKS_AT_ONCE),
+  ]);
   return {
     async stop() {
       stopping.abort();
       await running;
+      await queue.close();
     },
   };
 }
 
-function tasksOf(options: RunnerOptions, stopping: AbortSignal): Record<string, Task> {
-  const { database, log } = options;
-  const workplace: Workplace = { database, dataDir: options.dataDir, log, stopping };
+function jobsOf(
+  { database, dataDir, log, onEnded, handlers }: RunnerOptions,
+  stopping: AbortSignal,
+): Record<string, Task> {
+  const workplace: Workplace = { database, dataDir, log, stopping, onEnded };
   const tasks: Record<string, Task> = {};
-  for (const [type, handler] of Object.entries(options.handlers)) {
+  for (const [type, handler] of Object.entries(handlers)) {
     tasks[type] = (payload, { job }) =>
       attemptJob(workplace, handler, payload as { workspace_id: WorkspaceId; id: string }, job.attempts);
   }
-  for (const task of options.recurring) {
-    tasks[taskName(task)] = () => runRecurring(database, task, stopping, log);
-  }
   return tasks;
+}
+
+function recurringOf(
+  { database, log, recurring }: RunnerOptions,
+  stopping: AbortSignal,
+): Record<string, Task> {
+  return Object.fromEntries(
+    recurring.map((task) => [taskName(task), () => runRecurring(database, task, stopping, log)]),
+  );
 }
 
 /** Says that this runner lives and buries those that do not, until `over`. */

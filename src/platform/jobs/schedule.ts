@@ -5,6 +5,7 @@
  */
 import type { Database, Queryable } from "../database/pool.ts";
 import type { Log } from "../log.ts";
+import { PutBack } from "./attempt.ts";
 import { insertRecurring } from "./store.ts";
 
 export interface Recurring {
@@ -12,7 +13,10 @@ export interface Recurring {
   readonly name: string;
   /** From the end of one run to the begin of the next. */
   readonly seconds: number;
-  /** May be cut short by a kill and then begins again: every part of it bears being repeated. */
+  /**
+   * May be cut short by a kill and then begins again: every part of it bears being repeated. What may take long throws
+   * PutBack now and then, to be called again after those that wait.
+   */
   run(context: { readonly signal: AbortSignal; readonly log: Log }): Promise<void>;
 }
 
@@ -46,6 +50,7 @@ export async function runRecurring(
     await task.run({ signal, log });
   } catch (err) {
     if (signal.aborted) pause = 0;
+    else if (err instanceof PutBack) pause = err.seconds;
     else {
       pause = Math.min(pause, RETRY_SECONDS);
       log.error({ err, task: task.name }, "recurring task failed");

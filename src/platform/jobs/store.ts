@@ -2,7 +2,7 @@
  * The SQL of background jobs: the record that callers see (table jobs) and its twin in Graphile Worker's queue, whose
  * key is the record's id. The record says how far a job is, the twin who works on it.
  */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../database/pool.ts";
 import type { WorkspaceId } from "../ids.ts";
 
@@ -86,9 +86,13 @@ export async function insertJob(
     select ${enqueueing(workspaceId, job)}`);
 }
 
-const enqueueing = (workspaceId: WorkspaceId, job: { id: string; type: string }) => sql`
+const enqueueing = (
+  workspaceId: WorkspaceId,
+  job: { id: string; type: string },
+  seconds: Sql = sql`0`,
+) => sql`
   graphile_worker.add_job(${job.type}, json_build_object('workspace_id', ${workspaceId}::uuid, 'id', ${job.id}::uuid),
-    job_key := ${job.id}, max_attempts := ${QUEUE_ATTEMPTS})`;
+    run_at := now() + make_interval(secs => ${seconds}), job_key := ${job.id}, max_attempts := ${QUEUE_ATTEMPTS})`;
 
 export async function findJob(
   db: Queryable,
@@ -124,19 +128,37 @@ export async function countJobs(db: Queryable, workspaceId: WorkspaceId, filter:
   return row?.count ?? 0;
 }
 
-/** Ends a waiting job at once and asks a running one to stop; undefined when it has already ended. */
+/** How many of this type wait, run or are put back. */
+export async function countOpenJobs(db: Queryable, workspaceId: WorkspaceId, type: string): Promise<number> {
+  const row = await db.row<{ count: number }>(sql`
+    select count(*) as count from jobs
+    where workspace_id = ${workspaceId} and type = ${type} and status in ('pending', 'processing')`);
+  return row?.count ?? 0;
+}
+
+/**
+ * Ends a waiting job at once and asks a running one to stop; one that is put back becomes due for that. Undefined when it
+ * has already ended.
+ */
 export async function updateJobToCancel(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<JobRow | undefined> {
-  return db.row<JobRow>(sql`
+  const job = await db.row<JobRow>(sql`
     update jobs set cancel_requested = true,
       status = case status when 'pending' then 'cancelled' else status end,
       completed_at = case status when 'pending' then now() end,
       expires_at = case status when 'pending' then now() + make_interval(days => ${KEPT_DAYS}) end
     where workspace_id = ${workspaceId} and id = ${id} and status in ('pending', 'processing')
     returning ${columns}`);
+  // A statement of its own, which sees what a run that ended meanwhile has put back.
+  if (job?.status === "processing") {
+    await db.run(sql`
+      select graphile_worker.reschedule_jobs(array_agg(id), run_at := now()) from graphile_worker.jobs
+      where key = ${id} and locked_at is null having count(*) > 0`);
+  }
+  return job;
 }
 
 /** Takes a job up under a new run number; undefined when there is nothing left to do. */
@@ -168,19 +190,20 @@ export async function updateJobProgress(
   return db.row(sql`update jobs set ${progressed(progress)} where ${held(run)} returning cancel_requested`);
 }
 
-/** The last write of a run. An overtaken run's changes nothing. */
+/** The last write of a run. An overtaken run's changes nothing, and is false. */
 export async function updateJobEnded(
   db: Queryable,
   run: JobRun,
   progress: Progress,
   end: JobEnd,
-): Promise<void> {
-  await db.run(sql`
+): Promise<boolean> {
+  const ended = await db.run(sql`
     update jobs set ${progressed(progress)}, status = ${end.status},
       result = ${end.result === undefined ? null : JSON.stringify(end.result)}, error = ${end.error ?? null},
       result_file = ${end.result_file ?? null}, errors_file = ${end.errors_file ?? null},
       completed_at = now(), expires_at = now() + make_interval(days => ${KEPT_DAYS})
     where ${held(run)}`);
+  return ended > 0;
 }
 
 /** Back to waiting: the queue offers the job again after a pause. */
@@ -195,6 +218,22 @@ export async function updateJobRequeued(db: Queryable, run: JobRun, progress: Pr
       update jobs set ${progressed(progress)}, status = 'pending' where ${held(run)} returning id
     )
     select ${enqueueing(run.workspace_id, run)} from released`);
+}
+
+/**
+ * As that, some seconds later, or at once where it is to be cancelled. To its caller the job goes on all the while, so that
+ * who cancels it gets what there is.
+ */
+export async function updateJobPutBack(
+  db: Queryable,
+  run: JobRun,
+  progress: Progress,
+  seconds: number,
+): Promise<void> {
+  await db.run(sql`
+    with released as (update jobs set ${progressed(progress)} where ${held(run)} returning cancel_requested)
+    select ${enqueueing(run.workspace_id, run, sql`case when cancel_requested then 0 else ${seconds}::float8 end`)}
+    from released`);
 }
 
 /** Drops up to `most` of the ended jobs whose time is over, and says which. */

@@ -67,17 +67,15 @@ export async function insertMails(tx: Queryable, workspaceId: WorkspaceId, turn:
       insert into autoresponder_mails (workspace_id, autoresponder_id, subscriber_id, occasion, step_id, message_id, content_id)
       select ${workspaceId}, ${id}, subscriber_id, occasion, ${step.id}, id, ${step.content_id} from mail
       order by subscriber_id
-    ), log as (
-      ${insertQueuedSql(sql`mail`, {
-        workspaceId,
-        source: "autoresponder",
-        originId: id,
-        originName: autoresponder.name,
-        fromEmail: autoresponder.from_email,
-        subject: step.subject,
-        createdAt: now,
-      })}
-    ), queue as (
+    ), ${insertQueuedSql(sql`mail`, {
+      workspaceId,
+      source: "autoresponder",
+      originId: id,
+      originName: autoresponder.name,
+      fromEmail: autoresponder.from_email,
+      subject: step.subject,
+      createdAt: now,
+    })}, queue as (
       ${enqueueAllSql(sql`mail`, {
         workspaceId,
         campaignId: id,

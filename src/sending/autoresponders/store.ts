@@ -1,5 +1,6 @@
 /** The table of autoresponders: what is shown of them, what their authors decide, and whether they are active. */
 import sql, { empty, type Sql } from "sql-template-tag";
+import { insertOriginName } from "../../messages/origin-names-store.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { AutoresponderStatus, AutoresponderSummary } from "./autoresponder.ts";
@@ -175,12 +176,12 @@ export async function removeAutoresponder(
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<boolean> {
-  const count = await tx.run(
-    sql`delete from autoresponders where workspace_id = ${workspaceId} and id = ${id}`,
-  );
+  const removed = await tx.row<{ id: string; name: string }>(sql`
+    delete from autoresponders where workspace_id = ${workspaceId} and id = ${id} returning id, name`);
+  if (removed) await insertOriginName(tx, workspaceId, "autoresponder", removed);
   await tx.run(sql`
     delete from autoresponder_steps where workspace_id = ${workspaceId} and autoresponder_id = ${id}`);
-  return count > 0;
+  return removed !== undefined;
 }
 
 /** Those of which mail waits in the queue and must not go out. */

@@ -16,12 +16,13 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import { hasten, type Recurring } from "../../platform/jobs/schedule.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Plans } from "../../workspace/billing/plans.ts";
+import { type CampaignNews, type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
 import { expandStep } from "./expand.ts";
 import { findUnexpanded, recordExpansionFailure } from "./expansion-store.ts";
 import {
   completeCampaigns,
+  type MovedCampaign,
   type PauseReason,
-  pauseCampaign,
   startDueCampaigns,
 } from "./transitions-store.ts";
 
@@ -44,6 +45,7 @@ interface Dependencies {
   readonly plans: Plans;
   /** Of telephone numbers that are written without their country code. */
   readonly smsCountry?: CountryCode | null;
+  readonly onCampaigns?: OnCampaigns;
 }
 
 /** Makes the task due now; within a transaction, when that commits. */
@@ -57,13 +59,20 @@ export function advanceCampaigns(deps: Dependencies): Recurring {
 
 /** Until nothing is left to do at this moment. */
 export async function advance(deps: Dependencies, signal: AbortSignal, log: Log): Promise<void> {
-  const { db, clock } = deps;
+  const { db, clock, onCampaigns } = deps;
+  const moveOn = async (change: (tx: Queryable, now: Date) => Promise<MovedCampaign[]>) => {
+    const now = clock.now();
+    await db.transaction(async (tx) => {
+      const news = (await change(tx, now)).flatMap((moved) => newsOf(moved, now));
+      if (news.length > 0) await onCampaigns?.(tx, news);
+    });
+  };
   const busy = new Set<WorkspaceId>();
   const passed: string[] = [];
   const work = async () => {
     while (!signal.aborted) {
-      await startDueCampaigns(db, clock.now(), MISSED_AFTER_MS);
-      await completeCampaigns(db, clock.now());
+      await moveOn((tx, now) => startDueCampaigns(tx, now, MISSED_AFTER_MS));
+      await moveOn(completeCampaigns);
       const next = await findUnexpanded(db, clock.now(), { workspaces: [...busy], campaigns: passed });
       if (next === undefined && busy.size === 0) return;
       if (next === undefined) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
@@ -79,19 +88,29 @@ export async function advance(deps: Dependencies, signal: AbortSignal, log: Log)
   for (const one of ended) if (one.status === "rejected") throw one.reason;
 }
 
+function newsOf(moved: MovedCampaign, time: Date): CampaignNews[] {
+  const { workspace_id: workspaceId, id: campaignId, name, status, pause_reason: reason } = moved;
+  return status === "sent" || status === "paused"
+    ? [{ workspaceId, campaignId, name, became: status, reason, time }]
+    : [];
+}
+
 /** A step; false when there is no use in another one now. */
 async function expand(
-  { db, clock, plans, smsCountry = null }: Dependencies,
+  { db, clock, plans, smsCountry = null, onCampaigns }: Dependencies,
   { workspace_id: workspaceId, id }: { readonly workspace_id: WorkspaceId; readonly id: string },
   log: Log,
 ): Promise<boolean> {
   try {
-    return await expandStep({ db, clock, plans, smsCountry }, workspaceId, id);
+    return await expandStep({ db, clock, plans, smsCountry, onCampaigns }, workspaceId, id);
   } catch (err) {
     const now = clock.now();
     const failures = await recordExpansionFailure(db, workspaceId, id, { seconds: FAILURE_SECONDS, now });
     log.error({ err, campaign: id, failures }, "a campaign's audience could not be looked at");
-    if (failures >= MOST_FAILURES) await pauseCampaign(db, workspaceId, id, reasonOf(err), now);
+    if (failures >= MOST_FAILURES) {
+      const order = { reason: reasonOf(err), now, onCampaigns };
+      await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order));
+    }
     return false;
   }
 }

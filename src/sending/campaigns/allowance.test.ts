@@ -5,6 +5,7 @@ import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
 import { stubClock } from "../../../test/support/clock.ts";
 import { testDatabase } from "../../../test/support/database.ts";
+import { unclassified } from "../../messages/outcome.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { getReading, takeUpTo } from "../../workspace/billing/meter.ts";
@@ -100,7 +101,10 @@ test("what is cancelled is given back", async () => {
     source: "campaign",
     from: "queued",
     status: "cancelled",
+    code: null,
+    enhancedCode: null,
     isAddressFault: false,
+    ...unclassified,
   } as const;
   const person = { localpart: "ada", domain: "example.com", originId: id, time: clock.now() };
   const moved = rows.map((row) => ({ workspaceId, messageId: row.id, ...person, ...cancelled }));

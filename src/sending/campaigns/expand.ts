@@ -16,6 +16,7 @@ import { nextHour } from "../../workspace/billing/reading.ts";
 import { coveredOf } from "../allowance.ts";
 import { findUnreachable } from "../sms/unreachable.ts";
 import { type Audience, findAudience, isOfWorkspace } from "./audience.ts";
+import { type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
 import { compileFor } from "./content.ts";
 import {
   advanceExpansion,
@@ -29,7 +30,7 @@ import {
 } from "./expansion-store.ts";
 import { countInactive, insertRecipients, isAnybodyBehind } from "./recipients-store.ts";
 import { tracksOf } from "./tracking.ts";
-import { type PauseReason, pauseCampaign } from "./transitions-store.ts";
+import type { PauseReason } from "./transitions-store.ts";
 
 /** People a step looks at: a tenth of a second's work. */
 const STEP = 5_000;
@@ -47,19 +48,21 @@ export async function expandStep(
     plans,
     size = STEP,
     smsCountry = null,
+    onCampaigns,
   }: {
     readonly db: Database;
     readonly clock: Clock;
     readonly plans: Plans;
     readonly size?: number;
     readonly smsCountry?: CountryCode | null;
+    readonly onCampaigns?: OnCampaigns | undefined;
   },
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<boolean> {
   try {
     return await db.transaction((tx) =>
-      step(tx, workspaceId, id, { plans, size, now: clock.now(), smsCountry }),
+      step(tx, workspaceId, id, { plans, size, now: clock.now(), smsCountry, onCampaigns }),
     );
   } catch (fault) {
     if (fault instanceof Overtaken) return false;
@@ -72,6 +75,7 @@ interface StepOrder {
   readonly smsCountry: CountryCode | null;
   readonly size: number;
   readonly now: Date;
+  readonly onCampaigns: OnCampaigns | undefined;
 }
 
 async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: StepOrder): Promise<boolean> {
@@ -88,7 +92,7 @@ async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: 
     audience && campaign.expanded_to === null ? await begin(tx, workspaceId, campaign, audience) : null;
   if (audience === undefined || typeof beginning === "string") {
     const reason = typeof beginning === "string" ? beginning : "audience_missing";
-    await pauseCampaign(tx, workspaceId, id, reason, now);
+    await pauseAndTell(tx, workspaceId, id, { ...order, reason });
     return false;
   }
   const size = await sizeCovered(tx, workspaceId, campaign, audience, { ...order, after });
@@ -117,15 +121,16 @@ async function sizeCovered(
   workspaceId: WorkspaceId,
   { id, message_type }: Expanding,
   { people }: Audience,
-  { plans, size, now, after }: StepOrder & { readonly after: string },
+  { after, ...order }: StepOrder & { readonly after: string },
 ): Promise<number> {
+  const { plans, size, now } = order;
   if (message_type === "sms") return size;
   const { covered, refusal } = await coveredOf(tx, plans, workspaceId, size, now);
   if (covered > 0 || refusal === null) return covered;
   // Nobody is left who would have to be paid for: the last step finds that out.
   if (!(await isAnybodyBehind(tx, people, after))) return size;
   if (refusal === "hourly_cap") await putOffExpansion(tx, workspaceId, id, nextHour(now));
-  else await pauseCampaign(tx, workspaceId, id, refusal, now);
+  else await pauseAndTell(tx, workspaceId, id, { ...order, reason: refusal });
   return 0;
 }
 

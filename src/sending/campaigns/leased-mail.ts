@@ -22,6 +22,7 @@ import type { MailLinks } from "../../tracking/tokens.ts";
 import { phoneIn } from "../sms/phone-number.ts";
 import { writeSms } from "../sms/short-message.ts";
 import { brakeOn } from "./brake.ts";
+import { type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
 import {
   type CampaignStanding,
   findAttachments,
@@ -32,7 +33,7 @@ import {
   type RecipientRow,
 } from "./leased-store.ts";
 import { type PreparedCampaign, prepareCampaign, writeMail } from "./mail-content.ts";
-import { type PauseReason, pauseCampaign } from "./transitions-store.ts";
+import type { PauseReason } from "./transitions-store.ts";
 
 export interface CampaignMailDeps {
   readonly db: Database;
@@ -40,6 +41,7 @@ export interface CampaignMailDeps {
   readonly log: Log;
   /** Of telephone numbers that are written without their country code. */
   readonly smsCountry?: CountryCode | null;
+  readonly onCampaigns?: OnCampaigns;
   /** Where links of a campaign with this tracking domain begin. */
   readonly linkBase: (workspaceId: WorkspaceId, urlDomainId: string | null) => Promise<string>;
   /** The addresses of one mail that lead back to us. */
@@ -153,7 +155,7 @@ function findingOf(standing: CampaignStanding | undefined): Finding {
 
 /** By campaign id, with those paused that have to stop now. */
 async function standingsOf(
-  { db, clock, log }: CampaignMailDeps,
+  { db, clock, log, onCampaigns }: CampaignMailDeps,
   messages: readonly LeasedMessage[],
 ): Promise<Map<string, CampaignStanding>> {
   const asked = new Map(
@@ -176,7 +178,9 @@ async function standingsOf(
     const isStopped = isGoing(standing) && reason !== null;
     judged.set(standing.id, isStopped ? { ...standing, status: "paused" } : standing);
     if (!isStopped) continue;
-    if (await pauseCampaign(db, standing.workspace_id, standing.id, reason, clock.now())) {
+    const { workspace_id: workspaceId, id } = standing;
+    const order = { reason, now: clock.now(), onCampaigns };
+    if (await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order))) {
       log.warn({ campaign: standing.id, reason }, "a campaign was paused by the service");
     }
   }

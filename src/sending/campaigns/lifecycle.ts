@@ -17,23 +17,19 @@ import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { LONGEST_NAME, readName } from "../../workspace/name.ts";
 import { wakeCampaigns } from "./advance.ts";
 import type { Campaign, NewCampaign } from "./campaign.ts";
+import { type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
 import { type CampaignReader, readCampaign } from "./read-campaign.ts";
 import { readScheduledAt } from "./scheduled-at.ts";
 import { checkSendable, type SendChecks } from "./send-checks.ts";
 import { findCampaign, findHeldCampaign, insertCampaign, removeCampaign, updateDraft } from "./store.ts";
-import {
-  cancelCampaign,
-  pauseCampaign,
-  resumeCampaign,
-  sendDraft,
-  unscheduleCampaign,
-} from "./transitions-store.ts";
+import { cancelCampaign, resumeCampaign, sendDraft, unscheduleCampaign } from "./transitions-store.ts";
 
 export interface CampaignDeps extends CampaignReader, SendChecks {
   readonly db: Database;
   readonly clock: Clock;
   /** Tells the delivery workers that there is something to do, or to leave. */
   readonly notifyWorkers: (db: Queryable) => Promise<void>;
+  readonly onCampaigns: OnCampaigns;
 }
 
 /** @throws ApiError NOT_FOUND */
@@ -124,7 +120,7 @@ export async function sendCampaign(
 /** Conversations under way end; no other is begun. */
 export function pause(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
   return move(deps, workspaceId, id, ["paused", "one that is sending"], (tx, now) =>
-    pauseCampaign(tx, workspaceId, id, null, now),
+    pauseAndTell(tx, workspaceId, id, { reason: null, now, onCampaigns: deps.onCampaigns }),
   );
 }
 

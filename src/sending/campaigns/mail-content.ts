@@ -44,6 +44,10 @@ function commonHeaders(campaign: CampaignToSend): HeaderField[] {
   ];
 }
 
+function byMail({ unsubscribeMail }: MailLinks): string[] {
+  return unsubscribeMail === undefined ? [] : [`<mailto:${unsubscribeMail}?subject=unsubscribe>`];
+}
+
 /** @throws when these values do not fit the templates: the message fails */
 export function writeMail(
   { campaign, content, headers }: PreparedCampaign,
@@ -62,7 +66,7 @@ export function writeMail(
     text: mail.text,
     headers: [
       // RFC 8058: one https address, which unsubscribes on POST alone.
-      ["List-Unsubscribe", `<${links.unsubscribe}>`],
+      ["List-Unsubscribe", [`<${links.unsubscribe}>`, ...byMail(links)].join(", ")],
       ["List-Unsubscribe-Post", "List-Unsubscribe=One-Click"],
       ...headers,
     ],

@@ -6,6 +6,7 @@
 import { checkConditions } from "../../audience/segments/check-conditions.ts";
 import { findSegment } from "../../audience/segments/store.ts";
 import { returnPathHosts } from "../../identity/return-path.ts";
+import { type RouteFields, readRouteFields } from "../../identity/routing-rules/routing.ts";
 import { domainOf } from "../../mail/address.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid } from "../../platform/errors.ts";
@@ -126,13 +127,26 @@ async function readRouting(
   if (url_domain_id !== null && !(await hasTrackingDomain(db, workspaceId, url_domain_id))) {
     throw refuse("url_domain_id", "is no tracking domain of this workspace");
   }
-  // Until there are sending IPs and routing rules, none of them exists.
-  if ((body.virtual_mta_ip ?? "") !== "")
-    throw refuse("virtual_mta_ip", "is no sending IP of this workspace");
-  if (body.routing_rule_id != null) throw refuse("routing_rule_id", "is no routing rule of this workspace");
+  const { virtualMtaIp: virtual_mta_ip, routingRuleId: routing_rule_id } = await requireRoute(
+    db,
+    workspaceId,
+    body,
+  );
   const sender_email = readEmail("sender_email", body.sender_email);
   if (sender_email !== null) await requireReturnPath(db, workspaceId, sender_email);
-  return { url_domain_id, virtual_mta_ip: null, routing_rule_id: null, sender_email };
+  return { url_domain_id, virtual_mta_ip, routing_rule_id, sender_email };
+}
+
+/** @throws ApiError VALIDATION_ERROR unless the workspace has the sending IP and the routing rule that are named */
+export async function requireRoute(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  given: Parameters<typeof readRouteFields>[2],
+): Promise<RouteFields> {
+  const fields = await readRouteFields(db, workspaceId, given);
+  if (!("unknown" in fields)) return fields;
+  const isRule = fields.unknown === "routing_rule_id" || given.virtual_mta_ip?.startsWith("routing_rule:");
+  throw refuse(fields.unknown, `is no ${isRule ? "routing rule" : "sending IP"} of this workspace`);
 }
 
 /** Bounces have to come to us, whatever the envelope says. */

@@ -162,17 +162,15 @@ export async function insertRecipients(
     ), added as (
       insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id)
       select ${workspaceId}, ${campaignId}, subscriber_id, id from mail order by subscriber_id
-    ), log as (
-      ${insertQueuedSql(sql`mail`, {
-        workspaceId,
-        source: "campaign",
-        originId: campaignId,
-        originName: step.campaignName,
-        fromEmail: step.fromEmail,
-        subject: step.subject,
-        createdAt: now,
-      })}
-    ), queue as (
+    ), ${insertQueuedSql(sql`mail`, {
+      workspaceId,
+      source: "campaign",
+      originId: campaignId,
+      originName: step.campaignName,
+      fromEmail: step.fromEmail,
+      subject: step.subject,
+      createdAt: now,
+    })}, queue as (
       ${enqueueAllSql(sql`mail`, {
         workspaceId,
         campaignId,

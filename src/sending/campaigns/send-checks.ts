@@ -12,6 +12,7 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import { findAudience } from "./audience.ts";
 import type { Campaign } from "./campaign.ts";
 import { requireCompiled } from "./content.ts";
+import { requireRoute } from "./read-campaign.ts";
 import { mayReachAnybody } from "./recipients-store.ts";
 import { tracksOf } from "./tracking.ts";
 
@@ -46,6 +47,7 @@ export async function checkSendable(
   if (campaign.html_content === null && campaign.text_content === null) {
     throw invalid({ field: "html_content", message: "html_content or text_content is required to send" });
   }
+  await requireRoute(db, workspaceId, campaign);
   const audience = await findAudience(db, workspaceId, campaign, now);
   if (audience === undefined) {
     const { mailing_list_id: id } = campaign;

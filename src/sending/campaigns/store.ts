@@ -1,6 +1,7 @@
 /** The table of campaigns: drafts, what is shown of every campaign, and who uses what. (Its states are moved in transitions-store.ts.) */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { LastCampaign } from "../../audience/mailing-lists/list-stats.ts";
+import { insertOriginName } from "../../messages/origin-names-store.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { segmentsOf } from "./audience-segments.ts";
@@ -144,9 +145,11 @@ function settingValues(campaign: CampaignSettings): Sql {
  * whether it was there and not being sent.
  */
 export async function removeCampaign(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<boolean> {
-  const removed = await tx.run(sql`
-    delete from campaigns where workspace_id = ${workspaceId} and id = ${id} and status <> 'sending'`);
-  return removed > 0;
+  const removed = await tx.row<{ id: string; name: string }>(sql`
+    delete from campaigns where workspace_id = ${workspaceId} and id = ${id} and status <> 'sending'
+    returning id, name`);
+  if (removed) await insertOriginName(tx, workspaceId, "campaign", removed);
+  return removed !== undefined;
 }
 
 /**
@@ -214,6 +217,34 @@ export async function isTrackingDomainInUse(
       and status in ('scheduled', 'sending', 'paused')
     limit 1`);
   return row !== undefined;
+}
+
+/** Whether one of them that is scheduled, or being sent, has chosen this sending IP or routing rule. */
+export async function isRouteInUse(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  route: { readonly ip: string } | { readonly ruleId: string },
+): Promise<boolean> {
+  const chosen =
+    "ip" in route
+      ? sql`virtual_mta_ip = ${route.ip}`
+      : sql`(routing_rule_id = ${route.ruleId} or virtual_mta_ip = ${`routing_rule:${route.ruleId}`})`;
+  const row = await db.row(sql`
+    select from campaigns
+    where workspace_id = ${workspaceId} and ${chosen} and status in ('scheduled', 'sending', 'paused')
+    limit 1`);
+  return row !== undefined;
+}
+
+/** The way out that a campaign has chosen for itself; undefined when it is gone. */
+export function findRouteFields(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<{ readonly virtualMtaIp: string | null; readonly routingRuleId: string | null } | undefined> {
+  return db.row(sql`
+    select virtual_mta_ip as "virtualMtaIp", routing_rule_id as "routingRuleId" from campaigns
+    where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
 /** The newest campaign of each list that was sent or is being sent. */

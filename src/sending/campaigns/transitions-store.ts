@@ -115,29 +115,46 @@ export function unscheduleCampaign(
   return transition(tx, workspaceId, id, change, sql`status = 'scheduled'`);
 }
 
+/** A campaign that moved by itself. */
+export interface MovedCampaign {
+  readonly workspace_id: WorkspaceId;
+  readonly id: string;
+  readonly name: string;
+  readonly status: Campaign["status"];
+  readonly pause_reason: PauseReason | null;
+}
+
+const movedColumns = sql`c.workspace_id, c.id, c.name, c.status, c.pause_reason`;
+
 /** Those whose time has come begin; those that missed it by more than `lateAfterMs` are held. */
-export async function startDueCampaigns(db: Queryable, now: Date, lateAfterMs: number): Promise<number> {
+export async function startDueCampaigns(
+  db: Queryable,
+  now: Date,
+  lateAfterMs: number,
+): Promise<MovedCampaign[]> {
   const late = new Date(now.getTime() - lateAfterMs);
-  return db.run(sql`
-    update campaigns
+  return db.rows(sql`
+    update campaigns c
     set status = case when scheduled_at < ${late} then 'paused' else 'sending' end,
       sent_at = case when scheduled_at < ${late} then null else ${now}::timestamptz end,
       paused_at = case when scheduled_at < ${late} then ${now}::timestamptz end,
       pause_reason = case when scheduled_at < ${late} then 'missed_schedule' end, updated_at = ${now}
     where status = 'scheduled' and scheduled_at <= ${now}
-      and workspace_id <> all (array(select id from workspaces where is_suspended))`);
+      and workspace_id <> all (array(select id from workspaces where is_suspended))
+    returning ${movedColumns}`);
 }
 
 /**
  * Nobody waits for a first attempt any more: they are sent. What is deferred goes on; a pause holds it, and ends by
  * itself where nothing is left to hold.
  */
-export async function completeCampaigns(db: Queryable, now: Date): Promise<number> {
-  return db.run(sql`
+export async function completeCampaigns(db: Queryable, now: Date): Promise<MovedCampaign[]> {
+  return db.rows(sql`
     update campaigns c
     set status = 'sent', completed_at = ${now}, paused_at = null, pause_reason = null, updated_at = ${now}
     from campaign_counters n
     where c.status in ('sending', 'paused') and c.expanded_at is not null
       and n.workspace_id = c.workspace_id and n.campaign_id = c.id and n.queued = 0
-      and (c.status = 'sending' or n.deferred = 0)`);
+      and (c.status = 'sending' or n.deferred = 0)
+    returning ${movedColumns}`);
 }

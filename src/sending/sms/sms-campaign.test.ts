@@ -70,6 +70,8 @@ async function startWorker(gateway = smppUrl()): Promise<Dispatcher> {
     resolver: createResolver({ servers: ["127.0.0.1:9"], timeoutMs: 100, tries: 1 }),
     findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.test" }),
     returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
+    findRouting: async () => ({ ips: [], rules: [] }),
+    findChoice: async () => ({ ip: null, ruleId: null }),
     smsReceiptUrl: ({ id }) => `https://post.test/sms/receipts/${id}`,
     examine: createCampaignMail({
       db,

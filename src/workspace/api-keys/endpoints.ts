@@ -7,6 +7,7 @@ import { requirePermissions } from "../../platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { flagField } from "../../platform/http/query.ts";
 import { Deleted, nullable } from "../../platform/http/shapes.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
 import { LONGEST_NAME, readName } from "../name.ts";
 import { ApiKey, IssuedKey } from "./api-key.ts";
 import { catalogueOf, PermissionCatalogue, readPermissions } from "./catalogue.ts";
@@ -38,9 +39,15 @@ interface Dependencies {
   readonly endpoints: () => readonly Endpoint[];
   /** The authenticator's `forget`. */
   readonly forgetKeys: () => void;
+  /** Hears of a key that is deleted for good, in the transaction that does it. */
+  readonly onRemoved: (
+    tx: Queryable,
+    workspaceId: WorkspaceId,
+    key: { readonly id: string; readonly name: string },
+  ) => Promise<void>;
 }
 
-export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys }: Dependencies): Endpoint[] {
+export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }: Dependencies): Endpoint[] {
   /** Commits, then lets this process forget the keys it had looked up; others follow within two seconds. */
   async function change<Result>(work: (tx: Queryable) => Promise<Result>): Promise<Result> {
     const result = await db.transaction(work);
@@ -200,7 +207,9 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys }: Dependenci
       message: "API key deleted",
       handle({ caller, params }) {
         return change(async (tx) => {
-          if (!(await removeKey(tx, caller.workspaceId, params.id))) throw notFound("API key");
+          const removed = await removeKey(tx, caller.workspaceId, params.id);
+          if (removed === undefined) throw notFound("API key");
+          await onRemoved(tx, caller.workspaceId, removed);
           return { id: params.id, deleted: true } as const;
         });
       },

@@ -74,9 +74,14 @@ export function deactivateKey(
     returning ${columns}`);
 }
 
-/** Says whether there was one. */
-export async function removeKey(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<boolean> {
-  return (await db.run(sql`delete from api_keys where workspace_id = ${workspaceId} and id = ${id}`)) === 1;
+/** The one that is gone; undefined when there was none. */
+export function removeKey(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<{ readonly id: string; readonly name: string } | undefined> {
+  return db.row(sql`
+    delete from api_keys where workspace_id = ${workspaceId} and id = ${id} returning id, name`);
 }
 
 /** The FindKey of platform/http/authenticate.ts: the one look-up that begins without a workspace. */

@@ -28,13 +28,14 @@ export interface Account {
   readonly subscription: Subscription | null;
 }
 
-/** A suspended subscription leaves the limits of Free. */
-export function subscriptionInForce({ subscription }: Account): Subscription | null {
-  return subscription?.status === "suspended" ? null : subscription;
+/** A suspended subscription leaves the limits of Free, and so does a cancelled one whose period is over. */
+function subscriptionInForce({ subscription }: Account, now: Date): Subscription | null {
+  if (subscription === null || subscription.status === "suspended") return null;
+  return subscription.cancel_at_period_end && subscription.current_period_end <= now ? null : subscription;
 }
 
-export function planOf(account: Account, plans: Plans): Plan {
-  return plans[subscriptionInForce(account)?.plan_id ?? account.plan];
+export function planOf(account: Account, plans: Plans, now: Date): Plan {
+  return plans[subscriptionInForce(account, now)?.plan_id ?? account.plan];
 }
 
 /**
@@ -42,6 +43,6 @@ export function planOf(account: Account, plans: Plans): Plan {
  * nothing about when it ends.
  */
 export function allowancePeriod(account: Account, now: Date): Period {
-  const subscription = subscriptionInForce(account);
+  const subscription = subscriptionInForce(account, now);
   return subscription === null ? calendarMonth(now) : periodAt(subscription.anchor, "monthly", now);
 }

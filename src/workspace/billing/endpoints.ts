@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
-import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { FileAnswer, fileShape } from "../../platform/http/file-answer.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
 import { choiceField, pageFields } from "../../platform/http/query.ts";
@@ -14,6 +14,7 @@ import { getReading, settle } from "./meter.ts";
 import { shownMoney } from "./money.ts";
 import { offeredPlans, type Plans } from "./plans.ts";
 import { capacityFor, standingOf } from "./reading.ts";
+import { billing } from "./resource.ts";
 import {
   CURRENCY,
   Overview,
@@ -29,8 +30,6 @@ import {
 import { cancelSubscription, subscribe } from "./subscribe.ts";
 import { countTransactions, listCharges, listTransactions, spentSince } from "./transaction-store.ts";
 import { transactionLines } from "./transactions-file.ts";
-
-const billing: Resource = { name: "billing", label: "Billing", group: "Account" };
 
 /** Below it the balance is called low: the price of a thousand emails beyond the allowance, and some. */
 const LOW_BALANCE = 1;
@@ -199,6 +198,7 @@ async function overviewOf(
   const reading = await getReading(db, plans, workspaceId, now);
   const { account, plan, period, used } = reading;
   const allowance = plan.allowances.email;
+  const emails_used = Math.max(0, used.email);
   const { isPaying } = standingOf(reading, "email");
   return {
     balance: shownMoney(account.balance),
@@ -206,8 +206,8 @@ async function overviewOf(
     plan: { id: plan.id, name: plan.name },
     subscription_status: account.subscription?.status ?? null,
     email_allowance: allowance,
-    emails_used: used.email,
-    emails_remaining: allowance === null ? null : Math.max(0, allowance - used.email),
+    emails_used,
+    emails_remaining: allowance === null ? null : Math.max(0, allowance - emails_used),
     period_start: period.start,
     period_end: period.end,
     low_balance:

@@ -1,4 +1,4 @@
-/** What billing does by itself: reads meters, renews subscriptions, forgets old hours. */
+/** What billing does by itself: reads meters, renews subscriptions, gives up unpaid top-ups, forgets what is old. */
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
@@ -6,12 +6,17 @@ import type { Recurring } from "../../platform/jobs/schedule.ts";
 import type { Log } from "../../platform/log.ts";
 import { settle } from "./meter.ts";
 import { listUnreadWorkspaces, removeOldHours } from "./meter-store.ts";
+import { failOldPayments, removeOldEvents } from "./payment-store.ts";
 import type { Plans } from "./plans.ts";
 import { renewSubscription } from "./subscribe.ts";
 import { listDueWorkspaces } from "./subscription-store.ts";
 
 const MOST_AT_ONCE = 1_000;
 const HOURS_KEPT = 48;
+/** A top-up that waits for its gateway longer has failed. */
+const HOURS_TO_PAY = 24;
+/** Gateways tell again for some days. */
+const EVENT_HOURS_KEPT = 30 * 24;
 
 export function keepBooks({ db, clock, plans }: { db: Database; clock: Clock; plans: Plans }): Recurring[] {
   return [
@@ -37,9 +42,25 @@ export function keepBooks({ db, clock, plans }: { db: Database; clock: Clock; pl
     {
       name: "forget-metered-hours",
       seconds: 3_600,
-      run: () => removeOldHours(db, new Date(clock.now().getTime() - HOURS_KEPT * 3_600_000)),
+      run: () => removeOldHours(db, hoursAgo(clock, HOURS_KEPT)),
+    },
+    {
+      name: "fail-unpaid-top-ups",
+      seconds: 600,
+      async run() {
+        await failOldPayments(db, hoursAgo(clock, HOURS_TO_PAY), MOST_AT_ONCE);
+      },
+    },
+    {
+      name: "forget-payment-events",
+      seconds: 24 * 3_600,
+      run: () => removeOldEvents(db, hoursAgo(clock, EVENT_HOURS_KEPT)),
     },
   ];
+}
+
+function hoursAgo(clock: Clock, hours: number): Date {
+  return new Date(clock.now().getTime() - hours * 3_600_000);
 }
 
 /** One after the other; the fault of one workspace is no other's. */

@@ -77,12 +77,12 @@ export async function addToDay(
         quantity = billing_transactions.quantity + excluded.quantity, completed_at = excluded.completed_at`);
 }
 
-function moveBalance(workspaceId: WorkspaceId, amount: string): Sql {
+export function moveBalance(workspaceId: WorkspaceId, amount: string): Sql {
   return sql`update billing_accounts set balance = balance + ${amount}::numeric where workspace_id = ${workspaceId}`;
 }
 
-/** R-2026-000001: of this workspace and year, without gaps. */
-function nextReceipt(workspaceId: WorkspaceId, now: Date, condition: Sql): Sql {
+/** R-2026-000001 as `number`: of this workspace and year, without gaps. */
+export function nextReceipt(workspaceId: WorkspaceId, now: Date, condition: Sql): Sql {
   const year = now.getUTCFullYear();
   return sql`
     insert into receipt_counters (workspace_id, year, last)

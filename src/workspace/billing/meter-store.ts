@@ -3,7 +3,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { MeterKind } from "./plans.ts";
-import type { Use } from "./reading.ts";
+import type { Metered, Reading, Use } from "./reading.ts";
 
 const NARROW = 25_000;
 
@@ -28,24 +28,34 @@ export function noteUseSql(kind: MeterKind, uses: Sql, now: Date): Sql {
     select workspace_id, ${kind}, quantity, ${now} from ${uses} where quantity <> 0`;
 }
 
-const byHour = (entries: Sql) => sql`
-  select kind, date_trunc('hour', created_at, 'UTC') as hour,
+/** By hour, and apart what is older and what is younger than some moments, which are in order. */
+const byHour = (entries: Sql, moments: readonly Date[]) => sql`
+  select kind, date_trunc('hour', created_at, 'UTC') as hour, max(created_at) as last,
     coalesce(sum(quantity) filter (where quantity > 0), 0) as taken,
     coalesce(-sum(quantity) filter (where quantity < 0), 0) as given_back
-  from ${entries} group by kind, date_trunc('hour', created_at, 'UTC')`;
+  from ${entries}
+  group by kind, date_trunc('hour', created_at, 'UTC'),
+    width_bucket(created_at, ${[...moments]}::timestamptz[])`;
 
 /** Takes the entries away: they must be written to the meter in this transaction, which holds the account. */
-export function takeEntries(tx: Queryable, workspaceId: WorkspaceId): Promise<Use[]> {
+export function takeEntries(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  moments: readonly Date[],
+): Promise<Use[]> {
   return tx.rows(sql`
     with gone as (delete from meter_entries where workspace_id = ${workspaceId} returning kind, quantity, created_at)
-    ${byHour(sql`gone`)}`);
+    ${byHour(sql`gone`, moments)}`);
 }
 
-export function listEntries(db: Queryable, workspaceId: WorkspaceId): Promise<Use[]> {
-  return db.rows(
-    byHour(sql`(
-    select kind, quantity, created_at from meter_entries where workspace_id = ${workspaceId}) e`),
-  );
+export function listEntries(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  moments: readonly Date[],
+): Promise<Use[]> {
+  const entries = sql`(
+    select kind, quantity, created_at from meter_entries where workspace_id = ${workspaceId}) e`;
+  return db.rows(byHour(entries, moments));
 }
 
 /** Use by kind in a period, and in an hour. Who has no row used nothing. */
@@ -54,41 +64,41 @@ export function listUse(
   workspaceId: WorkspaceId,
   periodStart: Date,
   hour: Date,
-): Promise<{ kind: MeterKind; used: number; used_in_hour: number }[]> {
+): Promise<Metered[]> {
   return db.rows(sql`
-    select kind, coalesce(sum(used), 0)::bigint as used, coalesce(sum(used_in_hour), 0)::bigint as used_in_hour
+    select kind, coalesce(sum(used), 0)::bigint as used, coalesce(sum(paid), 0)::numeric(20, 6) as paid,
+      coalesce(sum(used_in_hour), 0)::bigint as used_in_hour
     from (
-      select kind, used, 0 as used_in_hour from meters
+      select kind, used, paid, 0 as used_in_hour from meters
       where workspace_id = ${workspaceId} and period_start = ${periodStart}
       union all
-      select kind, 0, used from meter_hours where workspace_id = ${workspaceId} and hour = ${hour}) u
+      select kind, 0, 0, used from meter_hours where workspace_id = ${workspaceId} and hour = ${hour}) u
     group by kind`);
 }
 
-/** Moves the meter, which never falls below zero. An hour keeps what was taken in it. */
-export async function addUse(
+/** Writes how the meter stands after `uses`. An hour keeps what was taken in it, whatever came back. */
+export async function putMeter(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  periodStart: Date,
+  { period, used, paid }: Reading,
   uses: readonly Use[],
 ): Promise<void> {
   if (uses.length === 0) return;
-  const given = sql`unnest(${uses.map(({ kind }) => kind)}::text[], ${uses.map(({ hour }) => hour)}::timestamptz[],
-    ${uses.map(({ taken }) => taken)}::bigint[], ${uses.map(({ given_back }) => given_back)}::bigint[])
-    as u (kind, hour, taken, given_back)`;
+  const kinds = [...new Set(uses.map(({ kind }) => kind))];
   await tx.run(sql`
     with by_hour as (
       insert into meter_hours (workspace_id, kind, hour, used)
-      select ${workspaceId}, kind, hour, sum(taken) from ${given} group by kind, hour having sum(taken) > 0
+      select ${workspaceId}, kind, hour, sum(taken)
+      from unnest(${uses.map(({ kind }) => kind)}::text[], ${uses.map(({ hour }) => hour)}::timestamptz[],
+        ${uses.map(({ taken }) => taken)}::bigint[]) as u (kind, hour, taken)
+      group by kind, hour having sum(taken) > 0
       on conflict (workspace_id, kind, hour) do update set used = meter_hours.used + excluded.used
     )
-    insert into meters (workspace_id, kind, period_start, used)
-    select ${workspaceId}, u.kind, ${periodStart},
-      greatest(0, coalesce(max(m.used), 0) + sum(u.taken) - sum(u.given_back))
-    from ${given} left join meters m on m.workspace_id = ${workspaceId} and m.kind = u.kind
-      and m.period_start = ${periodStart}
-    group by u.kind
-    on conflict (workspace_id, kind, period_start) do update set used = excluded.used`);
+    insert into meters (workspace_id, kind, period_start, used, paid)
+    select ${workspaceId}, kind, ${period.start}, used, paid
+    from unnest(${kinds}::text[], ${kinds.map((kind) => used[kind])}::bigint[],
+      ${kinds.map((kind) => paid[kind])}::numeric[]) as m (kind, used, paid)
+    on conflict (workspace_id, kind, period_start) do update set used = excluded.used, paid = excluded.paid`);
 }
 
 /** Workspaces that used something since their meter was last read. */

@@ -131,6 +131,6 @@ test("what allowance and balance no longer cover is let go, and never makes the 
   await pay("0.01");
   await note(4_000);
   await db.transaction((tx) => settle(tx, plans, workspaceId, now));
-  expect(await books()).toMatchObject({ balance: "0.000000" });
+  expect(await books()).toMatchObject({ balance: "0.000400" });
   expect(await take(1)).toEqual({ taken: 0, refusal: "insufficient_balance" });
 });

@@ -8,14 +8,16 @@
  * steps of campaigns, use is taken under the account's lock. What is noted moves meter, ledger and balance when the meter
  * is read next.
  *
- * Entries count into the period in which they are read: a second after they were written, as a rule.
+ * What is noted counts in the period in which it was noted, whenever it is read, under the plan that was in force then.
+ * (Of periods before the last one the hour decides.) What comes back counts in the period in which it comes back.
  */
 import type { Queryable } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { type Account, allowancePeriod } from "./account.ts";
 import { findAccount, lockAccount, updateHeadroom } from "./account-store.ts";
 import { addToDay } from "./ledger-store.ts";
-import { addUse, listEntries, listUse, takeEntries } from "./meter-store.ts";
+import { listEntries, listUse, putMeter, takeEntries } from "./meter-store.ts";
 import type { MeterKind, Plans } from "./plans.ts";
 import { type Capacity, capacityFor, hourOf, type Reading, readingOf, type Use, withUse } from "./reading.ts";
 
@@ -26,8 +28,7 @@ export async function getReading(
   workspaceId: WorkspaceId,
   now: Date,
 ): Promise<Reading> {
-  const before = await readMeter(db, plans, workspaceId, now);
-  return withUse(before, await listEntries(db, workspaceId)).reading;
+  return (await readMeter(db, plans, workspaceId, now, listEntries)).reading;
 }
 
 /**
@@ -41,8 +42,10 @@ export async function settle(
   now: Date,
 ): Promise<Reading> {
   await lockAccount(tx, workspaceId);
-  const before = await readMeter(tx, plans, workspaceId, now);
-  return write(tx, workspaceId, before, await takeEntries(tx, workspaceId), now);
+  const { reading, steps } = await readMeter(tx, plans, workspaceId, now, takeEntries);
+  for (const step of steps) await write(tx, workspaceId, step, now);
+  await writeHeadroom(tx, workspaceId, reading);
+  return reading;
 }
 
 /** Takes what is asked for, or as much of it as there is. The account stays locked until the transaction ends. */
@@ -57,31 +60,71 @@ export async function takeUpTo(
   const before = await settle(tx, plans, workspaceId, now);
   const { most, refusal } = capacityFor(before, kind);
   const taken = Math.min(wanted, most ?? wanted);
-  if (taken > 0)
-    await write(tx, workspaceId, before, [{ kind, hour: hourOf(now), taken, given_back: 0 }], now);
+  if (taken > 0) {
+    const step = stepFrom(before, [{ kind, hour: hourOf(now), last: now, taken, given_back: 0 }]);
+    await write(tx, workspaceId, step, now);
+    await writeHeadroom(tx, workspaceId, step.reading);
+  }
   return { taken, refusal };
 }
 
-async function readMeter(db: Queryable, plans: Plans, workspaceId: WorkspaceId, now: Date): Promise<Reading> {
+/** What was used in a period, and what that comes to. */
+interface Step extends ReturnType<typeof withUse> {
+  readonly uses: readonly Use[];
+}
+
+function stepFrom(before: Reading, uses: readonly Use[]): Step {
+  return { uses, ...withUse(before, uses) };
+}
+
+/** The meter with the entries that are given: period by period, the one of `now` among them. */
+async function readMeter(
+  db: Queryable,
+  plans: Plans,
+  workspaceId: WorkspaceId,
+  now: Date,
+  entriesOf: typeof listEntries,
+): Promise<{ readonly reading: Reading; readonly steps: readonly Step[] }> {
   const account = await findAccount(db, workspaceId);
   if (account === undefined) throw notFound("Workspace");
-  const { period, hour } = readingOf(account, plans, now);
-  return readingOf(account, plans, now, await listUse(db, workspaceId, period.start, hour));
+  const uses = await entriesOf(db, workspaceId, turningPoints(account, now));
+  const startOf = (time: Date) => allowancePeriod(account, time).start.getTime();
+  const times = new Map([...uses.map(({ last }) => [startOf(last), last] as const), [startOf(now), now]]);
+  const steps: Step[] = [];
+  let { balance } = account;
+  for (const [start, time] of [...times].sort(([a], [b]) => a - b)) {
+    const before = readingOf({ ...account, balance }, plans, time);
+    const rows = await listUse(db, workspaceId, before.period.start, before.hour);
+    const ofPeriod = uses.filter(({ last }) => startOf(last) === start);
+    const step = stepFrom(readingOf(before.account, plans, time, rows), ofPeriod);
+    steps.push(step);
+    balance = step.reading.account.balance;
+  }
+  const current = steps.find(({ reading }) => reading.period.start.getTime() === startOf(now));
+  if (current === undefined) throw new Error("the present is no period");
+  return { reading: { ...current.reading, account: { ...account, balance } }, steps };
+}
+
+/** When a period ends, or a cancelled subscription, which may be in the middle of a calendar month. */
+function turningPoints(account: Account, now: Date): Date[] {
+  const { start, end } = allowancePeriod(account, now);
+  const subscribedUntil = account.subscription?.current_period_end ?? end;
+  return [start, end, subscribedUntil].sort((a, b) => a.getTime() - b.getTime());
 }
 
 /** The account is locked. */
 async function write(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  before: Reading,
-  uses: readonly Use[],
+  { reading, movements, uses }: Step,
   now: Date,
-): Promise<Reading> {
-  const { reading, movements } = withUse(before, uses);
-  await addUse(tx, workspaceId, reading.period.start, uses);
+): Promise<void> {
+  await putMeter(tx, workspaceId, reading, uses);
   for (const movement of movements) await addToDay(tx, workspaceId, movement, now);
+}
+
+function writeHeadroom(tx: Queryable, workspaceId: WorkspaceId, reading: Reading): Promise<void> {
   const { most } = capacityFor(reading, "email");
   const headroom = reading.account.hourly_cap === null ? most : 0;
-  await updateHeadroom(tx, workspaceId, headroom, reading.period.end);
-  return reading;
+  return updateHeadroom(tx, workspaceId, headroom, reading.period.end);
 }

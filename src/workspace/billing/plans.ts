@@ -24,8 +24,9 @@ export interface Plan {
 
 export type Plans = Readonly<Record<PlanName, Plan>>;
 
-/** Blacklist checks end with their allowance, whoever pays. */
-const rates = { email: "0.0008", validation: "0.004", blacklist_check: null };
+/** One price for whatever goes beyond an allowance. Blacklist checks end with theirs, whoever pays. */
+const OVERAGE_RATE = "0.0008";
+const rates = { email: OVERAGE_RATE, validation: OVERAGE_RATE, blacklist_check: null };
 
 export const plans: Plans = {
   free: {

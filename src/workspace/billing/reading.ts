@@ -4,7 +4,7 @@ import { type Account, allowancePeriod, planOf } from "./account.ts";
 import type { DayMovement } from "./ledger-store.ts";
 import type { Period } from "./periods.ts";
 import { type MeterKind, meterKinds, type Plan, type Plans } from "./plans.ts";
-import { capacityOf, costOf, overageOf, type Refusal, refusalOf, type Standing } from "./standing.ts";
+import { capacityOf, chargedOf, type Refusal, refusalOf, type Standing } from "./standing.ts";
 
 export interface Reading {
   readonly account: Account;
@@ -12,14 +12,19 @@ export interface Reading {
   readonly period: Period;
   /** The beginning of the hour that is read. */
   readonly hour: Date;
+  /** Below zero where more came back than was used. */
   readonly used: Readonly<Record<MeterKind, number>>;
+  /** USD, for what lay beyond the allowance. */
+  readonly paid: Readonly<Record<MeterKind, string>>;
   readonly usedInHour: Readonly<Record<MeterKind, number>>;
 }
 
-/** What was used, or given back, in an hour. */
+/** What was used, or given back, in an hour of one period. */
 export interface Use {
   readonly kind: MeterKind;
   readonly hour: Date;
+  /** When the last of it was. */
+  readonly last: Date;
   readonly taken: number;
   readonly given_back: number;
 }
@@ -44,20 +49,29 @@ export function nextHour(time: Date): Date {
 const HOUR_MS = 3_600_000;
 
 const nothing: Readonly<Record<MeterKind, number>> = { email: 0, validation: 0, blacklist_check: 0 };
+const nothingPaid: Readonly<Record<MeterKind, string>> = {
+  email: "0",
+  validation: "0",
+  blacklist_check: "0",
+};
+
+/** A row of the meter. */
+export interface Metered {
+  readonly kind: MeterKind;
+  readonly used: number;
+  readonly paid: string;
+  readonly used_in_hour: number;
+}
 
 /** The meter of the period that `now` falls into, as it stands in the table. */
-export function readingOf(
-  account: Account,
-  plans: Plans,
-  now: Date,
-  rows: readonly { readonly kind: MeterKind; readonly used: number; readonly used_in_hour: number }[] = [],
-): Reading {
+export function readingOf(account: Account, plans: Plans, now: Date, rows: readonly Metered[] = []): Reading {
   return {
     account,
-    plan: planOf(account, plans),
+    plan: planOf(account, plans, now),
     period: allowancePeriod(account, now),
     hour: hourOf(now),
     used: { ...nothing, ...Object.fromEntries(rows.map(({ kind, used }) => [kind, used])) },
+    paid: { ...nothingPaid, ...Object.fromEntries(rows.map(({ kind, paid }) => [kind, paid])) },
     usedInHour: {
       ...nothing,
       ...Object.fromEntries(rows.map(({ kind, used_in_hour }) => [kind, used_in_hour])),
@@ -95,25 +109,23 @@ export function withUse(
   let reading = before;
   const movements: DayMovement[] = [];
   const move = (kind: MeterKind, quantity: number, transaction_type: "usage" | "refund") => {
+    const { account, used, paid } = reading;
     const standing = standingOf(reading, kind);
-    const used = { ...reading.used, [kind]: Math.max(0, standing.used + quantity) };
-    const overage = overageOf(standing, used[kind] - standing.used);
+    const charged = chargedOf(standing, quantity, paid[kind]);
+    reading = { ...reading, used: { ...used, [kind]: used[kind] + quantity } };
     const { rate } = standing;
-    // What a wider limit of a moment ago let through and the balance does not cover is not owed.
-    const cost = smaller(costOf(standing, used[kind] - standing.used), new Big(standing.balance));
-    reading = { ...reading, used };
-    if (rate === null || overage === 0 || cost.eq(0)) return;
-    const amount = cost.times(-1).toFixed(6);
-    const balance = new Big(standing.balance).minus(cost).toFixed(6);
-    reading = { ...reading, account: { ...reading.account, balance } };
-    const description = descriptions[transaction_type](kind);
+    if (rate === null || charged === 0) return;
+    const cost = new Big(rate).times(charged);
+    const balance = new Big(account.balance).minus(cost).toFixed(6);
+    const paidNow = new Big(paid[kind]).plus(cost).toFixed(6);
+    reading = { ...reading, account: { ...account, balance }, paid: { ...paid, [kind]: paidNow } };
     movements.push({
       transaction_type,
       kind,
-      quantity: Math.abs(overage),
+      quantity: Math.abs(charged),
       unit_rate: rate,
-      amount,
-      description,
+      amount: cost.times(-1).toFixed(6),
+      description: descriptions[transaction_type](kind),
     });
   };
   for (const kind of meterKinds) {
@@ -126,10 +138,6 @@ export function withUse(
     reading = { ...reading, usedInHour: { ...reading.usedInHour, [kind]: taken } };
   }
   return { reading, movements };
-}
-
-function smaller(cost: Big, most: Big): Big {
-  return cost.gt(most) ? most : cost;
 }
 
 const nouns: Readonly<Record<MeterKind, string>> = {

@@ -25,7 +25,7 @@ export function capacityOf({ used, allowance, rate, balance, isPaying }: Standin
   const included = Math.max(0, allowance - used);
   if (rate === null || !isPaying) return included;
   if (new Big(rate).eq(0)) return null;
-  return included + Number(new Big(balance).div(rate).round(0, Big.roundDown));
+  return included + wholeUnits(balance, rate);
 }
 
 export function refusalOf({ rate, isPaying }: Standing): Refusal {
@@ -33,13 +33,25 @@ export function refusalOf({ rate, isPaying }: Standing): Refusal {
 }
 
 /** How many of the next `quantity` (or, below zero, of those given back) lie beyond the allowance. */
-export function overageOf({ used, allowance }: Standing, quantity: number): number {
+function overageOf({ used, allowance }: Standing, quantity: number): number {
   if (allowance === null) return 0;
   return Math.max(0, used + quantity - allowance) - Math.max(0, used - allowance);
 }
 
-/** What that costs; below zero when it comes back. */
-export function costOf(standing: Standing, quantity: number): Big {
-  if (standing.rate === null || !standing.isPaying) return new Big(0);
-  return new Big(standing.rate).times(overageOf(standing, quantity));
+/**
+ * How many of them are paid for (or, below zero, paid back). What a wider limit of a moment ago let through and the
+ * balance does not cover is not owed; what was never paid for, under another plan, is not paid back.
+ * @param paid USD, what this period's use has cost so far
+ */
+export function chargedOf(standing: Standing, quantity: number, paid: string): number {
+  const { rate, isPaying, balance } = standing;
+  if (rate === null || !isPaying || new Big(rate).eq(0)) return 0;
+  const overage = overageOf(standing, quantity);
+  return overage < 0
+    ? -Math.min(-overage, wholeUnits(paid, rate))
+    : Math.min(overage, wholeUnits(balance, rate));
+}
+
+function wholeUnits(money: string, rate: string): number {
+  return Number(new Big(money).div(rate).round(0, Big.roundDown));
 }

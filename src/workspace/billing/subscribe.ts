@@ -54,7 +54,9 @@ export async function subscribe(
   if (isSame && current.status === "active" && !current.cancel_at_period_end) {
     throw new ApiError("CONFLICT", `The workspace is subscribed to ${plan.name}, ${interval}, already`);
   }
-  if (current?.status === "active" && current.billing_interval === "yearly" && interval === "monthly") {
+  const isYearPaid =
+    current?.status === "active" && current.billing_interval === "yearly" && current.current_period_end > now;
+  if (isYearPaid && interval === "monthly") {
     const end = current.current_period_end.toISOString().slice(0, 10);
     throw new ApiError(
       "CONFLICT",
@@ -89,10 +91,14 @@ export async function cancelSubscription(
     throw new ApiError("CONFLICT", "The subscription ends with its current period already");
   }
   const next = { ...current, cancel_at_period_end: true };
-  // Of a suspended one no period is left that it could last for.
-  if (current.status === "suspended") await removeSubscription(tx, workspaceId);
-  else await putSubscription(tx, workspaceId, next, now);
-  return next;
+  if (current.status === "active") {
+    await putSubscription(tx, workspaceId, next, now);
+    return next;
+  }
+  // Of one that is not paid no period is left that it could last for.
+  await removeSubscription(tx, workspaceId);
+  await settle(tx, plans, workspaceId, now);
+  return { ...next, current_period_end: now, retry_at: null };
 }
 
 /** Ends, renews, tries again or suspends a subscription, if that is due. Asked at once, it is done once. */

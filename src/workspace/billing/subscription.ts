@@ -39,14 +39,17 @@ export function changeTo(
   if (current === null || currentPlan === null || !isPaid) {
     return { next: begun(plan, interval, now), price: price.toFixed(2) };
   }
-  const left = new Big(priceOf(currentPlan, current.billing_interval)).times(shareLeft(current, now));
+  const { current_period_start: start, current_period_end: end } = current;
+  const whole = end.getTime() - start.getTime();
+  const left = end.getTime() - now.getTime();
+  const paid = new Big(priceOf(currentPlan, current.billing_interval)).times(left);
+  // Divided last, and once: a half cent stays one.
   if (interval !== current.billing_interval) {
-    return { next: begun(plan, interval, now), price: positive(price.minus(left)) };
+    return { next: begun(plan, interval, now), price: positive(price.times(whole).minus(paid).div(whole)) };
   }
-  const difference = price.times(shareLeft(current, now)).minus(left);
   return {
     next: { ...current, plan_id: plan.id, cancel_at_period_end: false },
-    price: positive(difference),
+    price: positive(price.times(left).minus(paid).div(whole)),
   };
 }
 
@@ -63,10 +66,6 @@ function begun(plan: Plan, interval: BillingInterval, now: Date): Subscription {
     past_due_since: null,
     retry_at: null,
   };
-}
-
-function shareLeft({ current_period_start: start, current_period_end: end }: Subscription, now: Date): Big {
-  return new Big(end.getTime() - now.getTime()).div(end.getTime() - start.getTime());
 }
 
 function positive(amount: Big): string {

@@ -38,7 +38,17 @@ export async function topUp(
   await settle(tx, plans, workspaceId, now);
   const movement = { gateway, transaction_type: "topup", amount, description } as const;
   const transactionId = await insertMovement(tx, workspaceId, movement, now);
+  await markPaidIn(tx, plans, workspaceId, now);
+  return { transactionId };
+}
+
+/** What follows from money that has been added to the balance. */
+export async function markPaidIn(
+  tx: Queryable,
+  plans: Plans,
+  workspaceId: WorkspaceId,
+  now: Date,
+): Promise<void> {
   await markPrepaid(tx, workspaceId);
   await payWhatIsOwed(tx, plans, workspaceId, now);
-  return { transactionId };
 }

@@ -21,6 +21,21 @@ export interface TransactionFilter {
   readonly gateway?: Gateway | undefined;
 }
 
+const columns = sql`
+  id, gateway, transaction_type, amount, currency, status, receipt_number, description, created_at`;
+
+/** One that is known to be there. */
+export async function getTransaction(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<TransactionRow> {
+  const row = await db.row<TransactionRow>(sql`
+    select ${columns} from billing_transactions where workspace_id = ${workspaceId} and id = ${id}`);
+  if (row === undefined) throw new Error("the transaction is gone");
+  return row;
+}
+
 /** Ids are version 7: their order is that of time. */
 export function listTransactions(
   db: Queryable,
@@ -29,8 +44,7 @@ export function listTransactions(
   { limit, offset = 0, before }: { limit: number; offset?: number; before?: string | undefined },
 ): Promise<TransactionRow[]> {
   return db.rows(sql`
-    select id, gateway, transaction_type, amount, currency, status, receipt_number, description, created_at
-    from billing_transactions
+    select ${columns} from billing_transactions
     where ${matching(workspaceId, filter)} ${before === undefined ? empty : sql`and id < ${before}`}
     order by id desc limit ${limit} offset ${offset}`);
 }

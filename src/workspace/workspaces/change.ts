@@ -8,7 +8,9 @@ import { removeSubscription } from "../billing/subscription-store.ts";
 import { lockWorkspace, updateWorkspace } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
-export type WorkspaceChanges = Partial<Pick<Workspace, "timezone" | "plan" | "hourly_cap" | "is_suspended">>;
+export type WorkspaceChanges = Partial<
+  Pick<Workspace, "timezone" | "plan" | "hourly_cap" | "notify_email" | "is_suspended">
+>;
 
 /**
  * Changes what is given and leaves the rest; the values have been read by workspace.ts. A running API notices

@@ -7,9 +7,9 @@ import type { Workspace } from "./workspace.ts";
 
 export async function insertWorkspace(db: Queryable, workspace: Workspace): Promise<void> {
   await db.run(sql`
-    insert into workspaces (id, name, timezone, plan, hourly_cap, is_suspended, created_at, updated_at)
+    insert into workspaces (id, name, timezone, plan, hourly_cap, notify_email, is_suspended, created_at, updated_at)
     values (${workspace.id}, ${workspace.name}, ${workspace.timezone}, ${workspace.plan}, ${workspace.hourly_cap},
-      ${workspace.is_suspended}, ${workspace.created_at}, ${workspace.updated_at})`);
+      ${workspace.notify_email}, ${workspace.is_suspended}, ${workspace.created_at}, ${workspace.updated_at})`);
 }
 
 export function findWorkspace(db: Queryable, workspaceId: WorkspaceId): Promise<Workspace | undefined> {
@@ -30,7 +30,7 @@ export async function updateWorkspace(tx: Queryable, workspace: Workspace): Prom
   await tx.run(sql`
     update workspaces
     set name = ${workspace.name}, timezone = ${workspace.timezone}, plan = ${workspace.plan},
-        hourly_cap = ${workspace.hourly_cap}, is_suspended = ${workspace.is_suspended},
+        hourly_cap = ${workspace.hourly_cap}, notify_email = ${workspace.notify_email}, is_suspended = ${workspace.is_suspended},
         updated_at = ${workspace.updated_at}
     where id = ${workspace.id}`);
 }

@@ -1,4 +1,5 @@
 /** A workspace: the tenant that owns keys, senders, audience and messages, and what an operator may set on it. */
+import { parseAddress } from "../../mail/address.ts";
 import { invalid } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
@@ -13,6 +14,8 @@ export interface Workspace {
   readonly plan: PlanName;
   /** Most messages an hour; null is no cap. */
   readonly hourly_cap: number | null;
+  /** Where the service writes to about what the workspace ought to know; null is nowhere. */
+  readonly notify_email: string | null;
   readonly is_suspended: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -62,4 +65,13 @@ export function readHourlyCap(text: string): number | "none" {
     throw invalid({ field: "hourly_cap", message: "hourly cap must be a whole number above 0, or none" });
   }
   return cap;
+}
+
+/** A bare address, or the word none. @throws ApiError VALIDATION_ERROR */
+export function readNotifyEmail(text: string): string {
+  if (text === "none") return text;
+  const parsed = parseAddress(text);
+  if (!parsed.ok)
+    throw invalid({ field: "notify_email", message: `the address of notices: ${parsed.message}` });
+  return parsed.address;
 }

@@ -79,3 +79,32 @@ test("recent activity is in the order in which it happened, however late it was 
     "sent",
   ]);
 });
+
+test("a campaign's messages are found by status and recipient, those of other campaigns are not", async () => {
+  const options = { base: service.url, people: 3, deliveredAt: new Date() };
+  const campaign = await sentCampaign(database, workspaceId, options);
+  const waiting = await sentCampaign(database, workspaceId, { ...options, isDelivered: false });
+  const found = async ({ campaignId }: typeof campaign, query: string) => {
+    const { messages, searched_since } = await get(`/campaigns/${campaignId}/messages?${query}`);
+    expect(searched_since).toBeNull();
+    return messages.map(({ id }: { id: string }) => id);
+  };
+  const idsOf = ({ mails }: typeof campaign) =>
+    mails
+      .map(({ messageId }) => messageId)
+      .sort()
+      .reverse();
+  expect(await found(campaign, "status=delivered")).toEqual(idsOf(campaign));
+  expect(await found(campaign, "status=queued")).toEqual([]);
+  expect(await found(waiting, "status=queued")).toEqual(idsOf(waiting));
+  for (const [one, other] of [
+    [campaign, waiting],
+    [waiting, campaign],
+  ] as const) {
+    const [mail] = one.mails;
+    const { messageId, email } = mail ?? { messageId: "", email: "" };
+    expect(await found(one, `email=${email.toUpperCase()}`)).toEqual([messageId]);
+    expect(await found(one, `email=${email.slice(0, -3)}`)).toEqual([messageId]);
+    expect(await found(other, `email=${email}`)).toEqual([]);
+  }
+});

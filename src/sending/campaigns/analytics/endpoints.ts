@@ -1,23 +1,24 @@
 /** What came of a campaign, over HTTP (contract, "Campaign analytics shapes"). */
 import { type Static, Type } from "typebox";
+import { DomainStats, withShare } from "../../../messages/domain-stats.ts";
+import { recipientField, SearchedSince } from "../../../messages/log.ts";
 import { messageStatuses } from "../../../messages/states.ts";
+import { listMessages, type MessageRow } from "../../../messages/store.ts";
 import type { Database } from "../../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../../../platform/http/paging.ts";
-import { choiceField, pageFields, textField } from "../../../platform/http/query.ts";
+import { choiceField, pageFields } from "../../../platform/http/query.ts";
 import { Id, nullable, Timestamp } from "../../../platform/http/shapes.ts";
 import { campaigns } from "../campaign.ts";
 import { requireCampaign } from "../lifecycle.ts";
 import { activityTypes, describeActivity } from "./activity.ts";
 import { activitySeries } from "./activity-series.ts";
+import { findCampaignMessages } from "./messages.ts";
 import {
   type ActivityRow,
   countActivities,
-  countCampaignMessages,
   countDomains,
-  type DomainRow,
   listActivities,
-  listCampaignMessages,
   listDomains,
   listHours,
   listLinks,
@@ -35,19 +36,6 @@ const ActivityHour = Type.Object(
     complaints: Count,
   },
   { $id: "CampaignHour" },
-);
-
-const DomainStats = Type.Object(
-  {
-    domain: Type.String(),
-    total_messages: Type.Integer({ description: "Without those that were suppressed or cancelled." }),
-    percent_total: Type.Number({ description: "0 to 100." }),
-    success: Count,
-    bounced: Count,
-    failure: Count,
-    still_trying: Count,
-  },
-  { $id: "DomainStats" },
 );
 
 const CampaignMessage = Type.Object(
@@ -130,20 +118,24 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       needs: need(campaigns, "read"),
       query: {
         status: choiceField(messageStatuses, "Only messages in this state."),
-        email: textField(320, "Only recipients whose address contains this."),
+        email: recipientField,
         ...pageFields(),
       },
-      answer: pageOf("messages", CampaignMessage),
+      answer: Type.Object({
+        ...pageOf("messages", CampaignMessage).properties,
+        searched_since: SearchedSince,
+      }),
       message: "Campaign messages",
       async handle({ caller: { workspaceId }, params, query }) {
         await requireCampaign(db, workspaceId, params.id);
         const filter = { status: query.status, email: query.email };
         const page = { limit: query.limit, offset: offsetOf(query) };
-        const [messages, total] = await Promise.all([
-          listCampaignMessages(db, workspaceId, params.id, filter, page),
-          countCampaignMessages(db, workspaceId, params.id, filter),
-        ]);
-        return { messages, pagination: pagination(query, total) };
+        const { ids, total, since } = await findCampaignMessages(db, workspaceId, params.id, filter, page);
+        return {
+          messages: (await listMessages(db, workspaceId, ids)).map(campaignMessageOf),
+          searched_since: since,
+          pagination: pagination(query, total),
+        };
       },
     }),
     endpoint({
@@ -181,10 +173,9 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
   ];
 }
 
-function withShare(row: DomainRow, messages: number): Static<typeof DomainStats> {
-  const { domain, total_messages, ...ends } = row;
-  const percent = messages === 0 ? 0 : Math.round((total_messages / messages) * 10_000) / 100;
-  return { domain, total_messages, percent_total: percent, ...ends };
+function campaignMessageOf(message: MessageRow): Static<typeof CampaignMessage> {
+  const { id, time, localpart, domain, status, attempts, error_message } = message;
+  return { id, time, localpart, domain, status, attempts, error_message };
 }
 
 function activityOf({ id, email, time, ...event }: ActivityRow): Static<typeof CampaignActivity> {

@@ -1,6 +1,9 @@
 /** What came of a campaign. Figures are read from counters; what is listed is read in pages along an index. */
 import sql, { join, type Sql } from "sql-template-tag";
-import type { MessageStatus } from "../../../messages/states.ts";
+import type { StatusCounts } from "../../../messages/counters/counters.ts";
+import { columnsSql } from "../../../messages/counters/notes-store.ts";
+import type { DomainRow } from "../../../messages/domain-stats.ts";
+import { storedStatuses } from "../../../messages/states.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type ActivityEvent, shownTypes } from "./activity.ts";
@@ -29,15 +32,6 @@ export function listHours(
   return db.rows(sql`
     select hour, sent, opens, clicks, unsubscribes, complaints from campaign_hours
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by hour`);
-}
-
-export interface DomainRow {
-  readonly domain: string;
-  readonly total_messages: number;
-  readonly success: number;
-  readonly bounced: number;
-  readonly failure: number;
-  readonly still_trying: number;
 }
 
 /** What was not suppressed or cancelled. */
@@ -70,97 +64,43 @@ export async function countDomains(
   return counted ?? { domains: 0, messages: 0 };
 }
 
-export interface CampaignMessageRow {
-  readonly id: string;
-  readonly time: Date;
-  readonly localpart: string;
-  readonly domain: string;
-  readonly status: MessageStatus;
-  readonly attempts: number;
-  readonly error_message: string | null;
-}
-
-export interface RecipientFilter {
-  readonly status?: MessageStatus | undefined;
-  /** Any part of the address, in any case. */
-  readonly email?: string | undefined;
-}
-
-/** A message is being sent while a delivery worker holds its lease (messages/states.ts). */
-const shownStatus = sql`case when q.leased_by is not null and m.status in ('queued', 'deferred') then 'sending' else m.status end`;
-
-const row = sql`m.id, m.created_at as time, m.localpart, m.domain, ${shownStatus} as status, m.attempts, m.error_message`;
-
-const withQueue = sql`messages m left join delivery_queue q on q.workspace_id = m.workspace_id and q.message_id = m.id`;
-
-const isFiltered = ({ status, email }: RecipientFilter) => status !== undefined || email !== undefined;
-
-const isNamed = ({ email }: RecipientFilter): Sql =>
-  email === undefined
-    ? sql`true`
-    : sql`position(lower(${email}) in lower(m.localpart || '@' || m.domain)) > 0`;
-
-/** Waiting messages are found by the queue, which is short when they are few; ended ones by the event of their end. */
-function isIn(workspaceId: WorkspaceId, campaignId: string, status: MessageStatus): Sql {
-  if (status === "queued" || status === "deferred" || status === "sending") {
-    const stored = status === "sending" ? sql`m.status in ('queued', 'deferred')` : sql`m.status = ${status}`;
-    return sql`
-      select m.id from delivery_queue q
-      join messages m on m.workspace_id = q.workspace_id and m.id = q.message_id
-      where q.workspace_id = ${workspaceId} and q.priority = 1 and q.campaign_id = ${campaignId} and ${stored}
-        and (q.leased_by is not null) = ${status === "sending"}`;
-  }
-  return sql`
-    select m.id from message_events e
-    join messages m on m.workspace_id = e.workspace_id and m.id = e.message_id and m.status = ${status}
-    where e.workspace_id = ${workspaceId} and e.campaign_id = ${campaignId} and e.type = ${status}`;
-}
-
-/** Ids of the campaign's messages that a filter leaves, in no order. */
-function matching(workspaceId: WorkspaceId, campaignId: string, filter: RecipientFilter): Sql {
-  const ofCampaign = filter.status
-    ? isIn(workspaceId, campaignId, filter.status)
-    : sql`
-      select m.id from campaign_recipients r
-      join messages m on m.workspace_id = r.workspace_id and m.id = r.message_id
-      where r.workspace_id = ${workspaceId} and r.campaign_id = ${campaignId}`;
-  return sql`${ofCampaign} and ${isNamed(filter)}`;
-}
-
-/** Newest first: the order of message ids, which is that of recipients. */
-export function listCampaignMessages(
+/** Ids of a campaign's messages, newest first: the order of recipients. */
+export async function listMessageIds(
   db: Queryable,
   workspaceId: WorkspaceId,
   campaignId: string,
-  filter: RecipientFilter,
   page: Page,
-): Promise<CampaignMessageRow[]> {
-  const ids = isFiltered(filter)
-    ? sql`${matching(workspaceId, campaignId, filter)} order by m.id desc`
-    : sql`
-      select message_id as id from campaign_recipients
-      where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by subscriber_id desc`;
-  return db.rows(sql`
-    with page as materialized (${ids} limit ${page.limit} offset ${page.offset})
-    select ${row} from page join ${withQueue} on m.workspace_id = ${workspaceId} and m.id = page.id
-    order by m.id desc`);
+): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select message_id as id from campaign_recipients
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId}
+    order by subscriber_id desc limit ${page.limit} offset ${page.offset}`);
+  return rows.map(({ id }) => id);
 }
 
-/** Without a filter: a counter. */
-export async function countCampaignMessages(
+/** Between which ids a campaign's messages are; undefined when it has none. */
+export function findIdSpan(
   db: Queryable,
   workspaceId: WorkspaceId,
   campaignId: string,
-  filter: RecipientFilter,
-): Promise<number> {
-  const counted = await db.row<{ total: number }>(
-    isFiltered(filter)
-      ? sql`select count(*)::int as total from (${matching(workspaceId, campaignId, filter)}) found`
-      : sql`
-        select ${tried} + suppressed + cancelled as total from campaign_counters
-        where workspace_id = ${workspaceId} and campaign_id = ${campaignId}`,
-  );
-  return counted?.total ?? 0;
+): Promise<{ readonly first: string; readonly last: string } | undefined> {
+  const outermost = (direction: Sql) => sql`(
+    select message_id as id from campaign_recipients
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by subscriber_id ${direction} limit 1)`;
+  return db.row(sql`
+    select first.id as first, last.id as last
+    from ${outermost(sql`asc`)} as first, ${outermost(sql`desc`)} as last`);
+}
+
+/** How many messages a campaign has, by the status that they are stored with. */
+export async function countByStatus(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+): Promise<StatusCounts | undefined> {
+  return db.row<StatusCounts>(sql`
+    select ${columnsSql(storedStatuses)} from campaign_counters
+    where workspace_id = ${workspaceId} and campaign_id = ${campaignId}`);
 }
 
 export interface ActivityRow extends ActivityEvent {

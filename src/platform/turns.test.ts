@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { asWorkspaceId } from "../../platform/ids.ts";
-import { createTurns } from "./turns.ts";
+import { asWorkspaceId } from "./ids.ts";
+import { createTurns, createWorkspaceTurns } from "./turns.ts";
 
 const [one, other] = [asWorkspaceId("one"), asWorkspaceId("other")];
 
@@ -16,7 +16,7 @@ function pieces(names: readonly string[]) {
 }
 
 test("a workspace has so many turns at once, and the next come in order", async () => {
-  const takeTurn = createTurns(2, 10);
+  const takeTurn = createWorkspaceTurns(2, 10, "Too many");
   const { started, work, end } = pieces(["a", "b", "c", "d"]);
   const all = ["a", "b", "c", "d"].map((name) => takeTurn(one, work(name)));
   expect(started).toEqual(["a", "b"]);
@@ -29,7 +29,7 @@ test("a workspace has so many turns at once, and the next come in order", async 
 });
 
 test("work that fails gives its turn on", async () => {
-  const takeTurn = createTurns(1, 10);
+  const takeTurn = createWorkspaceTurns(1, 10, "Too many");
   const { work, end } = pieces(["b"]);
   const failed = takeTurn(one, () => Promise.reject(new Error("no")));
   const next = takeTurn(one, work("b"));
@@ -39,11 +39,23 @@ test("work that fails gives its turn on", async () => {
 });
 
 test("another workspace does not wait, and a line that is too long is refused", async () => {
-  const takeTurn = createTurns(1, 1);
+  const takeTurn = createWorkspaceTurns(1, 1, "Too many");
   const { started, work, end } = pieces(["a", "b", "x"]);
   const turns = [takeTurn(one, work("a")), takeTurn(one, work("b")), takeTurn(other, work("x"))];
   expect(started).toEqual(["a", "x"]);
   await expect(takeTurn(one, work("c"))).rejects.toMatchObject({ status: 503 });
   for (const name of ["a", "b", "x"]) end(name);
   await Promise.all(turns);
+});
+
+test("one line for everybody keeps the order, too", async () => {
+  const takeTurn = createTurns(1);
+  const { started, work, end } = pieces(["a", "b"]);
+  const all = ["a", "b"].map((name) => takeTurn(work(name)));
+  expect(started).toEqual(["a"]);
+  end("a");
+  await all[0];
+  expect(started).toEqual(["a", "b"]);
+  end("b");
+  await all[1];
 });

@@ -1,0 +1,151 @@
+/**
+ * Blacklists: how long a check takes when no zone answers, with a catalogue as large as an operator can make it; and a
+ * thousand monitors that are due at one moment, alone and beside the accepting of mail, which the same process does.
+ */
+import { createSocket } from "node:dgram";
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import sql from "sql-template-tag";
+import { insertMonitor } from "../src/hygiene/blacklist/monitor-store.ts";
+import { wakeMonitors } from "../src/hygiene/blacklist/run-monitors.ts";
+import { isAsked, readZones } from "../src/hygiene/blacklist/zones.ts";
+import { dnsblName } from "../src/mail/dnsbl.ts";
+import { systemClock } from "../src/platform/clock.ts";
+import { startFakeDns } from "../test/support/fake-dns.ts";
+import { startProgram } from "../test/support/program.ts";
+import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
+import { type Lab, senderDomain } from "./lab.ts";
+import { htmlOfLength } from "./mail-body.ts";
+import { type Figure, grouped } from "./table.ts";
+
+const ZONES = 200;
+const MOST_CHECK_MS = 6_000;
+const MONITORS = 1_000;
+const MOST_MONITORS_MS = 60_000;
+const SENDERS = 16;
+const SECONDS = 6;
+const WARM_UP_SECONDS = 1;
+const LEAST_RATIO = 0.5;
+const LOOK_MS = 20;
+
+export async function benchBlacklist(lab: Lab): Promise<Figure[]> {
+  return [await silentCheck(lab), ...(await dueMonitors(lab))];
+}
+
+async function silentCheck(lab: Lab): Promise<Figure> {
+  const silent = createSocket("udp4").bind(0, "127.0.0.1");
+  await once(silent, "listening");
+  const zonesFile = join(lab.folder, "zones.json");
+  const zones = Array.from({ length: ZONES }, (_, at) => ({ name: `zone-${at}.test`, types: ["ip4"] }));
+  await writeFile(zonesFile, JSON.stringify({ replace: true, zones }));
+  const settings = {
+    ...lab.environment,
+    DNS_SERVERS: `127.0.0.1:${silent.address().port}`,
+    BLACKLIST_ZONES_FILE: zonesFile,
+  };
+  await using service = await startProgram(settings, ["serve", "--roles", "api"]);
+  const from = performance.now();
+  const body = { target: "8.4.2.1" };
+  const answer = await service.call("POST", "/blacklist/check", body, { key: lab.apiKey });
+  const ms = performance.now() - from;
+  silent.close();
+  const { total_checked, listed_count } = answer.body.data;
+  if (total_checked !== ZONES || listed_count !== 0) throw new Error(JSON.stringify(answer.body));
+  return {
+    what: `a check, ${ZONES} zones, all silent`,
+    measured: `${grouped(ms)} ms`,
+    aim: `≤ ${grouped(MOST_CHECK_MS)} ms`,
+    isMet: ms <= MOST_CHECK_MS,
+  };
+}
+
+async function dueMonitors(lab: Lab): Promise<Figure[]> {
+  const zones = readZones(null).filter((zone) => isAsked(zone, "ip4"));
+  const testPoints = zones.map(({ name, dns_name }) => [
+    dnsblName("127.0.0.2", dns_name ?? name),
+    { A: ["127.0.0.2"] },
+  ]);
+  await using dns = await startFakeDns(Object.fromEntries(testPoints));
+  const settings = { ...lab.environment, DNS_SERVERS: dns.address };
+  await using service = await startProgram(settings, ["serve", "--roles", "api,jobs"]);
+  const accept = () => acceptRate(lab, service.url);
+
+  const before = await accept();
+  await insertMonitors(lab);
+  const alone = await runAll(lab);
+  await makeDue(lab);
+  const [beside, meanwhile] = await Promise.all([runAll(lab), accept()]);
+  const ratio = meanwhile.rate / before.rate;
+  return [
+    {
+      what: `${grouped(MONITORS)} monitors due at once, ${zones.length} zones each`,
+      measured: `${(alone / 1_000).toFixed(1)} s, beside mail ${(beside / 1_000).toFixed(1)} s`,
+      aim: `≤ ${MOST_MONITORS_MS / 1_000} s`,
+      isMet: Math.max(alone, beside) <= MOST_MONITORS_MS,
+    },
+    {
+      what: `accept meanwhile, 1 KB body, ${SENDERS} connections`,
+      measured: describe(meanwhile),
+      yardstick: `without monitors ${describe(before)}`,
+      ratio,
+      aim: `ratio ≥ ${LEAST_RATIO}`,
+      isMet: ratio >= LEAST_RATIO,
+    },
+  ];
+}
+
+/** Addresses of 8.0.0.0/8; all are due now. */
+async function insertMonitors({ database, workspaceId }: Lab): Promise<void> {
+  const now = systemClock.now();
+  await database.transaction(async (tx) => {
+    for (let at = 0; at < MONITORS; at++) {
+      const target = `8.4.${at >> 8}.${at & 255}`;
+      const monitor = { target, target_type: "ip", frequency_minutes: 1_440, notify: false } as const;
+      await insertMonitor(tx, workspaceId, monitor, now);
+    }
+    await wakeMonitors(tx);
+  });
+}
+
+async function makeDue({ database, workspaceId }: Lab): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.run(sql`
+      update blacklist_monitors set next_run_at = ${systemClock.now()}, last_checked_at = null
+      where workspace_id = ${workspaceId}`);
+    await wakeMonitors(tx);
+  });
+}
+
+/** Milliseconds until every monitor has an answer. */
+async function runAll({ database, workspaceId }: Lab): Promise<number> {
+  const from = performance.now();
+  while (
+    await database.row(sql`
+      select from blacklist_monitors where workspace_id = ${workspaceId} and last_checked_at is null limit 1`)
+  )
+    await delay(LOOK_MS);
+  return performance.now() - from;
+}
+
+function acceptRate(lab: Lab, url: string): Promise<HttpLoadResult> {
+  return runHttpLoad({
+    port: Number(new URL(url).port),
+    path: "/api/v1/emails/send",
+    headers: { "X-API-Key": lab.apiKey },
+    body: JSON.stringify({
+      to: "user00000000@example.test",
+      from_email: `shop@${senderDomain}`,
+      subject: "Your order 00000000",
+      body: htmlOfLength(1_000),
+    }),
+    connections: SENDERS,
+    seconds: SECONDS,
+    warmUpSeconds: WARM_UP_SECONDS,
+  });
+}
+
+function describe({ rate, p99 }: HttpLoadResult): string {
+  return `${grouped(rate)}/s, p99 ${p99.toFixed(1)} ms`;
+}

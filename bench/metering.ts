@@ -1,0 +1,106 @@
+/**
+ * What the meter costs acceptance: the acceptor alone, with 64 senders at once, for mail that is metered and for the
+ * service's own, which takes the same way through the same statements and is not. Metered mail is that of a workspace
+ * with a limit that is far away, as nearly all are, while its meter is read every two seconds; the two take turns. What
+ * it costs near a limit, where the account is locked for every batch, is shown beside it.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { systemClock } from "../src/platform/clock.ts";
+import { createDatabase, type Database } from "../src/platform/database/pool.ts";
+import type { WorkspaceId } from "../src/platform/ids.ts";
+import { createAcceptor } from "../src/sending/accept.ts";
+import { settle } from "../src/workspace/billing/meter.ts";
+import { plans } from "../src/workspace/billing/plans.ts";
+import { createWorkspace } from "../src/workspace/create-workspace.ts";
+import { changeWorkspace } from "../src/workspace/workspaces/change.ts";
+import { draft } from "../test/support/drafts.ts";
+import type { Lab } from "./lab.ts";
+import { htmlOfLength } from "./mail-body.ts";
+import { type Figure, grouped, medianBy } from "./table.ts";
+
+const SENDERS = 64;
+const RUNS = 5;
+const SECONDS = 3;
+const WARM_UP_SECONDS = 1;
+const POOL = 6;
+const READ_MS = 2_000;
+const LEAST_RATIO = 0.9;
+/** More than is sent. */
+const CAP = 1_000_000_000;
+
+interface Rates {
+  readonly metered: number;
+  readonly nearLimit: number;
+  readonly free: number;
+}
+
+export async function benchMetering(lab: Lab): Promise<Figure[]> {
+  const db = createDatabase(lab.databaseUrl, { size: POOL, name: "benchmark", onError: () => {} });
+  const runs: Rates[] = [];
+  for (let run = 0; run < RUNS; run++) {
+    runs.push({
+      metered: await acceptRate(db, "api", null),
+      free: await acceptRate(db, "platform", null),
+      nearLimit: await acceptRate(db, "api", CAP),
+    });
+  }
+  await db.close();
+  const ratioOf = ({ metered, free }: Rates) => metered / free;
+  const middle = medianBy(runs, ratioOf);
+  const capped = medianBy(runs, ({ nearLimit, free }) => nearLimit / free);
+  return [
+    {
+      what: "accept, metered",
+      measured: `${grouped(middle.metered)}/s`,
+      yardstick: `not metered ${grouped(middle.free)}/s`,
+      ratio: ratioOf(middle),
+      aim: `ratio ≥ ${LEAST_RATIO}`,
+      isMet: ratioOf(middle) >= LEAST_RATIO,
+    },
+    {
+      what: "accept, metered under the account's lock",
+      measured: `${grouped(capped.nearLimit)}/s`,
+      yardstick: `not metered ${grouped(capped.free)}/s`,
+      ratio: capped.nearLimit / capped.free,
+      aim: "",
+      isMet: null,
+    },
+  ];
+}
+
+/** Messages a second, of a workspace that is made for the run. */
+async function acceptRate(db: Database, source: "api" | "platform", cap: number | null): Promise<number> {
+  const settings = { name: "Metering", timezone: "UTC", plan: "scale" } as const;
+  const { workspace } = await createWorkspace(db, settings, systemClock);
+  if (cap !== null)
+    await changeWorkspace(db, workspace.id, { plan: "enterprise", hourly_cap: cap }, systemClock);
+  await readMeter(db, workspace.id);
+  const acceptor = createAcceptor({ db, clock: systemClock, plans, onCommitted: () => {} });
+  const html = htmlOfLength(1_000);
+  const done = new AbortController();
+  let accepted = 0;
+  const sender = async () => {
+    while (!done.signal.aborted) {
+      await acceptor.accept(draft(workspace.id, "ada@example.test", { source, html }));
+      accepted += 1;
+    }
+  };
+  const reader = async () => {
+    while (!done.signal.aborted) {
+      await delay(READ_MS, undefined, { signal: done.signal }).catch(() => {});
+      await readMeter(db, workspace.id);
+    }
+  };
+  const working = Promise.all([reader(), ...Array.from({ length: SENDERS }, sender)]);
+  await delay(WARM_UP_SECONDS * 1_000);
+  const [before, from] = [accepted, performance.now()];
+  await delay(SECONDS * 1_000);
+  const rate = (accepted - before) / ((performance.now() - from) / 1_000);
+  done.abort();
+  await working;
+  return rate;
+}
+
+function readMeter(db: Database, workspaceId: WorkspaceId): Promise<unknown> {
+  return db.transaction((tx) => settle(tx, plans, workspaceId, systemClock.now()));
+}

@@ -1,0 +1,60 @@
+/**
+ * Mail hosts that are only asked about addresses: one on each of many loopback addresses (Linux has all of 127.0.0.0/8),
+ * all on one port, in a process of their own. They know every `person…` and nobody else.
+ */
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+
+export interface ProbedHosts extends AsyncDisposable {
+  readonly port: number;
+  readonly addresses: readonly string[];
+}
+
+export async function startProbedHosts(count: number): Promise<ProbedHosts> {
+  const addresses = Array.from({ length: count }, (_, at) => `127.1.${at >> 8}.${at & 255}`);
+  const child = fork(fileURLToPath(import.meta.url), { execArgv: [] });
+  child.send(addresses);
+  const [port] = (await once(child, "message")) as [number];
+  return {
+    port,
+    addresses,
+    async [Symbol.asyncDispose]() {
+      const gone = once(child, "exit");
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}
+
+function serve(socket: Socket): void {
+  let rest = "";
+  socket.setEncoding("latin1");
+  socket.on("error", () => socket.destroy());
+  socket.on("data", (chunk: string) => {
+    const lines = (rest + chunk).split("\r\n");
+    rest = lines.pop() ?? "";
+    socket.write(lines.map(answerTo).join(""));
+    if (lines.some((line) => line.startsWith("QUIT"))) socket.end();
+  });
+  socket.write("220 mx.test ESMTP\r\n");
+}
+
+function answerTo(line: string): string {
+  if (line.startsWith("EHLO")) return "250-mx.test\r\n250-PIPELINING\r\n250 8BITMIME\r\n";
+  if (line.startsWith("RCPT") && !line.includes("<person")) return "550 5.1.1 No such user\r\n";
+  return line.startsWith("QUIT") ? "221 2.0.0 Bye\r\n" : "250 2.0.0 Ok\r\n";
+}
+
+if (import.meta.main) {
+  const [addresses] = (await once(process, "message")) as [string[]];
+  let port = 0;
+  for (const address of addresses) {
+    const server = createServer({ noDelay: true }, serve).listen(port, address);
+    await once(server, "listening");
+    port = (server.address() as AddressInfo).port;
+  }
+  process.send?.(port);
+  process.on("disconnect", () => process.exit());
+}

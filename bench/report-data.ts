@@ -1,0 +1,282 @@
+/**
+ * A message log to read reports from: ninety days of mail of one large workspace and a few small ones, with campaigns that
+ * come all at once, recipient domains of which few get most, what bounced and was complained about, and what is still
+ * waiting. The log is made first, and the counters of it, each by one statement.
+ */
+import sql, { join, raw, type Sql } from "sql-template-tag";
+import { counters, engagementCounters, eventCounters } from "../src/messages/counters/counters.ts";
+import { DAY, keysOf, quarterOf, WEEK } from "../src/messages/counters/notes-store.ts";
+import { ensurePartitions } from "../src/messages/partitions.ts";
+import { storedStatuses } from "../src/messages/states.ts";
+import { systemClock } from "../src/platform/clock.ts";
+import type { Database, Queryable } from "../src/platform/database/pool.ts";
+import { newId, nilId, type WorkspaceId } from "../src/platform/ids.ts";
+import { createWorkspace } from "../src/workspace/create-workspace.ts";
+import type { Lab } from "./lab.ts";
+
+export const DAYS = 90;
+const DAY_MS = 86_400_000;
+const DOMAINS = 2_000;
+const PEOPLE = 2_000_000;
+/** The log is made of so many stretches; each begins with a campaign, which is three fifths of it. */
+const STRETCHES = 100;
+/** These are one campaign. */
+const LARGE = { first: 41, last: 50 };
+const SMALL_WORKSPACES = 3;
+
+export interface ReportData {
+  /** The largest of the campaigns. */
+  readonly campaignId: string;
+  /** Somebody who got mail of that campaign. */
+  readonly wholeAddress: string;
+}
+
+/** @param db without deadlines */
+export async function makeReportData(db: Database, lab: Lab, messages: number): Promise<ReportData> {
+  const { workspaceId } = lab;
+  const now = new Date();
+  await ensurePartitions(lab.database, new Date(now.getTime() - DAYS * DAY_MS));
+  const small: WorkspaceId[] = [];
+  for (let at = 1; at <= SMALL_WORKSPACES; at++) {
+    const settings = { name: `Small ${at}`, timezone: "UTC", plan: "enterprise" } as const;
+    small.push((await createWorkspace(lab.database, settings, systemClock)).workspace.id);
+  }
+  const campaigns = Array.from({ length: STRETCHES }, newId);
+  const plan = { workspaceId, small, campaigns, now, messages };
+  await withoutIndexes(db, "messages", () => insertLog(db, plan));
+  await db.run(sql`vacuum analyze messages`);
+  await insertCampaigns(db, workspaceId, campaigns);
+  const campaignId = campaigns[LARGE.first] ?? "";
+  await insertRecipients(db, workspaceId, campaignId);
+  await insertQueue(db);
+  await insertNews(db, now);
+  await db.transaction(fillCounters);
+  await fillCampaignCounters(db, workspaceId, campaignId);
+  await db.run(sql`vacuum analyze`);
+  await db.run(sql`checkpoint`);
+  const person = await db.row<{ email: string }>(sql`
+    select localpart || '@' || domain as email
+    from messages join campaign_recipients r on r.message_id = id and r.workspace_id = messages.workspace_id limit 1`);
+  return { campaignId, wholeAddress: person?.email ?? "" };
+}
+
+/** Indexes apart from the primary key are built at the end, of everything at once. */
+async function withoutIndexes(db: Queryable, table: string, fill: () => Promise<void>): Promise<void> {
+  const indexes = await db.rows<{ name: string; definition: string }>(sql`
+    select indexrelid::regclass::text as name, replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON ') as definition
+    from pg_index where indrelid = ${table}::regclass and not indisprimary`);
+  for (const { name } of indexes) await db.run(raw(`drop index ${name}`));
+  await fill();
+  for (const { definition } of indexes) await db.run(raw(definition));
+}
+
+interface Plan {
+  readonly workspaceId: WorkspaceId;
+  readonly small: readonly WorkspaceId[];
+  readonly campaigns: readonly string[];
+  readonly now: Date;
+  readonly messages: number;
+}
+
+/** Parts that are made at the same time. */
+const AT_ONCE = 4;
+
+async function insertLog(db: Queryable, plan: Plan): Promise<void> {
+  const size = Math.ceil(plan.messages / AT_ONCE);
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, (_, at) =>
+      insertPart(db, plan, { from: at * size, to: Math.min((at + 1) * size, plan.messages) }),
+    ),
+  );
+}
+
+/** In the order of time: a campaign within a minute, the rest of a stretch evenly. */
+async function insertPart(
+  db: Queryable,
+  { workspaceId, small, campaigns, now, messages }: Plan,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<void> {
+  const stretch = Math.ceil(messages / STRETCHES);
+  const ofCampaign = Math.floor(stretch * 0.6);
+  const stretchMs = (DAYS * DAY_MS) / STRETCHES;
+  // The same in every part.
+  const origins = [...small, ...campaigns].slice(0, 12);
+  await db.run(sql`
+    insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
+      status, previous_status, attempts, error_message, next_attempt_at, source_ip, created_at, updated_at)
+    select
+      case when is_small then (${small}::uuid[])[1 + (number % ${SMALL_WORKSPACES})::int] else ${workspaceId}::uuid end,
+      (lpad(to_hex(ms), 12, '0') || '7' || lpad(to_hex(number & 4095), 3, '0') || '8' || lpad(to_hex(number), 15, '0'))::uuid,
+      source,
+      case source
+        when 'campaign' then (${campaigns}::uuid[])[1 + (case when stretch between ${LARGE.first} and ${LARGE.last} then ${LARGE.first} else stretch end)::int]
+        when 'platform' then null
+        when 'api' then (${origins}::uuid[])[1 + (number % 5)::int]
+        when 'smtp' then (${origins}::uuid[])[6 + (number % 3)::int]
+        else (${origins}::uuid[])[9 + (number % 4)::int] end,
+      'What sent it', 'news@brand' || number % 3 || '.test',
+      'person.' || (random() * ${PEOPLE})::int, 'mail' || power(${DOMAINS}, random())::int || '.test',
+      'A subject of the usual length', status,
+      case when status not in ('queued', 'suppressed') then 'queued' end,
+      (status not in ('queued', 'suppressed', 'cancelled'))::int,
+      case when status in ('bounced', 'failed', 'deferred') then '550 5.1.1 The mailbox does not exist' end,
+      case when status = 'deferred' then ${now}::timestamptz + interval '10 minutes' end,
+      case when status in ('delivered', 'bounced', 'failed', 'complained') then '192.0.2.1'::inet + number % 4 end,
+      to_timestamp(ms / 1000.0), to_timestamp(ms / 1000.0) + interval '3 seconds'
+    from (
+      select number, number / ${stretch} as stretch, number % 100 < 2 and not is_campaign as is_small,
+        (${now.getTime() - DAYS * DAY_MS} + number / ${stretch} * ${stretchMs}::float8
+          + case when is_campaign then place * 60000.0::float8 / ${ofCampaign}
+              else 60000 + (place - ${ofCampaign}) * ${stretchMs - 120_000}::float8 / ${stretch - ofCampaign} end)::bigint as ms,
+        case when is_campaign then 'campaign' when kind < 0.001 then 'platform' when kind < 0.7 then 'api'
+          when kind < 0.9 then 'smtp' else 'autoresponder' end as source,
+        case
+          when number > ${messages} * 0.997 and chance < 0.5 then 'queued'
+          when number > ${messages} * 0.997 and chance < 0.6 then 'deferred'
+          when chance < 0.958 then 'delivered' when chance < 0.98 then 'bounced' when chance < 0.9805 then 'complained'
+          when chance < 0.985 then 'failed' when chance < 0.997 then 'suppressed' else 'cancelled' end as status
+      from (
+        select number, number % ${stretch} as place, number % ${stretch} < ${ofCampaign} as is_campaign,
+          random() as kind, random() as chance
+        from generate_series(${from}::bigint, ${to - 1}::bigint) number) numbers) mail`);
+}
+
+async function insertCampaigns(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaigns: readonly string[],
+): Promise<void> {
+  await db.run(sql`
+    insert into campaigns (workspace_id, id, name, subject, from_email, message_type, recipient_type,
+      use_custom_headers, status, sent_at, created_at, updated_at)
+    select ${workspaceId}, id, 'Campaign', 'Hello', 'news@brand1.test', 'email', 'mailing_list', false, 'sent', now(),
+      now(), now()
+    from unnest(${campaigns}::uuid[]) id`);
+}
+
+/** Whoever gets a campaign stands in it in the order of messages. */
+async function insertRecipients(db: Queryable, workspaceId: WorkspaceId, campaignId: string): Promise<void> {
+  await db.run(sql`
+    insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id)
+    select workspace_id, origin_id, lpad(to_hex(row_number() over (order by id)), 32, '0')::uuid, id
+    from messages where workspace_id = ${workspaceId} and source = 'campaign' and origin_id = ${campaignId}`);
+}
+
+/** A few of them are in the hands of a worker. */
+async function insertQueue(db: Queryable): Promise<void> {
+  await db.run(sql`
+    insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, due_at, expires_at, attempts,
+      campaign_id, leased_by)
+    select workspace_id, id, (source = 'campaign')::int, domain, 10000, now() + interval '1 day',
+      now() + interval '3 days', attempts, case when source = 'campaign' then origin_id else ${nilId}::uuid end,
+      case when row_number() over (order by id desc) <= 200 then ${newId()}::uuid end
+    from messages where status in ('queued', 'deferred')`);
+}
+
+/** What came back, and what recipients did. */
+async function insertNews(db: Queryable, now: Date): Promise<void> {
+  const later = sql`least(created_at + random() * interval '6 hours', ${now}::timestamptz)`;
+  const campaign = sql`case when source = 'campaign' then origin_id end`;
+  await db.run(sql`
+    insert into bounces (workspace_id, id, message_id, localpart, domain, bounce_type, category, smtp_code,
+      enhanced_code, error_message, source, campaign_id, origin_name, created_at)
+    select workspace_id, gen_random_uuid(), id, localpart, domain, kind[1], kind[2], 550, '5.1.1', 'No such mailbox',
+      source, ${campaign}, origin_name, ${later}
+    from (
+      select *, case when random() < 0.6 then array['hard', 'UserUnknown'] when random() < 0.6
+        then array['soft', 'MailboxFull'] else array['block', 'SpamBlock'] end as kind
+      from messages where status = 'bounced' and source <> 'platform') m`);
+  await db.run(sql`
+    insert into complaints (workspace_id, id, message_id, localpart, domain, feedback_type, source, campaign_id,
+      origin_name, created_at)
+    select workspace_id, gen_random_uuid(), id, localpart, domain, 'abuse', source, ${campaign}, origin_name, ${later}
+    from messages where status = 'complained' and source <> 'platform'`);
+  await db.run(sql`
+    insert into message_events (workspace_id, message_id, id, type, time, detail, campaign_id)
+    select workspace_id, id, gen_random_uuid(), type, ${later}, null, ${campaign}
+    from messages, lateral (values (status), ('opened'), ('clicked')) event (type)
+    where source <> 'platform' and status in ('delivered', 'bounced', 'complained')
+      and (type not in ('opened', 'clicked') and source = 'campaign' and hashtext(id::text) % 10 = 0
+        or type = 'opened' and hashtext(id::text) % 8 = 0 or type = 'clicked' and hashtext(id::text) % 64 = 0)`);
+}
+
+const named = (columns: readonly string[]): Sql => join(columns.map((column) => raw(column)));
+
+/** Counted once by everything that any of the counters knows, and each of them from that. */
+async function fillCounters(db: Queryable): Promise<void> {
+  await db.run(sql`set local work_mem = '256MB'`);
+  const keys = ["workspace_id", "quarter", "source", "origin_id", "domain", "from_domain"];
+  const unique = { unique_opens: "opened", unique_clicks: "clicked", opens: "opened", clicks: "clicked" };
+  const zeros = (columns: readonly string[]) => join(columns.map((column) => sql`0 as ${raw(column)}`));
+  const counted = (columns: readonly string[], where: (column: string) => Sql) =>
+    join(columns.map((column) => sql`count(*) filter (where ${where(column)}) as ${raw(column)}`));
+  const did = (column: string) => {
+    const type = Object.entries(unique).find(([name]) => name === column)?.[1];
+    return type === undefined ? sql`false` : sql`e.type = ${type}`;
+  };
+  const none = zeros([...storedStatuses, ...engagementCounters]);
+  const came = (table: string, columns: Sql) => sql`
+    select m.workspace_id, ${quarterOf(sql`b.created_at`)} as quarter, m.source, counted_origin_id, m.domain, from_domain,
+      ${none}, ${columns}
+    from ${raw(table)} b join mail m on m.workspace_id = b.workspace_id and m.id = b.message_id group by 1, 2, 3, 4, 5, 6`;
+  await db.run(sql`
+    create unlogged table counted as
+    with mail as (${keysOf(sql`messages`)})
+    select workspace_id, quarter, source, counted_origin_id as origin_id, domain, from_domain,
+      ${counted(storedStatuses, (status) => sql`status = ${status}`)}, ${zeros([...engagementCounters, ...eventCounters])}
+    from mail group by 1, 2, 3, 4, 5, 6
+    union all
+    select m.workspace_id, quarter, source, counted_origin_id, domain, from_domain, ${zeros(storedStatuses)},
+      ${counted(engagementCounters, did)}, ${zeros(eventCounters)}
+    from message_events e join mail m on m.workspace_id = e.workspace_id and m.id = e.message_id
+    where e.type in ('opened', 'clicked') group by 1, 2, 3, 4, 5, 6
+    union all
+    ${came("bounces", sql`${counted(["hard", "soft", "block"], (type) => sql`b.bounce_type = ${type}`)}, 0`)}
+    union all
+    ${came("complaints", sql`0, 0, 0, count(*)`)}`);
+  const sums = (columns: readonly string[]) =>
+    join(columns.map((column) => sql`sum(${raw(column)}) as ${raw(column)}`));
+  const fill = (table: string, values: readonly string[], to: readonly string[] = values) =>
+    db.run(sql`
+      insert into ${raw(table)} (${named(to)}, ${named(counters)})
+      select ${named(values)}, ${sums(counters)} from counted group by ${named(values)} order by ${named(values)}`);
+  await fill("report_quarters", keys.slice(0, 3));
+  await fill("report_origins", ["workspace_id", "source", "origin_id"]);
+  await fill("report_domain_days", ["workspace_id", DAY, "domain"], ["workspace_id", "day", "domain"]);
+  await fill("report_domain_weeks", ["workspace_id", WEEK, "domain"], ["workspace_id", "week", "domain"]);
+  await fill(
+    "report_sender_days",
+    ["workspace_id", DAY, "from_domain"],
+    ["workspace_id", "day", "from_domain"],
+  );
+  await db.run(sql`drop table counted`);
+  await db.run(sql`
+    insert into report_ip_days (workspace_id, day, source_ip, ${named(storedStatuses)})
+    select workspace_id, ${raw(DAY)}, source_ip, ${counted(storedStatuses, (status) => sql`status = ${status}`)}
+    from (${keysOf(sql`messages`)}) m where source_ip is not null group by 1, 2, 3`);
+  await db.run(sql`
+    insert into report_category_days (workspace_id, day, bounce_type, category, bounces)
+    select workspace_id, (created_at at time zone 'UTC')::date, bounce_type, category, count(*) from bounces
+    group by 1, 2, 3, 4`);
+}
+
+async function fillCampaignCounters(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+): Promise<void> {
+  const ofEvents = (type: string) => sql`
+    (select count(*) from message_events
+      where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and type = ${type})`;
+  const statuses = join(storedStatuses.map((status) => sql`count(*) filter (where status = ${status})`));
+  const mail = sql`messages where workspace_id = ${workspaceId} and source = 'campaign' and origin_id = ${campaignId}`;
+  await db.run(sql`
+    insert into campaign_counters (workspace_id, campaign_id, ${named(storedStatuses)}, sent, opens, clicks, activities)
+    select ${workspaceId}, ${campaignId}, ${statuses}, count(*) filter (where attempts > 0), ${ofEvents("opened")},
+      ${ofEvents("clicked")},
+      (select count(*) from message_events where workspace_id = ${workspaceId} and campaign_id = ${campaignId})
+    from ${mail}`);
+  await db.run(sql`
+    insert into campaign_domains (workspace_id, campaign_id, domain, ${named(storedStatuses)})
+    select ${workspaceId}, ${campaignId}, domain, ${statuses} from ${mail} group by domain`);
+}

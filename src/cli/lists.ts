@@ -1,0 +1,18 @@
+/** `posthaste lists`: the lists that addresses are compared with. */
+import { type Command, Option } from "commander";
+import { refreshDisposableDomains } from "../hygiene/validations/refresh-list.ts";
+import { readConfig } from "../platform/config.ts";
+import type { CliOptions } from "./program.ts";
+
+export function addListsCommands(program: Command, { stdout, environment }: CliOptions): void {
+  const lists = program.command("lists").description("lists that addresses are compared with");
+  lists
+    .command("refresh")
+    .description("take a newer list, which wins over the one that came with the program")
+    .addOption(new Option("--list <list>", "which").choices(["disposable"]).makeOptionMandatory())
+    .requiredOption("--from <file or url>", "a text of one domain a line")
+    .action(async ({ from }: { readonly from: string }) => {
+      const count = await refreshDisposableDomains(readConfig(environment).DATA_DIR, from);
+      stdout.write(`The list of disposable domains has ${count} domains.\n`);
+    });
+}

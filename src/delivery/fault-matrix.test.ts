@@ -1,0 +1,94 @@
+/**
+ * Every fault at every command, as a message meets it (hardening catalogue, outbound peers 26 to 29 and 32): put off
+ * with the reason, never lost, never sent in two copies by itself. The conversations are in smtp-session-faults.test.ts.
+ */
+import { createSecretKey } from "node:crypto";
+import { expect, onTestFinished, test } from "vitest";
+import { type FakeMxOptions, startFakeMx } from "../../test/support/fake-mx.ts";
+import { DROP, ENDLESS, SLOW, type Stage } from "../../test/support/fake-mx-scripts.ts";
+import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
+import { conclude } from "./conclusion.ts";
+import { defaultLane, type Lane } from "./lanes-table.ts";
+import { standardDeadlines } from "./smtp-deadlines.ts";
+import { createSmtpTransport } from "./smtp-transport.ts";
+
+/** Sends one message and gives what the log is told, and how many copies the receiver has. */
+async function deliver(mxOptions: FakeMxOptions, laneChange: Partial<Lane> = {}) {
+  const mx = await startFakeMx({ ...mxOptions, slowMs: 60_000 });
+  const recorder = recordTransport();
+  const short = { banner: 150, ehlo: 150, mail: 150, rcpt: 150, data: 150, dot: 150 };
+  const lane = { ...defaultLane, ...laneChange };
+  const transport = createSmtpTransport(
+    {
+      findRoute: async () => ({
+        site: "mx.example.test",
+        lane,
+        hosts: [{ name: "mx.example.test", addresses: ["127.0.0.1"] }],
+      }),
+      session: {
+        port: mx.port,
+        ehloName: "out.sender.test",
+        ...(isSilent(mxOptions) && { options: { deadlines: { ...standardDeadlines, ...short } } }),
+      },
+      composing: {
+        findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.sender.test" }),
+        returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
+      },
+    },
+    recorder,
+  );
+  onTestFinished(async () => {
+    recorder.answer = () => false;
+    transport.close();
+    await mx.close();
+  });
+  const message = leased("ann");
+  transport.send(message);
+  const [heard] = await recorder.waitFor(1);
+  if (heard?.kind !== "attempt") throw new Error(JSON.stringify(heard));
+  const conclusion = conclude({ message, result: heard.result, mxHost: null }, new Date(), 0.5);
+  return { outcome: conclusion.outcome, dueAt: conclusion.settlement.dueAt, received: mx.received };
+}
+
+const isSilent = ({ answers }: FakeMxOptions) => Object.values(answers ?? {}).includes(SLOW);
+
+const stages = ["banner", "ehlo", "mail", "rcpt", "data", "dot"] as const satisfies readonly Stage[];
+const faults: readonly [string, string, RegExp][] = [
+  ["421", "421 4.3.2 Shutting down", /^421 4\.3\.2 Shutting down$/],
+  ["450", "450 4.2.0 Later, please", /^450 4\.2\.0 Later, please$/],
+  ["a connection that is dropped", DROP, /closed|reset/i],
+  ["a reply without end", ENDLESS, /at (banner|ehlo|mail|rcpt|data|dot)\)$/],
+  ["garbage", "\x00\x01\xff\xfe what?", /at (banner|ehlo|mail|rcpt|data|dot)\)$/],
+  ["a code that there is not", "999 what", /at (banner|ehlo|mail|rcpt|data|dot)\)$/],
+  ["silence", SLOW, /no answer|within|time/i],
+];
+
+for (const [fault, answer, detail] of faults) {
+  test.each(stages)(`${fault} at %s puts the message off, and says so`, async (stage) => {
+    const { outcome, dueAt, received } = await deliver({ answers: { [stage]: answer } });
+    expect(outcome).toMatchObject({ status: "deferred", attempts: 1, isAddressFault: false });
+    expect(outcome?.detail).toMatch(detail);
+    expect(outcome?.detail.length).toBeLessThan(600);
+    expect(dueAt?.getTime()).toBeGreaterThan(Date.now());
+    // A connection that ends after the final dot leaves open whether the receiver has it.
+    expect(received).toBeLessThanOrEqual(stage === "dot" ? 1 : 0);
+  });
+}
+
+test.each(["refused", "broken"] as const)(
+  "TLS that is %s: clear text where the lane allows it",
+  async (tls) => {
+    expect(await deliver({ tls })).toMatchObject({ outcome: { status: "delivered" }, received: 1 });
+    expect(await deliver({ tls }, { tls_required: true })).toMatchObject({
+      outcome: { status: "deferred", enhancedCode: "4.7.5", detail: expect.stringMatching(/TLS/) },
+      received: 0,
+    });
+  },
+);
+
+test("TLS that is too old, or not offered at all, is none for a lane that requires it", async () => {
+  const lane = { tls_required: true };
+  for (const options of [{ tls: "offered", tlsVersion: "TLSv1.1" }, { tls: "none" }] as const) {
+    expect(await deliver(options, lane)).toMatchObject({ outcome: { status: "deferred" }, received: 0 });
+  }
+});

@@ -1,0 +1,130 @@
+/**
+ * The MTA-STS policies (RFC 8461) of recipient domains: looked for in the DNS, fetched over HTTPS, kept as long as they
+ * say. A domain whose policy cannot be had is served as if it had none, as the RFC wants it (section 5.1), unless an
+ * earlier policy still holds.
+ */
+import { request } from "node:https";
+import type { LookupFunction } from "node:net";
+import { readStsPolicy, readStsRecord, type StsPolicy } from "../mail/mta-sts.ts";
+import type { Resolver } from "../mail/resolver.ts";
+import { isPublicAddress } from "../platform/public-address.ts";
+import { ExpiringMap } from "../platform/remember.ts";
+
+const MOST_DOMAINS = 10_000;
+/** RFC 8461 section 3.3: 64 KB are enough for anybody, and a minute; nobody's mail waits as long as that here. */
+const MOST_BYTES = 64 * 1024;
+const DEADLINE_MS = 10_000;
+/** How soon a changed id is seen, and a domain without a policy asked again. */
+const RECORD_MS = 60 * 60_000;
+/** What could not be had is not tried again for (section 3.3: five minutes or longer). */
+const FAULT_MS = 5 * 60_000;
+
+export interface StsOptions {
+  readonly resolver: Resolver;
+  /** Talk to policy hosts on private and loopback addresses, too. */
+  readonly allowPrivate: boolean;
+  /** Of the policy hosts; 443 but for tests. */
+  readonly port?: number;
+  /** Whom to trust; default: the roots that Node brings. */
+  readonly ca?: string;
+  readonly now?: () => number;
+}
+
+export interface StsPolicies {
+  /** What the domain demands now; null: nothing. Never rejects. */
+  readonly policyOf: (domain: string) => Promise<StsPolicy | null>;
+}
+
+interface Kept {
+  readonly id: string;
+  readonly policy: StsPolicy;
+}
+
+export function createStsPolicies(options: StsOptions): StsPolicies {
+  const { resolver, now = () => performance.now() } = options;
+  const kept = new ExpiringMap<Kept>(MOST_DOMAINS, now);
+  const answered = new ExpiringMap<StsPolicy | null>(MOST_DOMAINS, now);
+  const underWay = new Map<string, Promise<StsPolicy | null>>();
+
+  const find = async (domain: string): Promise<StsPolicy | null> => {
+    const earlier = kept.get(domain);
+    const record = await resolver.txt(`_mta-sts.${domain}`);
+    // An attacker who suppresses the record must not switch the policy off (section 10.2).
+    const id = record.outcome === "found" ? readStsRecord(record.records) : null;
+    const againMs = record.outcome === "failed" ? FAULT_MS : RECORD_MS;
+    if (id === null || id === earlier?.id) return remember(domain, earlier?.policy ?? null, againMs);
+    const text = await fetchPolicy(options, domain);
+    const read = text === null ? { fault: "unreachable" } : readStsPolicy(text);
+    if ("fault" in read) return remember(domain, earlier?.policy ?? null, FAULT_MS);
+    const { policy } = read;
+    kept.set(domain, { id, policy }, policy.maxAgeSeconds * 1_000);
+    return remember(domain, policy, Math.min(RECORD_MS, policy.maxAgeSeconds * 1_000));
+  };
+  const remember = (domain: string, policy: StsPolicy | null, ms: number) => {
+    const inForce = policy?.mode === "none" ? null : policy;
+    answered.set(domain, inForce, ms);
+    return inForce;
+  };
+
+  return {
+    async policyOf(domain) {
+      const known = answered.get(domain);
+      if (known !== undefined) return known;
+      const asked = underWay.get(domain) ?? find(domain).finally(() => underWay.delete(domain));
+      underWay.set(domain, asked);
+      return asked;
+    },
+  };
+}
+
+/** The text, or null: whatever is wrong with the host, its certificate or its answer. Redirects are not followed. */
+async function fetchPolicy(
+  { resolver, allowPrivate, port = 443, ca }: StsOptions,
+  domain: string,
+): Promise<string | null> {
+  const host = `mta-sts.${domain}`;
+  const lookups = await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]);
+  const addresses = lookups
+    .flatMap((lookup) => (lookup.outcome === "found" ? lookup.records : []))
+    .filter((address) => allowPrivate || isPublicAddress(address));
+  const [address] = addresses;
+  if (address === undefined) return null;
+  // What was checked is what is connected to: another look-up could answer otherwise.
+  const lookup: LookupFunction = (_host, _options, callback) =>
+    callback(null, [{ address, family: address.includes(":") ? 6 : 4 }]);
+  return new Promise((resolve) => {
+    const asked = request(
+      {
+        host,
+        port,
+        path: "/.well-known/mta-sts.txt",
+        servername: host,
+        lookup,
+        agent: false,
+        signal: AbortSignal.timeout(DEADLINE_MS),
+        ...(ca !== undefined && { ca }),
+      },
+      (response) => {
+        const { statusCode, headers } = response;
+        if (statusCode !== 200 || !/^text\/plain\b/i.test(headers["content-type"] ?? "")) {
+          resolve(null);
+          asked.destroy();
+          return;
+        }
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        response.on("data", (chunk: Buffer) => {
+          bytes += chunk.length;
+          chunks.push(chunk);
+          if (bytes <= MOST_BYTES) return;
+          resolve(null);
+          asked.destroy();
+        });
+        response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+        response.on("close", () => resolve(null));
+      },
+    );
+    asked.on("error", () => resolve(null));
+    asked.end();
+  });
+}

@@ -1,0 +1,174 @@
+/**
+ * One check of a target against the whole catalogue. It ends in time whatever the zones do, and tells apart "not
+ * listed" and "nobody could say".
+ */
+import { type DnsblReading, dnsblName, readDnsblAnswer, readDnsblReason } from "../../mail/dnsbl.ts";
+import type { Resolver } from "../../mail/resolver.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { createResolver } from "../../platform/dns.ts";
+import { Answers } from "../../platform/remember.ts";
+import { createSelfTest, type SelfTest } from "./self-test.ts";
+import { kindOf, type Target, type TargetKind } from "./target.ts";
+import { isAsked, type Zone } from "./zones.ts";
+
+export const zoneStatuses = ["listed", "not_listed", "skipped", "timeout", "error"] as const;
+export type ZoneStatus = (typeof zoneStatuses)[number];
+
+export interface ZoneResult {
+  readonly zone: string;
+  readonly status: ZoneStatus;
+  readonly description: string;
+  /** Of a listing: where to ask for removal. */
+  readonly delisting_info: string | null;
+}
+
+export interface Checked extends Target {
+  /** Zones that were asked: all but the skipped. */
+  readonly total_checked: number;
+  readonly listed_count: number;
+  /** Listed first, then by name. */
+  readonly results: ZoneResult[];
+}
+
+export interface Checker {
+  check(target: Target): Promise<Checked>;
+  /** Names of the zones that know targets of this kind. */
+  zonesFor(target: Target): string[];
+}
+
+export interface Pace {
+  /** What a zone has for its self-test, its answer and its reason. */
+  readonly zoneMs: number;
+  /** What the whole check has. */
+  readonly checkMs: number;
+  /** Zones asked at the same time. */
+  readonly zonesAtOnce: number;
+}
+
+/** Leaves half a second of six for everything else. */
+const PACE: Pace = { zoneMs: 5_000, checkMs: 5_500, zonesAtOnce: 20 };
+/** The resolver gives up after few tries on whoever is slower than its servers use to be: with four it waits for the slow. */
+const TRIES = 4;
+const MOST_KEPT = 50_000;
+
+export interface CheckerOptions {
+  readonly resolver: Pick<Resolver, "ipv4" | "txt">;
+  readonly zones: readonly Zone[];
+  readonly clock: Clock;
+  /** For how long an answer is not asked for again. */
+  readonly keptMs: number;
+  readonly pace?: Pace;
+}
+
+/** @param servers DNS_SERVERS */
+export function createZonesResolver(servers: readonly string[]): Resolver {
+  return createResolver({ servers, timeoutMs: PACE.zoneMs, tries: TRIES });
+}
+
+export function createChecker({ resolver, zones, clock, keptMs, pace = PACE }: CheckerOptions): Checker {
+  const now = () => clock.now().getTime();
+  const kept = { ms: keptMs, most: MOST_KEPT, now };
+  const sources: Sources = {
+    resolver,
+    selfTest: createSelfTest(resolver, now),
+    readings: new Answers({
+      ...kept,
+      isKept: ({ status }) => status === "listed" || status === "not_listed",
+    }),
+    reasons: new Answers({ ...kept, isKept: (reason) => reason !== null }),
+  };
+  return {
+    zonesFor: (target) => zones.filter((zone) => isAsked(zone, kindOf(target))).map(({ name }) => name),
+    async check(target) {
+      const kind = kindOf(target);
+      const end = performance.now() + pace.checkMs;
+      const results: ZoneResult[] = [];
+      const waiting = zones.values();
+      const askOneByOne = async () => {
+        for (const zone of waiting) {
+          const ms = Math.min(pace.zoneMs, end - performance.now());
+          results.push(resultOf(zone, target, await askInTime(sources, zone, target, kind, ms)));
+        }
+      };
+      await Promise.all(Array.from({ length: pace.zonesAtOnce }, askOneByOne));
+      return {
+        target: target.target,
+        target_type: target.target_type,
+        total_checked: results.filter(({ status }) => status !== "skipped").length,
+        listed_count: results.filter(({ status }) => status === "listed").length,
+        results: results.sort(inOrder),
+      };
+    },
+  };
+}
+
+interface Sources {
+  readonly resolver: Pick<Resolver, "ipv4" | "txt">;
+  readonly selfTest: SelfTest;
+  readonly readings: Answers<DnsblReading>;
+  readonly reasons: Answers<string | null>;
+}
+
+interface Finding {
+  readonly status: ZoneStatus;
+  readonly description: string | null;
+}
+
+/** What is known when the time is over counts: a listing whose reason did not come is a listing. */
+async function askInTime(
+  sources: Sources,
+  zone: Zone,
+  target: Target,
+  kind: TargetKind,
+  ms: number,
+): Promise<Finding> {
+  if (zone.enabled === false)
+    return { status: "skipped", description: `Not asked, switched off: ${zone.description}` };
+  if (!isAsked(zone, kind))
+    return { status: "skipped", description: `Not asked: the zone knows no ${nouns[kind]}` };
+  let known: Finding = { status: "timeout", description: "no answer in time" };
+  if (ms <= 0) return known;
+  const ask = async (): Promise<Finding> => {
+    const unusable = await sources.selfTest(zone, kind);
+    if (unusable !== undefined) return unusable;
+    const name = dnsblName(target.target, zone.dns_name ?? zone.name);
+    const { resolver, readings, reasons } = sources;
+    const reading = await readings.get(name, async () => readDnsblAnswer(zone, await resolver.ipv4(name)));
+    known = reading;
+    if (reading.status !== "listed") return reading;
+    const reason = await reasons.get(name, async () => readDnsblReason(await resolver.txt(name)));
+    return reason === null ? reading : { ...reading, description: `${reading.description} – ${reason}` };
+  };
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  try {
+    return await Promise.race([ask(), late.then(() => known)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const nouns: Readonly<Record<TargetKind, string>> = {
+  ip4: "IPv4 addresses",
+  ip6: "IPv6 addresses",
+  domain: "domains",
+};
+
+function resultOf(zone: Zone, { target }: Target, { status, description }: Finding): ZoneResult {
+  const isListed = status === "listed";
+  return {
+    zone: zone.name,
+    status,
+    description: description === null ? zone.description : sentence(description),
+    delisting_info: (isListed && zone.delisting?.replaceAll("{target}", target)) || null,
+  };
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function inOrder(a: ZoneResult, b: ZoneResult): number {
+  const rank = ({ status }: ZoneResult) => (status === "listed" ? 0 : 1);
+  return rank(a) - rank(b) || (a.zone < b.zone ? -1 : 1);
+}

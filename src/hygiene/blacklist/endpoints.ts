@@ -1,0 +1,203 @@
+/** Blacklist checks: one now, monitors that repeat it, and the history of both. */
+import { Type } from "typebox";
+import { ApiError, invalid, notFound, overloaded } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { choiceField, pageFields, type QueryField, textField } from "../../platform/http/query.ts";
+import { Deleted } from "../../platform/http/shapes.ts";
+import { isUuid } from "../../platform/ids.ts";
+import { refusalError } from "../../workspace/billing/refusal.ts";
+import { checkTypes, listChecks } from "./check-store.ts";
+import { dayField, momentsOf } from "./history-days.ts";
+import {
+  countMonitors,
+  findMonitor,
+  insertMonitor,
+  listMonitors,
+  lockMonitors,
+  removeMonitor,
+  updateMonitor,
+} from "./monitor-store.ts";
+import { type CheckDeps, findRefusal, recordManual } from "./record.ts";
+import { wakeMonitors } from "./run-monitors.ts";
+import {
+  BlacklistCheck,
+  BlacklistHistoryRow,
+  BlacklistMonitor,
+  CheckInput,
+  DAILY,
+  MonitorInput,
+  MonitorUpdate,
+} from "./shapes.ts";
+import { readTarget } from "./target.ts";
+
+const blacklist: Resource = { name: "blacklist", label: "Blacklist checker", group: "Hygiene" };
+
+const MOST_MONITORS = 1_000;
+/** Calls whose zones are being asked in this process; each asks at most 20 at the same time. */
+const MOST_CHECKS_AT_ONCE = 100;
+const DEEPEST_OFFSET = 1_000_000;
+
+const offset: QueryField<number> = {
+  schema: Type.Integer({ minimum: 0, maximum: DEEPEST_OFFSET, default: 0, description: "Rows to skip." }),
+  read: (text) => (/^\d+$/.test(text ?? "") ? Math.min(Number(text), DEEPEST_OFFSET) : 0),
+};
+
+export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
+  const { db, clock, checker } = deps;
+  let underWay = 0;
+  return [
+    endpoint({
+      id: "checkBlacklists",
+      method: "POST",
+      path: "/blacklist/check",
+      summary: "Look an IP address or a domain up in all blacklists now",
+      needs: need(blacklist, "write"),
+      body: CheckInput,
+      answer: BlacklistCheck,
+      errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
+      message: ({ listed_count, total_checked }) =>
+        `Listed in ${listed_count} of ${total_checked} blacklists`,
+      async handle({ caller: { workspaceId }, body }) {
+        const asked = readTarget(body.target);
+        if (underWay >= MOST_CHECKS_AT_ONCE)
+          throw overloaded("Too many blacklist checks at this moment; try again");
+        underWay++;
+        try {
+          const refusal = await findRefusal(deps, workspaceId);
+          if (refusal !== null) throw refusalError(refusal, clock.now());
+          const checked = await checker.check(asked);
+          const { allowance, checkedAt } = await recordManual(deps, workspaceId, checked);
+          return {
+            ...checked,
+            checked_at: checkedAt,
+            remaining_checks: allowance.remaining,
+            allowance,
+          };
+        } finally {
+          underWay--;
+        }
+      },
+    }),
+    endpoint({
+      id: "listBlacklistMonitors",
+      method: "GET",
+      path: "/blacklist/monitors",
+      summary: "List the monitors, newest first",
+      needs: need(blacklist, "read"),
+      answer: Type.Array(BlacklistMonitor),
+      message: "Blacklist monitors",
+      handle: ({ caller }) => listMonitors(db, caller.workspaceId),
+    }),
+    endpoint({
+      id: "createBlacklistMonitor",
+      method: "POST",
+      path: "/blacklist/monitors",
+      summary: `Watch an IP address or a domain, at most ${MOST_MONITORS} in a workspace; the first run follows within a minute`,
+      needs: need(blacklist, "write"),
+      body: MonitorInput,
+      answer: BlacklistMonitor,
+      status: 201,
+      errors: ["CONFLICT"],
+      message: (monitor) => `${monitor.target} is watched`,
+      async handle({ caller: { workspaceId }, body }) {
+        const watched = readTarget(body.target);
+        const { frequency_minutes = DAILY, notify: isNotified = true } = body;
+        const monitor = await db.transaction(async (tx) => {
+          await lockMonitors(tx, workspaceId);
+          if ((await countMonitors(tx, workspaceId)) >= MOST_MONITORS) {
+            throw new ApiError(
+              "CONFLICT",
+              `There are ${MOST_MONITORS} monitors; delete one that is not needed any more`,
+            );
+          }
+          const settings = { ...watched, frequency_minutes, notify: isNotified };
+          const inserted = await insertMonitor(tx, workspaceId, settings, clock.now());
+          if (inserted !== undefined) await wakeMonitors(tx);
+          return inserted;
+        });
+        if (monitor === undefined) throw new ApiError("CONFLICT", `${watched.target} is watched already`);
+        return monitor;
+      },
+    }),
+    endpoint({
+      id: "getBlacklistMonitor",
+      method: "GET",
+      path: "/blacklist/monitors/{id}",
+      summary: "One monitor",
+      needs: need(blacklist, "read"),
+      answer: BlacklistMonitor,
+      message: "Blacklist monitor",
+      async handle({ caller, params: { id } }) {
+        const monitor = await findMonitor(db, caller.workspaceId, id);
+        if (monitor === undefined) throw notFound("Blacklist monitor");
+        return monitor;
+      },
+    }),
+    endpoint({
+      id: "updateBlacklistMonitor",
+      method: "PATCH",
+      path: "/blacklist/monitors/{id}",
+      summary: "Change a monitor's frequency or notices, pause it, or make it active again",
+      needs: need(blacklist, "write"),
+      body: MonitorUpdate,
+      answer: BlacklistMonitor,
+      message: "Blacklist monitor updated",
+      async handle({ caller, params: { id }, body }) {
+        const { frequency_minutes = null, notify: isNotified = null, status = null } = body;
+        const changes = { frequency_minutes, notify: isNotified, status };
+        const monitor = await db.transaction(async (tx) => {
+          const changed = await updateMonitor(tx, caller.workspaceId, id, changes, clock.now());
+          if (status === "active") await wakeMonitors(tx);
+          return changed;
+        });
+        if (monitor === undefined) throw notFound("Blacklist monitor");
+        return monitor;
+      },
+    }),
+    endpoint({
+      id: "deleteBlacklistMonitor",
+      method: "DELETE",
+      path: "/blacklist/monitors/{id}",
+      summary: "Delete a monitor; its history stays",
+      needs: need(blacklist, "write"),
+      answer: Deleted,
+      message: "Blacklist monitor deleted",
+      async handle({ caller, params: { id } }) {
+        if (!(await removeMonitor(db, caller.workspaceId, id))) throw notFound("Blacklist monitor");
+        return { id, deleted: true } as const;
+      },
+    }),
+    endpoint({
+      id: "listBlacklistHistory",
+      method: "GET",
+      path: "/blacklist/history",
+      summary: "Checks of the last 400 days, newest first",
+      needs: need(blacklist, "read"),
+      query: {
+        from: dayField("First day, in the workspace's time zone."),
+        to: dayField("Last day, included."),
+        target: textField(1_000, "Only checks of this target."),
+        check_type: choiceField(checkTypes, "Only checks by hand, or on a schedule."),
+        monitor_id: textField(36, "Only the runs of this monitor."),
+        limit: pageFields().limit,
+        offset,
+      },
+      answer: Type.Array(BlacklistHistoryRow),
+      message: "Blacklist checks",
+      async handle({ caller: { workspaceId, timezone }, query }) {
+        const { from, to, check_type, monitor_id } = query;
+        const filter = {
+          ...momentsOf(from, to, timezone),
+          target: query.target && readTarget(query.target).target,
+          check_type,
+          monitor_id,
+        };
+        const isKnown = (id: string) => isUuid(id) && findMonitor(db, workspaceId, id);
+        if (monitor_id !== undefined && !(await isKnown(monitor_id))) {
+          throw invalid({ field: "monitor_id", message: "monitor_id is no monitor of this workspace" });
+        }
+        return listChecks(db, workspaceId, filter, query);
+      },
+    }),
+  ];
+}

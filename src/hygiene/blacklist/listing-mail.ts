@@ -1,0 +1,67 @@
+/** The mail that says that the listing of a watched target changed. */
+import { html } from "../../platform/http/page.ts";
+import type { ZoneResult } from "./checker.ts";
+import type { Listing } from "./listing.ts";
+
+export interface ListingMail {
+  readonly to: string;
+  readonly subject: string;
+  readonly html: string;
+  readonly text: string;
+}
+
+/** @param results of the check, for what the zones said */
+export function listingMail(
+  to: string,
+  workspaceName: string,
+  target: string,
+  { before, after }: Listing,
+  results: readonly ZoneResult[],
+): ListingMail {
+  const subject = subjectOf(target, { before, after });
+  const about = new Map(results.map((result) => [result.zone, result]));
+  const now = after.map((zone) => {
+    const { status, description = "", delisting_info = null } = about.get(zone) ?? {};
+    const note = status === "listed" ? description : `no answer this time, listed before`;
+    return { zone, note, link: delisting_info };
+  });
+  const gone = before.filter((zone) => !after.includes(zone));
+  const intro = `${workspaceName} watches ${target}, whose listing in blacklists changed.`;
+  const listedText = now.map(({ zone, note, link }) => `- ${zone}: ${note}${link ? `\n  ${link}` : ""}`);
+  const text = [
+    intro,
+    `Listed now: ${after.length === 0 ? "nowhere" : `\n${listedText.join("\n")}`}`,
+    `Listed before: ${before.length === 0 ? "nowhere" : before.join(", ")}`,
+    ...(gone.length === 0 ? [] : [`No longer listed in: ${gone.join(", ")}`]),
+  ].join("\n\n");
+  const items = now.map(
+    ({ zone, note, link }) =>
+      html`<li><strong>${zone}</strong>: ${note}${link === null ? "" : html`<br><a href="${link}">${link}</a>`}</li>`,
+  );
+  return {
+    to,
+    subject,
+    text: `${text}\n`,
+    html: html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${subject}</title></head>
+<body style="margin:0;padding:24px;font:16px/1.6 system-ui,sans-serif;color:#1b1f24">
+<div style="max-width:36em;margin:0 auto">
+<h1 style="font-size:22px;line-height:1.3">${subject}</h1>
+<p>${intro}</p>
+<h2 style="font-size:18px">Listed now</h2>
+${after.length === 0 ? html`<p>Nowhere.</p>` : html`<ul>${items}</ul>`}
+<h2 style="font-size:18px">Listed before</h2>
+<p>${before.length === 0 ? "Nowhere." : before.join(", ")}</p>
+</div>
+</body>
+</html>
+`.toString(),
+  };
+}
+
+function subjectOf(target: string, { before, after }: Listing): string {
+  if (after.length === 0) return `${target} is no longer listed in any blacklist`;
+  const count = after.length === 1 ? "1 blacklist" : `${after.length} blacklists`;
+  return before.length === 0 ? `${target} is listed in ${count}` : `${target} is now listed in ${count}`;
+}

@@ -1,0 +1,174 @@
+/** The table of monitors: targets that are checked on a schedule. */
+import sql from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Target, TargetType } from "./target.ts";
+
+export const monitorStatuses = ["active", "paused"] as const;
+export type MonitorStatus = (typeof monitorStatuses)[number];
+
+export interface MonitorRow {
+  readonly id: string;
+  readonly target: string;
+  readonly target_type: TargetType;
+  readonly frequency_minutes: number;
+  readonly notify: boolean;
+  readonly status: MonitorStatus;
+  /** The last run in which any zone answered. */
+  readonly last_checked_at: Date | null;
+  /** Null while paused. */
+  readonly next_run_at: Date | null;
+  readonly last_listed_count: number;
+  readonly last_listed_zones: string[];
+  readonly last_error: string | null;
+}
+
+const columns = sql`
+  id, target, target_type, frequency_minutes, notify, status, last_checked_at, next_run_at,
+  cardinality(last_listed_zones) as last_listed_count, last_listed_zones, last_error`;
+
+/** Newest first. */
+export function listMonitors(db: Queryable, workspaceId: WorkspaceId): Promise<MonitorRow[]> {
+  return db.rows(sql`
+    select ${columns} from blacklist_monitors where workspace_id = ${workspaceId}
+    order by created_at desc, id desc`);
+}
+
+export function findMonitor(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<MonitorRow | undefined> {
+  return db.row(sql`
+    select ${columns} from blacklist_monitors where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** Nobody else adds a monitor to the workspace before the transaction ends. */
+export async function lockMonitors(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`blacklist monitors of ${workspaceId}`)})`);
+}
+
+export async function countMonitors(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  const counted = await db.row<{ count: number }>(sql`
+    select count(*) from blacklist_monitors where workspace_id = ${workspaceId}`);
+  return counted?.count ?? 0;
+}
+
+/** Due at once. Undefined when the workspace watches the target already. */
+export function insertMonitor(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  monitor: Target & Pick<MonitorRow, "frequency_minutes" | "notify">,
+  now: Date,
+): Promise<MonitorRow | undefined> {
+  return db.row(sql`
+    insert into blacklist_monitors
+      (workspace_id, id, target, target_type, frequency_minutes, notify, status, next_run_at, created_at)
+    values (${workspaceId}, ${newId()}, ${monitor.target}, ${monitor.target_type}, ${monitor.frequency_minutes},
+      ${monitor.notify}, 'active', ${now}, ${now})
+    on conflict (workspace_id, target) do nothing
+    returning ${columns}`);
+}
+
+/**
+ * Null leaves a field as it is. One that becomes active again is due at once; with another frequency the next run is
+ * counted from the last one.
+ */
+export function updateMonitor(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  changes: {
+    readonly frequency_minutes: number | null;
+    readonly notify: boolean | null;
+    readonly status: MonitorStatus | null;
+  },
+  now: Date,
+): Promise<MonitorRow | undefined> {
+  const { frequency_minutes, notify, status } = changes;
+  return db.row(sql`
+    update blacklist_monitors
+    set frequency_minutes = coalesce(${frequency_minutes}::int, frequency_minutes),
+      notify = coalesce(${notify}::boolean, notify),
+      status = coalesce(${status}::text, status),
+      next_run_at = case
+        when coalesce(${status}::text, status) = 'paused' then null
+        when status = 'paused' then ${now}::timestamptz
+        when ${frequency_minutes}::int <> frequency_minutes and last_checked_at is not null
+          then greatest(${now}::timestamptz, last_checked_at + make_interval(mins => ${frequency_minutes}::int))
+        else next_run_at end
+    where workspace_id = ${workspaceId} and id = ${id}
+    returning ${columns}`);
+}
+
+export async function removeMonitor(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<boolean> {
+  const removed = await db.run(sql`
+    delete from blacklist_monitors where workspace_id = ${workspaceId} and id = ${id}`);
+  return removed > 0;
+}
+
+/** A monitor that is being run. `lease_number` fences whoever was overtaken. */
+export interface Lease extends Target {
+  readonly workspace_id: WorkspaceId;
+  readonly id: string;
+  readonly lease_number: number;
+  readonly next_run_at: Date;
+}
+
+/** Takes the one that has been due for longest and that nobody runs; those of suspended workspaces wait. */
+export function leaseDueMonitor(db: Queryable, now: Date, until: Date): Promise<Lease | undefined> {
+  return db.row(sql`
+    with due as materialized (
+      select m.workspace_id, m.id from blacklist_monitors m join workspaces w on w.id = m.workspace_id
+      where m.status = 'active' and m.next_run_at <= ${now} and not w.is_suspended
+        and (m.leased_until is null or m.leased_until <= ${now})
+      order by m.next_run_at limit 1
+      for update of m skip locked)
+    update blacklist_monitors m set lease_number = m.lease_number + 1, leased_until = ${until}
+    from due where m.workspace_id = due.workspace_id and m.id = due.id
+    returning m.workspace_id, m.id, m.target, m.target_type, m.lease_number, m.next_run_at`);
+}
+
+/** The leased monitor, locked until the transaction ends; undefined for one that was deleted or leased anew. */
+export function lockLeasedMonitor(tx: Queryable, lease: Lease): Promise<MonitorRow | undefined> {
+  return tx.row(sql`
+    select ${columns} from blacklist_monitors
+    where workspace_id = ${lease.workspace_id} and id = ${lease.id} and lease_number = ${lease.lease_number}
+    for update`);
+}
+
+/**
+ * Writes down how a run ended, which ends the lease. The next run is the first of the schedule that is still to come: runs
+ * that were late or missed do not move it. Who was paused, or made due again meanwhile, stays that.
+ */
+export async function updateMonitorRun(
+  tx: Queryable,
+  lease: Lease,
+  run: Pick<MonitorRow, "last_checked_at" | "last_listed_zones" | "last_error">,
+  now: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update blacklist_monitors
+    set last_checked_at = ${run.last_checked_at}, last_listed_zones = ${run.last_listed_zones},
+      last_error = ${run.last_error}, leased_until = null,
+      next_run_at = case when next_run_at <> ${lease.next_run_at} then next_run_at
+        else next_run_at + make_interval(mins => frequency_minutes * (1 + greatest(0,
+          floor(extract(epoch from ${now}::timestamptz - next_run_at) / (60 * frequency_minutes))))::int) end
+    where workspace_id = ${lease.workspace_id} and id = ${lease.id}`);
+}
+
+/**
+ * For reports: in how many blacklists the targets that the workspace watches were listed, and when that was seen. By target, in
+ * the form readTarget gives it; those that were never checked are left out.
+ */
+export async function listedCountOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  targets: readonly string[],
+): Promise<Map<string, { readonly last_listed_count: number; readonly last_checked_at: Date }>> {
+  const rows = await db.rows<{ target: string; last_listed_count: number; last_checked_at: Date }>(sql`
+    select target, cardinality(last_listed_zones) as last_listed_count, last_checked_at from blacklist_monitors
+    where workspace_id = ${workspaceId} and target = any(${targets}) and last_checked_at is not null`);
+  return new Map(rows.map(({ target, ...seen }) => [target, seen]));
+}

@@ -1,0 +1,102 @@
+/** How a check becomes a row of the history, and what it takes from the allowance. */
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { getReading, takeUpTo } from "../../workspace/billing/meter.ts";
+import type { Plans } from "../../workspace/billing/plans.ts";
+import { type Capacity, capacityFor, type Reading } from "../../workspace/billing/reading.ts";
+import { refusalError } from "../../workspace/billing/refusal.ts";
+import { type CheckRow, insertCheck } from "./check-store.ts";
+import type { Checked, Checker, ZoneStatus } from "./checker.ts";
+
+export interface CheckDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  readonly checker: Checker;
+}
+
+const KIND = "blacklist_check";
+
+/** The part of a history row that follows from the answers. Where no zone answered, it costs nothing. */
+export function outcomeOf({
+  listed_count,
+  total_checked,
+  results,
+}: Checked): Pick<CheckRow, "status" | "listed_count" | "total_checked" | "cost" | "result"> {
+  const isAnswered = results.some(({ status }) => status === "listed" || status === "not_listed");
+  const result: Record<string, ZoneStatus> = Object.fromEntries(results.map((one) => [one.zone, one.status]));
+  const status = listed_count > 0 ? "listed" : isAnswered ? "clean" : "error";
+  return { status, listed_count, total_checked, cost: isAnswered ? 1 : 0, result };
+}
+
+/** Why nothing covers one check more, at this moment; null when something does. */
+export async function findRefusal(
+  { db, plans, clock }: CheckDeps,
+  workspaceId: WorkspaceId,
+): Promise<Capacity["refusal"] | null> {
+  const reading = await getReading(db, plans, workspaceId, clock.now());
+  const { most, refusal } = capacityFor(reading, KIND);
+  return most === 0 ? refusal : null;
+}
+
+/**
+ * Takes what the check costs, in the transaction that records it: nothing is reserved before, so that a crash leaves
+ * nothing to give back. @returns why nothing was taken, when nothing covers it
+ */
+export async function take(
+  tx: Queryable,
+  { plans }: Pick<CheckDeps, "plans">,
+  workspaceId: WorkspaceId,
+  cost: number,
+  now: Date,
+): Promise<Capacity["refusal"] | null> {
+  if (cost === 0) return null;
+  const { taken, refusal } = await takeUpTo(tx, plans, workspaceId, KIND, cost, now);
+  return taken === cost ? null : refusal;
+}
+
+/** What is left of the allowance. */
+export interface Allowance {
+  readonly used: number;
+  /** Null is no limit. */
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  readonly resets_at: Date;
+}
+
+/**
+ * Records a check that somebody asked for, and charges it.
+ * @throws ApiError PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE
+ */
+export function recordManual(
+  { db, clock, plans }: CheckDeps,
+  workspaceId: WorkspaceId,
+  checked: Checked,
+): Promise<{ readonly allowance: Allowance; readonly checkedAt: Date }> {
+  return db.transaction(
+    async (tx) => {
+      const now = clock.now();
+      const { target, target_type } = checked;
+      const outcome = outcomeOf(checked);
+      const refusal = await take(tx, { plans }, workspaceId, outcome.cost, now);
+      if (refusal !== null) throw refusalError(refusal, now);
+      await insertCheck(tx, workspaceId, {
+        ...outcome,
+        target,
+        target_type,
+        check_type: "manual",
+        monitor_id: null,
+        created_at: now,
+      });
+      return { allowance: allowanceOf(await getReading(tx, plans, workspaceId, now)), checkedAt: now };
+    },
+    { mayRepeat: true },
+  );
+}
+
+function allowanceOf({ plan, used, period }: Reading): Allowance {
+  const limit = plan.allowances[KIND];
+  const remaining = limit === null ? null : Math.max(0, limit - used[KIND]);
+  return { used: used[KIND], limit, remaining, resets_at: period.end };
+}

@@ -1,0 +1,125 @@
+/** What blacklist checks and monitors look like from outside. */
+import { Type } from "typebox";
+import { Id, NullableTimestamp, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import { checkStatuses, checkTypes } from "./check-store.ts";
+import { zoneStatuses } from "./checker.ts";
+import { monitorStatuses } from "./monitor-store.ts";
+import { targetTypes } from "./target.ts";
+
+const TargetName = Type.String({
+  description: "IP address in canonical form, or domain in lower-case A-labels.",
+});
+const TargetType = Type.Enum([...targetTypes]);
+const ZoneStatus = Type.Enum([...zoneStatuses], {
+  description:
+    "`listed`, `not_listed`; `skipped`: not asked, because the zone does not know such targets, is switched off or fails its self-test; `timeout`: no answer within 5 seconds; `error`: the zone or the DNS refused the question.",
+});
+
+export const BlacklistCheck = Type.Object(
+  {
+    target: TargetName,
+    target_type: TargetType,
+    total_checked: Type.Integer({ description: "Zones that were asked: all but the skipped." }),
+    listed_count: Type.Integer(),
+    results: Type.Array(
+      Type.Object({
+        zone: Type.String(),
+        status: ZoneStatus,
+        description: Type.String({
+          description: "Why it is listed, or why nobody knows; else what the zone lists.",
+        }),
+        delisting_info: nullable(
+          Type.String({
+            description: "Of a listing: where to ask for removal, if the zone has such a place.",
+          }),
+        ),
+      }),
+      { description: "Listed first, then by name." },
+    ),
+    checked_at: Timestamp,
+    remaining_checks: nullable(Type.Integer({ description: "Null: no limit." })),
+    allowance: Type.Object({
+      used: Type.Integer(),
+      limit: nullable(Type.Integer({ description: "Null: no limit." })),
+      remaining: nullable(Type.Integer()),
+      resets_at: Timestamp,
+    }),
+  },
+  { $id: "BlacklistCheck" },
+);
+
+export const BlacklistMonitor = Type.Object(
+  {
+    id: Id,
+    target: TargetName,
+    target_type: TargetType,
+    frequency_minutes: Type.Integer(),
+    notify: Type.Boolean(),
+    status: Type.Enum([...monitorStatuses]),
+    last_checked_at: Type.Unsafe<Date | null>({
+      ...NullableTimestamp,
+      description: "The last run in which any zone answered.",
+    }),
+    next_run_at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: "Null while paused." }),
+    last_listed_count: Type.Integer({ description: "0 before the first run." }),
+    last_listed_zones: Type.Array(Type.String(), {
+      description: "A zone that did not answer keeps the state it had.",
+    }),
+    last_error: nullable(
+      Type.String({ description: "Why the last run came to nothing; null when it did not." }),
+    ),
+  },
+  { $id: "BlacklistMonitor" },
+);
+
+export const BlacklistHistoryRow = Type.Object(
+  {
+    id: Id,
+    target: TargetName,
+    target_type: TargetType,
+    check_type: Type.Enum([...checkTypes]),
+    status: Type.Enum([...checkStatuses], {
+      description:
+        "`error`: no zone answered, which costs nothing; `skipped`: neither allowance nor balance covered it when the monitor was due.",
+    }),
+    listed_count: Type.Integer(),
+    total_checked: Type.Integer(),
+    cost: Type.Integer({ description: "Units of the allowance." }),
+    created_at: Timestamp,
+    result: Type.Record(Type.String(), ZoneStatus, { description: "By zone." }),
+  },
+  { $id: "BlacklistHistoryRow" },
+);
+
+const target = Type.String({
+  minLength: 1,
+  maxLength: 1_000,
+  description: "A public IP address (version 4 or 6) or a domain.",
+});
+const FREQUENCY = { minimum: 60, maximum: 43_200 };
+/** Minutes between two runs, where nobody says otherwise. */
+export const DAILY = 1_440;
+const notify = Type.Boolean({
+  default: true,
+  description:
+    "Mail the workspace's notify_email when the zones that list the target are others than before.",
+});
+export const CheckInput = Type.Object({ target }, { $id: "BlacklistCheckInput" });
+export const MonitorInput = Type.Object(
+  {
+    target,
+    frequency_minutes: Type.Optional(Type.Integer({ ...FREQUENCY, default: DAILY })),
+    notify: Type.Optional(notify),
+  },
+  { $id: "BlacklistMonitorInput" },
+);
+export const MonitorUpdate = Type.Object(
+  {
+    frequency_minutes: Type.Optional(Type.Integer(FREQUENCY)),
+    notify: Type.Optional(Type.Boolean()),
+    status: Type.Optional(
+      Type.Enum([...monitorStatuses], { description: "One that becomes active again is run at once." }),
+    ),
+  },
+  { $id: "BlacklistMonitorUpdate" },
+);

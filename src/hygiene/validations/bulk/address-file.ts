@@ -1,0 +1,71 @@
+/** The addresses of a file: the column named email of a CSV file, or the first one, or one address a line. */
+import { addressOf } from "../../../audience/suppression-lists/judge.ts";
+import { type AddressSyntax, readSyntax } from "../../../mail/address-syntax.ts";
+import { findColumn } from "../../../platform/csv/columns.ts";
+import { unguardFormula } from "../../../platform/csv/formulas.ts";
+import { openCsv } from "../../../platform/csv/read.ts";
+import { ApiError } from "../../../platform/errors.ts";
+
+export const MOST_ADDRESSES = 100_000;
+/** Of a cell, what is kept and shown. */
+const LONGEST_SHOWN = 1_000;
+
+export interface FileAddress {
+  /** Of the file, from 1. */
+  readonly line: number;
+  /** As it stands there. */
+  readonly text: string;
+  readonly syntax: AddressSyntax;
+}
+
+export interface AddressFile {
+  /** In the order of the file, each once. */
+  readonly addresses: readonly FileAddress[];
+  readonly duplicates: number;
+}
+
+/** Names of the column, as columnKey gives them. */
+const names = new Set(["email", "emailaddress", "mail", "mailaddress", "address"]);
+
+/** @throws ApiError BAD_REQUEST for a file that is no text, holds nothing, or too many addresses */
+export async function readAddressFile(path: string): Promise<AddressFile> {
+  const file = await openCsv(path);
+  const addresses: FileAddress[] = [];
+  const seen = new Set<string>();
+  let duplicates = 0;
+  let column: number | undefined;
+  for await (const rows of file.batches()) {
+    for (const { line, cells } of rows) {
+      if (column === undefined) {
+        const named = findColumn(cells, names);
+        column = named ?? 0;
+        if (named !== undefined) continue;
+      }
+      const text = unguardFormula((cells[column] ?? "").trim()).trim();
+      if (text === "") continue;
+      const syntax = readSyntax(text);
+      const key = syntax.ok
+        ? addressOf({ localpart: syntax.local, domain: syntax.domain })
+        : text.toLowerCase();
+      if (seen.has(key)) {
+        duplicates++;
+        continue;
+      }
+      seen.add(key);
+      addresses.push({ line, text: shown(text), syntax });
+      if (addresses.length > MOST_ADDRESSES) throw tooMany();
+    }
+  }
+  if (addresses.length === 0) throw new ApiError("BAD_REQUEST", "The file holds no address");
+  return { addresses, duplicates };
+}
+
+/** Neither NUL nor half a character can be stored. */
+function shown(text: string): string {
+  return text.replaceAll("\0", "").slice(0, LONGEST_SHOWN).toWellFormed();
+}
+
+function tooMany(): ApiError {
+  const most = MOST_ADDRESSES.toLocaleString("en-GB");
+  return new ApiError("BAD_REQUEST", `The file has more than ${most} addresses: split it`);
+}

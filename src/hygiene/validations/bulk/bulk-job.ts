@@ -1,0 +1,206 @@
+/**
+ * The background job that validates the addresses of a file, some hundred a batch. What a batch costs, its history and
+ * the mark that it is done are one transaction, after its addresses were looked at: so a job that is killed goes on where
+ * it was and takes nothing twice, and one that runs into the limit has answered exactly what was covered.
+ *
+ * Addresses that have no turn at their provider, or within the hourly cap, are put back for another round (rounds.ts), and
+ * those whose server asks to come again later (greylisting) for the last. A job that takes long, or waits, lets others
+ * have its place.
+ */
+import { join } from "node:path";
+import { ApiError } from "../../../platform/errors.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import { type JobHandler, type JobOutcome, PutBack } from "../../../platform/jobs/attempt.ts";
+import { INPUT_FILE } from "../../../platform/jobs/files.ts";
+import { createTurns } from "../../../platform/turns.ts";
+import type { Examiner } from "../examiner.ts";
+import { type AddressFile, readAddressFile } from "./address-file.ts";
+import { type Examined, examineBatch } from "./examine-batch.ts";
+import { HourlyRoom } from "./hourly-room.ts";
+import { writeRest, writeResult } from "./result-file.ts";
+import { firstRound, nextRound, type Round, type RoundPauses } from "./rounds.ts";
+import { type DoneBatch, listBatches, listBatchRows } from "./store.ts";
+import { Tally } from "./tally.ts";
+import { type WriteDeps, writeBatch } from "./write-batch.ts";
+
+export const BULK_JOB = "validation_bulk";
+
+/** What the job needs beside the file, which lies in its folder. */
+export interface BulkInput {
+  /** As its sender calls it. */
+  readonly file_name: string;
+}
+
+export interface BulkDeps extends WriteDeps {
+  readonly examiner: Examiner;
+  readonly pace?: Partial<Pace>;
+}
+
+export interface Pace extends RoundPauses {
+  /** Before a job lets others have its place. */
+  readonly placeMs: number;
+}
+
+/** Most servers that greylist want a minute; few want more than five. */
+const PACE: Pace = { greylistPauseMs: 90_000, turnPauseMs: 5_000, placeMs: 20_000 };
+/** Batches of one job that are looked at together. */
+const AT_ONCE = 8;
+/** Connections that all jobs of a process take together; the others of the pool are for those who wait. */
+const CONNECTIONS = 2;
+/** Domains that all jobs of a process ask about together. */
+const DOMAINS_AT_ONCE = 100;
+/** Batches whose rows are read together. */
+const ROWS_OF = 100;
+
+export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
+  const { db, clock, examiner } = deps;
+  const pace = { ...PACE, ...deps.pace };
+  const takeConnection = createTurns(CONNECTIONS);
+  const takeTurn = createTurns(DOMAINS_AT_ONCE);
+
+  return async ({
+    job: { id: jobId, workspaceId, input },
+    report,
+    isCancelled,
+    signal,
+    folder: openFolder,
+  }) => {
+    const placeEnd = performance.now() + pace.placeMs;
+    let hasWorked = false;
+    const folder = await openFolder();
+    const file = await readInput(join(folder, INPUT_FILE));
+    const { addresses } = file;
+    const tally = new Tally();
+    const note = (batches: readonly DoneBatch[]) => {
+      tally.add(batches);
+      report(tally.progress(file));
+    };
+    note(await listBatches(db, workspaceId, jobId));
+    const room = await HourlyRoom.open(deps, workspaceId);
+
+    const workOff = async (batch: number, places: readonly number[], isLast: boolean) => {
+      const { inside, outside } = room.take(addresses, places);
+      const examined = await examineBatch({ clock, examiner, takeTurn }, addresses, inside, signal);
+      const lots = Map.groupBy(examined, (one) => lotOf(one, isLast));
+      const placesIn = (lot: Lot) => (lots.get(lot) ?? []).map(({ place }) => place);
+      const later = { greylisted: placesIn("greylisted"), put_back: [...outside, ...placesIn("put_back")] };
+      const key = { jobId, batch };
+      const written = await takeConnection(() =>
+        writeBatch(deps, workspaceId, key, lots.get("answered") ?? [], later),
+      );
+      // Another run of the job, thought dead, has done it.
+      note(written === undefined ? await listBatches(db, workspaceId, jobId) : [written.done]);
+      room.giveBack(inside.filter((place) => addresses[place]?.syntax.ok).length - (written?.taken ?? 0));
+      if (written?.isCapped) room.close();
+    };
+
+    const requirePlace = () => {
+      if (hasWorked && performance.now() > placeEnd) throw new PutBack();
+      if (room.isFull) throw putBackUntil(room.end.getTime());
+    };
+    const putBackUntil = (moment: number) =>
+      new PutBack(Math.max(0, Math.ceil((moment - clock.now().getTime()) / 1_000)));
+
+    const workOffRound = async ({ batches, first, isLast }: Round) => {
+      const left = batches.map((places, at) => [first + at, places] as const);
+      const work = async () => {
+        for (let next = left.shift(); next !== undefined; next = left.shift()) {
+          if (signal.aborted || tally.stoppedBy !== null) return;
+          if (tally.find(next[0]) !== undefined) continue;
+          try {
+            requirePlace();
+            await workOff(...next, isLast);
+          } catch (fault) {
+            left.length = 0;
+            throw fault;
+          }
+          hasWorked = true;
+        }
+      };
+      const works = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+      const faults = works.flatMap((ended) => (ended.status === "rejected" ? [ended.reason] : []));
+      if (faults.length > 0 && !signal.aborted) {
+        throw faults.find((fault) => !(fault instanceof PutBack)) ?? faults[0];
+      }
+    };
+
+    const doneOf = ({ batches, first }: Round) => batches.flatMap((_, at) => tally.find(first + at) ?? []);
+    for (
+      let round: Round | undefined = firstRound(addresses);
+      round !== undefined;
+      round = nextRound(addresses, round, doneOf(round), pace)
+    ) {
+      const isBegun = tally.find(round.first) !== undefined;
+      if (!isBegun && round.notBefore > clock.now().getTime()) throw putBackUntil(round.notBefore);
+      await workOffRound(round);
+      if (signal.aborted || tally.stoppedBy !== null) break;
+    }
+    // A service that stops takes the job up again; a caller who cancels is given what was found.
+    if (!isCancelled()) signal.throwIfAborted();
+
+    note(await listBatches(db, workspaceId, jobId));
+    const rows = await collectRows(workspaceId, jobId);
+    const day = clock.now().toISOString().slice(0, 10);
+    const outcome = await leave(folder, day, file, rows, tally.stoppedBy ?? "cancelled");
+    const rest = addresses.length - rows.size;
+    report({ ...tally.progress(file), processed: addresses.length + file.duplicates, failed: rest });
+    return { ...outcome, result: { file_name: input.file_name, ...tally.result(file, rest) } };
+  };
+
+  /** By place in the file. */
+  async function collectRows(workspaceId: WorkspaceId, jobId: string): Promise<Map<number, string>> {
+    const found = new Map<number, string>();
+    for (let after = -1; ; ) {
+      const batches = await listBatchRows(db, workspaceId, jobId, { after, most: ROWS_OF });
+      for (const { places, rows } of batches) {
+        for (const [at, place] of places.entries()) found.set(place, rows[at] ?? "");
+      }
+      const last = batches.at(-1);
+      if (last === undefined || batches.length < ROWS_OF) return found;
+      after = last.batch;
+    }
+  }
+}
+
+type Lot = "answered" | "greylisted" | "put_back";
+
+function lotOf({ findings: { probe } }: Examined, isLast: boolean): Lot {
+  if (probe?.result === "no_turn" || probe?.result === "stopped") return "put_back";
+  return probe?.result === "greylisted" && !isLast ? "greylisted" : "answered";
+}
+
+/** Why addresses were left out, in the words of the file that lists them. */
+const reasons = {
+  plan_limit_reached: "Not validated: the plan's allowance was used up",
+  insufficient_balance: "Not validated: the balance did not cover it",
+  cancelled: "Not validated: the job was cancelled",
+};
+
+async function readInput(path: string): Promise<AddressFile> {
+  try {
+    return await readAddressFile(path);
+  } catch (fault) {
+    const isMissing = fault instanceof Error && "code" in fault && fault.code === "ENOENT";
+    throw isMissing ? new ApiError("BAD_REQUEST", "The file is gone: send it again") : fault;
+  }
+}
+
+/** The files of the answers, and of the addresses that have none. */
+async function leave(
+  folder: string,
+  day: string,
+  { addresses }: AddressFile,
+  rows: ReadonlyMap<number, string>,
+  why: keyof typeof reasons,
+): Promise<JobOutcome> {
+  const [resultFile, errorsFile] = [`validations-${day}.csv`, `not-validated-${day}.csv`];
+  await writeResult(
+    folder,
+    resultFile,
+    addresses.flatMap((_, place) => rows.get(place) ?? []),
+  );
+  const rest = addresses.filter((_, place) => !rows.has(place));
+  if (rest.length === 0) return { resultFile };
+  await writeRest(folder, errorsFile, rest, reasons[why]);
+  return { resultFile, errorsFile };
+}

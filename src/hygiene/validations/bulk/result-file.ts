@@ -1,0 +1,88 @@
+/** What a bulk validation leaves behind: a CSV row for each answer, in the order of the file, and a list of the rest. */
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { createRefusals } from "../../../audience/imports/refusals.ts";
+import { csvLine } from "../../../platform/csv/write.ts";
+import { newId } from "../../../platform/ids.ts";
+import { createLineFile, type LineFile } from "../../../platform/jobs/line-file.ts";
+import type { Validation } from "../validation.ts";
+import type { FileAddress } from "./address-file.ts";
+
+type Cell = string | number | boolean | null | undefined;
+
+const columns: readonly (readonly [name: string, cell: (answer: Validation) => Cell])[] = [
+  ["email", ({ email }) => email],
+  ["status", ({ status }) => status],
+  ["risk_score", ({ risk_score }) => risk_score],
+  ["format_valid", ({ format_valid }) => format_valid],
+  ["domain_valid", ({ domain_valid }) => domain_valid],
+  ["mx_record_found", ({ mx_record_found }) => mx_record_found],
+  ["email_exists", ({ email_exists }) => email_exists],
+  ["is_catch_all", ({ is_catch_all }) => is_catch_all],
+  ["is_disposable", ({ is_disposable }) => is_disposable],
+  ["is_role_based", ({ is_role_based }) => is_role_based],
+  ["is_complainer", ({ is_complainer }) => is_complainer],
+  ["is_honeypot", ({ is_honeypot }) => is_honeypot],
+  ["is_free_provider", ({ is_free_provider }) => is_free_provider],
+  ["suggestion", ({ suggestion }) => suggestion],
+  ["mx_host", ({ mx_host }) => mx_host],
+  ["smtp_result", ({ smtp_response }) => smtp_response?.result],
+  ["smtp_code", ({ smtp_response }) => smtp_response?.code],
+  ["smtp_enhanced_code", ({ smtp_response }) => smtp_response?.enhanced_code],
+  ["smtp_message", ({ smtp_response }) => smtp_response?.message],
+  ["checked_at", ({ checked_at }) => checked_at.toISOString()],
+];
+
+/** The row of an answer. */
+export function resultRow(answer: Validation): string {
+  return csvLine(columns.map(([, cell]) => textOf(cell(answer))));
+}
+
+/** What is not known, or was not asked, is an empty cell. */
+function textOf(cell: Cell): string | number {
+  return typeof cell === "boolean" ? String(cell) : (cell ?? "");
+}
+
+/** Writes these rows to a file of this name in the job's folder. */
+export function writeResult(folder: string, name: string, rows: readonly string[]): Promise<void> {
+  return writeWhole(folder, name, async (file) => {
+    file.add(csvLine(columns.map(([column]) => column)));
+    for (const row of rows) {
+      file.add(row);
+      if (file.isFull) await file.flush();
+    }
+  });
+}
+
+/** Lists the addresses that were not validated, and why. */
+export function writeRest(
+  folder: string,
+  name: string,
+  rest: readonly FileAddress[],
+  reason: string,
+): Promise<void> {
+  return writeWhole(folder, name, async (file) => {
+    const refusals = createRefusals(file);
+    for (const { line, text } of rest) {
+      refusals.refuse(line, { column: "email", value: text, reason });
+      if (file.isFull) await file.flush();
+    }
+  });
+}
+
+/** A file that is there only when all of it is. */
+async function writeWhole(
+  folder: string,
+  name: string,
+  write: (file: LineFile) => Promise<void>,
+): Promise<void> {
+  const partial = join(folder, newId());
+  try {
+    await using file = await createLineFile(partial);
+    await write(file);
+    await file.close();
+    await rename(partial, join(folder, name));
+  } finally {
+    await rm(partial, { force: true });
+  }
+}

@@ -1,0 +1,87 @@
+/** The SQL of bulk validations: which batches of a job are done, and what they found. */
+import sql from "sql-template-tag";
+import { lockKey } from "../../../platform/database/advisory-lock.ts";
+import type { Queryable } from "../../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import type { Refusal } from "../../../workspace/billing/standing.ts";
+
+export interface BatchKey {
+  readonly jobId: string;
+  /** From 0. */
+  readonly batch: number;
+}
+
+/** What a batch came to, but for its rows. */
+export interface DoneBatch {
+  readonly batch: number;
+  readonly answered: number;
+  /** Answers by status. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** Places of those whose server is asked once more. */
+  readonly greylisted: readonly number[];
+  /** Places of those that had no turn: nobody could be asked, or the hour's cap was reached. */
+  readonly put_back: readonly number[];
+  /** Why not everything was answered. */
+  readonly stopped_by: Refusal | null;
+  readonly done_at: Date;
+}
+
+export interface BatchRows {
+  /** Places in the file, and the rows of the result file that belong to them. */
+  readonly places: readonly number[];
+  readonly rows: readonly string[];
+}
+
+/** Nobody else starts a bulk validation of the workspace before the transaction ends. */
+export async function lockBulk(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`bulk validations of ${workspaceId}`)})`);
+}
+
+/**
+ * Takes a batch for this transaction: true once, for whoever commits. Another run of the job that wants the same waits
+ * here for that, and then has nothing to do.
+ */
+export async function claimBatch(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  key: BatchKey,
+  now: Date,
+): Promise<boolean> {
+  const claimed = await tx.run(sql`
+    insert into validation_batches (workspace_id, job_id, batch, done_at)
+    values (${workspaceId}, ${key.jobId}, ${key.batch}, ${now}) on conflict do nothing`);
+  return claimed === 1;
+}
+
+export async function updateBatch(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  key: BatchKey,
+  done: BatchRows & Pick<DoneBatch, "counts" | "greylisted" | "put_back" | "stopped_by">,
+): Promise<void> {
+  await tx.run(sql`
+    update validation_batches set places = ${done.places}, rows = ${done.rows},
+      counts = ${JSON.stringify(done.counts)}, greylisted = ${done.greylisted}, put_back = ${done.put_back},
+      stopped_by = ${done.stopped_by}
+    where workspace_id = ${workspaceId} and job_id = ${key.jobId} and batch = ${key.batch}`);
+}
+
+/** The batches that are done, in their order. */
+export function listBatches(db: Queryable, workspaceId: WorkspaceId, jobId: string): Promise<DoneBatch[]> {
+  return db.rows(sql`
+    select batch, cardinality(places) as answered, counts, greylisted, put_back, stopped_by, done_at
+    from validation_batches where workspace_id = ${workspaceId} and job_id = ${jobId} order by batch`);
+}
+
+/** What up to `most` batches after this one found, in their order. */
+export function listBatchRows(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  jobId: string,
+  page: { readonly after: number; readonly most: number },
+): Promise<(BatchRows & Pick<DoneBatch, "batch">)[]> {
+  return db.rows(sql`
+    select batch, places, rows from validation_batches
+    where workspace_id = ${workspaceId} and job_id = ${jobId} and batch > ${page.after}
+    order by batch limit ${page.most}`);
+}

@@ -1,0 +1,29 @@
+/** What the DNS says of the domain of an address, by the rules that mail is delivered by (delivery/mx.ts). */
+import { findMailHosts } from "../../delivery/mx.ts";
+import type { Resolver } from "../../mail/resolver.ts";
+import type { DomainFinding } from "./findings.ts";
+
+/** For all look-ups of a domain together. */
+const DEADLINE_MS = 5_000;
+
+/** Never rejects. */
+export async function lookUpDomain(
+  resolver: Resolver,
+  domain: string,
+  allowPrivate: boolean,
+): Promise<DomainFinding> {
+  let hasMx = false;
+  const watched: Resolver = {
+    ...resolver,
+    async mx(name) {
+      const answer = await resolver.mx(name);
+      hasMx = answer.outcome === "found" && answer.records.some(({ exchange }) => exchange !== "");
+      return answer;
+    },
+  };
+  const found = await findMailHosts(watched, domain, { allowPrivate, deadlineMs: DEADLINE_MS });
+  if (found.outcome === "found") {
+    return { outcome: "deliverable", hasMx, hosts: found.hosts.map(({ name }) => name) };
+  }
+  return { outcome: found.status === "deferred" ? "unknown" : "undeliverable", hasMx, hosts: [] };
+}

@@ -1,0 +1,195 @@
+/** Email validation over HTTP. */
+import { type Static, Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { offsetOf } from "../../platform/http/paging.ts";
+import { pageFields, windowField } from "../../platform/http/query.ts";
+import { nullable, omittable, Timestamp } from "../../platform/http/shapes.ts";
+import { fileField } from "../../platform/http/uploads.ts";
+import { JobStarted } from "../../platform/jobs/queue.ts";
+import { getReading } from "../../workspace/billing/meter.ts";
+import type { Plans } from "../../workspace/billing/plans.ts";
+import { MOST_ADDRESSES } from "./bulk/address-file.ts";
+import { startBulkValidation } from "./bulk/start-bulk.ts";
+import type { Examiner } from "./examiner.ts";
+import { findProbeSource } from "./probe-source.ts";
+import { validations } from "./resource.ts";
+import { countDays, firstDay } from "./stats.ts";
+import { listDayCounts, listValidations } from "./store.ts";
+import { createValidate } from "./validate.ts";
+import { Validation } from "./validation.ts";
+import { statuses } from "./verdict.ts";
+
+const LONGEST_EMAIL = 1_000;
+const FILE_BYTES = 20 * 1024 * 1024;
+/** What a validation takes of the allowance. */
+const COST = 1;
+const DAYS = { fallback: 30, most: 365 };
+
+const ValidationRequest = Type.Object(
+  {
+    email: Type.String({
+      minLength: 1,
+      maxLength: LONGEST_EMAIL,
+      description: "A text that is no address is no error: its status is invalid, and it costs nothing.",
+    }),
+    routing_rule_id: omittable(
+      Type.String({ format: "uuid", description: "The address's server is asked from the IP of this rule." }),
+    ),
+    virtual_mta_ip: omittable(
+      Type.String({
+        maxLength: 100,
+        description: "A sending IP that the address's server is asked from, or `routing_rule:<uuid>`.",
+      }),
+    ),
+  },
+  { $id: "ValidationRequest" },
+);
+
+const BulkForm = Type.Object(
+  {
+    file: fileField(
+      `CSV with a column named email (otherwise the first one counts), or one address a line. At most ${FILE_BYTES / 1024 ** 2} MB and ${MOST_ADDRESSES.toLocaleString("en-GB")} addresses.`,
+    ),
+  },
+  { $id: "BulkValidation" },
+);
+
+const HistoryRow = Type.Object(
+  {
+    email: Type.String(),
+    status: Type.Enum([...statuses]),
+    risk_score: Type.Integer(),
+    cost: Type.Integer({ description: "What it took of the allowance." }),
+    created_at: Timestamp,
+  },
+  { $id: "ValidationHistoryRow" },
+);
+
+const Usage = Type.Object(
+  {
+    cost_per_validation: Type.Integer({ description: "What an address takes of the allowance." }),
+    hour_used: Type.Integer(),
+    hour_limit: nullable(Type.Integer({ description: "The workspace's hourly cap; null is none." })),
+    month_used: Type.Integer(),
+    month_limit: nullable(Type.Integer({ description: "The plan's allowance; null is no limit." })),
+    rate_limit_enabled: Type.Boolean({ description: "Whether there is an hourly cap." }),
+  },
+  { $id: "ValidationUsage" },
+);
+
+const counts = {
+  total: Type.Integer(),
+  valid: Type.Integer(),
+  invalid: Type.Integer(),
+  catch_all: Type.Integer(),
+  disposable: Type.Integer(),
+  role_based: Type.Integer(),
+  unknown: Type.Integer(),
+};
+
+const Stats = Type.Object(
+  {
+    totals: Type.Object(counts),
+    daily: Type.Array(Type.Object({ date: Type.String({ format: "date" }), ...counts }), {
+      description: "Every day, oldest first. Days are those of UTC.",
+    }),
+    days: Type.Integer(),
+    since: Timestamp,
+  },
+  { $id: "ValidationStats" },
+);
+
+export interface ValidationDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  readonly dataDir: string;
+  readonly examiner: Examiner;
+}
+
+export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
+  const { db, clock, plans } = deps;
+  const validate = createValidate(deps);
+  return [
+    endpoint({
+      id: "validateEmail",
+      method: "POST",
+      path: "/validations",
+      summary: "Validate one address",
+      needs: need(validations, "write"),
+      body: ValidationRequest,
+      answer: Validation,
+      message: ({ status }) => `The address is ${status}`,
+      idempotent: true,
+      errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE", "RATE_LIMIT_EXCEEDED"],
+      async handle({ caller: { workspaceId }, body }) {
+        const source = await findProbeSource(db, workspaceId, body);
+        return validate(workspaceId, { email: body.email, source });
+      },
+    }),
+    endpoint({
+      id: "validateFile",
+      method: "POST",
+      path: "/validations/bulk",
+      summary: "Validate the addresses of a file, in the background",
+      needs: need(validations, "write"),
+      body: BulkForm,
+      bodyLimit: FILE_BYTES,
+      answer: JobStarted,
+      status: 202,
+      message: "The validation has started",
+      errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE", "CONFLICT"],
+      handle: ({ caller: { workspaceId }, body }) => startBulkValidation(deps, workspaceId, body.file),
+    }),
+    endpoint({
+      id: "listValidations",
+      method: "GET",
+      path: "/validations/history",
+      summary: "Addresses that were validated, newest first",
+      needs: need(validations, "read"),
+      query: pageFields(),
+      answer: Type.Array(HistoryRow),
+      message: "Validation history",
+      handle: ({ caller, query }) =>
+        listValidations(db, caller.workspaceId, { limit: query.limit, offset: offsetOf(query) }),
+    }),
+    endpoint({
+      id: "getValidationUsage",
+      method: "GET",
+      path: "/validations/usage",
+      summary: "What was used of the hour's and the month's allowance",
+      needs: need(validations, "read"),
+      answer: Usage,
+      message: "Validation usage",
+      async handle({ caller }) {
+        const reading = await getReading(db, plans, caller.workspaceId, clock.now());
+        const { hourly_cap } = reading.account;
+        return {
+          cost_per_validation: COST,
+          hour_used: reading.usedInHour.validation,
+          hour_limit: hourly_cap,
+          month_used: reading.used.validation,
+          month_limit: reading.plan.allowances.validation,
+          rate_limit_enabled: hourly_cap !== null,
+        };
+      },
+    }),
+    endpoint({
+      id: "getValidationStats",
+      method: "GET",
+      path: "/validations/stats",
+      summary: "Answers by status, in all and by day",
+      needs: need(validations, "read"),
+      query: { days: windowField(DAYS.most, DAYS.fallback) },
+      answer: Stats,
+      message: "Validation statistics",
+      async handle({ caller, query: { days } }): Promise<Static<typeof Stats>> {
+        const since = firstDay(clock.now(), days);
+        const rows = await listDayCounts(db, caller.workspaceId, since.toISOString().slice(0, 10));
+        return { ...countDays(rows, since, days), days, since };
+      },
+    }),
+  ];
+}

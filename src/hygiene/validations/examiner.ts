@@ -1,0 +1,104 @@
+/**
+ * Finds out about addresses of one domain: the DNS once, the lists, and where a prober is given the domain's own server,
+ * two addresses a conversation. Domains are remembered for some minutes, and for a day whether they take any address.
+ */
+import type { Resolver } from "../../mail/resolver.ts";
+import type { Clock } from "../../platform/clock.ts";
+import { Answers, ExpiringMap } from "../../platform/remember.ts";
+import type { ProbeFinding, Prober } from "../probe/prober.ts";
+import { lookUpDomain } from "./domain-finding.ts";
+import type { DomainFinding, Findings } from "./findings.ts";
+import type { Lists } from "./lists.ts";
+
+export interface ExamineDeps {
+  readonly clock: Clock;
+  readonly resolver: Resolver;
+  readonly lists: Lists;
+  /** Also of domains whose mail hosts are on private addresses. */
+  readonly allowPrivateMx: boolean;
+  /** Null: no server is asked. */
+  readonly prober: Prober | null;
+}
+
+export interface Examination {
+  /** For the whole of a single address; for each conversation of a bulk validation. */
+  readonly deadlineMs: number;
+  /** The source address to ask from; the machine's choice when null. */
+  readonly localAddress: string | null;
+  /** Ends it after the conversation under way. */
+  readonly signal?: AbortSignal;
+}
+
+export interface Examiner {
+  /**
+   * Findings in the order of the local parts (mail/address-syntax.ts), all of this domain.
+   * @throws the signal's reason
+   */
+  examine(domain: string, locals: readonly string[], options: Examination): Promise<Findings[]>;
+}
+
+const DOMAIN_MS = 600_000;
+const MOST_DOMAINS = 20_000;
+const CATCH_ALL_MS = 24 * 3_600_000;
+const MOST_CATCH_ALLS = 50_000;
+/** Of a conversation (prober.ts). */
+const MOST_AT_ONCE = 2;
+
+export function createExaminer({ clock, resolver, lists, allowPrivateMx, prober }: ExamineDeps): Examiner {
+  const nowMs = () => clock.now().getTime();
+  const domains = new Answers<DomainFinding>({
+    ms: DOMAIN_MS,
+    most: MOST_DOMAINS,
+    isKept: ({ outcome }) => outcome !== "unknown",
+    now: nowMs,
+  });
+  const catchAlls = new ExpiringMap<boolean>(MOST_CATCH_ALLS, nowMs);
+
+  const probe = async (
+    asked: Prober,
+    domain: string,
+    hosts: readonly string[],
+    locals: readonly string[],
+    { deadlineMs, localAddress, signal }: Examination,
+  ): Promise<ProbeFinding[]> => {
+    const findings: ProbeFinding[] = [];
+    while (findings.length < locals.length) {
+      signal?.throwIfAborted();
+      const localparts = locals.slice(findings.length, findings.length + MOST_AT_ONCE);
+      const isCatchAllKnown = catchAlls.get(domain) !== undefined;
+      const question = { domain, hosts, localparts, localAddress, isCatchAllKnown };
+      const found = await asked.probe(question, deadlineMs);
+      // Whoever stops also ends conversations, which says nothing about the address.
+      signal?.throwIfAborted();
+      const told = found.find(({ isCatchAll }) => isCatchAll !== null)?.isCatchAll;
+      if (told != null) catchAlls.set(domain, told, CATCH_ALL_MS);
+      findings.push(...found);
+      // A host that says nothing at all is not asked about each of the others.
+      const silence = found.find(({ code, result }) => code === null && result !== "unaskable");
+      if (silence !== undefined) while (findings.length < locals.length) findings.push(silence);
+    }
+    return findings;
+  };
+
+  return {
+    async examine(domain, locals, options) {
+      const began = performance.now();
+      const found = await domains.get(domain, () => lookUpDomain(resolver, domain, allowPrivateMx));
+      const left = { ...options, deadlineMs: options.deadlineMs - (performance.now() - began) };
+      // Nobody knocks at a trap.
+      const isAsked = prober !== null && found.outcome === "deliverable" && !lists.isHoneypot(domain);
+      const probes = isAsked ? await probe(prober, domain, found.hosts, locals, left) : [];
+      const isCatchAll = isAsked ? (catchAlls.get(domain) ?? null) : null;
+      const checkedAt = clock.now();
+      return Promise.all(
+        locals.map(async (local, at) => ({
+          ...(await lists.lookUp(local, domain)),
+          domain: found,
+          probe: probes[at] ?? null,
+          isCatchAll,
+          checkedAt,
+        })),
+      );
+    },
+  };
+}

@@ -1,0 +1,43 @@
+/** What is found out about one address, before anybody judges it. */
+import type { ProbeFinding } from "../probe/prober.ts";
+
+/** What the DNS says of a domain. */
+export type DomainFinding =
+  /** It takes mail: `hosts` in the order to try them, the domain itself where there is no MX. */
+  | { readonly outcome: "deliverable"; readonly hasMx: boolean; readonly hosts: readonly string[] }
+  /** It cannot take mail, or only where we do not go (private addresses). */
+  | { readonly outcome: "undeliverable"; readonly hasMx: boolean; readonly hosts: readonly [] }
+  /** Nobody could tell us. */
+  | { readonly outcome: "unknown"; readonly hasMx: boolean; readonly hosts: readonly [] };
+
+export interface Findings {
+  /** Null for a text that is no address: nothing else was looked at. */
+  readonly domain: DomainFinding | null;
+  readonly isDisposable: boolean;
+  readonly isRoleBased: boolean;
+  readonly isFreeProvider: boolean;
+  /** The domain is a known spam trap. */
+  readonly isHoneypot: boolean;
+  /** The domain that was likely meant. */
+  readonly suggestion: string | null;
+  /** Null when no server was asked. */
+  readonly probe: ProbeFinding | null;
+  /** Null: not known. */
+  readonly isCatchAll: boolean | null;
+  readonly checkedAt: Date;
+}
+
+/** Of a text that is no address. */
+export function malformed(checkedAt: Date): Findings {
+  return {
+    domain: null,
+    isDisposable: false,
+    isRoleBased: false,
+    isFreeProvider: false,
+    isHoneypot: false,
+    suggestion: null,
+    probe: null,
+    isCatchAll: null,
+    checkedAt,
+  };
+}

@@ -1,0 +1,23 @@
+/** The examiner of a process, as it is configured. */
+import type { Clock } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config.ts";
+import { createResolver } from "../../platform/dns.ts";
+import type { Prober } from "../probe/prober.ts";
+import { createExaminer, type Examiner } from "./examiner.ts";
+import { createLists } from "./lists.ts";
+
+const DNS = { timeoutMs: 4_000, tries: 2 };
+
+/** Opens nothing before it is asked. */
+export function openExaminer(
+  { config, clock }: { readonly config: Config; readonly clock: Clock },
+  prober: Prober | null,
+): Examiner {
+  return createExaminer({
+    clock,
+    resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
+    lists: createLists(config.DATA_DIR, config.TRAP_DOMAINS_FILE),
+    allowPrivateMx: config.ALLOW_PRIVATE_MX,
+    prober,
+  });
+}

@@ -1,0 +1,85 @@
+/** A newer list of disposable domains, from a file or a URL of the operator's choice. */
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { parseDomain } from "../../mail/address.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { newId } from "../../platform/ids.ts";
+import { disposableFile, entriesOf } from "./lists.ts";
+
+const FETCH_MS = 30_000;
+const MOST_BYTES = 10 * 1024 ** 2;
+/** A page that says "not found" has fewer lines that are domains. */
+const FEWEST_DOMAINS = 100;
+/** Lines that are none, of a hundred. */
+const MOST_WRONG = 1;
+
+/**
+ * Replaces the operator's list, at once and whole; running services see it within a minute.
+ * @param from a path, or an http or https URL
+ * @returns how many domains it has
+ * @throws ApiError BAD_REQUEST with a sentence for the operator; the list stays as it was
+ */
+export async function refreshDisposableDomains(dataDir: string, from: string): Promise<number> {
+  const text = /^https?:\/\//i.test(from) ? await fetchText(from) : await readText(from);
+  const entries = [...new Set(entriesOf(text))];
+  const domains = entries.flatMap((entry) => {
+    const parsed = parseDomain(entry);
+    return parsed.ok ? [parsed.domain] : [];
+  });
+  if (domains.length < FEWEST_DOMAINS) {
+    throw refusal(`it has ${domains.length} domains, a list has at least ${FEWEST_DOMAINS}`);
+  }
+  if ((entries.length - domains.length) * 100 > entries.length * MOST_WRONG) {
+    throw refusal(`${entries.length - domains.length} of its ${entries.length} lines are no domains`);
+  }
+  const path = disposableFile(dataDir);
+  const partial = `${path}.${newId()}`;
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(partial, `${domains.join("\n")}\n`, { flag: "wx", flush: true });
+    await rename(partial, path);
+  } finally {
+    await rm(partial, { force: true });
+  }
+  return domains.length;
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    if ((await stat(path)).size > MOST_BYTES) throw tooLarge();
+    return await readFile(path, "utf8");
+  } catch (fault) {
+    throw fault instanceof ApiError ? fault : refusal(`it cannot be read (${reasonOf(fault)})`);
+  }
+}
+
+async function fetchText(url: string): Promise<string> {
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_MS) });
+    if (!response.ok) throw refusal(`its server answered ${response.status}`);
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) {
+      bytes += chunk.length;
+      if (bytes > MOST_BYTES) throw tooLarge();
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  } catch (fault) {
+    throw fault instanceof ApiError ? fault : refusal(`it cannot be fetched (${reasonOf(fault)})`);
+  }
+}
+
+function tooLarge(): ApiError {
+  return refusal(`it has more than ${MOST_BYTES / 1024 ** 2} MB`);
+}
+
+function refusal(why: string): ApiError {
+  return new ApiError("BAD_REQUEST", `The list was not taken: ${why}`);
+}
+
+/** fetch says what went wrong in the cause. */
+function reasonOf(fault: unknown): string {
+  if (!(fault instanceof Error)) return String(fault);
+  return fault.cause instanceof Error ? fault.cause.message : fault.message;
+}

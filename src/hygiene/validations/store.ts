@@ -1,0 +1,102 @@
+/** The SQL of validations: their history, and how many came to which end on each day. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { noteUseSql } from "../../workspace/billing/meter-store.ts";
+import type { Status, Verdict } from "./verdict.ts";
+
+export interface HistoryRow extends Verdict {
+  readonly email: string;
+  /** Validations of the allowance: 0 or 1. */
+  readonly cost: number;
+  readonly created_at: Date;
+}
+
+export interface NewValidation extends HistoryRow {
+  readonly id: string;
+}
+
+/** Adds answers to the history. What they cost is taken in the same transaction, by the caller. */
+export async function insertValidations(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  rows: readonly NewValidation[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.run(sql`
+    insert into validations (workspace_id, id, email, status, risk_score, cost, created_at)
+    select ${workspaceId}, * from unnest(${rows.map(({ id }) => id)}::uuid[],
+      ${rows.map(({ email }) => email)}::text[], ${rows.map(({ status }) => status)}::text[],
+      ${rows.map(({ risk_score }) => risk_score)}::smallint[], ${rows.map(({ cost }) => cost)}::smallint[],
+      ${rows.map(({ created_at }) => created_at)}::timestamptz[])`);
+}
+
+/** The answer about an address that was put into the history before it was known. */
+export async function updateVerdict(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  { status, risk_score }: Verdict,
+): Promise<void> {
+  await tx.run(sql`
+    update validations set status = ${status}, risk_score = ${risk_score}
+    where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** Takes one out of the history that found no answer because of us, and gives back what it cost. */
+export async function removeUnanswered(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  now: Date,
+): Promise<void> {
+  const removed = await tx.run(
+    sql`delete from validations where workspace_id = ${workspaceId} and id = ${id}`,
+  );
+  const back = sql`(select ${workspaceId}::uuid as workspace_id, ${-removed}::int as quantity) back`;
+  await tx.run(noteUseSql("validation", back, now));
+}
+
+/** Counts answers on the day (UTC) of `now`. */
+export async function addToDay(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  given: readonly Status[],
+  now: Date,
+): Promise<void> {
+  const counts = [...Map.groupBy(given, (status) => status)].sort(([a], [b]) => (a < b ? -1 : 1));
+  await tx.run(sql`
+    insert into validation_days (workspace_id, day, status, count)
+    select ${workspaceId}, ${now.toISOString().slice(0, 10)}::date, *
+    from unnest(${counts.map(([status]) => status)}::text[], ${counts.map(([, all]) => all.length)}::bigint[])
+    on conflict (workspace_id, day, status) do update set count = validation_days.count + excluded.count`);
+}
+
+/** Newest first. */
+export function listValidations(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<HistoryRow[]> {
+  return db.rows(sql`
+    select email, status, risk_score, cost, created_at from validations where workspace_id = ${workspaceId}
+    order by id desc limit ${page.limit} offset ${page.offset}`);
+}
+
+/** Answers by day and status, since a day (YYYY-MM-DD, UTC). */
+export function listDayCounts(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  since: string,
+): Promise<{ day: string; status: Status; count: number }[]> {
+  return db.rows(sql`
+    select day::text, status, count from validation_days
+    where workspace_id = ${workspaceId} and day >= ${since}::date`);
+}
+
+/** Forgets up to `most` answers from before this moment; says how many. */
+export function removeOldValidations(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from validations where (workspace_id, id) in (
+      select workspace_id, id from validations where created_at < ${before} limit ${most})`);
+}

@@ -1,0 +1,61 @@
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
+import { testDatabase } from "../../../test/support/database.ts";
+import { startFakeDns } from "../../../test/support/fake-dns.ts";
+import { startFakeMx } from "../../../test/support/fake-mx.ts";
+import { systemClock } from "../../platform/clock.ts";
+import { getReading } from "../../workspace/billing/meter.ts";
+import { plans } from "../../workspace/billing/plans.ts";
+import { createProber } from "../probe/prober.ts";
+import { ProviderTurns, type TurnLimits } from "../probe/provider-turns.ts";
+import { createExaminer } from "./examiner.ts";
+import { createLists } from "./lists.ts";
+import { listValidations } from "./store.ts";
+import { createValidate } from "./validate.ts";
+
+const db = await testDatabase();
+const dns = await startFakeDns({
+  "good.test": { MX: [[10, "mx.good.test"]] },
+  "mx.good.test": { A: ["127.0.0.1"] },
+});
+afterAll(() => dns.close());
+
+async function validator(limits: Partial<TurnLimits> = {}) {
+  const mx = await startFakeMx();
+  const prober = createProber({
+    resolver: dns.resolver,
+    ehloName: "out.example.test",
+    port: mx.port,
+    allowPrivate: true,
+    turns: new ProviderTurns(limits),
+  });
+  onTestFinished(async () => {
+    await prober.close();
+    await mx.close();
+  });
+  const examiner = createExaminer({
+    clock: systemClock,
+    resolver: dns.resolver,
+    lists: createLists("/nonexistent", []),
+    allowPrivateMx: true,
+    prober,
+  });
+  const workspaceId = await insertBareWorkspace(db);
+  const validate = createValidate({ db, clock: systemClock, plans, examiner });
+  return { workspaceId, prober, ask: (email: string) => validate(workspaceId, { email, source: null }) };
+}
+
+test("an answer of a service that stops is none: nobody pays for it, and it is in no history", async () => {
+  const { workspaceId, prober, ask } = await validator();
+  await prober.close();
+  await expect(ask("ada@good.test")).rejects.toMatchObject({ status: 503 });
+  expect((await getReading(db, plans, workspaceId, systemClock.now())).used.validation).toBe(0);
+  expect(await listValidations(db, workspaceId, { limit: 10, offset: 0 })).toEqual([]);
+});
+
+test("where our turn at the provider does not come the answer is unknown, and is not kept", async () => {
+  const { ask } = await validator({ mostWaiting: 0 });
+  const unknown = { status: "unknown", smtp_response: { result: "timeout", code: null }, cached: false };
+  expect(await ask("ada@good.test")).toMatchObject(unknown);
+  expect(await ask("ada@good.test")).toMatchObject(unknown);
+});

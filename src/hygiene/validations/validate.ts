@@ -1,0 +1,119 @@
+/**
+ * One address, while its caller waits. What it costs is taken together with its row in the history before anything slow
+ * is done, so that of many calls at the limit exactly those pass that are covered. Until the answer is known the row
+ * says `unknown`, which is the truth if this process dies meanwhile; where we fail, it goes and the cost comes back.
+ */
+import { addressOf, judgeRecipients } from "../../audience/suppression-lists/judge.ts";
+import { readSyntax } from "../../mail/address-syntax.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { overloaded } from "../../platform/errors.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { ExpiringMap } from "../../platform/remember.ts";
+import { takeUpTo } from "../../workspace/billing/meter.ts";
+import type { Plans } from "../../workspace/billing/plans.ts";
+import { refusalError } from "../../workspace/billing/refusal.ts";
+import type { Examiner } from "./examiner.ts";
+import { type Findings, malformed } from "./findings.ts";
+import { addToDay, insertValidations, removeUnanswered, updateVerdict } from "./store.ts";
+import { type Validation, validationOf } from "./validation.ts";
+import { RISK, type Verdict } from "./verdict.ts";
+
+export interface ValidateDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  readonly examiner: Examiner;
+}
+
+/**
+ * @returns also for a text that is no address
+ * @throws ApiError PLAN_LIMIT_REACHED, INSUFFICIENT_BALANCE or RATE_LIMIT_EXCEEDED when nothing covers it
+ */
+export type Validate = (workspaceId: WorkspaceId, asked: Asked) => Promise<Validation>;
+
+export interface Asked {
+  readonly email: string;
+  /** The sending IP to ask the address's server from; the machine's choice when null. */
+  readonly source: string | null;
+}
+
+/** DNS and server together. */
+const DEADLINE_MS = 15_000;
+/** How long an answer is good for the next who asks, in the same workspace. */
+const RECENT_MS = 600_000;
+const MOST_RECENT = 10_000;
+
+export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Validate {
+  const recent = new ExpiringMap<Findings>(MOST_RECENT, () => clock.now().getTime());
+
+  /** Takes `cost`, and writes the row that it paid for; answers the row's id. */
+  const record = async (
+    tx: Queryable,
+    workspaceId: WorkspaceId,
+    email: string,
+    verdict: Verdict,
+    cost: 0 | 1,
+  ) => {
+    const now = clock.now();
+    if (cost > 0) {
+      const { taken, refusal } = await takeUpTo(tx, plans, workspaceId, "validation", cost, now);
+      if (taken < cost) throw refusalError(refusal, now);
+    }
+    const { status, risk_score } = verdict;
+    const id = newId();
+    await insertValidations(tx, workspaceId, [{ id, email, status, risk_score, cost, created_at: now }]);
+    return id;
+  };
+
+  /** The answer is known already: one transaction does it all. */
+  const recordKnown = async (workspaceId: WorkspaceId, answer: Validation, cost: 0 | 1) => {
+    await db.transaction(async (tx) => {
+      await record(tx, workspaceId, answer.email, answer, cost);
+      await addToDay(tx, workspaceId, [answer.status], clock.now());
+    });
+    return answer;
+  };
+
+  return async (workspaceId, { email: given, source }) => {
+    const email = given.trim().toWellFormed();
+    const syntax = readSyntax(given);
+    if (!syntax.ok) {
+      const unknown = { isComplainer: false, isCached: false };
+      return recordKnown(workspaceId, validationOf(email, malformed(clock.now()), unknown), 0);
+    }
+    const { local, domain } = syntax;
+    const address = addressOf({ localpart: local, domain });
+    const answerOf = async (findings: Findings, isCached: boolean) => {
+      const [found] = await judgeRecipients(db, [{ workspaceId, address, domain }]);
+      return validationOf(email, findings, { isComplainer: found?.reason === "complaint", isCached });
+    };
+    // The local part as it is, for a server may tell Ada from ada.
+    const key = `${workspaceId} ${source} ${local}@${domain}`;
+    const known = recent.get(key);
+    if (known !== undefined) return recordKnown(workspaceId, await answerOf(known, true), 1);
+
+    const pending = { status: "unknown", risk_score: RISK.unknown } as const;
+    const id = await db.transaction((tx) => record(tx, workspaceId, email, pending, 1));
+    try {
+      const [findings] = await examiner.examine(domain, [local], {
+        deadlineMs: DEADLINE_MS,
+        localAddress: source,
+      });
+      if (findings === undefined) throw new Error("an address was examined without findings");
+      if (findings.probe?.result === "stopped") throw overloaded("The service is stopping; try again");
+      const answer = await answerOf(findings, false);
+      await db.transaction(async (tx) => {
+        await updateVerdict(tx, workspaceId, id, answer);
+        await addToDay(tx, workspaceId, [answer.status], clock.now());
+      });
+      // Where the DNS, or our turn at the provider, left us without an answer the next call may find one.
+      const isFound = findings.domain?.outcome !== "unknown" && findings.probe?.result !== "no_turn";
+      if (isFound) recent.set(key, findings, RECENT_MS);
+      return answer;
+    } catch (fault) {
+      await db.transaction((tx) => removeUnanswered(tx, workspaceId, id, clock.now()));
+      throw fault;
+    }
+  };
+}

@@ -1,0 +1,220 @@
+/** Routing rules: which of a workspace's mail leaves from which address, pool, or through which smart host. */
+import { type Static, Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, notFound } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { Deleted, Id, omittable, Timestamp } from "../../platform/http/shapes.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Secrets } from "../../platform/secrets.ts";
+import { beginRoutingChange } from "../sending-ips/routing-change.ts";
+import { type ReaderOptions, type RuleInput, readRule } from "./read-rule.ts";
+import { redacted } from "./relay-url.ts";
+import { actionOf } from "./routing.ts";
+import {
+  countRoutingRules,
+  findRoutingRule,
+  insertRoutingRule,
+  listRoutingRules,
+  type RoutingRuleRow,
+  removeRoutingRule,
+  updateRoutingRule,
+} from "./store.ts";
+
+const routingRules: Resource = { name: "routing_rules", label: "Routing rules", group: "Sending identity" };
+
+const MOST_RULES = 200;
+const MOST_NAMES = 1_000;
+const DEFAULT_PRIORITY = 100;
+
+const RuleMatch = Type.Object(
+  {
+    recipient_domains: omittable(Type.Array(Type.String({ maxLength: 300 }), { maxItems: MOST_NAMES })),
+    providers: omittable(
+      Type.Array(Type.String({ maxLength: 100 }), {
+        maxItems: 100,
+        description: "Mailbox providers, by the names of lanes: google, yahoo, outlook ...",
+      }),
+    ),
+  },
+  { $id: "RoutingRuleMatch", description: "Both have to match; what is empty matches everything." },
+);
+
+const RuleAction = Type.Object(
+  {
+    source_ip_id: omittable(Type.Unsafe<string>({ ...Id, description: "A sending IP." })),
+    pool: omittable(Type.String({ maxLength: 300, description: "Any sending IP of this pool." })),
+    relay_url: omittable(
+      Type.String({
+        maxLength: 1_000,
+        description: "A smart host, `smtp://user:password@host:587`; the password is never shown.",
+      }),
+    ),
+  },
+  { $id: "RoutingRuleAction", description: "One of the three." },
+);
+
+const priority = Type.Integer({ minimum: 0, maximum: 1_000_000, description: "Lower goes first." });
+
+const RoutingRule = Type.Object(
+  {
+    id: Id,
+    name: Type.String(),
+    priority,
+    match: Type.Object({
+      recipient_domains: Type.Array(Type.String()),
+      providers: Type.Array(Type.String()),
+    }),
+    action: RuleAction,
+    is_active: Type.Boolean(),
+    is_automatic: Type.Boolean({ description: "False: only for campaigns that name the rule." }),
+    created_at: Timestamp,
+  },
+  { $id: "RoutingRule" },
+);
+
+const optional = {
+  priority: omittable(priority),
+  match: omittable(RuleMatch),
+  is_active: omittable(Type.Boolean()),
+  is_automatic: omittable(Type.Boolean()),
+};
+
+const RoutingRuleInput = Type.Object(
+  { name: Type.String(), action: RuleAction, ...optional },
+  { $id: "RoutingRuleInput" },
+);
+
+const RoutingRuleUpdate = Type.Object(
+  { name: omittable(Type.String()), action: omittable(RuleAction), ...optional },
+  { $id: "RoutingRuleUpdate" },
+);
+
+export interface RoutingRuleDeps extends Pick<ReaderOptions, "providers" | "allowPrivate"> {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  /** Why it cannot be deleted: who uses it. */
+  readonly userOf: (db: Queryable, workspaceId: WorkspaceId, ruleId: string) => Promise<string | undefined>;
+}
+
+export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
+  const { db, clock, secrets } = deps;
+  const shown = (row: RoutingRuleRow): Static<typeof RoutingRule> => {
+    const action = actionOf(secrets, row);
+    return {
+      id: row.id,
+      name: row.name,
+      priority: row.priority,
+      match: { recipient_domains: [...row.recipient_domains], providers: [...row.providers] },
+      action: "relay_url" in action ? { relay_url: redacted(action.relay_url) } : action,
+      is_active: row.is_active,
+      is_automatic: row.is_automatic,
+      created_at: row.created_at,
+    };
+  };
+  const found = async (tx: Queryable, workspaceId: WorkspaceId, id: string) => {
+    const rule = await findRoutingRule(tx, workspaceId, id);
+    if (rule === undefined) throw notFound("Routing rule");
+    return rule;
+  };
+  const read = (tx: Queryable, workspaceId: WorkspaceId, body: RuleInput, before: RoutingRuleRow) =>
+    readRule({ ...deps, tx, workspaceId }, body, before);
+  const change = <Answer>(workspaceId: WorkspaceId, work: (tx: Queryable) => Promise<Answer>) =>
+    db.transaction(async (tx) => {
+      await beginRoutingChange(tx, workspaceId);
+      return work(tx);
+    });
+  return [
+    endpoint({
+      id: "listRoutingRules",
+      method: "GET",
+      path: "/routing-rules",
+      summary: "List the routing rules in the order in which they are asked",
+      needs: need(routingRules, "read"),
+      answer: Type.Array(RoutingRule),
+      message: "Routing rules",
+      handle: async ({ caller }) => (await listRoutingRules(db, caller.workspaceId)).map(shown),
+    }),
+    endpoint({
+      id: "createRoutingRule",
+      method: "POST",
+      path: "/routing-rules",
+      summary: "Add a routing rule",
+      needs: need(routingRules, "write"),
+      body: RoutingRuleInput,
+      answer: RoutingRule,
+      status: 201,
+      errors: ["CONFLICT"],
+      message: "Routing rule created",
+      handle: ({ caller: { workspaceId }, body }) =>
+        change(workspaceId, async (tx) => {
+          if ((await countRoutingRules(tx, workspaceId)) >= MOST_RULES) {
+            throw new ApiError(
+              "CONFLICT",
+              `There are ${MOST_RULES} routing rules; delete one that is not needed`,
+            );
+          }
+          const rule = await read(tx, workspaceId, body, { ...empty, id: newId(), created_at: clock.now() });
+          await insertRoutingRule(tx, workspaceId, rule);
+          return shown(rule);
+        }),
+    }),
+    endpoint({
+      id: "getRoutingRule",
+      method: "GET",
+      path: "/routing-rules/{id}",
+      summary: "One routing rule",
+      needs: need(routingRules, "read"),
+      answer: RoutingRule,
+      message: "Routing rule",
+      handle: async ({ caller, params }) => shown(await found(db, caller.workspaceId, params.id)),
+    }),
+    endpoint({
+      id: "updateRoutingRule",
+      method: "PATCH",
+      path: "/routing-rules/{id}",
+      summary: "Change a routing rule; what is omitted stays, match and action are replaced whole",
+      needs: need(routingRules, "write"),
+      body: RoutingRuleUpdate,
+      answer: RoutingRule,
+      message: "Routing rule updated",
+      handle: ({ caller: { workspaceId }, params: { id }, body }) =>
+        change(workspaceId, async (tx) => {
+          const rule = await read(tx, workspaceId, body, await found(tx, workspaceId, id));
+          await updateRoutingRule(tx, workspaceId, rule);
+          return shown(rule);
+        }),
+    }),
+    endpoint({
+      id: "deleteRoutingRule",
+      method: "DELETE",
+      path: "/routing-rules/{id}",
+      summary: "Delete a routing rule that no scheduled or sending campaign names",
+      needs: need(routingRules, "write"),
+      answer: Deleted,
+      errors: ["CONFLICT"],
+      message: "Routing rule deleted",
+      handle: ({ caller: { workspaceId }, params: { id } }) =>
+        change(workspaceId, async (tx) => {
+          await found(tx, workspaceId, id);
+          const user = await deps.userOf(tx, workspaceId, id);
+          if (user !== undefined) throw new ApiError("CONFLICT", `${user} uses the routing rule`);
+          await removeRoutingRule(tx, workspaceId, id);
+          return { id, deleted: true } as const;
+        }),
+    }),
+  ];
+}
+
+const empty = {
+  name: "",
+  priority: DEFAULT_PRIORITY,
+  is_active: true,
+  is_automatic: true,
+  recipient_domains: [],
+  providers: [],
+  source_ip_id: null,
+  pool: null,
+  relay_url: null,
+} satisfies Omit<RoutingRuleRow, "id" | "created_at">;

@@ -1,0 +1,250 @@
+/** Sending IPs: addresses of the delivery machines that a workspace sends from, their pools and their warm-up. */
+import { type Static, Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError, notFound } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import {
+  Deleted,
+  Id,
+  NullableTimestamp,
+  nullable,
+  omittable,
+  Timestamp,
+} from "../../platform/http/shapes.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { type IpRules, readHostname, readIp, readPool } from "./read-sending-ip.ts";
+import { beginRoutingChange } from "./routing-change.ts";
+import {
+  countSendingIps,
+  findSendingIp,
+  insertSendingIp,
+  listSendingIps,
+  removeSendingIp,
+  type SendingIpRow,
+  type SendingIpSettings,
+  updateSendingIp,
+} from "./store.ts";
+
+const sendingIps: Resource = { name: "sending_ips", label: "Sending IPs", group: "Sending identity" };
+
+const MOST_IPS = 200;
+
+const LaneWarmUp = Type.Object({
+  provider: Type.String({ description: "Mailbox provider, as `match.providers` of routing rules has it." }),
+  day: Type.Integer({ description: "Of the plan, from 1; days without mail do not count." }),
+  ceiling: Type.Integer({ description: "Messages today (UTC)." }),
+  sent_today: Type.Integer(),
+  deferred_today: Type.Integer({
+    description: "Of these, put off for our reputation; more than 5 % repeat the day.",
+  }),
+});
+
+const WarmUp = Type.Object({
+  enabled: Type.Boolean(),
+  started_at: NullableTimestamp,
+  day: Type.Union([Type.Integer(), Type.Null()], {
+    description: "Of the plan, where it is furthest; null while it is off.",
+  }),
+  sent_today: Type.Integer({ description: "To all providers, while it was warmed up." }),
+  providers: Type.Array(LaneWarmUp, {
+    description: "Empty while it is off.",
+  }),
+});
+
+const SendingIp = Type.Object(
+  {
+    id: Id,
+    ip: Type.String(),
+    hostname: Type.String({ description: "EHLO name; the address should have it as its reverse name." }),
+    pool: nullable(Type.String()),
+    is_active: Type.Boolean(),
+    warm_up: WarmUp,
+    created_at: Timestamp,
+  },
+  { $id: "SendingIp" },
+);
+
+const settings = {
+  hostname: omittable(
+    Type.String({ maxLength: 300, description: "EHLO name. Omitted: that of the service." }),
+  ),
+  pool: omittable(
+    Type.String({ maxLength: 300, description: "Routing rules may name it instead of an address." }),
+  ),
+  is_active: omittable(Type.Boolean({ description: "False: mail that is to leave from it waits." })),
+  warm_up_enabled: omittable(Type.Boolean({ description: "True: begins to be warmed up, or goes on." })),
+};
+
+const SendingIpInput = Type.Object(
+  {
+    ip: Type.String({ minLength: 1, maxLength: 100, description: "IPv4 or IPv6." }),
+    ...settings,
+  },
+  { $id: "SendingIpInput" },
+);
+
+const SendingIpUpdate = Type.Object(settings, { $id: "SendingIpUpdate" });
+
+/** What delivery knows of an address that is being warmed up. */
+export interface WarmUpState {
+  readonly day: number;
+  readonly sent_today: number;
+  readonly providers: readonly Static<typeof LaneWarmUp>[];
+}
+
+export interface SendingIpDeps extends IpRules {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** EHLO name of what has none of its own. */
+  readonly mailHostname: string;
+  /** Of those that are being warmed up, by id. */
+  readonly warmUpsOf: (
+    db: Queryable,
+    workspaceId: WorkspaceId,
+    ips: readonly SendingIpRow[],
+    now: Date,
+  ) => Promise<ReadonlyMap<string, WarmUpState>>;
+  /** Why it cannot be deleted: who uses it. */
+  readonly userOf: (db: Queryable, workspaceId: WorkspaceId, ip: SendingIpRow) => Promise<string | undefined>;
+}
+
+export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
+  const { db, clock } = deps;
+  const shownAll = async (workspaceId: WorkspaceId, rows: readonly SendingIpRow[]) => {
+    const states = await deps.warmUpsOf(db, workspaceId, rows, clock.now());
+    return rows.map((row) => shown(row, deps.mailHostname, states.get(row.id)));
+  };
+  const shownOne = async (workspaceId: WorkspaceId, row: SendingIpRow | undefined) => {
+    if (row === undefined) throw notFound("Sending IP");
+    const states = await deps.warmUpsOf(db, workspaceId, [row], clock.now());
+    return shown(row, deps.mailHostname, states.get(row.id));
+  };
+  return [
+    endpoint({
+      id: "listSendingIps",
+      method: "GET",
+      path: "/sending-ips",
+      summary: "List the sending IPs with the state of their warm-up, newest first",
+      needs: need(sendingIps, "read"),
+      answer: Type.Array(SendingIp),
+      message: "Sending IPs",
+      handle: async ({ caller: { workspaceId } }) =>
+        shownAll(workspaceId, await listSendingIps(db, workspaceId)),
+    }),
+    endpoint({
+      id: "createSendingIp",
+      method: "POST",
+      path: "/sending-ips",
+      summary: "Claim an address of the delivery machines for this workspace",
+      needs: need(sendingIps, "write"),
+      body: SendingIpInput,
+      answer: SendingIp,
+      status: 201,
+      errors: ["CONFLICT"],
+      message: ({ ip }) => `${ip} was added`,
+      async handle({ caller: { workspaceId }, body }) {
+        const ip = readIp(body.ip.trim(), deps);
+        const row = await db.transaction(async (tx) => {
+          await beginRoutingChange(tx, workspaceId);
+          if ((await countSendingIps(tx, workspaceId)) >= MOST_IPS) {
+            throw new ApiError(
+              "CONFLICT",
+              `There are ${MOST_IPS} sending IPs; delete one that is not needed`,
+            );
+          }
+          return insertSendingIp(tx, workspaceId, ip, readSettings(body, fresh, clock.now()), clock.now());
+        });
+        if (row === undefined) throw new ApiError("CONFLICT", `${ip} is a sending IP already`);
+        return shownOne(workspaceId, row);
+      },
+    }),
+    endpoint({
+      id: "getSendingIp",
+      method: "GET",
+      path: "/sending-ips/{id}",
+      summary: "One sending IP with the state of its warm-up",
+      needs: need(sendingIps, "read"),
+      answer: SendingIp,
+      message: "Sending IP",
+      handle: async ({ caller: { workspaceId }, params }) =>
+        shownOne(workspaceId, await findSendingIp(db, workspaceId, params.id)),
+    }),
+    endpoint({
+      id: "updateSendingIp",
+      method: "PATCH",
+      path: "/sending-ips/{id}",
+      summary: "Change a sending IP, or switch its warm-up on or off; what is omitted stays",
+      needs: need(sendingIps, "write"),
+      body: SendingIpUpdate,
+      answer: SendingIp,
+      message: "Sending IP updated",
+      async handle({ caller: { workspaceId }, params: { id }, body }) {
+        const row = await db.transaction(async (tx) => {
+          await beginRoutingChange(tx, workspaceId);
+          const before = await findSendingIp(tx, workspaceId, id);
+          if (before === undefined) throw notFound("Sending IP");
+          return updateSendingIp(tx, workspaceId, id, readSettings(body, before, clock.now()));
+        });
+        return shownOne(workspaceId, row);
+      },
+    }),
+    endpoint({
+      id: "deleteSendingIp",
+      method: "DELETE",
+      path: "/sending-ips/{id}",
+      summary: "Give an address up; what waits for it leaves by the remaining rules",
+      needs: need(sendingIps, "write"),
+      answer: Deleted,
+      errors: ["CONFLICT"],
+      message: "Sending IP deleted",
+      async handle({ caller: { workspaceId }, params: { id } }) {
+        await db.transaction(async (tx) => {
+          await beginRoutingChange(tx, workspaceId);
+          const row = await findSendingIp(tx, workspaceId, id);
+          if (row === undefined) throw notFound("Sending IP");
+          const user = await deps.userOf(tx, workspaceId, row);
+          if (user !== undefined) throw new ApiError("CONFLICT", `${user} uses the sending IP ${row.ip}`);
+          await removeSendingIp(tx, workspaceId, id);
+        });
+        return { id, deleted: true } as const;
+      },
+    }),
+  ];
+}
+
+const fresh: SendingIpSettings = { hostname: null, pool: null, is_active: true, warm_up_started_at: null };
+
+/** Null gives a name or a pool up; of the switches it says nothing. */
+function readSettings(
+  body: Static<typeof SendingIpUpdate>,
+  before: SendingIpSettings,
+  now: Date,
+): SendingIpSettings {
+  const isWarmingUp = body.warm_up_enabled ?? before.warm_up_started_at !== null;
+  return {
+    hostname: body.hostname === undefined ? before.hostname : readHostname(body.hostname),
+    pool: body.pool === undefined ? before.pool : readPool(body.pool),
+    is_active: body.is_active ?? before.is_active,
+    warm_up_started_at: isWarmingUp ? (before.warm_up_started_at ?? now) : null,
+  };
+}
+
+function shown(
+  { warm_up_started_at, hostname, ...row }: SendingIpRow,
+  mailHostname: string,
+  state: WarmUpState | undefined,
+): Static<typeof SendingIp> {
+  const { day, sent_today, providers } = state ?? { day: null, sent_today: 0, providers: [] };
+  return {
+    ...row,
+    hostname: hostname ?? mailHostname,
+    warm_up: {
+      enabled: warm_up_started_at !== null,
+      started_at: warm_up_started_at,
+      day,
+      sent_today,
+      providers: [...providers],
+    },
+  };
+}

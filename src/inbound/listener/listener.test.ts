@@ -1,0 +1,354 @@
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect as connectTcp, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { eventually } from "../../../test/support/eventually.ts";
+import { openSmtp, type SmtpClient } from "../../../test/support/smtp-client.ts";
+import { createLog } from "../../platform/log.ts";
+import { type Certificate, openCertificate } from "./certificate.ts";
+import { createConnectionCaps } from "./connection-caps.ts";
+import { type Conversation, type Listener, type ListenerOptions, startListener } from "./listener.ts";
+import { MessageMemory } from "./message-data.ts";
+import { makeSelfSigned } from "./self-signed.ts";
+import { SmtpReply } from "./smtp-reply.ts";
+
+const log = createLog("silent");
+const MOST_BYTES = 100_000;
+let folder: string;
+let certificate: Certificate;
+let listeners: Listener[] = [];
+let received: Buffer[] = [];
+
+const own = () => ({ TLS_CERT_FILE: null, TLS_KEY_FILE: null, DATA_DIR: folder, MAIL_HOSTNAME: "mx.test" });
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "posthaste-listener-"));
+  certificate = openCertificate(own(), new Date(), log);
+  received = [];
+});
+afterEach(async () => {
+  await Promise.all(listeners.map((listener) => listener.stop(0)));
+  listeners = [];
+  certificate.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A port that takes everything from everybody. */
+async function listen(change: Partial<ListenerOptions> = {}, said: Partial<Conversation> = {}) {
+  const memory = new MessageMemory(1_000_000);
+  const listener = await startListener({
+    host: "127.0.0.1",
+    port: 0,
+    name: "mx.test",
+    isImplicitTls: false,
+    needsLogin: false,
+    certificate,
+    caps: createConnectionCaps({ perNetwork: 10, all: 10 }),
+    memory,
+    mostBytes: MOST_BYTES,
+    log,
+    open: () => ({
+      mail: async () => {},
+      recipient: async () => {},
+      message: async (message) => {
+        received.push(Buffer.from(message));
+        return "2.0.0 Taken";
+      },
+      ...said,
+    }),
+    ...change,
+  });
+  listeners.push(listener);
+  return { port: listener.port, listener, memory: change.memory ?? memory };
+}
+
+async function toData(port: number) {
+  const client = await openSmtp(port);
+  await client.say("EHLO client.test");
+  await client.say("MAIL FROM:<a@b.test>");
+  await client.say("RCPT TO:<c@d.test>");
+  expect(await client.say("DATA")).toMatch(/^354/);
+  return client;
+}
+
+test("who need not log in is hung up on at last, however busy", async () => {
+  const { port } = await listen({ deadlines: { strangerMs: 300 } });
+  const client = await openSmtp(port);
+  const talking = setInterval(() => client.write("N"), 20);
+  expect(await client.reply()).toMatch(/^421 4\.4\.2/);
+  await client.ended;
+  clearInterval(talking);
+});
+
+describe("a message", () => {
+  test("of a hundred thousand lines that begin with a dot comes whole, and its memory is given back", async () => {
+    const { port, memory } = await listen();
+    const client = await toData(port);
+    client.write(`${"..\r\n".repeat(30_000)}.\r\n`);
+    expect(await client.reply()).toBe("250 2.0.0 Taken");
+    expect(received[0]?.toString()).toBe(".\r\n".repeat(30_000));
+    expect(memory.held).toBe(0);
+    client.close();
+  });
+
+  test("that is too large is read to its end and refused", async () => {
+    const { port, memory } = await listen();
+    const client = await toData(port);
+    client.write(`${"x".repeat(MOST_BYTES)}\r\n.\r\n`);
+    expect(await client.reply()).toBe(`552 5.3.4 The message is larger than ${MOST_BYTES} octets`);
+    expect(memory.held).toBe(0);
+    expect(await client.say("NOOP")).toMatch(/^250/);
+    client.close();
+  });
+
+  test("for which there is no memory may come again", async () => {
+    const { port } = await listen({ memory: new MessageMemory(20_000) });
+    const client = await toData(port);
+    client.write(`${"x".repeat(50_000)}\r\n.\r\n`);
+    expect(await client.reply()).toMatch(/^452 4\.3\.1/);
+    client.close();
+  });
+
+  test("that breaks off is nobody's, and its memory is given back", async () => {
+    const { port, memory } = await listen();
+    const client = await toData(port);
+    client.write("x".repeat(20_000));
+    await eventually("some of it to arrive", async () => memory.held > 0);
+    client.close();
+    await eventually("its memory", async () => memory.held === 0);
+    expect(received).toEqual([]);
+  });
+
+  test("that trickles in is not waited for", async () => {
+    const { port } = await listen({ deadlines: { dataMs: 100 } });
+    const client = await toData(port);
+    client.write("x");
+    expect(await client.reply()).toMatch(/^421 4\.4\.2/);
+    await client.ended;
+  });
+
+  test("whose taker fails without a reason is 451, and the reason is not told", async () => {
+    const { port } = await listen({}, { message: () => Promise.reject(new Error("secret")) });
+    const client = await toData(port);
+    client.write("x\r\n.\r\n");
+    expect(await client.reply()).toBe("451 4.3.0 Something failed on our side: retry shortly");
+    client.close();
+  });
+});
+
+async function startTls(socket: Socket) {
+  for (const command of ["EHLO client.test", "STARTTLS"]) {
+    socket.write(`${command}\r\n`);
+    await once(socket, "data");
+  }
+}
+
+describe("a connection", () => {
+  test("of a network that has enough is refused, and let in when another one is over", async () => {
+    const { port } = await listen({ caps: createConnectionCaps({ perNetwork: 1, all: 10 }) });
+    const first = await openSmtp(port);
+    const refused = connectTcp(port, "127.0.0.1");
+    const [greeting] = await once(refused, "data");
+    expect(String(greeting)).toMatch(/^421 4\.7\.0 mx\.test Too many connections/);
+    refused.destroy();
+    first.close();
+    await eventually("room", async () => {
+      const next = await openSmtp(port);
+      const answer = await next.say("NOOP");
+      next.close();
+      return answer.startsWith("250");
+    });
+  });
+
+  test.each([
+    ["is over", async (client: SmtpClient) => void (await client.startTls())],
+    ["fails", async (client: SmtpClient) => client.write("STARTTLS\r\nno handshake\r\n")],
+  ])("whose TLS %s makes room for the next", async (_, converse) => {
+    const { port } = await listen({ caps: createConnectionCaps({ perNetwork: 1, all: 10 }) });
+    const client = await openSmtp(port);
+    await client.say("EHLO client.test");
+    await converse(client);
+    client.close();
+    await eventually("room", async () => {
+      const next = await openSmtp(port);
+      const answer = await next.say("NOOP");
+      next.close();
+      return answer.startsWith("250");
+    });
+  });
+
+  test("that says nothing is ended", async () => {
+    const { port } = await listen({ deadlines: { idleMs: 300 } });
+    const client = await openSmtp(port);
+    expect(await client.reply()).toMatch(/^421/);
+    await client.ended;
+  });
+
+  test("that does not log in is ended, however busy it is", async () => {
+    const { port } = await listen({ needsLogin: true, deadlines: { loginMs: 500 } });
+    const client = await openSmtp(port);
+    await client.say("EHLO client.test");
+    expect(await client.reply()).toBe("421 4.7.0 Nobody logged in");
+    await client.ended;
+  });
+
+  test.each([
+    ["says nothing", true, async () => {}],
+    [
+      "never ends its TLS handshake",
+      true,
+      async (socket: Socket) => void socket.write("\x16\x03\x01\x02\x00"),
+    ],
+    ["says nothing", false, async () => {}],
+    ["never begins its TLS handshake", false, startTls],
+    [
+      "never ends its TLS handshake",
+      false,
+      async (socket: Socket) => {
+        await startTls(socket);
+        socket.write("\x16\x03\x01\x02\x00");
+      },
+    ],
+  ])("that %s (TLS at once: %s) is ended in time, and makes room", async (_, isImplicitTls, begin) => {
+    const caps = createConnectionCaps({ perNetwork: 1, all: 10 });
+    const { port } = await listen({ needsLogin: true, isImplicitTls, caps, deadlines: { loginMs: 500 } });
+    const socket = connectTcp(port, "127.0.0.1");
+    socket.on("error", () => {});
+    const ended = once(socket, "close");
+    if (!isImplicitTls) await once(socket, "data");
+    await begin(socket);
+    socket.resume();
+    await ended;
+    await eventually("room", async () => {
+      const next = await openSmtp(port, isImplicitTls);
+      const answer = await next.say("NOOP");
+      next.close();
+      return answer.startsWith("250");
+    });
+  });
+
+  test("whose TLS handshake fails at once makes room for the next", async () => {
+    const { port } = await listen({
+      isImplicitTls: true,
+      caps: createConnectionCaps({ perNetwork: 1, all: 10 }),
+    });
+    const socket = connectTcp(port, "127.0.0.1");
+    socket.on("error", () => {});
+    const ended = once(socket, "close");
+    socket.resume();
+    socket.write("EHLO client.test\r\n");
+    await ended;
+    await eventually("room", async () => (await openSmtp(port, true)).say("NOOP"));
+  });
+
+  test("in the middle of a TLS handshake does not hold up a stop", async () => {
+    const caps = createConnectionCaps({ perNetwork: 1, all: 10 });
+    const { port, listener } = await listen({ isImplicitTls: true, caps });
+    const socket = connectTcp(port, "127.0.0.1");
+    socket.on("error", () => {});
+    const ended = once(socket, "close");
+    socket.resume();
+    socket.write("\x16\x03\x01\x02\x00");
+    await eventually("it to be counted", async () => {
+      const leave = caps.admit("127.0.0.1");
+      leave?.();
+      return leave === null;
+    });
+    await listener.stop(50);
+    await ended;
+  });
+
+  test("that has logged in stays", async () => {
+    const deadlines = { loginMs: 500 };
+    const { port } = await listen(
+      { needsLogin: true, isImplicitTls: true, deadlines },
+      { login: async () => {} },
+    );
+    const client = await openSmtp(port, true);
+    await client.say("EHLO client.test");
+    expect(await client.login("key")).toMatch(/^235/);
+    const other = await openSmtp(port, true);
+    await other.ended;
+    expect(await client.say("NOOP")).toMatch(/^250/);
+    client.close();
+  });
+
+  test("is cut off at a stop when its message takes too long", async () => {
+    const { port, listener } = await listen();
+    const client = await toData(port);
+    await listener.stop(50);
+    await client.ended;
+  });
+
+  test("gets a reply of one printable line, whatever was said", () => {
+    expect(new SmtpReply(550, "5.7.1", "a\r\n250 b\u00fc\0").message).toBe("5.7.1 a?250 b?");
+    expect(new SmtpReply(550, "5.7.1", "x".repeat(1_000)).message.length).toBeLessThan(500);
+  });
+});
+
+describe("the certificate", () => {
+  const serialOf = async (port: number) => {
+    const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false, servername: "mx.test" });
+    await once(socket, "secureConnect");
+    const { serialNumber } = socket.getPeerCertificate();
+    socket.destroy();
+    return serialNumber;
+  };
+
+  test("is made once, names the host, is kept from others and valid for whom it is given to", async () => {
+    const again = openCertificate(own(), new Date(), log);
+    again.close();
+    const { cert } = again.current;
+    expect(new X509Certificate(cert).serialNumber).toBe(
+      new X509Certificate(certificate.current.cert).serialNumber,
+    );
+    expect(new X509Certificate(cert).checkHost("mx.test")).toBe("mx.test");
+    const { port } = await listen({ isImplicitTls: true });
+    const trusting = connect({
+      port,
+      host: "127.0.0.1",
+      servername: "mx.test",
+      ca: certificate.current.cert,
+    });
+    await once(trusting, "secureConnect");
+    expect(trusting.authorized).toBe(true);
+    trusting.destroy();
+  });
+
+  test("is made anew for another host name, and when it has run out", () => {
+    const serials = [
+      openCertificate({ ...own(), MAIL_HOSTNAME: "other.test" }, new Date(), log),
+      openCertificate(own(), new Date(), log),
+      openCertificate(own(), new Date("2049-01-01"), log),
+    ].map((made) => {
+      made.close();
+      return new X509Certificate(made.current.cert).serialNumber;
+    });
+    expect(new Set(serials).size).toBe(3);
+  });
+
+  test("of the operator is used anew when its files change, and the old one as long as they are broken", async () => {
+    const [certFile, keyFile] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+    const write = async ({ cert, key }: { cert: string; key: string }) => {
+      await writeFile(certFile, cert);
+      await writeFile(keyFile, key);
+      return new X509Certificate(cert).serialNumber;
+    };
+    const first = await write(makeSelfSigned("mx.test", new Date()));
+    const files = { ...own(), TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile };
+    const watched = openCertificate(files, new Date(), log, 10);
+    const { port } = await listen({ certificate: watched, isImplicitTls: true });
+    expect(await serialOf(port)).toBe(first);
+    await writeFile(keyFile, "broken");
+    expect(await serialOf(port)).toBe(first);
+    const second = await write(makeSelfSigned("mx.test", new Date()));
+    await eventually("the new certificate", async () => (await serialOf(port)) === second);
+    watched.close();
+    expect(() => openCertificate({ ...files, TLS_KEY_FILE: certFile }, new Date(), log)).toThrow();
+    expect(await readFile(certFile, "utf8")).toContain("BEGIN CERTIFICATE");
+  });
+});

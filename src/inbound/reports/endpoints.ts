@@ -1,0 +1,169 @@
+/** What other mail systems report about a sending domain. */
+import { Type } from "typebox";
+import { sendingDomains } from "../../identity/sending-domains/resource.ts";
+import { findSendingDomain } from "../../identity/sending-domains/store.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { notFound } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { offsetOf, Pagination, pagination } from "../../platform/http/paging.ts";
+import { pageFields, windowField } from "../../platform/http/query.ts";
+import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import {
+  countDmarcReports,
+  listDmarcReports,
+  listDmarcSources,
+  listTlsReports,
+  type ReportScope,
+  sumDmarc,
+  sumTls,
+} from "./store.ts";
+
+const MOST_DAYS = 365;
+const DAY_MS = 86_400_000;
+/** Sources shown, those of most mails. */
+const MOST_SOURCES = 100;
+
+const sums = {
+  messages: Type.Integer({ description: "Mails that were seen." }),
+  passed: Type.Integer({ description: "Those that passed DMARC, by DKIM or by SPF." }),
+  dkim_aligned: Type.Integer(),
+  spf_aligned: Type.Integer(),
+  quarantined: Type.Integer({ description: "Filed as spam because of the policy." }),
+  rejected: Type.Integer({ description: "Refused because of the policy." }),
+};
+
+const DmarcReports = Type.Object(
+  {
+    window_days: Type.Integer(),
+    totals: Type.Object(sums),
+    sources: Type.Array(Type.Object({ source_ip: Type.String(), ...sums }, { $id: "DmarcSource" }), {
+      description: `Sending addresses, those of most mails first, at most ${MOST_SOURCES}.`,
+    }),
+    reports: Type.Array(
+      Type.Object(
+        {
+          id: Id,
+          org_name: Type.String({ description: "Who reports." }),
+          report_id: Type.String({ description: "As the reporter calls it." }),
+          policy_domain: Type.String({ description: "The domain whose record was found." }),
+          policy: nullable(Type.String({ description: "`p` of that record." })),
+          begins_at: Timestamp,
+          ends_at: Timestamp,
+          messages: Type.Integer(),
+          records: Type.Integer({ description: "Groups of mails with the same source and results." }),
+          received_at: Timestamp,
+        },
+        { $id: "DmarcReport" },
+      ),
+    ),
+    pagination: Pagination,
+  },
+  { $id: "DmarcReports" },
+);
+
+const TlsReports = Type.Object(
+  {
+    window_days: Type.Integer(),
+    totals: Type.Object({
+      successful: Type.Integer({ description: "Sessions with TLS." }),
+      failed: Type.Integer({ description: "Sessions that failed for TLS." }),
+    }),
+    reports: Type.Array(
+      Type.Object(
+        {
+          id: Id,
+          organization_name: Type.String({ description: "Who reports." }),
+          report_id: Type.String({ description: "As the reporter calls it." }),
+          begins_at: Timestamp,
+          ends_at: Timestamp,
+          successful: Type.Integer(),
+          failed: Type.Integer(),
+          failures: Type.Array(
+            Type.Object({
+              result_type: Type.String({ description: "RFC 8460 section 4.3." }),
+              policy_type: Type.String(),
+              failed: Type.Integer(),
+              sending_mta_ip: nullable(Type.String()),
+              receiving_mx_hostname: nullable(Type.String()),
+              failure_reason_code: nullable(Type.String()),
+            }),
+          ),
+          received_at: Timestamp,
+        },
+        { $id: "TlsReport" },
+      ),
+    ),
+    pagination: Pagination,
+  },
+  { $id: "TlsReports" },
+);
+
+interface ReportDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
+  const { db } = deps;
+  const query = { window_days: windowField(MOST_DAYS), ...pageFields() };
+  return [
+    endpoint({
+      id: "listDmarcReports",
+      method: "GET",
+      path: "/sending-domains/{id}/dmarc-reports",
+      summary: "Show what receivers saw of mails that claim the domain: by source, and report by report",
+      needs: need(sendingDomains, "read"),
+      query,
+      answer: DmarcReports,
+      message: "DMARC reports",
+      async handle({ caller, params, query }) {
+        const scope = await scopeOf(deps, caller.workspaceId, params.id, query.window_days);
+        const [totals, sources, total, reports] = await Promise.all([
+          sumDmarc(db, scope),
+          listDmarcSources(db, scope, MOST_SOURCES),
+          countDmarcReports(db, scope),
+          listDmarcReports(db, scope, { limit: query.limit, offset: offsetOf(query) }),
+        ]);
+        const { window_days } = query;
+        return { window_days, totals, sources, reports, pagination: pagination(query, total) };
+      },
+    }),
+    endpoint({
+      id: "listTlsReports",
+      method: "GET",
+      path: "/sending-domains/{id}/tls-reports",
+      summary: "Show how often others could deliver to the domain over TLS (TLS-RPT)",
+      needs: need(sendingDomains, "read"),
+      query,
+      answer: TlsReports,
+      message: "TLS reports",
+      async handle({ caller, params, query }) {
+        const scope = await scopeOf(deps, caller.workspaceId, params.id, query.window_days);
+        const [{ total, ...totals }, reports] = await Promise.all([
+          sumTls(db, scope),
+          listTlsReports(db, scope, { limit: query.limit, offset: offsetOf(query) }),
+        ]);
+        return {
+          window_days: query.window_days,
+          totals,
+          reports,
+          pagination: pagination(query, total),
+        };
+      },
+    }),
+  ];
+}
+
+/** @throws ApiError NOT_FOUND */
+async function scopeOf(
+  { db, clock }: ReportDeps,
+  workspaceId: WorkspaceId,
+  id: string,
+  days: number,
+): Promise<ReportScope> {
+  const domain = await findSendingDomain(db, workspaceId, id);
+  if (domain === undefined) throw notFound("Sending domain");
+  return { workspaceId, sendingDomainId: id, since: new Date(clock.now().getTime() - days * DAY_MS) };
+}

@@ -1,0 +1,198 @@
+/** DMARC and TLS reports of sending domains. */
+import sql from "sql-template-tag";
+import type { ReportedDomain } from "../../identity/sending-domains/store.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { ReadDmarcReport, ReadTlsReport } from "../reading/reading.ts";
+import { storable, storableJson } from "../storable.ts";
+
+const kept = (text: string | null): string | null => (text === null ? null : storable(text));
+
+/** Reports that came since then, and records in them. */
+export async function countNewRecords(
+  tx: Queryable,
+  { workspace_id, id }: ReportedDomain,
+  since: Date,
+): Promise<{ readonly reports: number; readonly records: number }> {
+  const counted = await tx.row<{ reports: number; records: number }>(sql`
+    select count(*) as reports, coalesce(sum(records), 0) as records
+    from (
+      select records from dmarc_reports
+      where workspace_id = ${workspace_id} and sending_domain_id = ${id} and received_at > ${since}
+      union all
+      select 1 from tls_reports
+      where workspace_id = ${workspace_id} and sending_domain_id = ${id} and received_at > ${since}) taken`);
+  return counted ?? { reports: 0, records: 0 };
+}
+
+/** False when the report is known already. */
+export async function insertDmarcReport(
+  tx: Queryable,
+  domain: ReportedDomain,
+  report: ReadDmarcReport,
+  now: Date,
+): Promise<boolean> {
+  const { domain: policyDomain, ...policy } = report.policy;
+  const inserted = await tx.run(sql`
+    with report as (
+      insert into dmarc_reports (workspace_id, id, sending_domain_id, org_name, email, report_id, policy_domain, policy,
+        begins_at, ends_at, messages, records, received_at)
+      values (${domain.workspace_id}, ${newId()}, ${domain.id}, ${kept(report.orgName)}, ${kept(report.email)},
+        ${kept(report.reportId)}, ${kept(policyDomain)}, ${storableJson(policy)}::jsonb, ${report.begin}, ${report.end},
+        ${report.messages}, ${report.records}, ${now})
+      on conflict (workspace_id, sending_domain_id, org_name, report_id, policy_domain) do nothing
+      returning workspace_id, id
+    ), records as (
+      insert into dmarc_records (workspace_id, dmarc_report_id, position, source_ip, count, disposition, dkim, spf,
+        header_from, envelope_from)
+      select report.workspace_id, report.id, r.*
+      from report cross join json_to_recordset(${report.recordsJson}::json) as r (
+        position integer, source_ip inet, count bigint, disposition text, dkim text, spf text,
+        header_from text, envelope_from text)
+    )
+    select from report`);
+  return inserted > 0;
+}
+
+/** False when the report is known already. */
+export async function insertTlsReport(
+  tx: Queryable,
+  domain: ReportedDomain,
+  report: ReadTlsReport,
+  now: Date,
+): Promise<boolean> {
+  const inserted = await tx.run(sql`
+    insert into tls_reports (workspace_id, id, sending_domain_id, organization_name, contact_info, report_id, begins_at,
+      ends_at, successful, failed, failures, received_at)
+    values (${domain.workspace_id}, ${newId()}, ${domain.id}, ${kept(report.organizationName)},
+      ${kept(report.contactInfo)}, ${kept(report.reportId)}, ${report.begin}, ${report.end}, ${report.successful},
+      ${report.failed}, ${report.failuresJson}::jsonb, ${now})
+    on conflict (workspace_id, sending_domain_id, organization_name, report_id) do nothing`);
+  return inserted > 0;
+}
+
+/** Reports whose time ended before then go. */
+export async function removeOldReports(db: Queryable, before: Date): Promise<void> {
+  await db.run(sql`delete from dmarc_reports where ends_at < ${before}`);
+  await db.run(sql`delete from tls_reports where ends_at < ${before}`);
+}
+
+/** What reports of a domain ended within which time. */
+export interface ReportScope {
+  readonly workspaceId: WorkspaceId;
+  readonly sendingDomainId: string;
+  readonly since: Date;
+}
+
+interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+const inScope = ({ workspaceId, sendingDomainId, since }: ReportScope) => sql`
+  r.workspace_id = ${workspaceId} and r.sending_domain_id = ${sendingDomainId} and r.ends_at >= ${since}`;
+
+/** What was seen of one kind of mails: how many, how many DMARC passed and by what, and what became of them. */
+export interface DmarcSums {
+  readonly messages: number;
+  readonly passed: number;
+  readonly dkim_aligned: number;
+  readonly spf_aligned: number;
+  readonly quarantined: number;
+  readonly rejected: number;
+}
+
+const sums = sql`
+  coalesce(sum(count), 0)::bigint as messages,
+  coalesce(sum(count) filter (where dkim = 'pass' or spf = 'pass'), 0)::bigint as passed,
+  coalesce(sum(count) filter (where dkim = 'pass'), 0)::bigint as dkim_aligned,
+  coalesce(sum(count) filter (where spf = 'pass'), 0)::bigint as spf_aligned,
+  coalesce(sum(count) filter (where disposition = 'quarantine'), 0)::bigint as quarantined,
+  coalesce(sum(count) filter (where disposition = 'reject'), 0)::bigint as rejected`;
+
+const records = (scope: ReportScope) => sql`
+  dmarc_reports r join dmarc_records d on d.workspace_id = r.workspace_id and d.dmarc_report_id = r.id
+  where ${inScope(scope)}`;
+
+export async function sumDmarc(db: Queryable, scope: ReportScope): Promise<DmarcSums> {
+  const none = { messages: 0, passed: 0, dkim_aligned: 0, spf_aligned: 0, quarantined: 0, rejected: 0 };
+  return (await db.row<DmarcSums>(sql`select ${sums} from ${records(scope)}`)) ?? none;
+}
+
+/** The sources of most mails first. */
+export function listDmarcSources(
+  db: Queryable,
+  scope: ReportScope,
+  most: number,
+): Promise<(DmarcSums & { readonly source_ip: string })[]> {
+  return db.rows(sql`
+    select host(source_ip) as source_ip, ${sums} from ${records(scope)}
+    group by source_ip order by messages desc, source_ip limit ${most}`);
+}
+
+export interface DmarcReportRow {
+  readonly id: string;
+  readonly org_name: string;
+  readonly report_id: string;
+  readonly policy_domain: string;
+  readonly policy: string | null;
+  readonly begins_at: Date;
+  readonly ends_at: Date;
+  readonly messages: number;
+  readonly records: number;
+  readonly received_at: Date;
+}
+
+/** Newest first. */
+export function listDmarcReports(db: Queryable, scope: ReportScope, page: Page): Promise<DmarcReportRow[]> {
+  return db.rows(sql`
+    select id, org_name, report_id, policy_domain, policy ->> 'p' as policy, begins_at, ends_at, messages, records,
+      received_at
+    from dmarc_reports r where ${inScope(scope)}
+    order by ends_at desc, id desc limit ${page.limit} offset ${page.offset}`);
+}
+
+export async function countDmarcReports(db: Queryable, scope: ReportScope): Promise<number> {
+  const counted = await db.row<{ total: number }>(sql`
+    select count(*) as total from dmarc_reports r where ${inScope(scope)}`);
+  return counted?.total ?? 0;
+}
+
+export interface TlsReportRow {
+  readonly id: string;
+  readonly organization_name: string;
+  readonly report_id: string;
+  readonly begins_at: Date;
+  readonly ends_at: Date;
+  readonly successful: number;
+  readonly failed: number;
+  readonly failures: TlsFailureRow[];
+  readonly received_at: Date;
+}
+
+export interface TlsFailureRow {
+  readonly result_type: string;
+  readonly policy_type: string;
+  readonly failed: number;
+  readonly sending_mta_ip: string | null;
+  readonly receiving_mx_hostname: string | null;
+  readonly failure_reason_code: string | null;
+}
+
+/** Newest first. */
+export function listTlsReports(db: Queryable, scope: ReportScope, page: Page): Promise<TlsReportRow[]> {
+  return db.rows(sql`
+    select id, organization_name, report_id, begins_at, ends_at, successful, failed, failures, received_at
+    from tls_reports r where ${inScope(scope)}
+    order by ends_at desc, id desc limit ${page.limit} offset ${page.offset}`);
+}
+
+export async function sumTls(
+  db: Queryable,
+  scope: ReportScope,
+): Promise<{ readonly total: number; readonly successful: number; readonly failed: number }> {
+  const summed = await db.row<{ total: number; successful: number; failed: number }>(sql`
+    select count(*) as total, coalesce(sum(successful), 0)::bigint as successful, coalesce(sum(failed), 0)::bigint as failed
+    from tls_reports r where ${inScope(scope)}`);
+  return summed ?? { total: 0, successful: 0, failed: 0 };
+}

@@ -1,0 +1,62 @@
+/**
+ * Reports of other mail systems about a sending domain, sent to the address that its DMARC or TLS-RPT record names. The
+ * address decides whose they are; of what they say only what is about that domain is believed to be meant for it.
+ */
+
+import type { ReportedDomain } from "../../identity/sending-domains/store.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { ReportReading } from "../reading/reading.ts";
+import { processed, quarantined, type Settled } from "../returns/store.ts";
+import { storable } from "../storable.ts";
+import { countNewRecords, insertDmarcReport, insertTlsReport } from "./store.ts";
+
+/** The address stands in the DNS for everybody: reports, and records in them, that a domain takes in a day. */
+const MOST_A_DAY = { reports: 1_000, records: 200_000 };
+const DAY_MS = 86_400_000;
+
+/** Gives what writes down the report of a mail to that address. */
+export function takeReport(
+  reading: ReportReading,
+  domain: ReportedDomain,
+  now: Date,
+): (tx: Queryable) => Promise<Settled> {
+  if (reading.kind === "dmarc") {
+    const { report } = reading;
+    if (!isWithin(report.policy.domain, domain.domain)) return foreign(report.policy.domain);
+    return withinBounds(domain, now, async (tx) =>
+      (await insertDmarcReport(tx, domain, report, now)) ? "dmarc_report" : "known",
+    );
+  }
+  if (reading.kind === "tls") {
+    const { report } = reading;
+    const stranger = report.domains.find((name) => !isWithin(name, domain.domain));
+    if (stranger !== undefined) return foreign(stranger);
+    return withinBounds(domain, now, async (tx) =>
+      (await insertTlsReport(tx, domain, report, now)) ? "tls_report" : "known",
+    );
+  }
+  return async () => quarantined(`no report that can be read: ${reading.reason}`);
+}
+
+function withinBounds(
+  domain: ReportedDomain,
+  now: Date,
+  insert: (tx: Queryable) => Promise<string>,
+): (tx: Queryable) => Promise<Settled> {
+  return async (tx) => {
+    const taken = await countNewRecords(tx, domain, new Date(now.getTime() - DAY_MS));
+    const isEnough = taken.reports >= MOST_A_DAY.reports || taken.records >= MOST_A_DAY.records;
+    return isEnough
+      ? quarantined("the domain has had too many reports in a day")
+      : processed(await insert(tx));
+  };
+}
+
+function foreign(name: string) {
+  return async () => quarantined(`a report about another domain: ${storable(name)}`);
+}
+
+/** The domain itself or a name below it. */
+function isWithin(name: string, domain: string): boolean {
+  return name === domain || name.endsWith(`.${domain}`);
+}

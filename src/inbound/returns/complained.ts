@@ -1,0 +1,69 @@
+/**
+ * What a complaint means for the message it is about. Nothing in a report proves anything but our own signed token, which
+ * the returned header bears, or the return path with it. So a complaint counts for the recipient of that message and for
+ * nobody else.
+ */
+import type { KeyObject } from "node:crypto";
+import { domainOf, parseMailbox } from "../../mail/address.ts";
+import type { Complaint } from "../../mail/arf.ts";
+import { decodeReturnPath } from "../../mail/verp.ts";
+import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { storable } from "../storable.ts";
+import { findSentMessage } from "./message-store.ts";
+import { recordNews } from "./record-news.ts";
+import { isTooOld } from "./returned-address.ts";
+import { processed, quarantined, type Settled } from "./store.ts";
+
+/** The message that a complaint names under our signature. */
+export function complainedMessage(
+  { returned, cfblFeedbackId, originalMailFrom }: Complaint,
+  key: KeyObject,
+  now: Date,
+): string | null {
+  const candidates = [returned?.token, cfblFeedbackId, originalMailFrom, returned?.returnPath];
+  for (const candidate of candidates) {
+    const [token = ""] = (candidate ?? "").trim().split("@", 1);
+    const messageId = decodeReturnPath(token, key);
+    if (messageId !== null && !isTooOld(messageId, now)) return messageId;
+  }
+  return null;
+}
+
+export async function settleComplaint(
+  tx: Queryable,
+  { messageId, complaint }: { readonly messageId: string | null; readonly complaint: Complaint },
+  onMoved: OnMoved,
+  now: Date,
+): Promise<Settled | "later"> {
+  const feedbackType = storable(complaint.feedbackType).slice(0, 100);
+  if (!complaint.counts) return processed(`not_counted: ${feedbackType}`);
+  if (messageId === null) return quarantined("the complaint names no message of ours under our signature");
+  const message = await findSentMessage(tx, messageId);
+  if (message === undefined) return processed("message_gone");
+  // Its own delivery has not been written down yet.
+  if (message.status === "queued" || message.status === "deferred") return "later";
+  const outcome: Outcome = {
+    ...unclassified,
+    workspaceId: message.workspaceId,
+    messageId,
+    status: "complained",
+    time: now,
+    attempts: null,
+    nextAttemptAt: null,
+    detail: `The recipient complained (${feedbackType})`,
+    mxHost: null,
+    code: null,
+    enhancedCode: null,
+    isAddressFault: false,
+    complaint: { feedbackType, provider: providerOf(complaint) },
+  };
+  return processed((await recordNews(tx, outcome, onMoved)) ? "complained" : "known");
+}
+
+/** Who sent the report, as far as it says so. */
+function providerOf({ from, reportingMta, userAgent }: Complaint): string | null {
+  const sender = parseMailbox(from ?? "");
+  const name = sender.ok ? domainOf(sender.address) : (reportingMta ?? userAgent);
+  return storable(name ?? "").trim() || null;
+}

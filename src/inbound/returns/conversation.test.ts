@@ -1,0 +1,205 @@
+import sql from "sql-template-tag";
+import { afterEach, describe, expect, test } from "vitest";
+import { BOUNCE_DOMAIN, deliveryReport, sendIn, startReturns } from "../../../test/support/returns.ts";
+import { openSmtp, type SmtpClient } from "../../../test/support/smtp-client.ts";
+
+/** The database can be taken away from the port. */
+let isAway = false;
+const returns = await startReturns((database) => ({
+  ...database,
+  run: (...call) => (isAway ? Promise.reject(new Error("connection refused")) : database.run(...call)),
+}));
+const { service, port, deliver, returnPath, token } = returns;
+const { database, clock } = service;
+
+const clients: SmtpClient[] = [];
+afterEach(() => {
+  isAway = false;
+  for (const client of clients.splice(0)) client.close();
+});
+
+async function begun(from = ""): Promise<SmtpClient> {
+  const client = await openSmtp(port);
+  clients.push(client);
+  await client.say("EHLO mx.test");
+  expect(await client.say(`MAIL FROM:<${from}>`)).toMatch(/^250/);
+  return client;
+}
+
+const stored = async () =>
+  (await database.row<{ count: number }>(sql`select count(*) from inbound_mails`))?.count ?? 0;
+
+describe("at RCPT", () => {
+  test("every form of relaying and every unknown mailbox is refused", async () => {
+    const id = await deliver("ada@example.test");
+    const genuine = token(id);
+    const unknown = [
+      `nobody@${BOUNCE_DOMAIN}`,
+      `${genuine.slice(0, -1)}@${BOUNCE_DOMAIN}`,
+      `${genuine.slice(0, -1)}${genuine.endsWith("0") ? "1" : "0"}@${BOUNCE_DOMAIN}`,
+      `b.${id.replaceAll("-", "")}@${BOUNCE_DOMAIN}`,
+      `${genuine}%example.test@${BOUNCE_DOMAIN}`,
+      `victim%example.test@${BOUNCE_DOMAIN}`,
+      `example.test!victim@${BOUNCE_DOMAIN}`,
+      `"victim@example.test"@${BOUNCE_DOMAIN}`,
+      `u+@${BOUNCE_DOMAIN}`,
+      `u+${"A".repeat(56)}@${BOUNCE_DOMAIN}`,
+      `d-${"f".repeat(32)}@${BOUNCE_DOMAIN}`,
+      `d-@${BOUNCE_DOMAIN}`,
+      `fbl+x@${BOUNCE_DOMAIN}`,
+    ];
+    const foreign = [
+      "victim@example.test",
+      "victim@[127.0.0.1]",
+      "victim@localhost",
+      "ada@shop.test",
+      "postmaster@shop.test",
+      `${genuine}@bounce.example.test`,
+      `${genuine}@shop.test`,
+      `${genuine}@sub.${BOUNCE_DOMAIN}`,
+      "victim@mail.posthaste.test",
+      "fbl@bounce.shop.test",
+      `${genuine}@${BOUNCE_DOMAIN}@example.test`,
+    ];
+    const before = await stored();
+    for (const from of ["", "a@b.test", `postmaster@${BOUNCE_DOMAIN}`]) {
+      const client = await begun(from);
+      for (const address of unknown) {
+        expect(await client.say(`RCPT TO:<${address}>`), address).toMatch(/^550 5\.1\.1|^501/);
+      }
+      for (const address of foreign) {
+        expect(await client.say(`RCPT TO:<${address}>`), address).toMatch(/^550 5\.7\.1|^501/);
+      }
+      expect(await client.say(`RCPT TO:<@${BOUNCE_DOMAIN}:victim@example.test>`)).toMatch(/^5/);
+      expect(await client.say("RCPT TO:<>")).toMatch(/^5/);
+      expect(await client.say("DATA")).toMatch(/^503/);
+    }
+    expect(await stored()).toBe(before);
+  });
+
+  test("our own addresses are taken, at a customer's own return path only what is signed", async () => {
+    const id = await deliver("grace@example.test");
+    const client = await begun();
+    const reports = `d-${"0123456789abcdef".repeat(2)}`;
+    for (const address of [
+      returnPath(id),
+      returnPath(id).toUpperCase(),
+      `${token(id)}@bounce.shop.test`,
+      `fbl@${BOUNCE_DOMAIN}`,
+      `${reports.toUpperCase()}@${BOUNCE_DOMAIN}`,
+      `postmaster@${BOUNCE_DOMAIN}`,
+      "postmaster",
+      `ABUSE@${BOUNCE_DOMAIN}`,
+    ]) {
+      expect(await client.say(`RCPT TO:<${address}>`), address).toMatch(/^250/);
+    }
+  });
+
+  test("the return path of an old message is refused, and the token of a domain that collects no reports", async () => {
+    const id = await deliver("old@example.test");
+    const reports = `d-${"0123456789abcdef".repeat(2)}@${BOUNCE_DOMAIN}`;
+    clock.advance(31 * 86_400_000);
+    await database.run(sql`update sending_domains set dmarc_ingestion = false`);
+    const client = await begun();
+    expect(await client.say(`RCPT TO:<${returnPath(id)}>`)).toMatch(/^550 5\.1\.1/);
+    expect(await client.say(`RCPT TO:<${reports}>`)).toMatch(/^550 5\.1\.1/);
+    await database.run(sql`update sending_domains set dmarc_ingestion = true`);
+    clock.advance(-31 * 86_400_000);
+  });
+
+  test("more than ten recipients, and a second report address, come in another mail", async () => {
+    const client = await begun();
+    for (let count = 0; count < 10; count++) {
+      const id = await deliver(`r${count}@example.test`);
+      expect(await client.say(`RCPT TO:<${returnPath(id)}>`)).toMatch(/^250/);
+    }
+    expect(await client.say(`RCPT TO:<fbl@${BOUNCE_DOMAIN}>`)).toMatch(/^452 4\.5\.3/);
+  });
+});
+
+test("who goes on guessing recipients is hung up on", async () => {
+  const client = await begun();
+  for (let count = 0; count < 50; count++) {
+    expect(await client.say(`RCPT TO:<b.${count}@${BOUNCE_DOMAIN}>`)).toMatch(/^550/);
+  }
+  expect(await client.say(`RCPT TO:<b.50@${BOUNCE_DOMAIN}>`)).toMatch(/^421/);
+  await client.ended;
+});
+
+describe("the port", () => {
+  test("offers STARTTLS and no login, and takes mail over TLS", async () => {
+    const client = await openSmtp(port);
+    clients.push(client);
+    const offers = await client.say("EHLO mx.test");
+    expect(offers).toContain("STARTTLS");
+    expect(offers).not.toContain("AUTH");
+    expect(await client.startTls()).not.toContain("AUTH");
+    expect(await client.login("anything")).toMatch(/^5/);
+    await client.say("MAIL FROM:<>");
+    expect(await client.say(`RCPT TO:<postmaster@${BOUNCE_DOMAIN}>`)).toMatch(/^250/);
+    await client.say("DATA");
+    client.write("Subject: Hello\r\n\r\nover TLS\r\n.\r\n");
+    expect(await client.reply()).toBe("250 2.0.0 Taken");
+  });
+
+  test("hangs up on who talks nonsense", async () => {
+    const client = await openSmtp(port);
+    clients.push(client);
+    for (const line of ["VRFY root", "EXPN list", "XCLIENT ADDR=1.2.3.4", "ETRN x"]) {
+      expect(await client.say(line)).toMatch(/^[45]/);
+    }
+    for (let count = 0; count < 10; count++) client.write("JUNK\r\n");
+    await client.ended;
+    const browser = await openSmtp(port);
+    browser.write("GET / HTTP/1.1\r\nHost: mail.posthaste.test\r\n\r\n");
+    await browser.ended;
+  });
+
+  test("says 451 while the database is away, and stores nothing that it did not say 250 to", async () => {
+    const id = await deliver("away@example.test");
+    const before = await stored();
+    isAway = true;
+    expect(await sendIn(port, returnPath(id), deliveryReport("away@example.test"))).toMatch(/^451 4\.3\.0/);
+    isAway = false;
+    expect(await stored()).toBe(before);
+  });
+
+  test("refuses a mail that goes in circles", async () => {
+    const raw = `${"Received: by mx.test\n".repeat(51)}Subject: Hello\n\nagain`;
+    expect(await sendIn(port, `postmaster@${BOUNCE_DOMAIN}`, raw)).toMatch(/^554 5\.4\.6/);
+  });
+
+  test("takes one mail for every way of smuggling a second into it", async () => {
+    const id = await deliver("smuggler@example.test");
+    for (const end of [
+      "\n.\n",
+      "\n.\r\n",
+      "\r\n.\n",
+      "\r.\r",
+      "\r\n.\r",
+      "\r.\r\n",
+      "\r\n.\0\r\n",
+      "\r\n. \r\n",
+    ]) {
+      const client = await begun();
+      await client.say(`RCPT TO:<postmaster@${BOUNCE_DOMAIN}>`);
+      await client.say("DATA");
+      const before = await stored();
+      client.write(
+        `Subject: a\r\n\r\nb${end}MAIL FROM:<>\r\nRCPT TO:<${returnPath(id)}>\r\nDATA\r\nSubject: c\r\n\r\nd\r\n.\r\n`,
+      );
+      expect(await client.reply()).toMatch(/^250 2\.0\.0 Taken/);
+      expect(await stored()).toBe(before + 1);
+      client.close();
+    }
+  });
+
+  test("keeps of a large mail what is ever read of it", async () => {
+    const raw = `Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(40_000)}`;
+    expect(await sendIn(port, `postmaster@${BOUNCE_DOMAIN}`, Buffer.from(raw))).toMatch(/^250/);
+    const [mail] = await database.rows<{ bytes: number; kept: number }>(sql`
+      select bytes, length(raw) as kept from inbound_mails order by id desc limit 1`);
+    expect(mail?.bytes).toBeGreaterThan(2_500_000);
+    expect(mail?.kept).toBe(1024 * 1024);
+  });
+});

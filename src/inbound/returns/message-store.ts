@@ -1,0 +1,34 @@
+/** The message that a mail is about, looked up by its id alone: return paths have no room for the workspace. */
+import sql from "sql-template-tag";
+import type { MessageStatus } from "../../messages/states.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+
+export interface SentMessage {
+  readonly workspaceId: WorkspaceId;
+  readonly id: string;
+  readonly localpart: string;
+  readonly domain: string;
+  readonly status: MessageStatus;
+  readonly subject: string;
+  /** Who wants a copy of its bounces. */
+  readonly bounceEmail: string | null;
+}
+
+/** Asks each workspace by the log's primary key: an index of ids alone would cost every message that is sent. */
+export async function findSentMessage(tx: Queryable, id: string): Promise<SentMessage | undefined> {
+  const found = await tx.row<{ workspace_id: WorkspaceId }>(sql`
+    select m.workspace_id from workspaces w
+    cross join lateral (
+      select workspace_id from messages where workspace_id = w.id and id = ${id} offset 0) m
+    limit 1`);
+  if (found === undefined) return undefined;
+  return tx.row(sql`
+    select m.workspace_id as "workspaceId", m.id, m.localpart, m.domain, m.status, m.subject,
+      coalesce(content.bounce_email, campaign.bounce_email) as "bounceEmail"
+    from messages m
+    left join message_contents content on content.workspace_id = m.workspace_id and content.message_id = m.id
+    left join campaigns campaign
+      on m.source = 'campaign' and campaign.workspace_id = m.workspace_id and campaign.id = m.origin_id
+    where m.workspace_id = ${found.workspace_id} and m.id = ${id}`);
+}

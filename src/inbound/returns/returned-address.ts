@@ -1,0 +1,71 @@
+/**
+ * The addresses at which mail comes back to us (decisions, section 14 row 8). Tokens are checked before anything is looked
+ * up, so that guessing costs the database nothing.
+ */
+import type { KeyObject } from "node:crypto";
+import {
+  findDomainByReportToken,
+  findDomainHolder,
+  type ReportedDomain,
+} from "../../identity/sending-domains/store.ts";
+import { decodeReturnPath } from "../../mail/verp.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { readToken, type TrackedMail } from "../../tracking/tokens.ts";
+
+export type ReturnedAddress =
+  | { readonly kind: "return_path"; readonly messageId: string }
+  | { readonly kind: "complaint" }
+  | { readonly kind: "report"; readonly domain: ReportedDomain }
+  | { readonly kind: "unsubscribe"; readonly mail: TrackedMail }
+  | { readonly kind: "operator" };
+
+export interface AddressDeps {
+  readonly db: Queryable;
+  readonly bounceDomain: string;
+  /** Of return paths, and of links in mails. */
+  readonly keys: { readonly returnPath: KeyObject; readonly link: KeyObject };
+}
+
+const CUSTOM_HOST = /^bounce\.(.+)$/;
+const REPORT_TOKEN = /^d-([0-9a-f]{32})$/;
+const OPERATOR = new Set(["postmaster", "abuse"]);
+
+/** What an address stands for: null when it is none of ours, "foreign" when its host is not. */
+export async function readReturnedAddress(
+  { db, bounceDomain, keys }: AddressDeps,
+  address: string,
+): Promise<ReturnedAddress | "foreign" | null> {
+  const at = address.lastIndexOf("@");
+  const given = address.slice(0, at === -1 ? address.length : at);
+  const host = address.slice(at + 1).toLowerCase();
+  const local = given.toLowerCase();
+  // RFC 5321 section 4.5.1: this one name needs no domain.
+  if (at === -1) return local === "postmaster" ? { kind: "operator" } : "foreign";
+  const messageId = decodeReturnPath(local, keys.returnPath);
+  if (host !== bounceDomain.toLowerCase()) {
+    const [, domain] = CUSTOM_HOST.exec(host) ?? [];
+    // What was sent before its own return path was switched off still comes back there.
+    const isOurs =
+      messageId !== null && domain !== undefined && (await findDomainHolder(db, domain)) !== undefined;
+    return isOurs ? { kind: "return_path", messageId } : "foreign";
+  }
+  if (messageId !== null) return { kind: "return_path", messageId };
+  if (local === "fbl") return { kind: "complaint" };
+  if (OPERATOR.has(local)) return { kind: "operator" };
+  if (local.startsWith("u+")) {
+    const mail = readToken(given.slice(2), "unsubscribe", keys.link);
+    return mail && { kind: "unsubscribe", mail };
+  }
+  const [, token] = REPORT_TOKEN.exec(local) ?? [];
+  const domain = token && (await findDomainByReportToken(db, token));
+  return domain ? { kind: "report", domain } : null;
+}
+
+/** Mail about what is older than this is not believed any more. */
+const MOST_AGE_MS = 30 * 86_400_000;
+
+/** Ids begin with the time of acceptance (RFC 9562 section 5.7). */
+export function isTooOld(messageId: string, now: Date): boolean {
+  const acceptedAt = Number.parseInt(messageId.replaceAll("-", "").slice(0, 12), 16);
+  return now.getTime() - acceptedAt > MOST_AGE_MS;
+}

@@ -1,0 +1,292 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import sql from "sql-template-tag";
+import { afterAll, describe, expect, test } from "vitest";
+import {
+  BOUNCE_DOMAIN,
+  complaintReport,
+  deliveryReport,
+  startReturns,
+} from "../../../test/support/returns.ts";
+import { linkKey, sentCampaign } from "../../../test/support/tracked-campaign.ts";
+import { createReading } from "../reading/reading.ts";
+import { readMail } from "./read-mail.ts";
+
+const returns = await startReturns();
+const { service, deliver, returnPath, token, receive, message } = returns;
+const { database, workspaceId, call, clock } = service;
+const reading = createReading();
+afterAll(() => reading.close());
+
+async function suppressedFor(address: string): Promise<string | undefined> {
+  const row = await database.row<{ reason: string }>(sql`
+    select reason from suppression_entries
+    where workspace_id = ${workspaceId} and normalized_value = ${address}`);
+  return row?.reason;
+}
+
+describe("a report to a signed return path", () => {
+  test("of an address that does not exist bounces the message and suppresses its recipient, once", async () => {
+    const id = await deliver("ada@example.test");
+    const report = deliveryReport("ADA@example.test");
+    expect(await receive(returnPath(id), report)).toEqual({ status: "processed", result: "bounced" });
+    const { status, timeline } = await message(id);
+    expect(status).toBe("bounced");
+    expect(timeline.at(-1)).toMatchObject({ type: "bounced", mx_host: "store.example.test", code: 550 });
+    const bounces = (await call("GET", "/bounces")).body.data;
+    expect(bounces.bounces[0]).toMatchObject({
+      message_id: id,
+      email: "ada@example.test",
+      bounce_type: "hard",
+      category: "NoEmail",
+      smtp_code: 550,
+      enhanced_code: "5.1.1",
+    });
+    expect(await suppressedFor("ada@example.test")).toBe("hard_bounce");
+
+    expect(await receive(returnPath(id).toUpperCase(), report)).toMatchObject({ result: "known" });
+    expect((await call("GET", "/bounces")).body.data.pagination.total).toBe(bounces.pagination.total);
+  });
+
+  test.each([
+    ["a full mailbox", "5.2.2", "552 5.2.2 Mailbox full", "soft", "MailboxFull"],
+    [
+      "a block",
+      "5.7.1",
+      "554 5.7.1 Service unavailable; client host blocked using zen.spamhaus.org",
+      "block",
+      "Reputation",
+    ],
+  ])(
+    "of %s bounces the message and suppresses nobody",
+    async (_, status, diagnostic, bounceType, category) => {
+      const to = `${bounceType}@example.test`;
+      const id = await deliver(to);
+      expect(await receive(returnPath(id), deliveryReport(to, { status, diagnostic }))).toMatchObject({
+        result: "bounced",
+      });
+      const [bounce] = (await call("GET", "/bounces")).body.data.bounces;
+      expect(bounce).toMatchObject({ message_id: id, bounce_type: bounceType, category });
+      expect(await suppressedFor(to)).toBeUndefined();
+    },
+  );
+
+  test("of another recipient changes nothing", async () => {
+    const id = await deliver("grace@example.test");
+    expect(await receive(returnPath(id), deliveryReport("victim@example.test"))).toMatchObject({
+      result: "other_recipient",
+    });
+    expect((await message(id)).status).toBe("delivered");
+    expect(await suppressedFor("victim@example.test")).toBeUndefined();
+    expect(await suppressedFor("grace@example.test")).toBeUndefined();
+  });
+
+  test("of a delay is in the timeline, once a day, and moves nothing", async () => {
+    const id = await deliver("late@example.test");
+    const late = deliveryReport("late@example.test", {
+      action: "delayed",
+      status: "4.4.1",
+      diagnostic: "451 4.4.1 Connection timed out",
+    });
+    expect(await receive(returnPath(id), late)).toMatchObject({ result: "delayed" });
+    expect(await receive(returnPath(id), late)).toMatchObject({ result: "known" });
+    const { status, timeline } = await message(id);
+    expect(status).toBe("delivered");
+    expect(timeline.filter(({ type }) => type === "delayed")).toHaveLength(1);
+  });
+
+  test.each([
+    ["a success", deliveryReport("fine@example.test", { action: "delivered", status: "2.0.0" }), "delivered"],
+    [
+      "an absence note",
+      "From: fine@example.test\nAuto-Submitted: auto-replied\nSubject: Out of office\n\nBack on Monday",
+      "auto_reply",
+    ],
+  ])("that is %s moves nothing", async (_, raw, result) => {
+    const id = await deliver("fine@example.test");
+    expect(await receive(returnPath(id), raw)).toEqual({ status: "processed", result });
+    expect((await message(id)).status).toBe("delivered");
+  });
+
+  test("that is a person's words is put aside with the reason", async () => {
+    const id = await deliver("talker@example.test");
+    expect(
+      await receive(returnPath(id), "From: talker@example.test\nSubject: Re: Your order\n\nThank you!"),
+    ).toEqual({
+      status: "quarantined",
+      result: "it is no report of a delivery",
+    });
+    expect((await message(id)).status).toBe("delivered");
+  });
+
+  test("about a message that is not in the log any more is done with", async () => {
+    const id = await deliver("old@example.test");
+    await database.run(sql`delete from messages where id = ${id}`);
+    expect(await receive(returnPath(id), deliveryReport("old@example.test"))).toMatchObject({
+      result: "message_gone",
+    });
+  });
+
+  test("is copied once to bounce_email, and the copy's own bounce to nobody", async () => {
+    const id = await deliver("copied@example.test", { bounce_email: "returns@shop.test" });
+    const report = deliveryReport("copied@example.test");
+    await receive(returnPath(id), report);
+    await receive(returnPath(id), report);
+    const copies = () =>
+      database.rows<{
+        id: string;
+        localpart: string;
+        subject: string;
+        attachments: { content: string }[];
+      }>(sql`
+        select m.id, m.localpart, m.subject, c.attachments from messages m
+        join message_contents c on c.workspace_id = m.workspace_id and c.message_id = m.id
+        where m.workspace_id = ${workspaceId} and m.source = 'platform'`);
+    const [copy, ...more] = await copies();
+    expect(more).toEqual([]);
+    expect(copy).toMatchObject({ localpart: "returns", subject: "Undelivered: copied@example.test" });
+    expect(Buffer.from(copy?.attachments[0]?.content ?? "", "base64").toString()).toContain(
+      "Final-Recipient",
+    );
+
+    await returns.settle(copy?.id ?? "", "delivered");
+    expect(await receive(returnPath(copy?.id ?? ""), deliveryReport("returns@shop.test"))).toMatchObject({
+      result: "bounced",
+    });
+    expect(await copies()).toHaveLength(1);
+  });
+});
+
+describe("a complaint", () => {
+  test("that bears our token moves the message and suppresses its recipient, once", async () => {
+    const id = await deliver("annoyed@example.test");
+    const report = complaintReport(token(id), "abuse", ["Original-Rcpt-To: somebody-else@example.test"]);
+    expect(await receive(`fbl@${BOUNCE_DOMAIN}`, report, "fbl@provider.test")).toMatchObject({
+      result: "complained",
+    });
+    expect((await message(id)).status).toBe("complained");
+    const [complaint] = (await call("GET", "/complaints")).body.data.complaints;
+    expect(complaint).toMatchObject({ message_id: id, feedback_type: "abuse", provider: "provider.test" });
+    expect(await suppressedFor("annoyed@example.test")).toBe("complaint");
+    expect(await suppressedFor("somebody-else@example.test")).toBeUndefined();
+    expect(await receive(`fbl@${BOUNCE_DOMAIN}`, report)).toMatchObject({ result: "known" });
+    expect((await call("GET", "/complaints")).body.data.pagination.total).toBe(1);
+  });
+
+  test("is recognised by the return path alone, and at the return path", async () => {
+    const [first, second] = [await deliver("first@example.test"), await deliver("second@example.test")];
+    const hidden = complaintReport("redacted", "abuse", [`Original-Mail-From: <${returnPath(first)}>`]);
+    expect(await receive(`FBL@${BOUNCE_DOMAIN}`, hidden)).toMatchObject({ result: "complained" });
+    expect(await receive(returnPath(second), complaintReport("redacted"))).toMatchObject({
+      result: "complained",
+    });
+    expect((await message(first)).status).toBe("complained");
+    expect((await message(second)).status).toBe("complained");
+  });
+
+  test("that is none, or names no message of ours, changes nothing", async () => {
+    const id = await deliver("content@example.test");
+    const genuine = token(id);
+    const altered = `${genuine.slice(0, -1)}${genuine.endsWith("0") ? "1" : "0"}`;
+    const fbl = `fbl@${BOUNCE_DOMAIN}`;
+    expect(await receive(fbl, complaintReport(genuine, "not-spam"))).toEqual({
+      status: "processed",
+      result: "not_counted: not-spam",
+    });
+    for (const forged of [altered, genuine.slice(0, 20), id, ""]) {
+      expect(await receive(fbl, complaintReport(forged))).toMatchObject({ status: "quarantined" });
+    }
+    expect(await receive(fbl, deliveryReport("content@example.test", { token: genuine }))).toMatchObject({
+      status: "quarantined",
+      result: "it is no complaint",
+    });
+    expect((await message(id)).status).toBe("delivered");
+  });
+
+  test("waits for the delivery to be written down", async () => {
+    const { body } = await call("POST", "/emails/send", {
+      to: "quick@example.test",
+      from_email: "orders@shop.test",
+      subject: "Your order",
+      body: "Thanks",
+    });
+    const id = body.data.id;
+    const mail = { rcpt_to: `fbl@${BOUNCE_DOMAIN}`, raw: Buffer.from(complaintReport(token(id))) };
+    const settle = await readMail(deps(), mail);
+    expect(await settle(database)).toBe("later");
+    await returns.settle(id, "delivered");
+    expect(await settle(database)).toMatchObject({ result: "complained" });
+  });
+});
+
+test("a mail to the token of a list-unsubscribe address takes its recipient off the list, whoever it is from", async () => {
+  const { mails, listId } = await sentCampaign(database, workspaceId, {
+    base: "https://x.test",
+    people: 2,
+    deliveredAt: clock.now(),
+  });
+  const [left, stays] = mails;
+  const unsubscribe = left?.links.unsubscribe.split("/").at(-1) ?? "";
+  const mail = `From: ${stays?.email}\nSubject: whatever\n\nDo not unsubscribe me`;
+  expect(await receive(`u+${unsubscribe}@${BOUNCE_DOMAIN}`, mail, stays?.email)).toMatchObject({
+    result: "unsubscribed",
+  });
+  const statuses = await database.rows<{ email: string; status: string }>(sql`
+    select s.email, m.status from memberships m
+    join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id
+    where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${listId}`);
+  expect(Object.fromEntries(statuses.map(({ email, status }) => [email, status]))).toEqual({
+    [left?.email ?? ""]: "unsubscribed",
+    [stays?.email ?? ""]: "active",
+  });
+});
+
+test("mail to postmaster and abuse is kept for the operator", async () => {
+  for (const mailbox of ["postmaster", "Abuse"]) {
+    expect(await receive(`${mailbox}@${BOUNCE_DOMAIN}`, "Subject: Hello\n\nAnybody there?")).toMatchObject({
+      status: "kept",
+    });
+  }
+});
+
+const corpora = process.env.POSTHASTE_CORPORA ?? resolve(import.meta.dirname, "../../../../shared/corpora");
+test.skipIf(!existsSync(corpora))("every mail of the corpora comes to an end at every address", async () => {
+  const id = await deliver("innocent@example.test");
+  const folders = ["bounces/files", "dsn-arf/rfc3464", "dsn-arf/rfc5965", "dmarc/samples"];
+  for (const folder of folders) {
+    for (const name of readdirSync(join(corpora, folder))) {
+      const raw = readFileSync(join(corpora, folder, name));
+      for (const rcpt_to of [
+        returnPath(id),
+        `fbl@${BOUNCE_DOMAIN}`,
+        `d-${"0123456789abcdef".repeat(2)}@${BOUNCE_DOMAIN}`,
+      ]) {
+        await database
+          .transaction(async (tx) => {
+            const settled = await (await readMail(deps(), { rcpt_to, raw }))(tx);
+            expect(settled, `${name} to ${rcpt_to}`).toMatchObject({ result: expect.any(String) });
+            throw new Undone();
+          })
+          .catch((fault: unknown) => {
+            if (!(fault instanceof Undone)) throw fault;
+          });
+      }
+    }
+  }
+  expect((await message(id)).status).toBe("delivered");
+});
+
+class Undone extends Error {}
+
+function deps() {
+  return {
+    reading,
+    db: database,
+    clock,
+    bounceDomain: BOUNCE_DOMAIN,
+    keys: { returnPath: returns.returnPathKey, link: linkKey },
+    onMoved: async () => {},
+    onUnsubscribed: async () => false,
+    sendPlatformMail: async () => {},
+  };
+}

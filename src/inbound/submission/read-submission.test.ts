@@ -1,0 +1,114 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { readHeaderSection } from "../../mail/header-section.ts";
+import { newId } from "../../platform/ids.ts";
+import { SmtpReply } from "../listener/smtp-reply.ts";
+import { readSubmission } from "./read-submission.ts";
+
+const context = {
+  id: newId(),
+  hostname: "mail.posthaste.test",
+  now: new Date("2026-11-21T12:00:00Z"),
+  isSmtpUtf8: true,
+};
+const read = (...lines: string[]) => readSubmission(Buffer.from(`${lines.join("\r\n")}\r\n`), context);
+
+test.each([
+  ["plain", "Subject: Hello", "Hello"],
+  ["folded", "Subject: Hello\r\n\tAda", "Hello Ada"],
+  [
+    "in encoded words",
+    "Subject: =?UTF-8?Q?Gr=C3=BC=C3=9Fe?= =?ISO-8859-1?Q?_K=F6ln?=",
+    "Gr\u00fc\u00dfe K\u00f6ln",
+  ],
+  ["that hides line breaks", "Subject: =?UTF-8?Q?a=0D=0Ab=00c?=", "a b c"],
+  ["in no known charset", "Subject: =?no-such?Q?a?=", expect.any(String)],
+  ["missing", "X: y", ""],
+  ["endless", `Subject: ${"x\r\n ".repeat(2_000)}x`, expect.stringMatching(/^.{998}$/)],
+])("a subject that is %s is one line in the log", (_what, field, subject) => {
+  expect(read("From: a@shop.test", field, "", "").subject).toEqual(subject);
+});
+
+test.each([
+  ["fields", "a:\r\n", "552"],
+  ["empty lines", "\r\n", "taken"],
+])("a message of thirty megabytes of %s is read in no time", (_what, piece, answer) => {
+  const message = Buffer.from(`From: a@shop.test\r\n${piece.repeat((30 * 1024 * 1024) / piece.length)}`);
+  const before = process.threadCpuUsage();
+  let said = "taken";
+  try {
+    readSubmission(message, context);
+  } catch (reply) {
+    said = reply instanceof SmtpReply ? String(reply.responseCode) : String(reply);
+  }
+  const { user, system } = process.threadCpuUsage(before);
+  expect(said).toBe(answer);
+  expect((user + system) / 1_000).toBeLessThan(300);
+});
+
+test.each([
+  ["a\rb", "Line 4 holds a bare CR"],
+  ["a\nb", "Line 4 holds a bare LF"],
+  ["\r\r\n", "Line 4 holds a bare CR"],
+  ["x".repeat(999), "Line 4 is longer than 998 octets"],
+  ["a\0b", "The message holds a NUL"],
+])("%j in a line is refused with its number", (line, reason) => {
+  expect(() => read("From: a@shop.test", "", "x".repeat(998), line)).toThrow(reason);
+});
+
+test("a last line without its end is refused", () => {
+  expect(() => readSubmission(Buffer.from("From: a@shop.test\r\n\r\nb"), context)).toThrow(
+    "Line 3 does not end with CRLF",
+  );
+});
+
+/** Pieces of messages, good and bad, in any order. */
+const piece = fc.constantFrom(
+  "From: a@shop.test\r\n",
+  "From: Shop\r\n <b@shop.test>\r\n",
+  "Sender: c@shop.test\r\n",
+  "Bcc: eve@example.test\r\n",
+  "X-Posthaste-Message: forged\r\n",
+  "Subject: \u00fc\r\n",
+  "X: y\r\n",
+  "X-Empty:\r\n",
+  "\r\n",
+  " \r\n",
+  " folded\r\n",
+  ".\r\n",
+  "From : z@shop.test\r\n",
+  "nonsense",
+  "\r",
+  "\n",
+  "\0",
+  "\u00ff:",
+);
+
+test("whatever is taken has one From, CRLF line ends, nothing of ours, its own body, and can be composed", () => {
+  let taken = 0;
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 8 }), (pieces) => {
+      const message = Buffer.from(`From: a@shop.test\r\n${pieces.join("")}\r\n`);
+      let raw: Buffer;
+      try {
+        ({ raw } = readSubmission(message, context));
+      } catch (refusal) {
+        return refusal instanceof SmtpReply;
+      }
+      taken += 1;
+      const section = readHeaderSection(raw);
+      if (!section.ok) return false;
+      const names = section.fields.map(({ name }) => name.toLowerCase());
+      const given = message.toString();
+      const bodyAt = given.indexOf("\r\n\r\n");
+      return (
+        names.filter((name) => name === "from").length === 1 &&
+        names.every((name) => name !== "bcc" && !name.startsWith("x-posthaste")) &&
+        !/\r(?!\n)|(?<!\r)\n|\0/.test(raw.toString()) &&
+        raw.subarray(section.bodyStart).toString() === (bodyAt === -1 ? "" : given.slice(bodyAt + 4))
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(taken).toBeGreaterThan(100);
+});

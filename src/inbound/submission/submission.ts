@@ -1,0 +1,179 @@
+/**
+ * The conversation on the submission port (RFC 6409): log in with an API key, name recipients, hand in a message. Each
+ * recipient's becomes a message of its own; all those of one DATA are accepted, or none, so that a client that
+ * tries again after a temporary refusal sends nothing twice.
+ */
+import { maySendAsEach, type SenderQuestion } from "../../identity/may-send-as.ts";
+import { type Address, parseAddress } from "../../mail/address.ts";
+import { findMessage } from "../../messages/store.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { ApiError, type ErrorCode } from "../../platform/errors.ts";
+import type { Caller } from "../../platform/http/endpoint.ts";
+import { newId } from "../../platform/ids.ts";
+import type { Acceptor, Draft } from "../../sending/accept.ts";
+import type { Conversation } from "../listener/listener.ts";
+import { SmtpReply } from "../listener/smtp-reply.ts";
+import type { Logins } from "./login.ts";
+import { type ReadSubmission, readSubmission, type SubmissionContext } from "./read-submission.ts";
+
+const MOST_RECIPIENTS = 100;
+const MOST_WRONG_LOGINS = 3;
+/** Ids in the 250, whose line has 512 octets. */
+const MOST_IDS = 10;
+
+/** Of MAIL and RCPT. What is not here promises something that we would not keep (RFC 5321 section 4.1.1.11: 555). */
+const mailParameters = new Set(["SIZE", "BODY", "SMTPUTF8", "AUTH"]);
+
+export interface SubmissionDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly acceptor: Acceptor;
+  readonly logins: Logins;
+  /** MAIL_HOSTNAME, for the Received field. */
+  readonly hostname: string;
+}
+
+export function createSubmission(deps: SubmissionDeps): (network: string) => Conversation {
+  return (network) => {
+    let secret = "";
+    let wrongLogins = 0;
+    const caller = () => deps.logins.callerOf(secret).catch(refuse);
+    return {
+      async login(password) {
+        try {
+          await deps.logins.login(password, network);
+        } catch (fault) {
+          wrongLogins += 1;
+          if (wrongLogins < MOST_WRONG_LOGINS) throw fault;
+          throw new SmtpReply(421, "4.7.0", "Too many failed logins", { cause: fault });
+        }
+        secret = password;
+      },
+      // The return path of what we send is ours: the address is read, and no more is made of it.
+      async mail({ address, args }) {
+        requireKnown(args, mailParameters);
+        if (address !== "") readAddress(address);
+        await caller();
+      },
+      async recipient({ address, args }, { rcptTo }) {
+        requireKnown(args, new Set());
+        readAddress(address);
+        if (rcptTo.length >= MOST_RECIPIENTS) {
+          throw new SmtpReply(452, "4.5.3", `A message has at most ${MOST_RECIPIENTS} recipients`);
+        }
+      },
+      async message(message, { rcptTo, smtpUtf8 = false }) {
+        const { clock, hostname } = deps;
+        const sender = await caller();
+        const context = { id: newId(), hostname, now: clock.now(), isSmtpUtf8: smtpUtf8 };
+        const read = readSubmission(message, context);
+        await requireRights(deps.db, sender, read);
+        const drafts = rcptTo.map(({ address }) => draftFor(readAddress(address), read, sender, context));
+        await accept(deps, drafts);
+        return queued(drafts);
+      },
+    };
+  };
+}
+
+function requireKnown(given: object | false, known: ReadonlySet<string>): void {
+  const unknown = Object.keys(given || {}).find((name) => !known.has(name));
+  if (unknown !== undefined) throw new SmtpReply(555, "5.5.4", `The parameter ${unknown} is not supported`);
+}
+
+function readAddress(text: string): Address {
+  const parsed = parseAddress(text);
+  if (parsed.ok) return parsed;
+  throw new SmtpReply(553, "5.1.3", `The address is not valid: ${parsed.message}`);
+}
+
+/** The acceptor asks for From itself; a message that names others besides has to have them all. */
+async function requireRights(db: Database, caller: Caller, { senders }: ReadSubmission): Promise<void> {
+  if (senders.length === 0) return;
+  const questions = senders.map((address) => questionOf(caller, address));
+  const maySendAs = await maySendAsEach(db, questions);
+  const foreign = questions.find((question) => !maySendAs(question));
+  if (foreign !== undefined) throw notVerified(`Sender or Resent-From ${foreign.address}`);
+}
+
+function questionOf({ workspaceId }: Caller, { address, domain }: Address): SenderQuestion {
+  return { workspaceId, address, domain };
+}
+
+function notVerified(who: string): SmtpReply {
+  return new SmtpReply(
+    550,
+    "5.7.1",
+    `EMAIL_NOT_VERIFIED: ${who} is not on a verified sending domain and is no verified sender of this workspace`,
+  );
+}
+
+function draftFor(
+  { local, domain }: Address,
+  { from, subject, raw }: ReadSubmission,
+  caller: Caller,
+  { id, now }: SubmissionContext,
+): Draft {
+  return {
+    sender: questionOf(caller, from),
+    priority: 0,
+    message: {
+      workspaceId: caller.workspaceId,
+      id: newId(),
+      source: "smtp",
+      originId: caller.keyId,
+      originName: caller.keyName,
+      fromEmail: from.address,
+      fromName: null,
+      toName: null,
+      localpart: local,
+      domain,
+      subject,
+      html: null,
+      text: null,
+      attachments: [],
+      submission: { id, raw },
+      bounceEmail: null,
+      requestId: id,
+      createdAt: now,
+    },
+  };
+}
+
+/** A fault after which nobody knows whether it was committed is looked into: the client would hand it in again. */
+async function accept({ db, acceptor }: SubmissionDeps, drafts: readonly Draft[]): Promise<void> {
+  try {
+    await acceptor.acceptTogether(drafts);
+  } catch (fault) {
+    const [first] = drafts;
+    if (fault instanceof ApiError || first === undefined) return refuse(fault, first?.message.fromEmail);
+    const { workspaceId, id } = first.message;
+    const found = await findMessage(db, workspaceId, id).catch(() => undefined);
+    if (found === undefined) throw fault;
+  }
+}
+
+const replies: Partial<Record<ErrorCode, readonly [code: number, enhanced: string]>> = {
+  UNAUTHORIZED: [550, "5.7.1"],
+  INSUFFICIENT_SCOPE: [550, "5.7.1"],
+  SERVICE_SUSPENDED: [550, "5.7.1"],
+  PLAN_LIMIT_REACHED: [550, "5.7.1"],
+  INSUFFICIENT_BALANCE: [550, "5.7.1"],
+  RATE_LIMIT_EXCEEDED: [451, "4.7.1"],
+  INTERNAL_ERROR: [452, "4.3.1"],
+};
+
+/** What the API would answer, in SMTP. */
+function refuse(fault: unknown, fromEmail = ""): never {
+  if (!(fault instanceof ApiError)) throw fault;
+  if (fault.code === "VALIDATION_ERROR") throw notVerified(`From ${fromEmail}`);
+  const [code, enhanced] = replies[fault.code] ?? [451, "4.3.0"];
+  throw new SmtpReply(code, enhanced, `${fault.code}: ${fault.message}`, { cause: fault });
+}
+
+function queued(drafts: readonly Draft[]): string {
+  const ids = drafts.map(({ message }) => message.id);
+  const more = ids.length > MOST_IDS ? ` and ${ids.length - MOST_IDS} more` : "";
+  return `2.0.0 Queued as ${ids.slice(0, MOST_IDS).join(" ")}${more}`;
+}

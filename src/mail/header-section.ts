@@ -1,0 +1,86 @@
+/**
+ * The header section of a message that somebody else wrote (RFC 5322 section 2.2), read strictly: what mail software
+ * reads in different ways (blanks before the colon, lines of blanks, lines without a colon) is a fault, never a guess.
+ */
+import { isUtf8 } from "node:buffer";
+
+export interface GivenField {
+  readonly name: string;
+  /** All behind the colon, as it stands: folded, without the CRLF at its end. */
+  readonly value: string;
+  /** Its octets in the message, with the CRLF. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export type HeaderSection =
+  | { readonly ok: true; readonly fields: readonly GivenField[]; readonly bodyStart: number }
+  | { readonly ok: false; readonly fault: string; readonly isTooLarge: boolean };
+
+export interface HeaderLimits {
+  readonly octets: number;
+  readonly fields: number;
+}
+
+const fieldName = /^[!-9;-~]+$/;
+const NO_LIMITS: HeaderLimits = { octets: Number.POSITIVE_INFINITY, fields: Number.POSITIVE_INFINITY };
+
+/**
+ * `message` has CRLF line ends only. One without an empty line is all header.
+ * @param most for a stranger's, of which no more is looked at; what has been accepted needs none
+ */
+export function readHeaderSection(message: Buffer, most: HeaderLimits = NO_LIMITS): HeaderSection {
+  const blankLine = message.subarray(0, most.octets + 2).indexOf("\r\n\r\n");
+  const isBodyOnly = message.subarray(0, 2).equals(Buffer.from("\r\n"));
+  const sectionEnd = isBodyOnly ? 0 : blankLine === -1 ? message.length : blankLine + 2;
+  if (sectionEnd > most.octets) return tooLarge(most);
+  const section = message.subarray(0, sectionEnd);
+  if (!isUtf8(section)) return refuse("The header is neither ASCII nor UTF-8.");
+  // One character an octet, so that positions are those of the message.
+  const text = section.toString("latin1");
+  const fields: GivenField[] = [];
+  for (let start = 0; start < text.length; ) {
+    let lineEnd = text.indexOf("\r\n", start);
+    while (lineEnd !== -1 && isBlank(text[lineEnd + 2])) {
+      const next = text.indexOf("\r\n", lineEnd + 2);
+      if (next !== -1 && text.slice(lineEnd + 2, next).trim() === "") {
+        return refuse(`Line ${lineAt(text, next)} of the header holds nothing but blanks.`);
+      }
+      lineEnd = next;
+    }
+    if (lineEnd === -1) return refuse("The header breaks off in the middle of a line.");
+    const colon = text.indexOf(":", start);
+    const name = text.slice(start, colon);
+    if (colon === -1 || colon > lineEnd || !fieldName.test(name)) {
+      return refuse(`Line ${lineAt(text, start)} of the header is no field.`);
+    }
+    if (fields.length >= most.fields) return tooLarge(most);
+    const value = section.toString("utf8", colon + 1, lineEnd);
+    fields.push({ name, value, start, end: lineEnd + 2 });
+    start = lineEnd + 2;
+  }
+  return { ok: true, fields, bodyStart: Math.min(sectionEnd + 2, message.length) };
+}
+
+/** A folded value as one line (RFC 5322 section 2.2.3), without the blanks around it. */
+export function unfold(value: string): string {
+  return value.replaceAll("\r\n", "").replaceAll("\t", " ").trim();
+}
+
+function refuse(fault: string): HeaderSection {
+  return { ok: false, fault, isTooLarge: false };
+}
+
+function tooLarge({ octets, fields }: HeaderLimits): HeaderSection {
+  const fault = `The header is larger than ${octets} octets or ${fields} fields.`;
+  return { ok: false, fault, isTooLarge: true };
+}
+
+function isBlank(character: string | undefined): boolean {
+  return character === " " || character === "\t";
+}
+
+/** Counted from 1. */
+function lineAt(text: string, position: number): number {
+  return text.slice(0, position).split("\r\n").length;
+}

@@ -1,0 +1,26 @@
+/** What is counted about messages, under the names that the columns have (db/migrations/0015-reporting.sql). */
+import { type StoredStatus, storedStatuses } from "../states.ts";
+
+/**
+ * What recipients did, by when their message was accepted. `unique_…` counts messages; `machine_…` is what programs did
+ * and is in no other figure.
+ */
+export const engagementCounters = [
+  "unique_opens",
+  "unique_clicks",
+  "opens",
+  "clicks",
+  "machine_opens",
+  "machine_clicks",
+  "unsubscribed",
+] as const;
+
+/** By when it happened; `bounced` and `complained` count the same messages by when they were accepted. */
+export const eventCounters = ["hard_bounces", "soft_bounces", "block_bounces", "complaints"] as const;
+
+/** Statuses (how many messages have each at present, `sending` being `queued` or `deferred`) and the rest. */
+export const counters = [...storedStatuses, ...engagementCounters, ...eventCounters] as const;
+
+export type StatusCounts = Readonly<Record<StoredStatus, number>>;
+export type Counts = StatusCounts &
+  Readonly<Record<(typeof engagementCounters)[number] | (typeof eventCounters)[number], number>>;

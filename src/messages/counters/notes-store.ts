@@ -1,0 +1,96 @@
+/**
+ * Notes of what has to be counted: parts of the statements that write to the log. Whoever writes one waits for nobody; the
+ * counters take them in later (fold-store.ts).
+ */
+import sql, { join, raw, type Sql } from "sql-template-tag";
+import { nilId } from "../../platform/ids.ts";
+import { storedStatuses } from "../states.ts";
+import { eventCounters } from "./counters.ts";
+
+/** The quarter-hour that a time is in: days of all time zones begin with one. */
+export const quarterOf = (time: Sql): Sql =>
+  sql`date_bin('15 minutes', ${time}, timestamptz '2000-01-01 00:00:00Z')`;
+
+/** The UTC day of a quarter-hour, and the Monday of its week. */
+export const DAY = "(quarter at time zone 'UTC')::date";
+export const WEEK = "date_trunc('week', quarter at time zone 'UTC')::date";
+
+/** Names of columns, as they stand in a statement. */
+export const columnsSql = (names: readonly string[]): Sql => join(names.map((name) => raw(name)));
+
+const keys = sql`workspace_id, quarter, source, origin_id, domain, from_domain`;
+
+/**
+ * What is counted, and by what: the keys, from the columns that the log has. The platform's own mail is nobody's sending:
+ * it is not paid for either.
+ */
+export const keysOf = (messages: Sql): Sql => sql`
+  select *, ${quarterOf(sql`created_at`)} as quarter, coalesce(origin_id, ${nilId}) as counted_origin_id,
+    lower(split_part(from_email, '@', -1)) as from_domain
+  from ${messages} where source <> 'platform'`;
+
+const messageKeys = sql`workspace_id, quarter, source, counted_origin_id, domain, from_domain`;
+
+/** Notes messages that were accepted: log rows with their status. */
+export function noteAcceptedSql(log: Sql): Sql {
+  return sql`
+    insert into report_notes (${keys}, queued, suppressed)
+    select ${messageKeys}, count(*) filter (where status = 'queued'), count(*) filter (where status = 'suppressed')
+    from (${keysOf(log)}) a group by ${messageKeys}`;
+}
+
+/** Has the address of ours that it left from: no attempt is left to be made. */
+const isOver = (status: Sql) => sql`${status} in ('delivered', 'bounced', 'failed', 'complained')`;
+
+/**
+ * Notes messages that have moved: a relation of log rows with status and previous_status, and with the time, bounce_type and
+ * category of the outcome.
+ */
+export function noteMovedSql(moved: Sql): Sql {
+  const none = sql`null::text as bounce_type, null::text as category`;
+  const difference = (status: string) =>
+    sql`count(*) filter (where became = ${raw(`'${status}'`)}) - count(*) filter (where was = ${raw(`'${status}'`)})`;
+  const happened = (event: string) => sql`count(*) filter (where event = ${raw(`'${event}'`)})`;
+  return sql`
+    insert into report_notes (${keys}, source_ip, bounce_type, category, ${columnsSql([...storedStatuses, ...eventCounters])})
+    select ${keys}, source_ip, bounce_type, category, ${join(storedStatuses.map(difference))},
+      ${join(eventCounters.map(happened))}
+    from (
+      select m.workspace_id, n.* from (${keysOf(moved)}) m cross join lateral (
+        select m.quarter, m.source, m.counted_origin_id, m.domain, m.from_domain, null::inet, ${none},
+          m.status, m.previous_status, null
+        where m.status <> m.previous_status
+        union all
+        select ${quarterOf(sql`m.time`)}, m.source, m.counted_origin_id, m.domain, m.from_domain, null, m.bounce_type,
+          m.category, null, null, coalesce(m.bounce_type || '_bounces', 'complaints')
+        where m.status in ('bounced', 'complained')
+        union all
+        select m.quarter, null, null, null, null, m.source_ip, ${none}, m.status,
+          case when ${isOver(sql`m.previous_status`)} then m.previous_status end, null
+        where m.source_ip is not null and ${isOver(sql`m.status`)})
+        as n (quarter, source, origin_id, domain, from_domain, source_ip, bounce_type, category, became, was, event)
+    ) news
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
+}
+
+/**
+ * Notes what recipients did: a relation of log rows, each with kind, is_machine and times, and whether it was the first of
+ * its kind with that message that a person did.
+ */
+export function noteEngagedSql(engaged: Sql): Sql {
+  const times = (kind: string, isMachine: boolean) =>
+    sql`coalesce(sum(times) filter (where kind = ${raw(`'${kind}'`)} and is_machine = ${raw(String(isMachine))}), 0)`;
+  const firsts = (kind: string) => sql`count(*) filter (where kind = ${raw(`'${kind}'`)} and is_first)`;
+  return sql`
+    insert into report_notes (${keys}, unique_opens, unique_clicks, opens, clicks, machine_opens, machine_clicks)
+    select ${messageKeys}, ${firsts("opened")}, ${firsts("clicked")}, ${times("opened", false)},
+      ${times("clicked", false)}, ${times("opened", true)}, ${times("clicked", true)}
+    from (${keysOf(engaged)}) e group by ${messageKeys}`;
+}
+
+/** Notes a recipient who left by way of a message: a relation of log rows. */
+export function noteUnsubscribedSql(left: Sql): Sql {
+  return sql`
+    insert into report_notes (${keys}, unsubscribed)
+    select ${messageKeys}, count(*) from (${keysOf(left)}) u group by ${messageKeys}`;
+}

@@ -1,0 +1,24 @@
+/** How mail to one recipient domain fares: the row that reports on campaigns and on a whole workspace show. */
+import { type Static, Type } from "typebox";
+
+export const DomainStats = Type.Object(
+  {
+    domain: Type.String(),
+    total_messages: Type.Integer({ description: "Without those that were suppressed or cancelled." }),
+    percent_total: Type.Number({ description: "0 to 100." }),
+    success: Type.Integer({ description: "Delivered, complained about or not." }),
+    bounced: Type.Integer(),
+    failure: Type.Integer(),
+    still_trying: Type.Integer({ description: "Queued, being sent or deferred." }),
+  },
+  { $id: "DomainStats" },
+);
+
+export type DomainRow = Omit<Static<typeof DomainStats>, "percent_total">;
+
+/** @param messages of all domains together */
+export function withShare(row: DomainRow, messages: number): Static<typeof DomainStats> {
+  const { domain, total_messages, ...ends } = row;
+  const percent = messages === 0 ? 0 : Math.round((total_messages / messages) * 10_000) / 100;
+  return { domain, total_messages, percent_total: percent, ...ends };
+}

@@ -1,0 +1,40 @@
+/** What readers of the message log may ask for, and how it is found. */
+import type { Queryable } from "../platform/database/pool.ts";
+import { offsetOf } from "../platform/http/paging.ts";
+import { textField } from "../platform/http/query.ts";
+import { nullable, Timestamp } from "../platform/http/shapes.ts";
+import type { WorkspaceId } from "../platform/ids.ts";
+import {
+  countMessages,
+  type Found,
+  findPage,
+  type LogFilter,
+  MOST_SEARCHED,
+  searchMessages,
+} from "./log-store.ts";
+
+export const recipientField = textField(
+  320,
+  `Only recipients whose whole address this is, in any case; or, when nobody's is, whose address contains it, among the newest ${MOST_SEARCHED.toLocaleString("en-US")} messages that the other filters leave.`,
+);
+
+export const SearchedSince = nullable({
+  ...Timestamp,
+  description: "Older messages were not searched for the address; null when all were.",
+});
+
+/** A page, newest first. */
+export async function findMessages(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  query: LogFilter & { readonly email: string | undefined; readonly page: number; readonly limit: number },
+): Promise<Found> {
+  const { email, source, status, limit } = query;
+  const page = { limit, offset: offsetOf(query) };
+  if (email !== undefined) return searchMessages(db, workspaceId, { source, status, email }, page);
+  const [ids, total] = await Promise.all([
+    findPage(db, workspaceId, { source, status }, page),
+    countMessages(db, workspaceId, { source, status }),
+  ]);
+  return { ids, total, since: null };
+}

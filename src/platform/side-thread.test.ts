@@ -1,0 +1,64 @@
+import { afterEach, expect, test } from "vitest";
+import { createSideThread, type SideThread, type SideThreadLimits } from "./side-thread.ts";
+
+/** Answers with its number of questions so far, or does what it is told. */
+const MODULE = new URL(
+  `data:text/javascript,${encodeURIComponent(`
+    import { parentPort } from "node:worker_threads";
+    let asked = 0;
+    const told = {
+      spin: () => { for (;;); },
+      fill: () => { const kept = []; for (;;) kept.push(new Array(100_000).fill({})); },
+      fail: () => { throw new Error("no such word"); },
+    };
+    parentPort.on("message", (word) => {
+      asked += 1;
+      told[word]?.();
+      parentPort.postMessage([word.length, asked]);
+    });
+  `)}`,
+);
+const threads: SideThread<unknown, unknown>[] = [];
+
+function open(limits: Partial<SideThreadLimits> = {}) {
+  const thread = createSideThread<unknown, unknown>(MODULE, { deadlineMs: 60_000, heapMb: 32, ...limits });
+  threads.push(thread);
+  return thread;
+}
+
+afterEach(async () => {
+  await Promise.all(threads.splice(0).map((thread) => thread.close()));
+});
+
+test("questions are answered in their order, by one thread", async () => {
+  const thread = open();
+  const answers = await Promise.all(["a", "bb", "ccc"].map((word) => thread.ask(word)));
+  expect(answers).toEqual([1, 2, 3].map((number) => ({ ok: true, answer: [number, number] })));
+});
+
+test("a question that takes for ever is given up, and the next one is answered", async () => {
+  const thread = open({ deadlineMs: 3_000 });
+  expect(await thread.ask("spin")).toEqual({ ok: false, reason: "too_slow" });
+  expect(await thread.ask("next")).toEqual({ ok: true, answer: [4, 1] });
+});
+
+test("a question that takes all memory is given up, and the next one is answered", async () => {
+  const thread = open();
+  expect(await thread.ask("fill")).toEqual({ ok: false, reason: "too_large" });
+  expect(await thread.ask("next")).toEqual({ ok: true, answer: [4, 1] });
+});
+
+test("a module's own failure is whoever's who asks, and the next question is answered", async () => {
+  const thread = open();
+  await expect(thread.ask("fail")).rejects.toThrow("no such word");
+  expect(await thread.ask("next")).toEqual({ ok: true, answer: [4, 1] });
+});
+
+test("nothing is asked of a thread that has been closed, and what it was at is over", async () => {
+  const thread = open();
+  const spinning = thread.ask("spin");
+  const over = expect(spinning).rejects.toThrow();
+  await thread.close();
+  await over;
+  await expect(thread.ask("next")).rejects.toThrow();
+});

@@ -1,0 +1,162 @@
+/**
+ * The dashboard of bounces and complaints (specification, Query semantics 2): what follows `window_days`, what always covers
+ * its own span, and what is of all time.
+ */
+import { type Static, Type } from "typebox";
+import { reports } from "../../messages/resource.ts";
+import { messageSources } from "../../messages/states.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { windowField } from "../../platform/http/query.ts";
+import { allTime, totals } from "../counters/store.ts";
+import { attemptedOf, bouncesOf, deliveredOf, fraction, percent } from "../rates.ts";
+import { countEvents, type EventDay, listBouncingDomains, listEventDays } from "./store.ts";
+
+const DAY_MS = 86_400_000;
+const MOST_DAYS = 365;
+const MOST_DOMAINS = 10;
+/** In days, whatever the window. */
+const SPANS = [1, 7, 30];
+
+const Percent = Type.Number({ description: "Of all in the window, 0 to 100." });
+const LocalDate = Type.String({ format: "date", description: "In the workspace's time zone." });
+const spanFields = {
+  last_24_hours: Type.Integer(),
+  last_7_days: Type.Integer(),
+  last_30_days: Type.Integer(),
+};
+
+const BouncesComplaints = Type.Object(
+  {
+    window_days: Type.Integer({ description: "As applied." }),
+    bounce_stats: Type.Object({
+      total_bounces: Type.Integer({ description: "Of all time, as are the three that follow." }),
+      hard_bounces: Type.Integer(),
+      soft_bounces: Type.Integer(),
+      block_bounces: Type.Integer(),
+      bounce_rate: Type.Number({
+        description: "Of the messages accepted in the window: bounced of those attempted, 0 to 1.",
+      }),
+      ...spanFields,
+    }),
+    complaint_stats: Type.Object({
+      total_complaints: Type.Integer({ description: "Of all time." }),
+      complaint_rate: Type.Number({
+        description: "Of the messages accepted in the window: complained about of those delivered, 0 to 1.",
+      }),
+      ...spanFields,
+    }),
+    bounce_trends: Type.Array(
+      Type.Object({
+        date: LocalDate,
+        hard: Type.Integer(),
+        soft: Type.Integer(),
+        block: Type.Integer(),
+        total: Type.Integer(),
+      }),
+      { description: "Days without a bounce are left out." },
+    ),
+    complaint_trends: Type.Array(Type.Object({ date: LocalDate, total: Type.Integer() }), {
+      description: "Days without a complaint are left out.",
+    }),
+    top_bounce_domains: Type.Array(
+      Type.Object({ domain: Type.String(), count: Type.Integer(), percent: Percent }),
+      { description: "The ten recipient domains with the most bounces." },
+    ),
+    complaint_sources: Type.Array(
+      Type.Object({ source: Type.Enum([...messageSources]), count: Type.Integer(), percent: Percent }),
+    ),
+  },
+  { $id: "BouncesComplaints" },
+);
+
+export function bouncesComplaintsEndpoints({ db, clock }: { db: Database; clock: Clock }): Endpoint[] {
+  return [
+    endpoint({
+      id: "getBouncesComplaints",
+      method: "GET",
+      path: "/bounces-complaints/dashboard",
+      summary: "Bounces and complaints at a glance: totals, rates, trends, where they come from",
+      needs: need(reports, "read"),
+      query: { window_days: windowField(MOST_DAYS) },
+      answer: BouncesComplaints,
+      message: "Bounces and complaints",
+      async handle({ caller: { workspaceId, timezone }, query: { window_days } }) {
+        const now = clock.now().getTime();
+        const before = (days: number) => new Date(now - days * DAY_MS);
+        const window = before(window_days);
+        const [ever, accepted, days, [day, week, month], domains] = await Promise.all([
+          totals(db, workspaceId, allTime),
+          totals(db, workspaceId, { from: window, to: null }),
+          listEventDays(db, workspaceId, timezone, window),
+          countEvents(db, workspaceId, SPANS.map(before)),
+          listBouncingDomains(db, workspaceId, window, MOST_DOMAINS),
+        ]);
+        const bounces = sum(days, (one) => one.hard + one.soft + one.block);
+        return {
+          window_days,
+          bounce_stats: {
+            total_bounces: bouncesOf(ever),
+            hard_bounces: ever.hard_bounces,
+            soft_bounces: ever.soft_bounces,
+            block_bounces: ever.block_bounces,
+            bounce_rate: fraction(accepted.bounced, attemptedOf(accepted)),
+            last_24_hours: day?.bounces ?? 0,
+            last_7_days: week?.bounces ?? 0,
+            last_30_days: month?.bounces ?? 0,
+          },
+          complaint_stats: {
+            total_complaints: ever.complaints,
+            complaint_rate: fraction(accepted.complained, deliveredOf(accepted)),
+            last_24_hours: day?.complaints ?? 0,
+            last_7_days: week?.complaints ?? 0,
+            last_30_days: month?.complaints ?? 0,
+          },
+          ...trends(days),
+          top_bounce_domains: domains.map(({ domain, count }) => ({
+            domain,
+            count,
+            percent: percent(count, bounces),
+          })),
+          complaint_sources: sourcesOf(days),
+        };
+      },
+    }),
+  ];
+}
+
+const sum = (days: readonly EventDay[], read: (day: EventDay) => number) =>
+  days.reduce((total, day) => total + read(day), 0);
+
+function trends(
+  days: readonly EventDay[],
+): Pick<Static<typeof BouncesComplaints>, "bounce_trends" | "complaint_trends"> {
+  const dates = [...Map.groupBy(days, ({ date }) => date)].map(([date, ofDate]) => {
+    const [hard, soft, block] = [
+      sum(ofDate, (day) => day.hard),
+      sum(ofDate, (day) => day.soft),
+      sum(ofDate, (day) => day.block),
+    ];
+    return { date, hard, soft, block, complaints: sum(ofDate, (day) => day.complaints) };
+  });
+  return {
+    bounce_trends: dates
+      .map(({ complaints: _complaints, ...day }) => ({ ...day, total: day.hard + day.soft + day.block }))
+      .filter(({ total }) => total > 0),
+    complaint_trends: dates
+      .map(({ date, complaints: total }) => ({ date, total }))
+      .filter(({ total }) => total > 0),
+  };
+}
+
+function sourcesOf(days: readonly EventDay[]): Static<typeof BouncesComplaints>["complaint_sources"] {
+  const all = sum(days, (day) => day.complaints);
+  return [...Map.groupBy(days, ({ source }) => source)]
+    .map(([source, ofSource]) => {
+      const count = sum(ofSource, (day) => day.complaints);
+      return { source, count, percent: percent(count, all) };
+    })
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => b.count - a.count);
+}

@@ -1,0 +1,127 @@
+/**
+ * Bounces and complaints by when they happened, to the moment: whole quarter-hours and days from the counters, and what is
+ * left of the one in which a span begins from the records themselves.
+ */
+import sql, { type Sql } from "sql-template-tag";
+import { quarterOf } from "../../messages/counters/notes-store.ts";
+import type { MessageSource } from "../../messages/states.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+
+/**
+ * For a `with`: `event`, the relation of what happened since the first of some moments, with columns time, source, hard, soft,
+ * block and complaints. A row never reaches over one of the moments.
+ */
+function eventSql(workspaceId: WorkspaceId, moments: readonly Date[]): Sql {
+  const first = new Date(Math.min(...moments.map((moment) => moment.getTime())));
+  const counted = (table: Sql) => sql`
+    select quarter as time, source, hard_bounces as hard, soft_bounces as soft, block_bounces as block, complaints
+    from ${table}
+    where workspace_id = ${workspaceId} and quarter >= ${quarterOf(sql`${first}::timestamptz`)}
+      and quarter <> all (array(select quarter from divided))
+      and (hard_bounces <> 0 or soft_bounces <> 0 or block_bounces <> 0 or complaints <> 0)`;
+  const recorded = (table: Sql, columns: Sql) => sql`
+    select r.created_at, r.source, ${columns}
+    from divided d join ${table} r on r.workspace_id = ${workspaceId}
+      and r.created_at >= greatest(d.quarter, ${first}) and r.created_at < d.quarter + interval '15 minutes'`;
+  const isOf = (type: string) => sql`(r.bounce_type = ${type})::int`;
+  return sql`
+    divided as materialized (
+      select distinct ${quarterOf(sql`moment`)} as quarter from unnest(${[...moments]}::timestamptz[]) moment
+    ), event as (
+      ${counted(sql`report_quarters`)}
+      union all
+      ${counted(sql`report_notes`)}
+      union all
+      ${recorded(sql`bounces`, sql`${isOf("hard")}, ${isOf("soft")}, ${isOf("block")}, 0`)}
+      union all
+      ${recorded(sql`complaints`, sql`0, 0, 0, 1`)}
+    )`;
+}
+
+/** What happened on a day to mail of a source. */
+export interface EventDay {
+  /** "2026-11-21". */
+  readonly date: string;
+  readonly source: MessageSource;
+  readonly hard: number;
+  readonly soft: number;
+  readonly block: number;
+  readonly complaints: number;
+}
+
+/** By day of a time zone and source, oldest first, without days on which nothing happened. */
+export function listEventDays(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  zone: string,
+  since: Date,
+): Promise<EventDay[]> {
+  return db.rows(sql`
+    with ${eventSql(workspaceId, [since])}
+    select day::text as date, source, hard, soft, block, complaints
+    from (
+      select (time at time zone ${zone})::date as day, source, sum(hard)::int as hard, sum(soft)::int as soft,
+        sum(block)::int as block, sum(complaints)::int as complaints
+      from event group by 1, 2) days
+    order by day, source`);
+}
+
+export interface EventCounts {
+  readonly bounces: number;
+  readonly complaints: number;
+}
+
+/** What happened since each of the moments, in their order. */
+export function countEvents(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  moments: readonly Date[],
+): Promise<EventCounts[]> {
+  return db.rows(sql`
+    with ${eventSql(workspaceId, moments)}
+    select coalesce(sum(hard + soft + block), 0)::int as bounces, coalesce(sum(complaints), 0)::int as complaints
+    from unnest(${[...moments]}::timestamptz[]) with ordinality as m (moment, position)
+    left join event on event.time >= m.moment
+    group by position order by position`);
+}
+
+export interface DomainBounces {
+  readonly domain: string;
+  readonly count: number;
+}
+
+/** The recipient domains with the most bounces since a moment. */
+export function listBouncingDomains(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  since: Date,
+  most: number,
+): Promise<DomainBounces[]> {
+  const start = sql`${since}::timestamptz`;
+  const firstDay = sql`(select day from first)`;
+  const firstWeek = sql`(select week from first)`;
+  const bounces = sql`hard_bounces + soft_bounces + block_bounces`;
+  return db.rows(sql`
+    with first_day as materialized (
+      select (date_trunc('day', ${start} - interval '1 microsecond', 'UTC') + interval '1 day') at time zone 'UTC' as day
+    ), first as materialized (
+      select day::date as day, date_trunc('week', day + interval '6 days')::date as week from first_day
+    )
+    select domain, sum(bounces)::int as count
+    from (
+      select domain, ${bounces} as bounces from report_domain_weeks
+      where workspace_id = ${workspaceId} and ${bounces} <> 0 and week >= ${firstWeek}
+      union all
+      select domain, ${bounces} from report_domain_days
+      where workspace_id = ${workspaceId} and ${bounces} <> 0 and day >= ${firstDay} and day < ${firstWeek}
+      union all
+      select domain, ${bounces} from report_notes
+      where workspace_id = ${workspaceId} and quarter >= ${firstDay}::timestamp at time zone 'UTC' and source_ip is null
+      union all
+      select domain, 1 from bounces
+      where workspace_id = ${workspaceId} and created_at >= ${start}
+        and created_at < ${firstDay}::timestamp at time zone 'UTC') counted
+    group by domain having sum(bounces) > 0
+    order by count desc, domain limit ${most}`);
+}

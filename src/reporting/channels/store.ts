@@ -1,0 +1,68 @@
+/** What messages came from: campaigns, autoresponders, API keys. */
+import sql, { type Sql } from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Page, Paged } from "../counters/store.ts";
+
+export interface CampaignOrigin {
+  readonly id: string;
+  readonly name: string;
+  readonly status: string;
+  readonly sent_at: Date | null;
+}
+
+export interface AutoresponderOrigin {
+  readonly id: string;
+  readonly name: string;
+  readonly status: "active" | "inactive" | "deleted";
+}
+
+/** Those that are deleted have their name and their figures left. */
+const deleted = (workspaceId: WorkspaceId, source: "campaign" | "autoresponder") =>
+  sql`from origin_names where workspace_id = ${workspaceId} and source = ${source}`;
+
+/** Newest first. */
+export function listCampaignOrigins(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  page: Page,
+): Promise<Paged<CampaignOrigin>> {
+  const origins = sql`
+    select id, name, status, sent_at from campaigns where workspace_id = ${workspaceId}
+    union all select id, name, 'deleted', null ${deleted(workspaceId, "campaign")}`;
+  return pageOf(db, origins, page);
+}
+
+/** Newest first. */
+export function listAutoresponderOrigins(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  page: Page,
+): Promise<Paged<AutoresponderOrigin>> {
+  const origins = sql`
+    select id, name, status from autoresponders where workspace_id = ${workspaceId}
+    union all select id, name, 'deleted' ${deleted(workspaceId, "autoresponder")}`;
+  return pageOf(db, origins, page);
+}
+
+async function pageOf<Row>(db: Queryable, origins: Sql, { limit, offset }: Page): Promise<Paged<Row>> {
+  const [rows, counted] = await Promise.all([
+    db.rows<Row>(sql`${origins} order by id desc limit ${limit} offset ${offset}`),
+    db.row<{ total: number }>(sql`select count(*) as total from (${origins}) origins`),
+  ]);
+  return { rows, total: counted?.total ?? 0 };
+}
+
+/** Names of API keys by id, of those too that were deleted for good. */
+export async function findKeyNames(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db.rows<{ id: string; name: string }>(sql`
+    select id, name from api_keys where workspace_id = ${workspaceId} and id = any (${[...ids]}::uuid[])
+    union all
+    select id, name from origin_names
+    where workspace_id = ${workspaceId} and source = 'api' and id = any (${[...ids]}::uuid[])`);
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

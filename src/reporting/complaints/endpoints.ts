@@ -1,0 +1,48 @@
+/** Complaints over HTTP: one row for every message whose recipient reported it as unwanted. */
+import { Type } from "typebox";
+import { reports } from "../../messages/resource.ts";
+import { messageSources } from "../../messages/states.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
+import { pageFields } from "../../platform/http/query.ts";
+import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import { allTime, totals } from "../counters/store.ts";
+import { listComplaints } from "./store.ts";
+
+const Complaint = Type.Object(
+  {
+    id: Id,
+    message_id: Id,
+    email: Type.String({ description: "The recipient." }),
+    domain: Type.String(),
+    feedback_type: Type.String({ description: "As the report says (RFC 5965): `abuse`, `fraud`, ..." }),
+    provider: nullable(Type.String({ description: "Who sent the report." })),
+    source: Type.Enum([...messageSources]),
+    campaign_id: nullable(Id),
+    origin_name: Type.String({ description: "Name of the campaign, API key or other origin." }),
+    created_at: Type.Unsafe<Date>({ ...Timestamp, description: "When it was complained about." }),
+  },
+  { $id: "Complaint" },
+);
+
+export function complaintEndpoints({ db }: { db: Database }): Endpoint[] {
+  return [
+    endpoint({
+      id: "listComplaints",
+      method: "GET",
+      path: "/complaints",
+      summary: "Complaints of all time, newest first",
+      needs: need(reports, "read"),
+      query: pageFields(),
+      answer: pageOf("complaints", Complaint),
+      message: "Complaints",
+      async handle({ caller, query }) {
+        const { complaints: total } = await totals(db, caller.workspaceId, allTime);
+        const page = { limit: query.limit, offset: offsetOf(query) };
+        const complaints = page.offset < total ? await listComplaints(db, caller.workspaceId, page) : [];
+        return { complaints, pagination: pagination(query, total) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,166 @@
+/**
+ * Counts once more what the counters under the reports keep, from the log, and says where they differ. It reads everything
+ * there is: for `posthaste doctor --counters` and for tests. Counters outlive the messages they counted: where messages have
+ * been taken out of the log, what was accepted until the day of the oldest that is left is not compared, nor what is
+ * kept of all time.
+ */
+import sql, { join, raw, type Sql } from "sql-template-tag";
+import { counters, engagementCounters, eventCounters } from "../../messages/counters/counters.ts";
+import { columnsSql, DAY, keysOf, quarterOf, WEEK } from "../../messages/counters/notes-store.ts";
+import { storedStatuses } from "../../messages/states.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+
+export interface ReportMiscount {
+  readonly workspace_id: string;
+  readonly counter_of: string;
+  readonly counter: string;
+  readonly kept: number;
+  readonly counted: number;
+}
+
+/** The tables, with what a row of each is about. */
+const tables: readonly {
+  readonly name: string;
+  readonly keys: readonly string[];
+  readonly ofNotes?: readonly string[];
+  readonly columns: readonly string[];
+  /** Whether what was accepted at different times is apart in it. */
+  readonly isByTime: boolean;
+}[] = [
+  { name: "report_quarters", keys: ["quarter", "source"], columns: counters, isByTime: true },
+  { name: "report_origins", keys: ["source", "origin_id"], columns: counters, isByTime: false },
+  {
+    name: "report_domain_days",
+    keys: ["day", "domain"],
+    ofNotes: [DAY, "domain"],
+    columns: counters,
+    isByTime: true,
+  },
+  {
+    name: "report_domain_weeks",
+    keys: ["week", "domain"],
+    ofNotes: [WEEK, "domain"],
+    columns: counters,
+    isByTime: true,
+  },
+  {
+    name: "report_sender_days",
+    keys: ["day", "from_domain"],
+    ofNotes: [DAY, "from_domain"],
+    // The records of bounces and complaints do not know the sender of a message that is gone.
+    columns: [...storedStatuses, ...engagementCounters],
+    isByTime: true,
+  },
+  {
+    name: "report_ip_days",
+    keys: ["day", "source_ip"],
+    ofNotes: [DAY, "source_ip"],
+    columns: storedStatuses,
+    isByTime: true,
+  },
+  {
+    name: "report_category_days",
+    keys: ["day", "bounce_type", "category"],
+    ofNotes: [DAY, "bounce_type", "category"],
+    columns: ["bounces"],
+    isByTime: true,
+  },
+];
+
+const noteKind: Readonly<Record<string, Sql>> = {
+  report_ip_days: sql`source_ip is not null`,
+  report_category_days: sql`category is not null`,
+};
+const isOf = (name: string) => noteKind[name] ?? sql`source_ip is null`;
+
+const sums = (columns: readonly string[]) =>
+  join(columns.map((column) => sql`sum(${raw(column)})::bigint as ${raw(column)}`));
+
+const noStatus = join(storedStatuses.map(() => sql`0`));
+const noEngagement = join(engagementCounters.map(() => sql`0`));
+const noEvent = join(eventCounters.map(() => sql`0`));
+
+const done = (type: string) => sql`case when e.type = ${type} then coalesce(e.times, 1) else 0 end`;
+const did = (type: string) =>
+  sql`(e.type = ${type} and row_number() over (partition by e.workspace_id, e.message_id, e.type) = 1)::int`;
+
+/** By what facts are added up, so that each table is counted from few of them. */
+const keys = raw(
+  "workspace_id, quarter, source, origin_id, domain, from_domain, source_ip, bounce_type, category",
+);
+
+/** What would have to be noted if nothing had been: one row for each thing that is in the log. */
+const facts = sql`
+  select workspace_id, quarter, source, counted_origin_id as origin_id, domain, from_domain, null::inet as source_ip,
+    null as bounce_type, null as category,
+    ${join(storedStatuses.map((status) => sql`(status = ${status})::int as ${raw(status)}`))},
+    ${join(engagementCounters.map((counter) => sql`0 as ${raw(counter)}`))},
+    ${join(eventCounters.map((counter) => sql`0 as ${raw(counter)}`))}, 0 as bounces
+  from mail
+  union all
+  select workspace_id, quarter, null, null, null, null, source_ip, null, null,
+    ${join(storedStatuses.map((status) => sql`(status = ${status})::int`))}, ${noEngagement}, ${noEvent}, 0
+  from mail where source_ip is not null
+  union all
+  select m.workspace_id, quarter, source, counted_origin_id, domain, from_domain, null, null, null, ${noStatus},
+    ${did("opened")}, ${did("clicked")}, ${done("opened")}, ${done("clicked")}, ${done("machine_opened")},
+    ${done("machine_clicked")}, ${done("unsubscribed")}, ${noEvent}, 0
+  from message_events e join mail m on m.workspace_id = e.workspace_id and m.id = e.message_id
+  where e.type in ('opened', 'clicked', 'machine_opened', 'machine_clicked', 'unsubscribed')
+  union all
+  select b.workspace_id, ${quarterOf(sql`b.created_at`)}, b.source, m.counted_origin_id, b.domain, m.from_domain, null,
+    b.bounce_type, b.category, ${noStatus}, ${noEngagement}, (b.bounce_type = 'hard')::int,
+    (b.bounce_type = 'soft')::int, (b.bounce_type = 'block')::int, 0, 1
+  from bounces b left join mail m on m.workspace_id = b.workspace_id and m.id = b.message_id
+  union all
+  select c.workspace_id, ${quarterOf(sql`c.created_at`)}, c.source, m.counted_origin_id, c.domain, m.from_domain, null,
+    null, null, ${noStatus}, ${noEngagement}, 0, 0, 0, 1, 0
+  from complaints c left join mail m on m.workspace_id = c.workspace_id and m.id = c.message_id`;
+
+const differences = tables.map(({ name, keys, ofNotes = keys, columns, isByTime }) => {
+  const all = columnsSql(["workspace_id", ...keys]);
+  const key = join(keys.map((one) => sql`${raw(one)}::text`));
+  const noted = columns.map((column) =>
+    column === "bounces" ? "hard_bounces + soft_bounces + block_bounces" : column,
+  );
+  const since = isByTime ? sql`${raw(keys[0] ?? "")} >= since` : sql`since = '-infinity'`;
+  return sql`
+    select workspace_id, ${name} || ' ' || concat_ws(' ', ${key}) as counter_of, v.*
+    from (
+      select ${all}, ${sums(columns)} from (
+        select ${columnsSql(["workspace_id", ...keys, ...columns])} from ${raw(name)}
+        union all
+        select ${columnsSql(["workspace_id", ...ofNotes, ...noted])} from report_notes where ${isOf(name)}) counters
+      group by ${all}) k
+    full join (
+      select workspace_id, ${join(ofNotes.map((value, at) => sql`${raw(value)} as ${raw(keys[at] ?? value)}`))}, ${sums(columns)}
+      from facts where ${isOf(name)} group by workspace_id, ${columnsSql(ofNotes)}) c using (${all})
+    cross join log
+    cross join lateral (values ${join(
+      columns.map((column) => sql`(${column}, coalesce(k.${raw(column)}, 0), coalesce(c.${raw(column)}, 0))`),
+    )}) v (counter, kept, counted)
+    where v.kept <> v.counted and ${since}`;
+});
+
+/** At most 1,000; empty when all is well. At one moment: in a statement of its own. */
+export function findReportMiscounts(db: Queryable): Promise<ReportMiscount[]> {
+  return db.rows(sql`
+    with mail as materialized (
+      ${keysOf(sql`messages`)}
+    ), oldest as materialized (
+      select min(quarter) as quarter from mail
+    ), log as materialized (
+      select case when exists (
+          select from report_quarters q
+          where (o.quarter is null or q.quarter < o.quarter) and ${join(
+            storedStatuses.map((status) => raw(status)),
+            " + ",
+          )} > 0)
+        then coalesce(date_trunc('day', o.quarter, 'UTC') + interval '1 day', 'infinity') else '-infinity' end as since
+      from oldest o
+    ), facts as materialized (
+      select ${keys}, ${sums([...counters, "bounces"])} from (${facts}) f group by ${keys}
+    )
+    ${join(differences, " union all ")}
+    limit 1000`);
+}

@@ -1,0 +1,102 @@
+/** The month so far, at a glance. */
+import { Temporal } from "temporal-polyfill";
+import { type Static, Type } from "typebox";
+import type { Counts } from "../../messages/counters/counters.ts";
+import { reports } from "../../messages/resource.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { Timestamp } from "../../platform/http/shapes.ts";
+import { totals } from "../counters/store.ts";
+import { deliveredOf, percent } from "../rates.ts";
+import { checklistOf, SetupChecklist } from "./checklist.ts";
+import { findSteps } from "./store.ts";
+
+/** What percentages of messages are of, and those of what recipients did. */
+const ofTotal = ["delivered", "bounced", "failed", "suppressed", "queued"] as const;
+const ofDelivered = ["complained", "unsubscribed", "unique_opens", "unique_clicks"] as const;
+const figures = [...ofTotal, ...ofDelivered] as const;
+type Figure = (typeof figures)[number];
+type PercentOf = `${Figure}_percent`;
+
+const Percent = Type.Number({ description: "0 to 100." });
+const countShapes = Object.fromEntries(figures.map((figure) => [figure, Type.Integer()])) as Record<
+  Figure,
+  ReturnType<typeof Type.Integer>
+>;
+const percentShapes = Object.fromEntries(figures.map((figure) => [`${figure}_percent`, Percent])) as Record<
+  PercentOf,
+  typeof Percent
+>;
+
+const statsFields = {
+  total: Type.Integer({
+    description: "Delivered, bounced, failed, suppressed and queued messages: what their percentages are of.",
+  }),
+  ...countShapes,
+  ...percentShapes,
+};
+const MonthStats = Type.Object(statsFields, { $id: "MonthStats" });
+
+/** The figures stand in `stats`, and beside it: the contract can be read in both ways. */
+const Dashboard = Type.Object(
+  {
+    ...statsFields,
+    stats: MonthStats,
+    period_start: Type.Unsafe<Date>({
+      ...Timestamp,
+      description: "The beginning of the month in the workspace's time zone.",
+    }),
+    setup_checklist: SetupChecklist,
+  },
+  { $id: "Dashboard" },
+);
+
+export function dashboardEndpoints({ db, clock }: { db: Database; clock: Clock }): Endpoint[] {
+  return [
+    endpoint({
+      id: "getDashboard",
+      method: "GET",
+      path: "/dashboard",
+      summary: "The month so far, and what is left to set up",
+      needs: need(reports, "read"),
+      answer: Dashboard,
+      message: "Dashboard",
+      async handle({ caller: { workspaceId, timezone } }) {
+        const period_start = startOfMonth(clock.now(), timezone);
+        const [counts, steps] = await Promise.all([
+          totals(db, workspaceId, { from: period_start, to: null }),
+          findSteps(db, workspaceId),
+        ]);
+        const stats = monthStats(counts);
+        return { ...stats, stats, period_start, setup_checklist: checklistOf(steps) };
+      },
+    }),
+  ];
+}
+
+export function startOfMonth(now: Date, timeZone: string): Date {
+  const { year, month } = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone);
+  const start = Temporal.PlainDate.from({ year, month, day: 1 }).toZonedDateTime(timeZone);
+  return new Date(start.epochMilliseconds);
+}
+
+function monthStats(counts: Counts): Static<typeof MonthStats> {
+  const delivered = deliveredOf(counts);
+  const shown: Record<Figure, number> = {
+    ...counts,
+    delivered,
+    queued: counts.queued + counts.deferred,
+  };
+  const total = ofTotal.reduce((sum, figure) => sum + shown[figure], 0);
+  const pick = (names: readonly Figure[], whole: number) => ({
+    counts: names.map((name) => [name, shown[name]] as const),
+    percents: names.map((name) => [`${name}_percent`, percent(shown[name], whole)] as const),
+  });
+  const parts = [pick(ofTotal, total), pick(ofDelivered, delivered)];
+  return {
+    total,
+    ...(Object.fromEntries(parts.flatMap((part) => part.counts)) as Record<Figure, number>),
+    ...(Object.fromEntries(parts.flatMap((part) => part.percents)) as Record<PercentOf, number>),
+  };
+}

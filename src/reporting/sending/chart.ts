@@ -1,0 +1,96 @@
+/** Daily figures for a chart, days on which nothing happened included. */
+import { Temporal } from "temporal-polyfill";
+import { type Static, Type } from "typebox";
+import type { Counts } from "../../messages/counters/counters.ts";
+import { invalid } from "../../platform/errors.ts";
+import type { QueryField } from "../../platform/http/query.ts";
+import { attemptedOf, deliveredOf } from "../rates.ts";
+
+const DEFAULT_DAYS = 30;
+const MOST_DAYS = 366;
+
+export const ChartDay = Type.Object(
+  {
+    date: Type.String({ format: "date", description: "A day of the workspace's time zone." }),
+    sent: Type.Integer({ description: "Messages accepted on that day of which an attempt has ended." }),
+    delivered: Type.Integer(),
+    bounced: Type.Integer(),
+    failed: Type.Integer(),
+    complained: Type.Integer(),
+    suppressed: Type.Integer(),
+    opens: Type.Integer({ description: "By people, like clicks; of the messages of that day." }),
+    clicks: Type.Integer(),
+    unsubscribed: Type.Integer(),
+  },
+  { $id: "ChartDay" },
+);
+
+/** YYYY-MM-DD, or undefined when absent. */
+export const dateField: QueryField<Temporal.PlainDate | undefined> = {
+  schema: Type.String({
+    format: "date",
+    description: "YYYY-MM-DD, inclusive, in the workspace's time zone.",
+  }),
+  read(text, name) {
+    if (text === undefined || text === "") return undefined;
+    const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
+    try {
+      return Temporal.PlainDate.from(
+        { year: Number(year), month: Number(month), day: Number(day) },
+        { overflow: "reject" },
+      );
+    } catch {
+      throw invalid({ field: name, message: `${name} must be a date, such as 2026-11-21` });
+    }
+  },
+};
+
+export interface Days {
+  readonly from: Temporal.PlainDate;
+  /** The last one. */
+  readonly to: Temporal.PlainDate;
+}
+
+/** The last 30 days where nothing is said. @throws ApiError VALIDATION_ERROR for a span that is reversed or too long */
+export function daysOf(
+  { start_date, end_date }: { start_date: Days["from"] | undefined; end_date: Days["to"] | undefined },
+  now: Date,
+  timeZone: string,
+): Days {
+  const today = Temporal.Instant.fromEpochMilliseconds(now.getTime())
+    .toZonedDateTimeISO(timeZone)
+    .toPlainDate();
+  const to = end_date ?? today;
+  const from = start_date ?? to.subtract({ days: DEFAULT_DAYS - 1 });
+  if (Temporal.PlainDate.compare(from, to) > 0) {
+    throw invalid({ field: "start_date", message: "start_date must not be after end_date" });
+  }
+  if (from.until(to).days >= MOST_DAYS) {
+    throw invalid({ field: "end_date", message: `The span must be at most ${MOST_DAYS} days` });
+  }
+  return { from, to };
+}
+
+/** @param counted the days that had any news, by date */
+export function chartOf(
+  { from, to }: Days,
+  counted: readonly (Counts & { readonly date: string })[],
+): Static<typeof ChartDay>[] {
+  const byDate = new Map(counted.map((day) => [day.date, day]));
+  return Array.from({ length: from.until(to).days + 1 }, (_, at) => {
+    const date = from.add({ days: at }).toString();
+    const counts = byDate.get(date);
+    return {
+      date,
+      sent: counts ? attemptedOf(counts) : 0,
+      delivered: counts ? deliveredOf(counts) : 0,
+      bounced: counts?.bounced ?? 0,
+      failed: counts?.failed ?? 0,
+      complained: counts?.complained ?? 0,
+      suppressed: counts?.suppressed ?? 0,
+      opens: counts?.opens ?? 0,
+      clicks: counts?.clicks ?? 0,
+      unsubscribed: counts?.unsubscribed ?? 0,
+    };
+  });
+}

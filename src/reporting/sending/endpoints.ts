@@ -1,0 +1,52 @@
+/** How sending goes: by day, and in one word. */
+import type { Temporal } from "temporal-polyfill";
+import { Type } from "typebox";
+import { reports } from "../../messages/resource.ts";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { countsByDay, totals } from "../counters/store.ts";
+import { ChartDay, chartOf, dateField, daysOf } from "./chart.ts";
+import { Health, healthOf } from "./health.ts";
+
+const DAY_MS = 86_400_000;
+const HEALTH_DAYS = 30;
+
+export function sendingReportEndpoints({ db, clock }: { db: Database; clock: Clock }): Endpoint[] {
+  const needs = need(reports, "read");
+  return [
+    endpoint({
+      id: "getSendingChart",
+      method: "GET",
+      path: "/stats/chart",
+      summary: "Daily delivery figures, every day present; the last 30 days by default",
+      needs,
+      query: { start_date: dateField, end_date: dateField },
+      answer: Type.Array(ChartDay),
+      message: "Daily figures",
+      async handle({ caller: { workspaceId, timezone }, query }) {
+        const days = daysOf(query, clock.now(), timezone);
+        const span = { from: startOf(days.from, timezone), to: startOf(days.to.add({ days: 1 }), timezone) };
+        return chartOf(days, await countsByDay(db, workspaceId, timezone, span));
+      },
+    }),
+    endpoint({
+      id: "getSendingHealth",
+      method: "GET",
+      path: "/stats/health",
+      summary: "How healthy sending is: bounces and complaints of the last 30 days against their limits",
+      needs,
+      answer: Health,
+      message: "Sending health",
+      async handle({ caller: { workspaceId } }) {
+        const now = clock.now();
+        const from = new Date(now.getTime() - HEALTH_DAYS * DAY_MS);
+        return healthOf(await totals(db, workspaceId, { from, to: null }), HEALTH_DAYS, now);
+      },
+    }),
+  ];
+}
+
+function startOf(date: Temporal.PlainDate, timeZone: string): Date {
+  return new Date(date.toZonedDateTime(timeZone).epochMilliseconds);
+}

@@ -1,0 +1,52 @@
+/** A campaign's part of the message log. */
+import { countHeld, type Found, findPage, searchMessages } from "../../../messages/log-store.ts";
+import { type MessageStatus, storedStatuses } from "../../../messages/states.ts";
+import type { Queryable } from "../../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import { countByStatus, findIdSpan, listMessageIds } from "./store.ts";
+
+interface Filter {
+  readonly status: MessageStatus | undefined;
+  readonly email: string | undefined;
+}
+
+/** A page, newest first. */
+export async function findCampaignMessages(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+  { status, email }: Filter,
+  page: { readonly limit: number; readonly offset: number },
+): Promise<Found> {
+  if (status === undefined && email === undefined) {
+    const [ids, total] = await Promise.all([
+      listMessageIds(db, workspaceId, campaignId, page),
+      countMessages(db, workspaceId, campaignId),
+    ]);
+    return { ids, total, since: null };
+  }
+  const span = await findIdSpan(db, workspaceId, campaignId);
+  if (span === undefined) return { ids: [], total: 0, since: null };
+  const filter = { source: "campaign", status, origin: { id: campaignId, ...span } } as const;
+  if (email !== undefined) return searchMessages(db, workspaceId, { ...filter, email }, page);
+  const [ids, total] = await Promise.all([
+    findPage(db, workspaceId, filter, page),
+    countMessages(db, workspaceId, campaignId, status),
+  ]);
+  return { ids, total, since: null };
+}
+
+/** Known from counters, but for those that a worker holds: they show as being sent. */
+async function countMessages(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+  status?: MessageStatus,
+): Promise<number> {
+  const counts = await countByStatus(db, workspaceId, campaignId);
+  if (counts === undefined) return 0;
+  if (status === undefined) return storedStatuses.reduce((total, stored) => total + counts[stored], 0);
+  if (status !== "sending" && status !== "queued" && status !== "deferred") return counts[status];
+  const held = await countHeld(db, workspaceId, campaignId);
+  return status === "sending" ? held.queued + held.deferred : counts[status] - held[status];
+}

@@ -1,0 +1,186 @@
+import sql from "sql-template-tag";
+import { describe, expect, test } from "vitest";
+import { apiCaller } from "../../test/support/api-caller.ts";
+import { startService } from "../../test/support/service.ts";
+import { newId } from "../platform/ids.ts";
+
+const service = await startService();
+const { database: db, clock } = service;
+const url = "https://hooks.example.com/in?x=1";
+
+async function newScene() {
+  const { workspaceId, key } = await service.newWorkspace();
+  const call = apiCaller(() => service.url, key);
+  const create = (body: object = {}) => call("POST", "/webhooks", { url, events: ["*"], ...body });
+  return { workspaceId, call, create };
+}
+
+test("a receiver is shown with its secret when it is made, and never again", async () => {
+  const { call, create } = await newScene();
+  const events = ["message.bounced", "message.complained"];
+  const { status, body } = await create({ events, description: "Ours" });
+  expect(status).toBe(201);
+  const { secret, ...webhook } = body.data;
+  expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+  expect(webhook).toEqual({
+    id: expect.any(String),
+    url,
+    events,
+    description: "Ours",
+    is_active: true,
+    disabled_reason: null,
+    consecutive_failures: 0,
+    created_at: clock.now().toISOString(),
+    updated_at: clock.now().toISOString(),
+  });
+  expect((await call("GET", `/webhooks/${webhook.id}`)).body.data).toEqual(webhook);
+  expect((await call("GET", "/webhooks")).body.data).toEqual([webhook]);
+  const stored = await db.row<{ secret: Buffer }>(sql`select secret from webhooks where id = ${webhook.id}`);
+  expect(stored?.secret.toString("latin1")).not.toContain("whsec_");
+});
+
+test.each([
+  ["http://hooks.example.com/", "url must begin with https://"],
+  ["ftp://hooks.example.com/", "url must begin with https://"],
+  ["hooks.example.com", "url must be a complete URL, for example https://example.com/hooks"],
+  ["https://", "url must be a complete URL, for example https://example.com/hooks"],
+  ["https://user:secret@hooks.example.com/", "url must not contain a user name or password"],
+  ["https://user@hooks.example.com/", "url must not contain a user name or password"],
+  ["https://127.0.0.1/", "url must lead to a public address"],
+  ["https://2130706433/", "url must lead to a public address"],
+  ["https://[::1]:8443/", "url must lead to a public address"],
+  ["https://[::ffff:10.0.0.1]/", "url must lead to a public address"],
+  ["https://169.254.169.254/latest/meta-data", "url must lead to a public address"],
+  ["https://localhost/", "url must lead to a public address"],
+  ["https://api.LOCALHOST./", "url must lead to a public address"],
+  [`https://hooks.example.com/${"ä".repeat(1_000)}`, "url must be at most 2000 characters"],
+])("%s is refused: %s", async (bad, message) => {
+  const { call, create } = await newScene();
+  const { status, body } = await create({ url: bad });
+  expect([status, body.code]).toEqual([400, "VALIDATION_ERROR"]);
+  expect(body.error).toContain(message);
+  expect(body.details[0].field).toBe("url");
+  const { id } = (await create()).body.data;
+  expect((await call("PATCH", `/webhooks/${id}`, { url: bad })).status).toBe(400);
+});
+
+test.each([
+  [{ events: [] }, "events"],
+  [{ events: ["message.read"] }, "events[0]"],
+  [{ events: ["*", "message.bounced"] }, "events"],
+  [{ events: ["webhook.test"] }, "events[0]"],
+  [{ description: "x".repeat(501) }, "description"],
+  [{ is_active: "yes" }, "is_active"],
+])("%j is refused", async (body, field) => {
+  const { create } = await newScene();
+  const answer = await create(body);
+  expect([answer.status, answer.body.details?.[0].field]).toEqual([400, field]);
+});
+
+test("what is left out of a change stays; events named twice are there once", async () => {
+  const { call, create } = await newScene();
+  const { secret: _, ...made } = (await create({ description: "Ours" })).body.data;
+  clock.advance(1_000);
+  const updated_at = clock.now().toISOString();
+  const path = `/webhooks/${made.id}`;
+  expect((await call("PATCH", path, {})).body.data).toEqual({ ...made, updated_at });
+  const events = ["job.completed", "job.completed"];
+  const change = { events, description: null, is_active: false, url: "https://b.example/" };
+  expect((await call("PATCH", path, change)).body.data).toEqual({
+    ...made,
+    ...change,
+    events: ["job.completed"],
+    updated_at,
+  });
+});
+
+test("a workspace has twenty receivers, however many are added at once", async () => {
+  const { call, create } = await newScene();
+  const answers = await Promise.all(Array.from({ length: 24 }, () => create()));
+  expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(4);
+  const [first] = (await call("GET", "/webhooks")).body.data;
+  await call("DELETE", `/webhooks/${first.id}`);
+  expect((await create()).status).toBe(201);
+});
+
+test("a deleted receiver is not there any more", async () => {
+  const { call, create } = await newScene();
+  const path = `/webhooks/${(await create()).body.data.id}`;
+  const tested = (await call("POST", `${path}/test`)).body.data;
+  expect((await call("DELETE", path)).status).toBe(200);
+  const others = ["rotate-secret", "test", `deliveries/${tested.id}/replay`];
+  expect((await call("GET", "/webhooks")).body.data).toEqual([]);
+  for (const rest of others) expect((await call("POST", `${path}/${rest}`)).status).toBe(404);
+  expect((await call("GET", `${path}/deliveries`)).status).toBe(404);
+  expect((await call("PATCH", path, { is_active: true })).status).toBe(404);
+  expect((await call("DELETE", path)).status).toBe(404);
+});
+
+describe("deliveries", () => {
+  test("a test event is one, to that receiver alone and whatever it listens to", async () => {
+    const { call, create } = await newScene();
+    const { id } = (await create({ events: ["job.completed"] })).body.data;
+    const other = (await create()).body.data.id;
+    const { status, body } = await call("POST", `/webhooks/${id}/test`);
+    expect(status).toBe(201);
+    expect(body.data).toEqual({
+      id: expect.any(String),
+      type: "webhook.test",
+      status: "pending",
+      attempts: 0,
+      next_attempt_at: clock.now().toISOString(),
+      attempted_at: null,
+      status_code: null,
+      error: null,
+      duration_ms: null,
+      body: { type: "webhook.test", timestamp: clock.now().toISOString(), data: { webhook_id: id } },
+      created_at: clock.now().toISOString(),
+    });
+    expect((await call("GET", `/webhooks/${id}/deliveries`)).body.data.deliveries).toEqual([body.data]);
+    expect((await call("GET", `/webhooks/${other}/deliveries`)).body.data.pagination.total).toBe(0);
+    const replay = (webhook: string) =>
+      call("POST", `/webhooks/${webhook}/deliveries/${body.data.id}/replay`);
+    expect((await replay(other)).status).toBe(404);
+    expect((await replay(id)).status).toBe(200);
+    await call("PATCH", `/webhooks/${id}`, { is_active: false });
+    expect((await replay(id)).status).toBe(409);
+    expect((await call("POST", `/webhooks/${id}/test`)).status).toBe(409);
+  });
+
+  test("are paged, newest first, and filtered by status; none is counted beyond ten thousand", async () => {
+    const { workspaceId, call, create } = await newScene();
+    const { id } = (await create()).body.data;
+    await db.run(sql`
+      insert into webhook_deliveries (workspace_id, webhook_id, id, type, body, status, created_at)
+      select ${workspaceId}, ${id}, uuid_in(lpad(to_hex(n), 32, '0')::cstring), 'job.completed', '{}',
+        case when n % 2 = 0 then 'delivered' else 'failed' end, ${clock.now()}
+      from generate_series(1, 20100) n`);
+    const list = async (query: string) => (await call("GET", `/webhooks/${id}/deliveries${query}`)).body.data;
+    const { deliveries, pagination } = await list("?limit=3&page=2");
+    expect(deliveries.map((one: { id: string }) => Number.parseInt(one.id.slice(-8), 16))).toEqual([
+      20_097, 20_096, 20_095,
+    ]);
+    expect(pagination).toEqual({ page: 2, limit: 3, total: 10_000, total_pages: 3_334 });
+    expect((await list("?limit=100&page=101")).deliveries).toEqual([]);
+    const failed = await list("?status=failed&limit=2");
+    expect(failed.deliveries.map(({ status }: { status: string }) => status)).toEqual(["failed", "failed"]);
+    expect((await list("?status=pending")).pagination.total).toBe(0);
+    expect((await call("GET", `/webhooks/${id}/deliveries?status=sent`)).status).toBe(400);
+  });
+});
+
+test("another workspace's receiver does not exist, and hears of nothing", async () => {
+  const [ours, theirs] = [await newScene(), await newScene()];
+  const { id } = (await theirs.create()).body.data;
+  expect((await ours.call("GET", `/webhooks/${id}`)).status).toBe(404);
+  expect((await ours.call("POST", `/webhooks/${id}/test`)).status).toBe(404);
+  expect((await ours.call("GET", `/webhooks/${newId()}`)).status).toBe(404);
+  expect((await ours.call("GET", "/webhooks")).body.data).toEqual([]);
+});
+
+test("with ALLOW_PRIVATE_WEBHOOKS receivers may be near and without TLS", async () => {
+  const near = await startService({ env: { ALLOW_PRIVATE_WEBHOOKS: "true" } });
+  const answer = await near.call("POST", "/webhooks", { url: "http://localhost:3000", events: ["*"] });
+  expect([answer.status, answer.body.data.url]).toEqual([201, "http://localhost:3000/"]);
+});

@@ -1,0 +1,41 @@
+/** Where a receiver may be: what somebody typed, read. */
+import { isIP } from "node:net";
+import { invalid } from "../platform/errors.ts";
+import { isPublicAddress } from "../platform/public-address.ts";
+
+export const LONGEST_URL = 2_000;
+
+/**
+ * A URL in its normal form. What a name resolves to is looked at when it is connected to (receiver.ts).
+ * @param allowPrivate whether receivers may be on private networks, and without TLS
+ * @throws ApiError VALIDATION_ERROR
+ */
+export function readReceiverUrl(text: string, allowPrivate: boolean): string {
+  const refuse = (message: string) => invalid({ field: "url", message: `url ${message}` });
+  const url = URL.parse(text.trim());
+  if (url === null) throw refuse("must be a complete URL, for example https://example.com/hooks");
+  if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:")) {
+    throw refuse("must begin with https://");
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw refuse("must not contain a user name or password: check the signature of what arrives instead");
+  }
+  if (!allowPrivate && isKnownPrivate(hostOf(url))) throw refuse("must lead to a public address");
+  url.hash = "";
+  if (url.href.length > LONGEST_URL) throw refuse(`must be at most ${LONGEST_URL} characters`);
+  return url.href;
+}
+
+/** The host without the brackets of IPv6. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[|\]$/g, "");
+}
+
+/** RFC 6761 section 6.3: nobody else's but this machine's. */
+export function isLocalName(host: string): boolean {
+  return /(^|\.)localhost\.?$/.test(host);
+}
+
+function isKnownPrivate(host: string): boolean {
+  return isLocalName(host) || (isIP(host) !== 0 && !isPublicAddress(host));
+}

@@ -1,0 +1,171 @@
+/**
+ * One POST to a receiver. Its name is looked up here, every address of it has to be public, and what was looked at is what
+ * is connected to: an answer of the DNS that changes in between changes nothing. Redirects are not followed, little of the
+ * answer is read, and all of it ends by one deadline. Whatever happens is a value.
+ */
+import { request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { isIP, type LookupFunction } from "node:net";
+import { performance } from "node:perf_hooks";
+import type { Resolver } from "../mail/resolver.ts";
+import { isPublicAddress } from "../platform/public-address.ts";
+import { hostOf, isLocalName } from "./receiver-url.ts";
+
+/** From the look-up to the status line, and for the whole of the answer. */
+const TIMEOUT_MS = 10_000;
+/** Of an answer's body: what it says is not looked at, but whoever says little need not be cut off. */
+const MOST_READ = 1_024;
+
+export interface Attempt {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface AttemptResult {
+  readonly isDelivered: boolean;
+  /** Null when no answer came. */
+  readonly statusCode: number | null;
+  /** Null when it was delivered. */
+  readonly error: string | null;
+  readonly durationMs: number;
+}
+
+export interface ReceiverOptions {
+  readonly resolver: Pick<Resolver, "ipv4" | "ipv6">;
+  readonly allowPrivate: boolean;
+  readonly timeoutMs?: number;
+  /** Certificates (PEM) that are trusted besides those of Node.js. */
+  readonly authorities?: readonly string[];
+}
+
+export type PostToReceiver = (attempt: Attempt) => Promise<AttemptResult>;
+
+/** Why nothing was delivered, in words for the receiver's owner. */
+class Undelivered extends Error {}
+
+export function createReceiver(options: ReceiverOptions): PostToReceiver {
+  const { timeoutMs = TIMEOUT_MS } = options;
+  return async (attempt) => {
+    const begin = performance.now();
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const ended = (statusCode: number | null, error: string | null): AttemptResult => ({
+      isDelivered: error === null,
+      statusCode,
+      error,
+      durationMs: Math.round(performance.now() - begin),
+    });
+    try {
+      const url = new URL(attempt.url);
+      // It may have been added while this was allowed.
+      if (url.protocol !== "https:" && !options.allowPrivate) throw new Undelivered("the URL is not https");
+      const addresses = await within(deadline, findAddresses(hostOf(url), options));
+      const status = await post(url, attempt, { addresses, deadline, ...options });
+      return ended(status, faultOf(status));
+    } catch (fault) {
+      if (deadline.aborted) return ended(null, `no answer within ${timeoutMs / 1_000} seconds`);
+      if (fault instanceof Undelivered) return ended(null, fault.message);
+      return ended(null, connectionFault(fault));
+    }
+  };
+}
+
+function faultOf(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
+  if (status >= 300 && status < 400) return `HTTP ${status}: redirects are not followed`;
+  return `HTTP ${status}`;
+}
+
+/** The first line of it: system calls name the address, TLS names the certificate. */
+function connectionFault(fault: unknown): string {
+  const first = fault instanceof AggregateError ? fault.errors[0] : fault;
+  const text = first instanceof Error ? first.message : String(first);
+  return (text.split("\n")[0] ?? "").slice(0, 300).toWellFormed().replaceAll("\0", "");
+}
+
+/** @throws Undelivered when there is none, or one of them may not be connected to */
+async function findAddresses(
+  host: string,
+  { resolver, allowPrivate }: ReceiverOptions,
+): Promise<readonly string[]> {
+  const addresses = await lookUp(host, resolver);
+  const hidden = allowPrivate ? undefined : addresses.find((address) => !isPublicAddress(address));
+  if (hidden !== undefined)
+    throw new Undelivered(`${host} leads to ${hidden}, which is not a public address`);
+  return addresses;
+}
+
+async function lookUp(host: string, resolver: ReceiverOptions["resolver"]): Promise<readonly string[]> {
+  if (isIP(host) !== 0) return [host];
+  if (isLocalName(host)) return ["127.0.0.1", "::1"];
+  const answers = await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]);
+  const addresses = answers.flatMap((answer) => (answer.outcome === "found" ? answer.records : []));
+  if (addresses.length > 0) return addresses;
+  const failed = answers.find((answer) => answer.outcome === "failed");
+  throw new Undelivered(
+    failed ? `the DNS did not answer for ${host} (${failed.reason})` : `${host} has no address`,
+  );
+}
+
+/** Rejects when the deadline passes, whatever becomes of the other. */
+async function within<Result>(deadline: AbortSignal, promise: Promise<Result>): Promise<Result> {
+  const late = Promise.withResolvers<never>();
+  const onAbort = () => late.reject(deadline.reason);
+  deadline.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    deadline.removeEventListener("abort", onAbort);
+  }
+}
+
+/** @returns the status */
+async function post(
+  url: URL,
+  { headers, body }: Attempt,
+  {
+    addresses,
+    deadline,
+    authorities,
+  }: ReceiverOptions & { readonly addresses: readonly string[]; readonly deadline: AbortSignal },
+): Promise<number> {
+  const pinned = addresses.map((address) => ({ address, family: isIP(address) }));
+  const [first] = pinned;
+  const lookup: LookupFunction = (_host, { all }, callback) =>
+    all ? callback(null, pinned) : callback(null, first?.address ?? "", first?.family);
+  const isSecure = url.protocol === "https:";
+  const outgoing = (isSecure ? httpsRequest : httpRequest)(url, {
+    method: "POST",
+    headers: { ...headers, "content-length": Buffer.byteLength(body) },
+    lookup,
+    // A connection that was kept would be one to an address of long ago.
+    agent: false,
+    signal: deadline,
+    ...(authorities && { ca: [...authorities] }),
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  // Also after the answer: a connection that breaks later is nobody's business.
+  outgoing.on("error", reject);
+  outgoing.once("response", resolve);
+  outgoing.end(body);
+  const answer = await promise;
+  try {
+    await readSome(answer);
+  } finally {
+    outgoing.destroy();
+  }
+  return answer.statusCode ?? 0;
+}
+
+/** Reads until the end, the limit, the deadline or a broken connection: the status is known, and is what counts. */
+async function readSome(answer: IncomingMessage): Promise<void> {
+  let read = 0;
+  try {
+    for await (const chunk of answer) {
+      read += (chunk as Buffer).length;
+      if (read >= MOST_READ) return;
+    }
+  } catch {
+    return;
+  }
+}

@@ -1,0 +1,38 @@
+/** What becomes of deliveries in the end: they are kept for a while, and those of deleted receivers go. */
+import type { Clock } from "../platform/clock.ts";
+import type { Database } from "../platform/database/pool.ts";
+import type { Recurring } from "../platform/jobs/schedule.ts";
+import { removeDeliveriesOf, removeOldDeliveries } from "./delivery-store.ts";
+import { listDeletedWebhooks, removeDeletedWebhook } from "./store.ts";
+
+const HOUR_SECONDS = 3_600;
+/** Also of what still waits, for a receiver that is switched off. */
+export const KEPT_DAYS = 14;
+const DAY_MS = 24 * HOUR_SECONDS * 1_000;
+const BATCH = 5_000;
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+}
+
+export function removeOldWebhookDeliveries(deps: Dependencies): Recurring {
+  return {
+    name: "remove-old-webhook-deliveries",
+    seconds: HOUR_SECONDS,
+    run: ({ signal }) => removeOld(deps, signal),
+  };
+}
+
+export async function removeOld({ db, clock }: Dependencies, signal: AbortSignal): Promise<void> {
+  const before = new Date(clock.now().getTime() - KEPT_DAYS * DAY_MS);
+  await inBatches(signal, () => removeOldDeliveries(db, before, BATCH));
+  for (const { workspace_id: workspaceId, id } of await listDeletedWebhooks(db, BATCH)) {
+    await inBatches(signal, () => removeDeliveriesOf(db, workspaceId, id, BATCH));
+    if (!signal.aborted) await removeDeletedWebhook(db, workspaceId, id);
+  }
+}
+
+async function inBatches(signal: AbortSignal, remove: () => Promise<number>): Promise<void> {
+  while (!signal.aborted && (await remove()) === BATCH);
+}

@@ -1,0 +1,166 @@
+/** The table of receivers. Secrets leave it sealed. */
+import sql from "sql-template-tag";
+import { lockKey } from "../platform/database/advisory-lock.ts";
+import type { Queryable } from "../platform/database/pool.ts";
+import type { WorkspaceId } from "../platform/ids.ts";
+
+/** A receiver as the API shows it. */
+export interface WebhookRow {
+  readonly id: string;
+  readonly url: string;
+  readonly events: string[];
+  readonly description: string | null;
+  readonly is_active: boolean;
+  readonly disabled_reason: string | null;
+  readonly consecutive_failures: number;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+/** What its owner says of it. */
+export type WebhookSettings = Pick<WebhookRow, "url" | "events" | "description" | "is_active">;
+
+const columns = sql`id, url, events, description, is_active, disabled_reason, consecutive_failures, created_at, updated_at`;
+
+/** Newest first. */
+export function listWebhooks(db: Queryable, workspaceId: WorkspaceId): Promise<WebhookRow[]> {
+  return db.rows(sql`
+    select ${columns} from webhooks where workspace_id = ${workspaceId} and deleted_at is null order by id desc`);
+}
+
+export function findWebhook(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<WebhookRow | undefined> {
+  return db.row(sql`
+    select ${columns} from webhooks
+    where workspace_id = ${workspaceId} and id = ${id} and deleted_at is null`);
+}
+
+/** Nobody else adds a receiver to the workspace before the transaction ends. */
+export async function lockWebhooks(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`webhooks of ${workspaceId}`)})`);
+}
+
+export async function countWebhooks(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  const counted = await db.row<{ count: number }>(sql`
+    select count(*) from webhooks where workspace_id = ${workspaceId} and deleted_at is null`);
+  return counted?.count ?? 0;
+}
+
+export async function insertWebhook(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { id, sealedSecret, ...settings }: WebhookSettings & { readonly id: string; readonly sealedSecret: Buffer },
+  now: Date,
+): Promise<void> {
+  await db.run(sql`
+    insert into webhooks (workspace_id, id, url, events, description, is_active, secret, created_at, updated_at)
+    values (${workspaceId}, ${id}, ${settings.url}, ${settings.events}, ${settings.description}, ${settings.is_active},
+      ${sealedSecret}, ${now}, ${now})`);
+}
+
+/** What is undefined stays. Switched on again, it begins with a clean slate. */
+export function updateWebhook(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  changes: { readonly [Field in keyof WebhookSettings]: WebhookSettings[Field] | undefined },
+  now: Date,
+): Promise<WebhookRow | undefined> {
+  const { url = null, events = null, description, is_active: isActive = null } = changes;
+  return db.row(sql`
+    update webhooks
+    set url = coalesce(${url}, url), events = coalesce(${events}, events),
+      description = case when ${description === undefined} then description else ${description ?? null} end,
+      is_active = coalesce(${isActive}, is_active),
+      consecutive_failures = case when ${isActive} then 0 else consecutive_failures end,
+      disabled_reason = case when ${isActive} then null else disabled_reason end,
+      updated_at = ${now}
+    where workspace_id = ${workspaceId} and id = ${id} and deleted_at is null
+    returning ${columns}`);
+}
+
+/** The secret there was signs beside the new one until `previousUntil`. False when the receiver is not there. */
+export async function updateSecret(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  rotation: { readonly sealedSecret: Buffer; readonly previousUntil: Date; readonly now: Date },
+): Promise<boolean> {
+  const updated = await db.run(sql`
+    update webhooks
+    set previous_secret = secret, previous_secret_until = ${rotation.previousUntil},
+      secret = ${rotation.sealedSecret}, updated_at = ${rotation.now}
+    where workspace_id = ${workspaceId} and id = ${id} and deleted_at is null`);
+  return updated > 0;
+}
+
+/** Gone for everybody; false when it was not there. */
+export async function removeWebhook(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  now: Date,
+): Promise<boolean> {
+  const removed = await db.run(sql`
+    update webhooks set deleted_at = ${now}, is_active = false
+    where workspace_id = ${workspaceId} and id = ${id} and deleted_at is null`);
+  return removed > 0;
+}
+
+/** What is listened to in these workspaces, `*` for everything. */
+export function listListening(
+  db: Queryable,
+  workspaceIds: readonly WorkspaceId[],
+): Promise<{ readonly workspace_id: WorkspaceId; readonly event: string }[]> {
+  return db.rows(
+    sql`
+    select distinct workspace_id, unnest(events) as event from webhooks
+    where workspace_id = any(${workspaceIds}::uuid[]) and is_active`,
+    "list listening webhooks",
+  );
+}
+
+/** A delivery was given up; the `most`th in a row switches the receiver off. */
+export async function recordFailure(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  { most, reason, now }: { readonly most: number; readonly reason: string; readonly now: Date },
+): Promise<void> {
+  const isTheLast = sql`is_active and consecutive_failures + 1 >= ${most}`;
+  await db.run(sql`
+    update webhooks
+    set consecutive_failures = consecutive_failures + 1, is_active = is_active and not (${isTheLast}),
+      disabled_reason = case when ${isTheLast} then ${reason} else disabled_reason end,
+      updated_at = case when ${isTheLast} then ${now} else updated_at end
+    where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** A delivery arrived. */
+export async function recordSuccess(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await db.run(sql`
+    update webhooks set consecutive_failures = 0
+    where workspace_id = ${workspaceId} and id = ${id} and consecutive_failures > 0`);
+}
+
+/** Deleted ones whose rows are still there, oldest first. */
+export function listDeletedWebhooks(
+  db: Queryable,
+  most: number,
+): Promise<{ readonly workspace_id: WorkspaceId; readonly id: string }[]> {
+  return db.rows(sql`
+    select workspace_id, id from webhooks where deleted_at is not null order by deleted_at limit ${most}`);
+}
+
+/** The row of a deleted one. */
+export async function removeDeletedWebhook(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<void> {
+  await db.run(sql`
+    delete from webhooks where workspace_id = ${workspaceId} and id = ${id} and deleted_at is not null`);
+}

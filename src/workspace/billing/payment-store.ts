@@ -1,0 +1,106 @@
+/** The SQL of payments: transactions that wait for their gateway, and what it has told. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { type Gateway, moveBalance, nextReceipt, type TransactionStatus } from "./ledger-store.ts";
+
+export async function insertPending(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { gateway, amount, description }: { gateway: Gateway; amount: string; description: string },
+  now: Date,
+): Promise<string> {
+  const id = newId();
+  await tx.run(sql`
+    insert into billing_transactions (workspace_id, id, gateway, transaction_type, amount, status, description,
+      created_at)
+    values (${workspaceId}, ${id}, ${gateway}, 'topup', ${amount}, 'pending', ${description}, ${now})`);
+  return id;
+}
+
+export async function countPending(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  const row = await db.row<{ count: number }>(sql`
+    select count(*) as count from billing_transactions where workspace_id = ${workspaceId} and status = 'pending'`);
+  return row?.count ?? 0;
+}
+
+export async function updateReference(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  reference: string,
+): Promise<void> {
+  await tx.run(sql`
+    update billing_transactions set gateway_reference = ${reference}
+    where workspace_id = ${workspaceId} and id = ${id} and gateway_reference is null`);
+}
+
+export interface Payment {
+  readonly amount: string;
+  readonly currency: string;
+  readonly status: TransactionStatus;
+  /** Null while its gateway has not been heard of. */
+  readonly gateway_reference: string | null;
+}
+
+export function findPayment(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  gateway: Gateway,
+): Promise<Payment | undefined> {
+  return db.row(sql`
+    select amount, currency, status, gateway_reference from billing_transactions
+    where workspace_id = ${workspaceId} and id = ${id} and gateway = ${gateway} and transaction_type = 'topup'`);
+}
+
+/** Completes it with a receipt, and moves the balance by its amount; the caller holds the account. */
+export async function completePayment(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  amount: string,
+  now: Date,
+): Promise<void> {
+  await tx.run(sql`
+    with receipt as (${nextReceipt(workspaceId, now, sql`true`)}), moved as (${moveBalance(workspaceId, amount)})
+    update billing_transactions set status = 'completed', completed_at = ${now},
+      receipt_number = (select number from receipt)
+    where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/** One that is completed stays so. */
+export async function failPayment(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await tx.run(sql`
+    update billing_transactions set status = 'failed'
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'pending'`);
+}
+
+/** Those that nobody has paid; some at a time. */
+export async function failOldPayments(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    update billing_transactions t set status = 'failed'
+    from (
+      select workspace_id, id from billing_transactions
+      where status = 'pending' and created_at < ${before} order by created_at limit ${most} for update skip locked) old
+    where t.workspace_id = old.workspace_id and t.id = old.id`);
+}
+
+/** @returns false for an event that was heard before, or is about a workspace that is not there */
+export async function insertEvent(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  gateway: Gateway,
+  eventId: string,
+  now: Date,
+): Promise<boolean> {
+  const inserted = await tx.run(sql`
+    insert into payment_events (workspace_id, gateway, event_id, received_at)
+    select id, ${gateway}, ${eventId}, ${now} from workspaces where id = ${workspaceId}
+    on conflict do nothing`);
+  return inserted === 1;
+}
+
+export async function removeOldEvents(db: Queryable, before: Date): Promise<void> {
+  await db.run(sql`delete from payment_events where received_at < ${before}`);
+}

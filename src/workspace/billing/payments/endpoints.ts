@@ -1,0 +1,63 @@
+/** Top-ups through the payment gateway. */
+import { Type } from "typebox";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Database } from "../../../platform/database/pool.ts";
+import { ApiError } from "../../../platform/errors.ts";
+import { type Endpoint, endpoint, need } from "../../../platform/http/endpoint.ts";
+import type { Log } from "../../../platform/log.ts";
+import { billing } from "../resource.ts";
+import { Transaction, transactionShape } from "../shapes.ts";
+import { getTransaction } from "../transaction-store.ts";
+import type { PaymentGateway } from "./gateway.ts";
+import { beginPayIn } from "./pay-in.ts";
+
+const TopUpInput = Type.Object(
+  {
+    amount: Type.String({ maxLength: 20, description: "US dollars with at most two places, such as 25.00." }),
+  },
+  { $id: "TopUpInput" },
+);
+
+const TopUp = Type.Object(
+  {
+    transaction: Transaction,
+    checkout_url: Type.String({ description: "Where a person pays it, within 23 hours." }),
+  },
+  { $id: "TopUp" },
+);
+
+export interface TopUpDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Null: none is configured. */
+  readonly gateway: PaymentGateway | null;
+  /** Where people come back to. */
+  readonly publicUrl: () => string;
+}
+
+export function topUpEndpoints({ db, clock, log, gateway, publicUrl }: TopUpDeps): Endpoint[] {
+  return [
+    endpoint({
+      id: "createTopUp",
+      method: "POST",
+      path: "/billing/top-up",
+      summary: "Begin a top-up: the answer says where a person pays it",
+      needs: need(billing, "write"),
+      body: TopUpInput,
+      answer: TopUp,
+      status: 201,
+      message: "Top-up begun",
+      idempotent: true,
+      openWhileSuspended: true,
+      errors: ["BAD_REQUEST", "CONFLICT"],
+      async handle({ caller: { workspaceId }, body: { amount } }) {
+        if (gateway === null) throw new ApiError("BAD_REQUEST", "no payment gateway configured");
+        const wish = { workspaceId, amount, returnUrl: `${publicUrl()}/payments/done` };
+        const { transactionId, url } = await beginPayIn(db, gateway, wish, clock.now(), log);
+        const transaction = await getTransaction(db, workspaceId, transactionId);
+        return { transaction: transactionShape(transaction), checkout_url: url };
+      },
+    }),
+  ];
+}

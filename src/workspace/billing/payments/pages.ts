@@ -1,0 +1,52 @@
+/** Outside /api/v1: where the gateway tells what became of a payment, and where people come back to from its page. */
+import type { FastifyInstance } from "fastify";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Database } from "../../../platform/database/pool.ts";
+import { ApiError } from "../../../platform/errors.ts";
+import { html, sendPage } from "../../../platform/http/page.ts";
+import type { Plans } from "../plans.ts";
+import type { PaymentGateway } from "./gateway.ts";
+import { hearPayment } from "./pay-in.ts";
+
+/** Events of checkout sessions have a few thousand bytes. */
+const MOST_BYTES = 256 * 1024;
+
+export interface PaymentPagesDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  readonly gateway: PaymentGateway;
+}
+
+/** A fault of ours answers 500, after which the gateway tells again; whatever it told is answered with 200. */
+export function registerPaymentPages(
+  server: FastifyInstance,
+  { db, clock, plans, gateway }: PaymentPagesDeps,
+): void {
+  server.register(async (pages) => {
+    pages.removeAllContentTypeParsers();
+    // The signature is over the octets.
+    pages.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
+    pages.post("/payments/stripe", { bodyLimit: MOST_BYTES }, async ({ headers, body, log }) => {
+      const signature = headers["stripe-signature"];
+      const rawBody = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+      const now = clock.now();
+      const event = gateway.readEvent(rawBody, typeof signature === "string" ? signature : undefined, now);
+      if (event === undefined)
+        throw new ApiError("BAD_REQUEST", "This is not signed by the payment provider");
+      const ignored = await db.transaction((tx) => hearPayment(tx, plans, gateway, event, now));
+      if (ignored !== null)
+        log.info({ event: event.id, because: ignored }, "a payment event changed nothing");
+      return { received: true };
+    });
+    pages.get("/payments/done", (_request, reply) =>
+      sendPage(
+        reply,
+        200,
+        "Thank you",
+        html`<p>What you have paid is added to the balance as soon as the payment provider tells us.</p>
+<p class="soft">You can close this page.</p>`,
+      ),
+    );
+  });
+}

@@ -1,0 +1,109 @@
+/** A top-up through a gateway: begun by a call, finished by what the gateway tells. */
+import { Big } from "big.js";
+import type { Database, Queryable } from "../../../platform/database/pool.ts";
+import { ApiError, invalid, overloaded } from "../../../platform/errors.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import type { Log } from "../../../platform/log.ts";
+import { lockAccount } from "../account-store.ts";
+import { settle } from "../meter.ts";
+import {
+  completePayment,
+  countPending,
+  failPayment,
+  findPayment,
+  insertEvent,
+  insertPending,
+  updateReference,
+} from "../payment-store.ts";
+import type { Plans } from "../plans.ts";
+import { markPaidIn, readAmount } from "../top-up.ts";
+import type { PaymentEvent, PaymentGateway } from "./gateway.ts";
+
+/** The gateway's page closes a while before the transaction fails by itself (keep-books.ts). */
+const PAGE_HOURS = 23;
+const MOST_PENDING = 20;
+
+export interface PayIn {
+  readonly workspaceId: WorkspaceId;
+  readonly amount: string;
+  readonly returnUrl: string;
+}
+
+/**
+ * Makes a pending transaction and the page where it is paid.
+ * @throws ApiError VALIDATION_ERROR for the amount, CONFLICT where too many wait, 503 when the gateway does not answer
+ */
+export async function beginPayIn(
+  db: Database,
+  gateway: PaymentGateway,
+  { workspaceId, amount: given, returnUrl }: PayIn,
+  now: Date,
+  log: Pick<Log, "warn">,
+): Promise<{ readonly transactionId: string; readonly url: string }> {
+  const amount = readAmount(given);
+  const { least, most } = gateway.limits;
+  if (new Big(amount).lt(least) || new Big(amount).gt(most)) {
+    throw invalid({ field: "amount", message: `amount must be from ${least} to ${most} US dollars` });
+  }
+  const transactionId = await db.transaction(async (tx) => {
+    await lockAccount(tx, workspaceId);
+    if ((await countPending(tx, workspaceId)) >= MOST_PENDING) {
+      throw new ApiError(
+        "CONFLICT",
+        `${MOST_PENDING} top-ups wait to be paid: pay one, or begin another tomorrow`,
+      );
+    }
+    return insertPending(
+      tx,
+      workspaceId,
+      { gateway: gateway.name, amount, description: "Top-up by card" },
+      now,
+    );
+  });
+  const expiresAt = new Date(now.getTime() + PAGE_HOURS * 3_600_000);
+  try {
+    const order = { workspaceId, transactionId, amount, returnUrl, expiresAt };
+    const { reference, url } = await gateway.createTopUp(order);
+    await updateReference(db, workspaceId, transactionId, reference);
+    return { transactionId, url };
+  } catch (err) {
+    log.warn({ err, workspaceId }, "the payment gateway refused a top-up");
+    await failPayment(db, workspaceId, transactionId);
+    throw overloaded("The payment provider cannot take a top-up at this moment: retry shortly");
+  }
+}
+
+/**
+ * What an event changes: a transaction that waited is completed or has failed, once. One that had failed because nobody
+ * paid in time, and was paid after all, is completed: the money is there.
+ * @returns why nothing changed; null when something did
+ */
+export async function hearPayment(
+  tx: Queryable,
+  plans: Plans,
+  gateway: PaymentGateway,
+  event: PaymentEvent,
+  now: Date,
+): Promise<string | null> {
+  const { payment } = event;
+  if (payment === null) return "it concerns no top-up";
+  const { workspaceId, transactionId, reference, cents, currency, outcome } = payment;
+  if (!(await insertEvent(tx, workspaceId, gateway.name, event.id, now))) return "it was heard before";
+  await settle(tx, plans, workspaceId, now);
+  const known = await findPayment(tx, workspaceId, transactionId, gateway.name);
+  if (known === undefined) return "the transaction is unknown";
+  if (known.gateway_reference !== null && known.gateway_reference !== reference)
+    return "it is another payment";
+  if (known.status === "completed") return "it is completed";
+  if (outcome === "failed") {
+    await failPayment(tx, workspaceId, transactionId);
+    return null;
+  }
+  if (currency !== known.currency || !new Big(known.amount).times(100).eq(cents)) {
+    return "amount or currency are others";
+  }
+  await updateReference(tx, workspaceId, transactionId, reference);
+  await completePayment(tx, workspaceId, transactionId, known.amount, now);
+  await markPaidIn(tx, plans, workspaceId, now);
+  return null;
+}

@@ -1,0 +1,126 @@
+/**
+ * Stripe, over the part of its HTTP API that is needed: a Checkout Session for every top-up, and the events about it.
+ * Cards only, which are paid at once or not at all. (Its own library takes half a second to load, and is used by the
+ * tests as a second opinion.)
+ */
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+import type { Config } from "../../../platform/config.ts";
+import { asWorkspaceId, isUuid } from "../../../platform/ids.ts";
+import type { PaymentEvent, PaymentGateway, TopUpOrder } from "./gateway.ts";
+import { isSigned } from "./stripe-signature.ts";
+
+/** The API's version whose shapes stand below. */
+const API_VERSION = "2026-10-28.endive";
+const DEADLINE_MS = 15_000;
+const LONGEST_REASON = 300;
+
+export interface StripeSettings {
+  readonly apiUrl: URL;
+  readonly secretKey: string;
+  readonly webhookSecret: string;
+}
+
+/** Null where it is not configured. */
+export function stripeOf({
+  STRIPE_SECRET_KEY: secretKey,
+  STRIPE_WEBHOOK_SECRET: webhookSecret,
+  STRIPE_API_URL: apiUrl,
+}: Config): PaymentGateway | null {
+  if (secretKey === null || webhookSecret === null || apiUrl === null) return null;
+  return createStripe({ apiUrl, secretKey, webhookSecret });
+}
+
+const Session = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 255 }),
+  url: Type.String({ minLength: 1 }),
+});
+
+const Event = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 255 }),
+  type: Type.String(),
+  data: Type.Object({ object: Type.Unknown() }),
+});
+
+const PaidSession = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 255 }),
+  object: Type.Literal("checkout.session"),
+  payment_status: Type.String(),
+  amount_total: Type.Integer(),
+  currency: Type.String(),
+  client_reference_id: Type.String(),
+  metadata: Type.Object({ workspace_id: Type.String() }),
+});
+
+export function createStripe({ apiUrl, secretKey, webhookSecret }: StripeSettings): PaymentGateway {
+  return {
+    name: "stripe",
+    limits: { least: "0.50", most: "999999.99" },
+    async createTopUp(order) {
+      const response = await fetch(new URL("/v1/checkout/sessions", apiUrl), {
+        method: "POST",
+        redirect: "error",
+        signal: AbortSignal.timeout(DEADLINE_MS),
+        headers: {
+          Authorization: `Bearer ${secretKey}`,
+          "Stripe-Version": API_VERSION,
+          "Idempotency-Key": order.transactionId,
+        },
+        body: new URLSearchParams(sessionFields(order)),
+      });
+      const text = await response.text();
+      if (!response.ok)
+        throw new Error(`Stripe answered ${response.status}: ${text.slice(0, LONGEST_REASON)}`);
+      const { id, url } = Value.Parse(Session, JSON.parse(text));
+      return { reference: id, url };
+    },
+    readEvent(rawBody, signature, now) {
+      if (signature === undefined || !isSigned(rawBody, signature, webhookSecret, now)) return undefined;
+      const event = parsed(rawBody.toString());
+      return Value.Check(Event, event) ? { id: event.id, payment: paymentOf(event) } : undefined;
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function sessionFields({ workspaceId, transactionId, amount, returnUrl, expiresAt }: TopUpOrder) {
+  return {
+    mode: "payment",
+    "payment_method_types[0]": "card",
+    client_reference_id: transactionId,
+    "metadata[workspace_id]": workspaceId,
+    "line_items[0][quantity]": "1",
+    "line_items[0][price_data][currency]": "usd",
+    "line_items[0][price_data][unit_amount]": amount.replace(".", ""),
+    "line_items[0][price_data][product_data][name]": "Prepaid balance",
+    success_url: returnUrl,
+    cancel_url: returnUrl,
+    expires_at: String(Math.floor(expiresAt.getTime() / 1_000)),
+  };
+}
+
+const outcomes = new Map<string, "paid" | "failed">([
+  ["checkout.session.completed", "paid"],
+  ["checkout.session.async_payment_succeeded", "paid"],
+  ["checkout.session.async_payment_failed", "failed"],
+  ["checkout.session.expired", "failed"],
+]);
+
+function paymentOf({ type, data }: Static<typeof Event>): PaymentEvent["payment"] {
+  const outcome = outcomes.get(type);
+  const session = data.object;
+  if (outcome === undefined || !Value.Check(PaidSession, session)) return null;
+  // A session that is completed and not paid waits for a bank, which will be told.
+  if (outcome === "paid" && session.payment_status !== "paid") return null;
+  const { id: reference, client_reference_id: transactionId, metadata, amount_total: cents } = session;
+  if (!isUuid(transactionId) || !isUuid(metadata.workspace_id)) return null;
+  const workspaceId = asWorkspaceId(metadata.workspace_id);
+  return { outcome, workspaceId, transactionId, reference, cents, currency: session.currency.toUpperCase() };
+}

@@ -1,0 +1,66 @@
+/** The plans with an operator's figures laid over them (PLANS_FILE). */
+import { Big } from "big.js";
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+import { type PlanName, planNames } from "../workspaces/workspace.ts";
+import { type Plan, type Plans, plans } from "./plans.ts";
+
+const closed = { additionalProperties: false };
+const line = Type.String({ minLength: 1, maxLength: 200 });
+/** Dollars: the balance is charged with hundredths for plans, with millionths for use. */
+const price = Type.Optional(Type.String({ pattern: "^\\d{1,7}\\.\\d{2}$" }));
+const allowance = Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 1e12 }), Type.Null()]));
+const rate = Type.Optional(
+  Type.Union([Type.String({ pattern: "^(?=.*[1-9])\\d{1,4}(\\.\\d{1,6})?$" }), Type.Null()]),
+);
+
+const Change = Type.Object(
+  {
+    name: Type.Optional(line),
+    description: Type.Optional(line),
+    features: Type.Optional(Type.Array(line, { maxItems: 20 })),
+    allowances: Type.Optional(
+      Type.Object({ email: allowance, validation: allowance, blacklist_check: allowance }, closed),
+    ),
+    rates: Type.Optional(Type.Object({ email: rate, validation: rate, blacklist_check: rate }, closed)),
+  },
+  closed,
+);
+/** Free costs nothing, and the price of Enterprise is negotiated. */
+const PricedChange = Type.Object({ ...Change.properties, price_monthly: price, price_yearly: price }, closed);
+const PlansFile = Type.Object(
+  {
+    free: Type.Optional(Change),
+    growth: Type.Optional(PricedChange),
+    scale: Type.Optional(PricedChange),
+    enterprise: Type.Optional(Change),
+  },
+  closed,
+);
+
+/** Null changes nothing. @throws an Error for the operator that names the field */
+export function readPlans(file: unknown): Plans {
+  const given = file ?? {};
+  if (!Value.Check(PlansFile, given)) {
+    const [fault] = Value.Errors(PlansFile, given);
+    throw new Error(`PLANS_FILE: ${fault?.instancePath || "/"} ${fault?.message ?? "is wrong"}`);
+  }
+  const changed = planNames.map((id): [PlanName, Plan] => [id, changedPlan(plans[id], given[id] ?? {})]);
+  return { ...plans, ...Object.fromEntries(changed) };
+}
+
+function changedPlan(plan: Plan, change: Static<typeof PricedChange>): Plan {
+  const allowances = { ...plan.allowances, ...change.allowances };
+  const rates = { ...plan.rates, ...change.rates };
+  const isMeasuredAnew = change.allowances !== undefined || change.rates !== undefined;
+  const description = isMeasuredAnew ? describe(allowances.email, rates.email) : plan.description;
+  // A year is twelve months, where nobody says otherwise.
+  const yearly = change.price_monthly && { price_yearly: new Big(change.price_monthly).times(12).toFixed(2) };
+  return { ...plan, description, ...yearly, ...change, allowances, rates };
+}
+
+function describe(emails: number | null, rate: string | null): string {
+  if (emails === null) return "Emails without a limit.";
+  const beyond = rate === null ? "none beyond them" : `$${rate} for each beyond them`;
+  return `${emails.toLocaleString("en-US")} emails a month, ${beyond}.`;
+}

@@ -1,0 +1,136 @@
+/** Mail that comes back to the program: what it sent is delivered elsewhere, and the answer arrives at its own port. */
+import sql from "sql-template-tag";
+import { afterAll, expect, test } from "vitest";
+import { eventually } from "../support/eventually.ts";
+import { startFakeMx } from "../support/fake-mx.ts";
+import { publish } from "../support/publish.ts";
+import { complaintReport, deliveryReport, sendIn } from "../support/returns.ts";
+import { mailDomain, openScene, platform } from "../support/scene.ts";
+
+const mx = await startFakeMx();
+const scene = await openScene({
+  env: { SMTP_PORT: String(mx.port), INBOUND_PORT: "0" },
+  zone: mailDomain("example.test"),
+});
+afterAll(async () => {
+  await scene[Symbol.asyncDispose]();
+  await mx.close();
+});
+const { program, database } = scene;
+const inboundPort = await eventually(
+  "the port for mail that comes back",
+  async () => program.logged("the port for mail that comes back listens").at(-1)?.port,
+);
+
+/** Sends a message and gives its id and what the receiver saw of it. */
+async function delivered(to: string, email = {}) {
+  const id = await scene.send(to, email);
+  await scene.messageWhen("delivered", id);
+  const received = mx.messages.find(({ rcptTo }) => rcptTo === to);
+  if (received === undefined) throw new Error(`nothing came to ${to}`);
+  return { id, mailFrom: received.mailFrom, text: received.raw.toString() };
+}
+
+async function nothingLeft(): Promise<void> {
+  await eventually("all mail to be processed", async () => {
+    const [left] = await database.rows<{ count: number }>(sql`
+      select count(*) from inbound_mails where status = 'received'`);
+    return left?.count === 0;
+  });
+}
+
+test("a report to the MAIL FROM that the receiver saw bounces the message and suppresses the address", async () => {
+  const { id, mailFrom } = await delivered("gone@example.test");
+  expect(await sendIn(inboundPort, mailFrom, deliveryReport("gone@example.test"))).toBe("250 2.0.0 Taken");
+  expect(await scene.messageWhen("bounced", id)).toMatchObject({
+    error_message: "550 5.1.1 No such user here",
+  });
+  const { body } = await program.call("GET", "/bounces");
+  expect(body.data.bounces).toEqual([expect.objectContaining({ message_id: id, bounce_type: "hard" })]);
+
+  const again = await scene.send("gone@example.test");
+  await scene.messageWhen("suppressed", again);
+});
+
+test("a complaint with our header moves the message; our mails say where complaints may go", async () => {
+  const { id, text } = await delivered("annoyed@example.test");
+  const token = /^X-Posthaste-Message: (\S+)\r$/m.exec(text)?.[1] ?? "";
+  expect(text).toContain(`\r\nCFBL-Address: fbl@${platform.BOUNCE_DOMAIN}; report=arf\r\n`);
+  expect(text).toContain(`\r\nCFBL-Feedback-ID: ${token}\r\n`);
+  expect(
+    await sendIn(inboundPort, `fbl@${platform.BOUNCE_DOMAIN}`, complaintReport(token), "fbl@provider.test"),
+  ).toBe("250 2.0.0 Taken");
+  await scene.messageWhen("complained", id);
+});
+
+test("a domain with a return path of its own gets its bounces there", async () => {
+  const path = `/sending-domains/${(await program.call("POST", "/sending-domains", { domain: "shop.test" })).body.data.id}`;
+  await program.call("PATCH", `${path}/custom-return-path`, { enabled: true });
+  publish(scene.dns, (await program.call("GET", `${path}/dns-status`)).body.data.dns.records);
+  await program.call("POST", `${path}/verify`);
+  const { id, mailFrom, text } = await delivered("left@example.test", { from_email: "orders@shop.test" });
+  expect(mailFrom).toMatch(/@bounce\.shop\.test$/);
+  expect(text.replace(/\r\n\s+/g, " ")).toMatch(
+    / h=[^;]*: CFBL-Address: CFBL-Feedback-ID: X-Posthaste-Message/,
+  );
+  expect(await sendIn(inboundPort, mailFrom, deliveryReport("left@example.test"))).toMatch(/^250/);
+  await scene.messageWhen("bounced", id);
+});
+
+test("a campaign's mail names an address to leave by, and who writes there has left", async () => {
+  const post = async (path: string, body?: object) => (await program.call("POST", path, body)).body.data;
+  const list = (await post("/mailing-lists", { name: "News" })).id;
+  await post(`/mailing-lists/${list}/subscribers`, { email: "reader@example.test" });
+  const { id } = await post("/campaigns", {
+    name: "June",
+    subject: "News",
+    from_email: "news@shop.test",
+    mailing_list_id: list,
+    html_content: "<p>News</p>",
+  });
+  await post(`/campaigns/${id}/send`);
+  const received = await eventually("the mail", async () =>
+    mx.messages.find(({ rcptTo }) => rcptTo === "reader@example.test"),
+  );
+  const header = received.raw.toString().replace(/\r\n\s+/g, " ");
+  const [, url, token = ""] =
+    /^List-Unsubscribe: <(https?:[^>]+)>, <mailto:u\+([\w-]+)@bounce\.mail\.posthaste\.test\?subject=unsubscribe>\r$/m.exec(
+      header,
+    ) ?? [];
+  expect(url).toContain(token);
+  expect(
+    await sendIn(inboundPort, `u+${token}@${platform.BOUNCE_DOMAIN}`, "Subject: unsubscribe\n\n"),
+  ).toMatch(/^250/);
+  await nothingLeft();
+  const { body } = await program.call("GET", `/mailing-lists/${list}/subscribers?status=unsubscribed`);
+  expect(body.data.subscribers).toEqual([expect.objectContaining({ email: "reader@example.test" })]);
+});
+
+test("forged reports change nothing", async () => {
+  const { id, mailFrom } = await delivered("safe@example.test");
+  const [local = ""] = mailFrom.split("@");
+  const altered = `${local.slice(0, -1)}${local.endsWith("0") ? "1" : "0"}`;
+  const report = deliveryReport("safe@example.test");
+  expect(await sendIn(inboundPort, `${altered}@${platform.BOUNCE_DOMAIN}`, report)).toMatch(/^550 5\.1\.1/);
+  expect(await sendIn(inboundPort, "safe@example.test", report)).toMatch(/^550 5\.7\.1/);
+  expect(await sendIn(inboundPort, mailFrom, deliveryReport("victim@example.test"))).toMatch(/^250/);
+  expect(await sendIn(inboundPort, `fbl@${platform.BOUNCE_DOMAIN}`, complaintReport(altered))).toMatch(
+    /^250/,
+  );
+  await nothingLeft();
+  await scene.messageWhen("delivered", id);
+  const quarantined = JSON.parse(await program.command("mail", "list", "--status", "quarantined", "--json"));
+  expect(quarantined).toEqual([expect.objectContaining({ kind: "complaint" })]);
+  expect(await program.command("mail", "show", "--id", quarantined[0].id)).toContain("Feedback-Type: abuse");
+});
+
+test("a kill after the 250 loses no report", async () => {
+  const { id, mailFrom } = await delivered("killed@example.test");
+  const answer = await sendIn(inboundPort, mailFrom, deliveryReport("killed@example.test"));
+  expect(answer).toBe("250 2.0.0 Taken");
+  await program.kill("SIGKILL");
+  await program.start();
+  // What the killed process held would be due again in a minute.
+  await database.run(sql`update inbound_mails set due_at = now() where status = 'received'`);
+  await scene.messageWhen("bounced", id);
+});

@@ -1,0 +1,61 @@
+/**
+ * Deterministic simulation of money: sends, refusals, validations, top-ups, subscriptions, changes, cancellations,
+ * renewals, what is given back, leaps over month ends, crashes, and two sessions at once, beside a plain model:
+ *
+ *     npm run ledger-simulation -- --seeds 10000 [--seed N] [--steps 12]
+ *
+ * Seeds count up from --seed. A failure is printed with its seed and its story; it exits with 1 then.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { ensurePartitions } from "../../src/messages/partitions.ts";
+import { startEmbedded } from "../../src/platform/database/embedded.ts";
+import { createDatabase } from "../../src/platform/database/pool.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { prepareSchema } from "../../src/platform/schema.ts";
+import { runLedgerSeed } from "./ledger-run.ts";
+import { readNumbers } from "./options.ts";
+
+/** Seeds that run beside each other, each on a workspace of its own. */
+const AT_ONCE = 4;
+const EVERY = 500;
+
+const { seeds, steps, seed: first } = readNumbers({ seeds: 10_000, steps: 12 });
+const folder = await mkdtemp(join(tmpdir(), "posthaste-ledger-"));
+const embedded = await startEmbedded({ dataDir: folder, log: createLog("silent") });
+const { url } = embedded.connection;
+const options = { size: 2 * AT_ONCE, name: "simulation", onError: () => {} };
+const admin = createDatabase(url, options);
+await prepareSchema(admin, createLog("silent"));
+await ensurePartitions(admin, new Date());
+// The crashes are those of transactions, not of the machine: nothing has to wait for the disk.
+await admin.run(sql`alter system set synchronous_commit = off`);
+await admin.run(sql`select pg_reload_conf()`);
+await admin.close();
+
+const db = createDatabase(url, options);
+const from = performance.now();
+const failures: string[] = [];
+let next = 0;
+let done = 0;
+const runner = async () => {
+  while (next < seeds) {
+    const seed = first + next++;
+    await runLedgerSeed(db, seed, steps).catch((fault: Error) => {
+      failures.push(fault.message);
+      process.stdout.write(`${fault.message}\n\n`);
+    });
+    done += 1;
+    if (done % EVERY === 0) say(`${done} seeds`);
+  }
+};
+const say = (text: string) =>
+  process.stdout.write(`${((performance.now() - from) / 1000).toFixed(0).padStart(5)} s  ${text}\n`);
+await Promise.all(Array.from({ length: AT_ONCE }, runner));
+say(`${seeds} seeds from ${first}, ${steps} steps each: ${failures.length} deviations`);
+await db.close();
+await embedded.stop();
+await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+process.exitCode = failures.length === 0 ? 0 : 1;

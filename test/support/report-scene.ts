@@ -1,0 +1,70 @@
+/** A workspace of its own for a test of reports, its API, and a way to have messages that came to something. */
+import { recordOutcomes } from "../../src/messages/door.ts";
+import { type Outcome, unclassified } from "../../src/messages/outcome.ts";
+import type { NewMessage } from "../../src/messages/store.ts";
+import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
+import { createReactions } from "../../src/reactions.ts";
+import { insertDrafts } from "../../src/sending/accept.ts";
+import { type ApiAnswer, apiCaller, type CallApi } from "./api-caller.ts";
+import { draft } from "./drafts.ts";
+import type { TestService } from "./service.ts";
+
+export interface Told extends Partial<Outcome> {
+  readonly to?: string;
+  /** What the message is otherwise. */
+  readonly message?: Partial<NewMessage>;
+  /** When it was accepted; `time`, and by default now, is when the outcome came. */
+  readonly acceptedAt?: Date;
+}
+
+export interface ReportScene {
+  readonly workspaceId: WorkspaceId;
+  readonly call: CallApi;
+  /** The `data` of a GET that succeeds. */
+  get(path: string): Promise<ApiAnswer["body"]>;
+  /** Accepts a message and, unless it stays queued, tells what became of it. @returns its id */
+  send(status: Outcome["status"] | "queued", told?: Told): Promise<string>;
+}
+
+export async function reportScene(service: TestService): Promise<ReportScene> {
+  const { database: db, clock } = service;
+  const { workspaceId, key } = await service.newWorkspace();
+  const call = apiCaller(() => service.url, key);
+  const tell = (messageId: string, status: Outcome["status"], time: Date, change: Partial<Outcome> = {}) => {
+    const outcome: Outcome = {
+      workspaceId,
+      messageId,
+      status,
+      time,
+      attempts: 1,
+      nextAttemptAt: status === "deferred" ? new Date(time.getTime() + 300_000) : null,
+      detail: "said so",
+      mxHost: null,
+      code: null,
+      enhancedCode: null,
+      isAddressFault: false,
+      ...unclassified,
+      ...change,
+    };
+    return db.transaction((tx) => recordOutcomes(tx, [outcome], createReactions(clock)));
+  };
+  return {
+    workspaceId,
+    call,
+    async get(path) {
+      const { status, body } = await call("GET", path);
+      if (status !== 200) throw new Error(`GET ${path} answered ${status}: ${body.error}`);
+      return body.data;
+    },
+    async send(status, told = {}) {
+      const { to = `${newId()}@a.test`, message = {}, acceptedAt = clock.now(), time, ...change } = told;
+      const accepted = draft(workspaceId, to, { createdAt: acceptedAt, ...message });
+      await insertDrafts(db, [accepted]);
+      const { id } = accepted.message;
+      if (status === "queued") return id;
+      if (status === "complained") await tell(id, "delivered", acceptedAt);
+      await tell(id, status, time ?? clock.now(), change);
+      return id;
+    },
+  };
+}

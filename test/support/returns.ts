@@ -1,0 +1,239 @@
+/** The port for mail that comes back, on a test service, with the program's own wiring (src/receive.ts). */
+import type { KeyObject } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { afterAll } from "vitest";
+import { returnPathKey } from "../../src/delivery/return-path-key.ts";
+import { encodeReturnPath } from "../../src/mail/verp.ts";
+import { recordOutcomes } from "../../src/messages/door.ts";
+import { unclassified } from "../../src/messages/outcome.ts";
+import { readConfig } from "../../src/platform/config.ts";
+import type { Database } from "../../src/platform/database/pool.ts";
+import { newId } from "../../src/platform/ids.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { createSecrets } from "../../src/platform/secrets.ts";
+import { createReactions } from "../../src/reactions.ts";
+import { startInbound } from "../../src/receive.ts";
+import { eventually } from "./eventually.ts";
+import { SECRET_KEY, startService, type TestService } from "./service.ts";
+import { openSmtp, type SmtpClient } from "./smtp-client.ts";
+
+export const BOUNCE_DOMAIN = "bounce.posthaste.test";
+
+export interface TestReturns {
+  readonly service: TestService;
+  readonly port: number;
+  /** A delivered message to this address; gives its id. */
+  readonly deliver: (to: string, email?: object) => Promise<string>;
+  /** Records that a message was delivered, or bounced. */
+  readonly settle: (id: string, status: "delivered" | "bounced", type?: "soft") => Promise<void>;
+  readonly returnPathKey: KeyObject;
+  /** The return path of a message, and its local part. */
+  readonly returnPath: (id: string) => string;
+  readonly token: (id: string) => string;
+  /** Sends a mail in and waits until it has been processed; gives what became of it. */
+  readonly receive: (
+    rcptTo: string,
+    raw: string | Buffer,
+    mailFrom?: string,
+  ) => Promise<{ status: string; result: string }>;
+  readonly message: (
+    id: string,
+  ) => Promise<{ status: string; timeline: { type: string; detail: string | null }[] }>;
+}
+
+/** Anybody at shop.test may send. */
+export async function startReturns(
+  change: (database: Database) => Database = (database) => database,
+): Promise<TestReturns> {
+  const service = await startService({ env: { BOUNCE_DOMAIN, PLATFORM_FROM: "hello@posthaste.test" } });
+  const { database, clock, workspaceId } = service;
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-returns-"));
+  const secrets = createSecrets(SECRET_KEY);
+  const inbound = await startInbound({
+    config: readConfig({
+      DATA_DIR: dataDir,
+      MAIL_HOSTNAME: "mail.posthaste.test",
+      BOUNCE_DOMAIN,
+      PLATFORM_FROM: "hello@posthaste.test",
+      INBOUND_PORT: "0",
+    }),
+    log: createLog("silent"),
+    clock,
+    database: change(database),
+    secrets,
+  });
+  afterAll(async () => {
+    await inbound.stop(0);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  await database.run(sql`
+    insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, dmarc_ingestion)
+    values (${workspaceId}, ${newId()}, 'shop.test', 'v', ${"0123456789abcdef".repeat(2)}, true, true)`);
+  await database.run(
+    sql`insert into domain_claims (domain, workspace_id) values ('shop.test', ${workspaceId})`,
+  );
+  const port = inbound.inboundPort ?? 0;
+  const onMoved = createReactions(clock);
+  const key = returnPathKey(secrets);
+
+  const returns: TestReturns = {
+    service,
+    port,
+    async settle(messageId, status, type) {
+      const outcome = {
+        ...unclassified,
+        classification: type === undefined ? null : ({ type, category: "MailboxFull" } as const),
+        workspaceId,
+        messageId,
+        status,
+        time: clock.now(),
+        attempts: 1,
+        nextAttemptAt: null,
+        detail: "said",
+        mxHost: null,
+        code: null,
+        enhancedCode: null,
+        isAddressFault: false,
+      };
+      await database.transaction(async (tx) => {
+        await tx.run(sql`delete from delivery_queue where message_id = ${messageId}`);
+        await recordOutcomes(tx, [outcome], onMoved);
+      });
+    },
+    async deliver(to, email = {}) {
+      const body = {
+        to,
+        from_email: "orders@shop.test",
+        subject: "Your order",
+        body: "<p>Thanks</p>",
+        ...email,
+      };
+      const answer = await service.call("POST", "/emails/send", body);
+      if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+      await returns.settle(answer.body.data.id, "delivered");
+      return answer.body.data.id;
+    },
+    returnPathKey: key,
+    token: (id) => encodeReturnPath(id, key),
+    returnPath: (id) => `${returns.token(id)}@${BOUNCE_DOMAIN}`,
+    async receive(rcptTo, raw, mailFrom = "") {
+      const before = await newestMail(database);
+      const answer = await sendIn(port, rcptTo, raw, mailFrom);
+      if (!answer.startsWith("250")) throw new Error(answer);
+      return eventually("the mail to be processed", async () => {
+        const [mail] = await database.rows<{ status: string; result: string }>(sql`
+          select status, result from inbound_mails
+          where id > ${before} and status <> 'received' order by id desc limit 1`);
+        return mail;
+      });
+    },
+    message: async (id) => (await service.call("GET", `/messages/${id}`)).body.data,
+  };
+  return returns;
+}
+
+async function newestMail(database: Database): Promise<string> {
+  const row = await database.row<{ id: string }>(sql`select id from inbound_mails order by id desc limit 1`);
+  return row?.id ?? "00000000-0000-0000-0000-000000000000";
+}
+
+/** One mail as another server sends it; gives the reply to the final dot, or to whatever was refused before. */
+export async function sendIn(
+  port: number,
+  rcptTo: string,
+  raw: string | Buffer,
+  mailFrom = "",
+): Promise<string> {
+  const client = await openSmtp(port);
+  try {
+    return await say(client, rcptTo, raw, mailFrom);
+  } finally {
+    client.close();
+  }
+}
+
+async function say(
+  client: SmtpClient,
+  rcptTo: string,
+  raw: string | Buffer,
+  mailFrom: string,
+): Promise<string> {
+  for (const command of ["EHLO mx.test", `MAIL FROM:<${mailFrom}>`, `RCPT TO:<${rcptTo}>`, "DATA"]) {
+    const answer = await client.say(command);
+    if (!/^[23]/.test(answer)) return answer;
+  }
+  client.write(typeof raw === "string" ? raw.replace(/\r?\n/g, "\r\n").replace(/^\./gm, "..") : raw);
+  client.write("\r\n.\r\n");
+  return client.reply();
+}
+
+/** A delivery report (RFC 3464) about one recipient. */
+export function deliveryReport(
+  recipient: string,
+  { action = "failed", status = "5.1.1", diagnostic = "550 5.1.1 No such user here", token = "" } = {},
+): string {
+  return [
+    "From: MAILER-DAEMON@mx.example.test",
+    "Subject: Undelivered Mail Returned to Sender",
+    'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
+    "MIME-Version: 1.0",
+    "",
+    "--b",
+    "Content-Type: text/plain",
+    "",
+    "This is the mail system. Your message could not be delivered.",
+    "--b",
+    "Content-Type: message/delivery-status",
+    "",
+    "Reporting-MTA: dns; mx.example.test",
+    "",
+    ...(recipient === "" ? [] : [`Final-Recipient: rfc822; ${recipient}`]),
+    `Action: ${action}`,
+    `Status: ${status}`,
+    "Remote-MTA: dns; store.example.test",
+    `Diagnostic-Code: smtp; ${diagnostic}`,
+    "",
+    "--b",
+    "Content-Type: text/rfc822-headers",
+    "",
+    `X-Posthaste-Message: ${token}`,
+    "Subject: Your order",
+    "",
+    "--b--",
+  ].join("\n");
+}
+
+/** A complaint (RFC 5965) about a message whose header bears this token. */
+export function complaintReport(token: string, feedbackType = "abuse", more: readonly string[] = []): string {
+  return [
+    "From: Feedback <fbl@provider.test>",
+    "Subject: FW: Your order",
+    'Content-Type: multipart/report; report-type=feedback-report; boundary="b"',
+    "MIME-Version: 1.0",
+    "",
+    "--b",
+    "Content-Type: text/plain",
+    "",
+    "This is a complaint.",
+    "--b",
+    "Content-Type: message/feedback-report",
+    "",
+    `Feedback-Type: ${feedbackType}`,
+    "User-Agent: Provider/1.0",
+    "Version: 1",
+    ...more,
+    "",
+    "--b",
+    "Content-Type: message/rfc822",
+    "",
+    "From: orders@shop.test",
+    "Subject: Your order",
+    `X-Posthaste-Message: ${token}`,
+    "",
+    "Thanks",
+    "--b--",
+  ].join("\n");
+}

@@ -1,0 +1,92 @@
+/** The submission ports of a test service, with the program's own wiring (src/receive.ts). */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { afterAll } from "vitest";
+import { readConfig } from "../../src/platform/config.ts";
+import type { Database } from "../../src/platform/database/pool.ts";
+import { createLog } from "../../src/platform/log.ts";
+import { createSecrets } from "../../src/platform/secrets.ts";
+import { startInbound } from "../../src/receive.ts";
+import { SECRET_KEY, startService, type TestService } from "./service.ts";
+import { openSmtp, type SmtpClient } from "./smtp-client.ts";
+
+export interface TestSubmission {
+  readonly service: TestService;
+  /** With STARTTLS. */
+  readonly port: number;
+  /** With TLS from the first byte. */
+  readonly tlsPort: number;
+  /** A client that has logged in over STARTTLS; with the service's key unless told otherwise. */
+  readonly loggedIn: (secret?: string) => Promise<SmtpClient>;
+}
+
+/** Senders of the first workspace may be anybody at shop.test, and me@elsewhere.test. */
+export async function startSubmission(
+  change: (database: Database) => Database = (database) => database,
+): Promise<TestSubmission> {
+  const service = await startService();
+  const { database, clock, workspaceId } = service;
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-submission-"));
+  const inbound = await startInbound({
+    config: readConfig({
+      DATA_DIR: dataDir,
+      MAIL_HOSTNAME: "mail.posthaste.test",
+      SUBMISSION_PORT: "0",
+      SUBMISSIONS_PORT: "0",
+    }),
+    log: createLog("silent"),
+    clock,
+    database: change(database),
+    secrets: createSecrets(SECRET_KEY),
+  });
+  afterAll(async () => {
+    await inbound.stop(0);
+    await rm(dataDir, { recursive: true, force: true });
+  });
+  const at = clock.now();
+  await database.run(sql`
+    insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, verified_at)
+    values (${workspaceId}, gen_random_uuid(), 'shop.test', 'v', 'd', true, ${at}),
+           (${workspaceId}, gen_random_uuid(), 'unproven.test', 'v', 'd', false, null)`);
+  await database.run(sql`
+    insert into verified_senders (workspace_id, id, email, is_verified, verified_at, token_expires_at)
+    values (${workspaceId}, gen_random_uuid(), 'me@elsewhere.test', true, ${at}, ${at})`);
+  const port = inbound.submissionPort ?? 0;
+  return {
+    service,
+    port,
+    tlsPort: inbound.submissionsPort ?? 0,
+    async loggedIn(secret = service.key) {
+      const client = await openSmtp(port);
+      await client.say("EHLO client.test");
+      await client.startTls();
+      const answer = await client.login(secret);
+      if (!answer.startsWith("235")) throw new Error(`no login: ${answer}`);
+      return client;
+    },
+  };
+}
+
+/** Hands a message in over an open session and gives the reply to it, or to whatever was refused before. */
+export async function handIn(
+  client: SmtpClient,
+  message: string | Buffer,
+  recipients: readonly string[] = ["ada@example.test"],
+  parameters = "",
+): Promise<string> {
+  const commands = [
+    `MAIL FROM:<bounces@anywhere.test>${parameters}`,
+    ...recipients.map((to) => `RCPT TO:<${to}>`),
+  ];
+  for (const command of commands) {
+    const answer = await client.say(command);
+    if (!answer.startsWith("250")) return answer;
+  }
+  const invited = await client.say("DATA");
+  if (!invited.startsWith("354")) return invited;
+  client.write(message);
+  client.write("\r\n.\r\n");
+  return client.reply();
+}
