@@ -2,9 +2,10 @@
  * The rate limit per source network: a token bucket. A bucket holds `burst` tokens, each request takes one, and
  * `perSecond` come back every second. (Fixed windows let twice the burst through around their edges.)
  */
-import type { RateLimit } from "../config.ts";
+
 import { ApiError } from "../errors.ts";
 import type { Log } from "../log.ts";
+import type { RateLimit } from "../setting-readers.ts";
 import { redisBuckets } from "./rate-limit-redis.ts";
 import { networkOf } from "./source-network.ts";
 import { localBuckets, TOKEN } from "./token-buckets.ts";
