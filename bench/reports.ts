@@ -4,6 +4,7 @@
  * the log, as an operator would.
  */
 import sql, { join, raw } from "sql-template-tag";
+import { counters } from "../src/messages/counters/counters.ts";
 import { createDatabase, type Database } from "../src/platform/database/pool.ts";
 import type { WorkspaceId } from "../src/platform/ids.ts";
 import { startProgram } from "../test/support/program.ts";
@@ -192,7 +193,6 @@ async function repeatCounters(database: Database, workspaceId: WorkspaceId): Pro
   for (const [table, time] of [
     ["report_quarters", "quarter"],
     ["report_domain_days", "day"],
-    ["report_domain_weeks", "week"],
     ["report_sender_days", "day"],
     ["report_ip_days", "day"],
     ["report_category_days", "day"],
@@ -202,9 +202,7 @@ async function repeatCounters(database: Database, workspaceId: WorkspaceId): Pro
     const names = columns.map(({ name }) => name);
     const earlier = names.map((name) =>
       raw(
-        name === time
-          ? `${time} - back * ${DAYS + 1}${time === "quarter" ? " * interval '1 day'" : ""}`
-          : name,
+        name === time ? `${time} - back * ${DAYS + 1}${time === "day" ? "" : " * interval '1 day'"}` : name,
       ),
     );
     await database.run(sql`
@@ -212,5 +210,13 @@ async function repeatCounters(database: Database, workspaceId: WorkspaceId): Pro
       select ${join(earlier)} from ${raw(table ?? "")}, generate_series(1, ${OLDER}::int) back
       where workspace_id = ${workspaceId}`);
   }
-  await database.run(sql`vacuum analyze`);
+  const sums = join(counters.map((counter) => raw(`sum(${counter})`)));
+  await database.run(sql`delete from report_domain_weeks where workspace_id = ${workspaceId}`);
+  await database.run(sql`
+    insert into report_domain_weeks (workspace_id, week, domain, ${join(counters.map((counter) => raw(counter)))})
+    select workspace_id, date_trunc('week', day)::date as week, domain, ${sums} from report_domain_days
+    where workspace_id = ${workspaceId} group by 1, 2, 3 order by 1, 2, 3`);
+  for (const table of ["report_quarters", "report_domain_days", "report_domain_weeks"]) {
+    await database.run(raw(`vacuum analyze ${table}`));
+  }
 }

@@ -77,10 +77,10 @@ test("imports run one way", () => {
   expect(wrong).toEqual([]);
 });
 
-test("only app.ts imports endpoints", () => {
+test("only endpoints.ts of src imports those of the wings", () => {
   const wrong = files.flatMap(({ path, imports }) =>
     imports
-      .filter((target) => target.endsWith("endpoints.ts") && path !== "app.ts")
+      .filter((target) => target.endsWith("/endpoints.ts") && path !== "endpoints.ts")
       .map((target) => `${path} imports ${target}`),
   );
   expect(wrong).toEqual([]);
@@ -123,7 +123,8 @@ const outsideStores: Readonly<Record<string, string>> = {
   "platform/database/pool.ts": "begins and ends transactions, listens",
   "platform/http/health.ts": "asks whether anybody answers",
   "platform/http/idempotency.ts": "is itself the store of the one table that the HTTP edge has",
-  "sending/accept.ts": "joins the parts of several stores into one statement",
+  "sending/commit-batch.ts": "joins the parts of several stores into one statement",
+  "sending/insert-drafts.ts": "joins the parts of several stores into one statement",
 };
 
 test("SQL stands in stores, but for what is named here", () => {

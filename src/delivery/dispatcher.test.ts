@@ -16,7 +16,7 @@ import { readConfig } from "../platform/config.ts";
 import { createResolver } from "../platform/dns.ts";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
-import { insertDrafts } from "../sending/accept.ts";
+import { insertDrafts } from "../sending/insert-drafts.ts";
 import { conclude } from "./conclusion.ts";
 import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 import { openJournal } from "./journal.ts";

@@ -56,6 +56,13 @@ test("workspaces share a batch alike, however many campaigns one of them has", a
   expect(countOf(batch, other)).toBe(12);
 });
 
+test("workspaces share the memory for a batch alike, too", async () => {
+  await wait(busy, 100);
+  await wait(other, 100, { agoSeconds: 10 });
+  const batch = await lease({ bytes: 1_000 });
+  expect([countOf(batch, busy), countOf(batch, other)]).toEqual([5, 5]);
+});
+
 test("more lines than a batch has room for have their turn one after the other", async () => {
   for (let n = 0; n < 30; n++) await wait(busy, 2, { campaignId: newId() });
   expect(await lease()).toHaveLength(24);

@@ -9,7 +9,7 @@ import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
-import { insertDrafts } from "../sending/accept.ts";
+import { insertDrafts } from "../sending/insert-drafts.ts";
 import { conclude } from "./conclusion.ts";
 import { openJournal } from "./journal.ts";
 import { createRecovery, markAlive } from "./recovery.ts";

@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { asWorkspaceId, newId, nilId } from "../platform/ids.ts";
-import { insertDrafts } from "../sending/accept.ts";
+import { insertDrafts } from "../sending/insert-drafts.ts";
 import { conclude, postpone } from "./conclusion.ts";
 import { settle } from "./settler.ts";
 import { leaseMessages, releaseHeldBack } from "./store.ts";

@@ -159,7 +159,9 @@ export function leaseMessages(db: Queryable, lease: LeaseOrder): Promise<LeasedM
       select * from shared union all select * from more
     ), due as (
       select workspace_id, message_id, due_at from (
-        select *, sum(bytes) over (order by due_at, message_id) - bytes as bytes_before from waiting) as counted
+        select *, sum(bytes) over (order by place, due_at, message_id) - bytes as bytes_before from (
+          select *, row_number() over (partition by workspace_id order by due_at, message_id) as place
+          from waiting) as placed) as counted
       where bytes_before = 0 or bytes_before + bytes <= ${lease.bytes}
     ), leased as (
       update delivery_queue q

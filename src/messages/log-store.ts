@@ -5,7 +5,7 @@
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { Queryable } from "../platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "../platform/ids.ts";
-import { quarterOf } from "./counters/notes-store.ts";
+import { columnsSql, quarterOf } from "./counters/notes-store.ts";
 import {
   type MessageSource,
   type MessageStatus,
@@ -145,7 +145,7 @@ async function findStart(
     select quarter, before
     from (
       select quarter, (sum(sum(messages)) over (order by quarter desc) - sum(messages))::bigint as before
-      from ${countedSql(workspaceId, filter)} group by quarter) running
+      from ${countedSql(workspaceId, filter, quarters(workspaceId))} group by quarter) running
     where before <= ${offset - MOST_STRADDLING}
     order by quarter limit 1`);
   if (start === undefined) return undefined;
@@ -170,17 +170,31 @@ async function countStraddling(
   return counted?.straddling ?? 0;
 }
 
-/** How many messages show a status by quarter-hour: what is counted, less what is held, and the platform's own mail. */
-function countedSql(workspaceId: WorkspaceId, { source, status }: LogFilter): Sql {
+/** The quarter-hour in which the log begins: counters outlive the messages they counted. */
+const beginning = (workspaceId: WorkspaceId) =>
+  quarterOf(
+    sql`(select created_at from messages where workspace_id = ${workspaceId} order by id limit 1)::timestamptz`,
+  );
+
+/** The counters of what the log has. */
+const quarters = (workspaceId: WorkspaceId) => sql`
+  select quarter, source, ${columnsSql(storedStatuses)} from report_quarters
+  where workspace_id = ${workspaceId} and quarter >= ${beginning(workspaceId)}`;
+
+/** The counters of all time, which are few. */
+const origins = (workspaceId: WorkspaceId) => sql`
+  select null::timestamptz, source, ${columnsSql(storedStatuses)} from report_origins
+  where workspace_id = ${workspaceId}`;
+
+/** How many messages show a status: what is counted, less what is held, and the platform's own mail. */
+function countedSql(workspaceId: WorkspaceId, { source, status }: LogFilter, counters: Sql): Sql {
   const messages = raw(status ?? storedStatuses.join(" + "));
   const ofSource = source ? sql`and source = ${source}` : empty;
   const ofStatus = status ? sql`and status = ${status}` : empty;
-  // Counters outlive the messages they counted.
-  const oldest = sql`(select created_at from messages where workspace_id = ${workspaceId} order by id limit 1)`;
   const isHeld = status && heldStatuses.some((held) => held === status);
   return sql`(
-    select quarter, ${messages} as messages from report_quarters
-    where workspace_id = ${workspaceId} and quarter >= ${quarterOf(oldest)} ${ofSource}
+    select quarter, ${messages} as messages
+    from (${counters}) c (quarter, source, ${columnsSql(storedStatuses)}) where true ${ofSource}
     union all
     select quarter, ${messages} from report_notes
     where workspace_id = ${workspaceId} and source_ip is null ${ofSource}
@@ -203,12 +217,17 @@ export async function countMessages(
   workspaceId: WorkspaceId,
   filter: Omit<LogFilter, "origin">,
 ): Promise<number> {
+  const sum = (counters: Sql) => sql`(
+    select coalesce(sum(messages), 0)::bigint from ${countedSql(workspaceId, filter, counters)})`;
   const counted = await db.row<{ total: number }>(
     filter.status === "sending"
       ? sql`select count(*) as total from ${filteredSql(workspaceId, sql`m.id`, filter)}`
       : sql`
-        select coalesce(sum(messages), 0)::bigint as total
-        from ${countedSql(workspaceId, filter)}`,
+        select case
+          when (select min(quarter) from report_quarters where workspace_id = ${workspaceId})
+            < coalesce(${beginning(workspaceId)}, 'infinity')
+          then ${sum(quarters(workspaceId))}
+          else ${sum(origins(workspaceId))} end as total`,
   );
   return counted?.total ?? 0;
 }

@@ -4,7 +4,7 @@ import { insertBareWorkspace } from "../../test/support/bare-server.ts";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { firstIdAt, newId, type WorkspaceId } from "../platform/ids.ts";
-import { insertDrafts } from "../sending/accept.ts";
+import { insertDrafts } from "../sending/insert-drafts.ts";
 import { recordOutcomes } from "./door.ts";
 import { unclassified } from "./outcome.ts";
 import { ensurePartitions } from "./partitions.ts";

@@ -4,7 +4,7 @@ import { insertBareWorkspace } from "../../test/support/bare-server.ts";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft } from "../../test/support/drafts.ts";
 import { firstIdAt, newId } from "../platform/ids.ts";
-import { insertDrafts } from "../sending/accept.ts";
+import { insertDrafts } from "../sending/insert-drafts.ts";
 import { ensurePartitions } from "./partitions.ts";
 import { removeOldPartitions } from "./retention.ts";
 

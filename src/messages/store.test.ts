@@ -4,7 +4,7 @@ import { testDatabase } from "../../test/support/database.ts";
 import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { leaseMessages } from "../delivery/store.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
-import { insertDrafts } from "../sending/accept.ts";
+import { insertDrafts } from "../sending/insert-drafts.ts";
 import { recordOutcomes } from "./door.ts";
 import { findMessages } from "./log.ts";
 import { unclassified } from "./outcome.ts";

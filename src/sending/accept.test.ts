@@ -12,7 +12,8 @@ import { newId, type WorkspaceId } from "../platform/ids.ts";
 import { settle } from "../workspace/billing/meter.ts";
 import { plans } from "../workspace/billing/plans.ts";
 import { changeWorkspace } from "../workspace/workspaces/change.ts";
-import { createAcceptor, type Draft } from "./accept.ts";
+import { createAcceptor } from "./accept.ts";
+import type { Draft } from "./insert-drafts.ts";
 
 const db = await testDatabase();
 let workspaceId: WorkspaceId;

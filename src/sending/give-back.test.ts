@@ -6,8 +6,8 @@ import { recordOutcomes } from "../messages/door.ts";
 import { type Outcome, unclassified } from "../messages/outcome.ts";
 import { getReading } from "../workspace/billing/meter.ts";
 import { plans } from "../workspace/billing/plans.ts";
-import { insertDrafts } from "./accept.ts";
 import { giveBack } from "./give-back.ts";
+import { insertDrafts } from "./insert-drafts.ts";
 
 const db = await testDatabase();
 const now = new Date();

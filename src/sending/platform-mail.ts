@@ -8,7 +8,7 @@ import type { StoredAttachment } from "../messages/store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
-import { insertDrafts } from "./accept.ts";
+import { insertDrafts } from "./insert-drafts.ts";
 
 export interface PlatformMail {
   readonly to: string;

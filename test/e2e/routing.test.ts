@@ -112,7 +112,7 @@ test("a rule to a smart host logs in there, for domains that have no mail host o
   expect(rule.action).toEqual({ relay_url: `smtp://shop:***@127.0.0.1:${smartHost.port}` });
   const ids = await Promise.all([scene.send("ada@inside.test"), scene.send("relayed@plain.test")]);
   for (const id of ids) await scene.messageWhen("delivered", id);
-  expect(new Set(smartHost.relayed.map(({ user, to }) => `${user} ${to}`))).toEqual(
+  expect(new Set(smartHost.relayed.map(({ user, to }) => [user, to].join(" ")))).toEqual(
     new Set(["shop ada@inside.test", "shop relayed@plain.test"]),
   );
 });

@@ -2,7 +2,7 @@
 import type { OnMoved } from "../../src/messages/outcome.ts";
 import type { NewMessage } from "../../src/messages/store.ts";
 import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
-import type { Draft } from "../../src/sending/accept.ts";
+import type { Draft } from "../../src/sending/insert-drafts.ts";
 
 /** For outcomes of which nobody else has to hear. */
 export const nobodyElse: OnMoved = async () => {};

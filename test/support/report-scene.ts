@@ -4,7 +4,7 @@ import { type Outcome, unclassified } from "../../src/messages/outcome.ts";
 import type { NewMessage } from "../../src/messages/store.ts";
 import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
 import { createReactions } from "../../src/reactions.ts";
-import { insertDrafts } from "../../src/sending/accept.ts";
+import { insertDrafts } from "../../src/sending/insert-drafts.ts";
 import { type ApiAnswer, apiCaller, type CallApi } from "./api-caller.ts";
 import { draft } from "./drafts.ts";
 import type { TestService } from "./service.ts";
@@ -21,9 +21,9 @@ export interface ReportScene {
   readonly workspaceId: WorkspaceId;
   readonly call: CallApi;
   /** The `data` of a GET that succeeds. */
-  get(path: string): Promise<ApiAnswer["body"]>;
+  readonly get: (path: string) => Promise<ApiAnswer["body"]>;
   /** Accepts a message and, unless it stays queued, tells what became of it. @returns its id */
-  send(status: Outcome["status"] | "queued", told?: Told): Promise<string>;
+  readonly send: (status: Outcome["status"] | "queued", told?: Told) => Promise<string>;
 }
 
 export async function reportScene(service: TestService): Promise<ReportScene> {

@@ -5,7 +5,7 @@ import { unclassified } from "../../src/messages/outcome.ts";
 import type { Database } from "../../src/platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
 import { createSecrets } from "../../src/platform/secrets.ts";
-import { insertDrafts } from "../../src/sending/accept.ts";
+import { insertDrafts } from "../../src/sending/insert-drafts.ts";
 import { mailLinkKey, mailLinks } from "../../src/tracking/tokens.ts";
 import { addPeople, newList } from "./audience.ts";
 import { draft } from "./drafts.ts";

@@ -9,7 +9,7 @@ import { draft } from "../../../test/support/drafts.ts";
 import { startService } from "../../../test/support/service.ts";
 import { insertSegment } from "../../../test/support/suppression.ts";
 import { findMessage } from "../../messages/store.ts";
-import { insertDrafts } from "../../sending/accept.ts";
+import { insertDrafts } from "../../sending/insert-drafts.ts";
 import { addressOf, judgeRecipients } from "./judge.ts";
 
 const service = await startService();

@@ -11,7 +11,7 @@ import { findMessage, listEvents, type NewMessage } from "../../messages/store.t
 import { systemClock } from "../../platform/clock.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { createReactions } from "../../reactions.ts";
-import { insertDrafts } from "../../sending/accept.ts";
+import { insertDrafts } from "../../sending/insert-drafts.ts";
 import { countMailOfLists } from "../subscribers/mail-store.ts";
 import { insertLostAddresses } from "./entry-store.ts";
 import { expireHardBounces } from "./expire.ts";

@@ -252,15 +252,14 @@ describe("metering", () => {
 
   it("beyond the allowance the balance pays, and says when it does not", async () => {
     const { call: caller, workspaceId } = await workspaceWith(0);
-    const given = { amount: "0.01", gateway: "manual", description: "Two" } as const;
+    const given = { amount: "0.01", gateway: "manual", description: "Twelve" } as const;
     await database.transaction((tx) => topUp(tx, plans, workspaceId, given, clock.now()));
-    await validate("a@good.test", caller);
-    await validate("b@good.test", caller);
+    for (let at = 0; at < 12; at++) await validate(`r${at}@good.test`, caller);
     const answer = await caller("POST", "/validations", { email: "c@good.test" });
     expect([answer.status, answer.body.code]).toEqual([402, "INSUFFICIENT_BALANCE"]);
     expect((await caller("GET", "/billing/usage")).body.data).toMatchObject({
-      balance: "0.002",
-      this_month: { validation: "0.008" },
+      balance: "0.0004",
+      this_month: { validation: "0.0096" },
     });
   });
 

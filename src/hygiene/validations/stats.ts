@@ -4,7 +4,7 @@ import type { Status } from "./verdict.ts";
 const DAY_MS = 86_400_000;
 
 /** The names that statuses have in statistics. */
-const names = {
+export const names = {
   valid: "valid",
   invalid: "invalid",
   "catch-all": "catch_all",

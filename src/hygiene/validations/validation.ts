@@ -5,15 +5,6 @@ import type { ProbeFinding } from "../probe/prober.ts";
 import type { Findings } from "./findings.ts";
 import { judge, statuses } from "./verdict.ts";
 
-const shownResults = ["accepted", "rejected", "greylisted", "blocked", "timeout", "error"] as const;
-type ShownResult = (typeof shownResults)[number];
-/** What is told apart among ourselves only. */
-const unshown: Readonly<Record<Exclude<ProbeFinding["result"], ShownResult>, ShownResult>> = {
-  unaskable: "error",
-  no_turn: "timeout",
-  stopped: "error",
-};
-
 const SmtpResponse = Type.Object(
   {
     code: nullable(Type.Integer({ description: "Of the reply that decided; null when there was none." })),
@@ -24,7 +15,7 @@ const SmtpResponse = Type.Object(
     tls: Type.Boolean(),
     duration_ms: Type.Integer(),
     catch_all_checked: Type.Boolean(),
-    result: Type.Enum([...shownResults]),
+    result: Type.Enum(["accepted", "rejected", "greylisted", "blocked", "timeout", "error"]),
   },
   { $id: "SmtpResponse" },
 );
@@ -39,8 +30,7 @@ export const Validation = Type.Object(
     mx_record_found: Type.Boolean(),
     email_exists: Type.Optional(
       Type.Boolean({
-        description:
-          "Only where the address's server was asked: whether it said that there is such a mailbox.",
+        description: "Only where the address's server said so or so: whether there is such a mailbox.",
       }),
     ),
     smtp_response: Type.Optional(SmtpResponse),
@@ -72,11 +62,8 @@ export function validationOf(
     format_valid: domain !== null,
     domain_valid: domain !== null && (domain.outcome === "deliverable" || isUnderstood(domain)),
     mx_record_found: domain?.hasMx ?? false,
-    ...(probe !== null && {
-      // A domain that takes any address has said nothing about this one.
-      email_exists: probe.result === "accepted" && isCatchAll !== true,
-      smtp_response: smtpResponseOf(probe),
-    }),
+    ...existence(findings),
+    ...smtpResponse(probe),
     is_catch_all: isCatchAll ?? false,
     is_disposable: findings.isDisposable,
     is_role_based: findings.isRoleBased,
@@ -95,20 +82,27 @@ function isUnderstood({ outcome, hasMx }: NonNullable<Findings["domain"]>): bool
   return outcome === "unknown" && hasMx;
 }
 
-function isShown(result: ProbeFinding["result"]): result is ShownResult {
-  return !(result in unshown);
+/** A server that puts us off has said nothing about the address, nor has a domain that takes any. */
+function existence({ probe, isCatchAll }: Findings): { email_exists?: boolean } {
+  if (probe?.result === "rejected") return { email_exists: false };
+  return probe?.result === "accepted" && isCatchAll !== true ? { email_exists: true } : {};
 }
 
-function smtpResponseOf(probe: ProbeFinding): Static<typeof SmtpResponse> {
+/** Only of a server that was asked. */
+function smtpResponse(probe: ProbeFinding | null): { smtp_response?: Static<typeof SmtpResponse> } {
+  if (probe === null || probe.result === "no_turn" || probe.result === "stopped") return {};
   return {
-    code: probe.code,
-    enhanced_code: probe.enhancedCode,
-    message: probe.message,
-    mx_host: probe.mxHost,
-    port: probe.port,
-    tls: probe.tls,
-    duration_ms: Math.round(probe.durationMs),
-    catch_all_checked: probe.catchAllChecked,
-    result: isShown(probe.result) ? probe.result : unshown[probe.result],
+    smtp_response: {
+      code: probe.code,
+      enhanced_code: probe.enhancedCode,
+      message: probe.message,
+      mx_host: probe.mxHost,
+      port: probe.port,
+      tls: probe.tls,
+      duration_ms: Math.round(probe.durationMs),
+      catch_all_checked: probe.catchAllChecked,
+      // It cannot be asked about the address: why, the message says.
+      result: probe.result === "unaskable" ? "error" : probe.result,
+    },
   };
 }

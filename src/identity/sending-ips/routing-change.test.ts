@@ -6,7 +6,7 @@ import { draft } from "../../../test/support/drafts.ts";
 import { releaseHeldBack } from "../../delivery/store.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
-import { insertDrafts } from "../../sending/accept.ts";
+import { insertDrafts } from "../../sending/insert-drafts.ts";
 import { beginRoutingChange, type ReleaseSome, releaseHeldBackMail } from "./routing-change.ts";
 
 const db = await testDatabase();

@@ -174,7 +174,9 @@ describe("a job", () => {
     const job = await until(id, "failed");
     expect(attempts).toBe(5);
     expect(job.error).toBe("The job failed on our side 5 times and was given up");
-    expect(await database.row(sql`select from graphile_worker.jobs where key = ${id}`)).toBeUndefined();
+    await vi.waitFor(async () => {
+      expect(await database.row(sql`select from graphile_worker.jobs where key = ${id}`)).toBeUndefined();
+    }, patience);
   });
 
   it("without a handler here waits for a runner that has one", async () => {

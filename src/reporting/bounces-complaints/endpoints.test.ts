@@ -8,7 +8,7 @@ import { type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { NewMessage } from "../../messages/store.ts";
 import { newId } from "../../platform/ids.ts";
 import { createReactions } from "../../reactions.ts";
-import { insertDrafts } from "../../sending/accept.ts";
+import { insertDrafts } from "../../sending/insert-drafts.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 
 const service = await startService();

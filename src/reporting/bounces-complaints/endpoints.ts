@@ -9,7 +9,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { windowField } from "../../platform/http/query.ts";
-import { allTime, totals } from "../counters/store.ts";
+import { allTime, statusTotals, totals } from "../counters/store.ts";
 import { attemptedOf, bouncesOf, deliveredOf, fraction, percent } from "../rates.ts";
 import { countEvents, type EventDay, listBouncingDomains, listEventDays } from "./store.ts";
 
@@ -88,7 +88,7 @@ export function bouncesComplaintsEndpoints({ db, clock }: { db: Database; clock:
         const window = before(window_days);
         const [ever, accepted, days, [day, week, month], domains] = await Promise.all([
           totals(db, workspaceId, allTime),
-          totals(db, workspaceId, { from: window, to: null }),
+          statusTotals(db, workspaceId, { from: window, to: null }),
           listEventDays(db, workspaceId, timezone, window),
           countEvents(db, workspaceId, SPANS.map(before)),
           listBouncingDomains(db, workspaceId, window, MOST_DOMAINS),

@@ -15,8 +15,8 @@ import { systemClock } from "../../platform/clock.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { createReactions } from "../../reactions.ts";
-import { insertDrafts } from "../../sending/accept.ts";
 import { advance } from "../../sending/campaigns/advance.ts";
+import { insertDrafts } from "../../sending/insert-drafts.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { findReportMiscounts } from "./recount-store.ts";
 import {

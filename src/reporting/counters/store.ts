@@ -94,11 +94,28 @@ export function totalsSince(
     keys: ["quarter"],
     where: within({ from: first, to: null }),
   });
+  // Added up once, by the latest of the moments before.
   return db.rows(sql`
+    with bounds as materialized (
+      select array(select ${quarterOf(sql`m`)} from unnest(${[...moments]}::timestamptz[]) m order by 1) as starts
+    ), part as materialized (
+      select starts[width_bucket(quarter, starts)] as start, ${sums(counters)} from bounds, ${counted} group by 1
+    )
     select ${sums(counters)}
     from unnest(${[...moments]}::timestamptz[]) with ordinality as since (moment, position)
-    left join ${counted} on counted.quarter >= ${quarterOf(sql`since.moment`)}
+    left join part on start >= ${quarterOf(sql`since.moment`)}
     group by position order by position`);
+}
+
+/** As `totals`, of statuses alone. */
+export async function statusTotals(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  span: Span,
+): Promise<StatusCounts> {
+  const columns = storedStatuses;
+  const counted = countedSql(workspaceId, "report_quarters", { keys: [], columns, where: within(span) });
+  return (await db.row<StatusCounts>(sql`select ${sums(columns)} from ${counted}`)) ?? nothing;
 }
 
 /** The quarter-hours in which there was something, oldest first. */

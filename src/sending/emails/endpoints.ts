@@ -17,7 +17,8 @@ import { Answered } from "../../platform/http/idempotency.ts";
 import { flagField } from "../../platform/http/query.ts";
 import { nullable, omittable } from "../../platform/http/shapes.ts";
 import { newId } from "../../platform/ids.ts";
-import type { Acceptor, Draft } from "../accept.ts";
+import type { Acceptor } from "../accept.ts";
+import type { Draft } from "../insert-drafts.ts";
 import { Attachment, readAttachments } from "./attachments.ts";
 import { refuseUnsupported } from "./unsupported.ts";
 

@@ -372,20 +372,7 @@ describe("servers that are asked", () => {
 
   it("do not keep a job that is cancelled while it waits for them", async () => {
     const { prober } = proberThat(() => ({ result: "greylisted", code: 450 }));
-    const examiner = createExaminer({
-      clock: systemClock,
-      resolver: dns.resolver,
-      lists: createLists(dataDir, []),
-      allowPrivateMx: true,
-      prober,
-    });
-    const handler = bulkHandler({
-      db,
-      clock: systemClock,
-      plans,
-      examiner,
-      pace: { greylistPauseMs: 300_000 },
-    });
+    const handler = handlerWith(prober, { greylistPauseMs: 300_000 });
     const workspaceId = await newWorkspace();
     const id = await start(workspaceId, "a@good.test\n");
     await attempt(workspaceId, id, handler);

@@ -1,11 +1,14 @@
 /** What the batches of a bulk validation come to, all together. */
 import type { Refusal } from "../../../workspace/billing/standing.ts";
+import { names } from "../stats.ts";
+import type { Status } from "../verdict.ts";
 import type { AddressFile } from "./address-file.ts";
 import type { DoneBatch } from "./store.ts";
 
 export class Tally {
   readonly #batches = new Map<number, DoneBatch>();
-  readonly #counts: Record<string, number> = {};
+  /** By the names that statuses have in statistics. */
+  readonly #counts = Object.fromEntries(Object.values(names).map((name) => [name, 0]));
   #answered = 0;
   #stoppedBy: Refusal | null = null;
 
@@ -17,8 +20,7 @@ export class Tally {
       this.#answered += done.answered;
       this.#stoppedBy ??= done.stopped_by;
       for (const [status, count] of Object.entries(done.counts)) {
-        // Named as in the statistics.
-        const name = status.replace("-", "_");
+        const name = names[status as Status];
         this.#counts[name] = (this.#counts[name] ?? 0) + count;
       }
     }

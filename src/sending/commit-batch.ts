@@ -1,0 +1,182 @@
+/**
+ * One batch of drafts on its way to disk: as a rule in one round trip, otherwise step by step, so that everybody learns what
+ * became of theirs.
+ */
+import sql from "sql-template-tag";
+import { maySendAsAllSql, maySendAsEach } from "../identity/may-send-as.ts";
+import type { NewMessage } from "../messages/store.ts";
+import type { Clock } from "../platform/clock.ts";
+import type { Database, Queryable } from "../platform/database/pool.ts";
+import { ApiError, invalid } from "../platform/errors.ts";
+import { updateAnswers } from "../platform/http/idempotency.ts";
+import type { Plans } from "../workspace/billing/plans.ts";
+import { areCoveredSql, findUncovered } from "./allowance.ts";
+import { type AnnounceSuppressed, type Draft, insertDrafts, insertsOf } from "./insert-drafts.ts";
+
+export interface Waiting {
+  /** Accepted together or not at all. */
+  readonly drafts: readonly Draft[];
+  readonly bytes: number;
+  /** When it is too late to begin, on the clock of performance.now(). */
+  readonly deadline: number;
+  readonly resolve: () => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+export interface CommitDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  /** Tells the delivery workers that there is something to do. */
+  readonly onCommitted: () => void;
+  readonly announceSuppressed?: AnnounceSuppressed;
+}
+
+export interface Committing extends CommitDeps {
+  /** Puts those back whose account is held by somebody else at this moment. */
+  readonly retry: (waiting: readonly Waiting[]) => void;
+}
+
+/** Everybody in the batch learns what became of theirs, or tries again; never throws. */
+export async function commit(deps: Committing, batch: readonly Waiting[]): Promise<void> {
+  const { db, onCommitted, retry } = deps;
+  let rest = batch;
+  try {
+    if (await insertAtOnce(deps, draftsOf(batch))) {
+      for (const { resolve } of batch) resolve();
+      onCommitted();
+      return;
+    }
+    rest = await refuseForeignSenders(db, batch);
+    if (rest.length === 0) return;
+    const { refused, busy } = await insertHeld(deps, rest);
+    for (const one of rest) {
+      const refusal = refused.get(one);
+      if (refusal !== undefined) one.reject(refusal);
+      else if (!busy.includes(one)) one.resolve();
+    }
+    if (busy.length > 0) retry(busy);
+    onCommitted();
+  } catch (fault) {
+    if (rest.length > 1 && isAboutContent(fault)) {
+      const middle = Math.ceil(rest.length / 2);
+      await commit(deps, rest.slice(0, middle));
+      await commit(deps, rest.slice(middle));
+    } else for (const { reject } of rest) reject(fault);
+  }
+}
+
+function draftsOf(waiting: readonly Waiting[]): Draft[] {
+  return waiting.flatMap(({ drafts }) => drafts);
+}
+
+/** A value the database does not take (SQLSTATE classes 22 and 23): one row's fault, and not its neighbours'. */
+function isAboutContent(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && /^2[23]/.test(String(fault.code));
+}
+
+/** One question for the whole batch; those who may not send learn it now, the rest go on. */
+async function refuseForeignSenders(db: Queryable, batch: readonly Waiting[]): Promise<Waiting[]> {
+  const questions = draftsOf(batch).flatMap(({ sender }) => sender ?? []);
+  const answers = await maySendAsEach(db, questions);
+  return batch.filter(({ drafts, reject }) => {
+    const foreign = drafts.find(({ sender }) => sender !== null && !answers(sender));
+    if (foreign === undefined) return true;
+    reject(foreignSender(foreign.message));
+    return false;
+  });
+}
+
+export function foreignSender({ fromEmail }: NewMessage): ApiError {
+  const message = `from_email ${fromEmail} is not on a verified sending domain and is no verified sender of this workspace`;
+  return invalid({ field: "from_email", message });
+}
+
+/**
+ * Inserts the drafts that are covered and stores their answers, together or not at all.
+ * @returns those left out: refused because nothing covers them, or because the Idempotency-Key was taken over meanwhile
+ * and the other request sends it; or to be tried again
+ */
+async function insertHeld(
+  { db, clock, plans, announceSuppressed }: CommitDeps,
+  batch: readonly Waiting[],
+): Promise<{ readonly refused: ReadonlyMap<Waiting, ApiError>; readonly busy: readonly Waiting[] }> {
+  return db.transaction(async (tx) => {
+    const now = clock.now();
+    const { covered, refused, busy } = await coverEach(tx, plans, batch, now);
+    const answers = draftsOf(covered).flatMap(({ idempotency }) =>
+      idempotency ? { held: idempotency.held, answer: idempotency.held.answerFor(idempotency.data) } : [],
+    );
+    const holding = answers.length === 0 ? new Set<string>() : await updateAnswers(tx, answers);
+    const isOurs = ({ idempotency }: Draft) => !idempotency || holding.has(idempotency.held.token);
+    const ours = covered.filter(({ drafts }) => drafts.every(isOurs));
+    await insertDrafts(tx, draftsOf(ours), announceSuppressed, now);
+    for (const one of covered.filter(({ drafts }) => !drafts.every(isOurs))) {
+      refused.set(one, new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker"));
+    }
+    return { refused, busy };
+  });
+}
+
+interface Coverage {
+  /** Until the transaction ends. */
+  readonly covered: readonly Waiting[];
+  readonly refused: Map<Waiting, ApiError>;
+  readonly busy: readonly Waiting[];
+}
+
+async function coverEach(
+  tx: Queryable,
+  plans: Plans,
+  batch: readonly Waiting[],
+  now: Date,
+): Promise<Coverage> {
+  const messages = draftsOf(batch).map(({ message }) => message);
+  const uncovered = await findUncovered(tx, plans, messages, now);
+  const refused = new Map<Waiting, ApiError>();
+  for (const one of batch) {
+    const [refusal] = one.drafts.flatMap(({ message }) => uncovered.refused.get(message) ?? []);
+    if (refusal === undefined) continue;
+    if (one.drafts.length > 1) {
+      // All of them are refused for some, and leave room for others.
+      const rest = await coverEach(
+        tx,
+        plans,
+        batch.filter((other) => other !== one),
+        now,
+      );
+      return { ...rest, refused: rest.refused.set(one, refusal) };
+    }
+    refused.set(one, refusal);
+  }
+  const isBusy = ({ drafts }: Waiting) => drafts.some(({ message }) => uncovered.busy.has(message));
+  const left = batch.filter((one) => !refused.has(one));
+  return { covered: left.filter((one) => !isBusy(one)), refused, busy: left.filter(isBusy) };
+}
+
+/**
+ * What nearly every batch is: nobody has an Idempotency-Key, everybody may send and is far from the limits of the plan.
+ * Then all of that is asked and all of it inserted in one round trip; otherwise nothing is done, and the answer is
+ * false.
+ */
+async function insertAtOnce(
+  { db, clock, announceSuppressed }: CommitDeps,
+  drafts: readonly Draft[],
+): Promise<boolean> {
+  if (drafts.some(({ idempotency }) => idempotency !== undefined)) return false;
+  const senders = maySendAsAllSql(drafts.flatMap(({ sender }) => sender ?? []));
+  const now = clock.now();
+  const covered = areCoveredSql(
+    drafts.map(({ message }) => message),
+    now,
+  );
+  const condition = sql`(select may_send and is_wide from senders, allowances)`;
+  const inserts = insertsOf(drafts, condition, announceSuppressed, now);
+  const [answer] = await db.rows<{ is_done: boolean }>(
+    sql`
+      with senders as materialized (${senders}), allowances as materialized (${covered}), ${inserts}
+      select may_send and is_wide as is_done from senders, allowances`,
+    "accept messages",
+  );
+  return answer?.is_done === true;
+}

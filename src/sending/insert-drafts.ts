@@ -1,0 +1,79 @@
+/** Drafts become messages: log row, content and queue row in one statement, with the meter and whoever else hears of it. */
+import sql, { empty, type Sql } from "sql-template-tag";
+import { entriesFor, verdictOn } from "../audience/suppression-lists/judge.ts";
+import { enqueueSql, type Priority } from "../delivery/store.ts";
+import type { SenderQuestion } from "../identity/may-send-as.ts";
+import { insertMessagesSql, isKept, type NewMessage } from "../messages/store.ts";
+import type { Queryable } from "../platform/database/pool.ts";
+import type { Reservation } from "../platform/http/idempotency.ts";
+import { recipientOf, takeAcceptedSql } from "./allowance.ts";
+
+/** Retried for this long, then given up (mail-practice: 72 h). */
+const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1000;
+
+export interface Draft {
+  readonly message: NewMessage;
+  readonly priority: Priority;
+  /** Who must be allowed to send: null for the platform's own mail. */
+  readonly sender: SenderQuestion | null;
+  readonly idempotency?: { readonly held: Reservation; readonly data: unknown } | undefined;
+}
+
+/**
+ * A part of the accepting statement that hears of the rows it writes to the log (a relation), and so of the messages that
+ * are suppressed at once.
+ */
+export type AnnounceSuppressed = (log: Sql) => Sql;
+
+/** Log, contents and queue in one statement, whoever sends. They are metered at `now`, or at the time that they bear. */
+export async function insertDrafts(
+  db: Queryable,
+  drafts: readonly Draft[],
+  announceSuppressed?: AnnounceSuppressed,
+  now?: Date,
+): Promise<void> {
+  if (drafts.length === 0) return;
+  const name = announceSuppressed ? "insert and announce messages" : "insert messages";
+  await db.rows(sql`with ${insertsOf(drafts, sql`true`, announceSuppressed, now)} select`, name);
+}
+
+/** The parts of such a statement, which happen where `condition` holds. */
+export function insertsOf(
+  drafts: readonly Draft[],
+  condition: Sql,
+  announceSuppressed?: AnnounceSuppressed,
+  now?: Date,
+): Sql {
+  const messages = drafts.map(({ message }) => message);
+  const recipients = messages.map(recipientOf);
+  const judging = {
+    addresses: recipients.map(({ address }) => address),
+    verdict: sql`lateral (
+      select detail from (
+        select m.workspace_id, m.address, m.domain, m.source = 'platform' as is_platform,
+          null::uuid as mailing_list_id, null::uuid as segment_id) asked
+      cross join ${verdictOn(sql`asked`, { found: sql`suppressions` })} as verdict)`,
+  };
+  const queue = enqueueSql(
+    drafts.map(({ message, priority }) => ({
+      workspaceId: message.workspaceId,
+      messageId: message.id,
+      priority,
+      domain: message.domain,
+      bytes: sizeOf(message),
+      expiresAt: new Date(message.createdAt.getTime() + EXPIRES_AFTER_MS),
+    })),
+    sql`${condition} and ${isKept}`,
+  );
+  return sql`
+    suppressions as materialized (${entriesFor(recipients)}),
+    ${insertMessagesSql(messages, { condition, judging })}, queue as (${queue}),
+    meter as (${takeAcceptedSql(now ?? messages[0]?.createdAt ?? new Date())})
+    ${announceSuppressed ? sql`, announced as (${announceSuppressed(sql`log`)})` : empty}`;
+}
+
+/** Octets of content, as a worker has to hold them. */
+export function sizeOf({ html, text, attachments, submission }: NewMessage): number {
+  const attached = attachments.reduce((sum, attachment) => sum + attachment.content.length, 0);
+  return (html?.length ?? 0) + (text?.length ?? 0) + attached + (submission?.raw.length ?? 0);
+}
