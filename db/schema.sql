@@ -525,13 +525,19 @@ create table dmarc_reports (
   policy jsonb not null,
   begins_at timestamp with time zone not null,
   ends_at timestamp with time zone not null,
-  messages bigint not null,
   records integer not null,
+  messages bigint not null,
+  passed bigint not null,
+  dkim_aligned bigint not null,
+  spf_aligned bigint not null,
+  quarantined bigint not null,
+  rejected bigint not null,
   received_at timestamp with time zone not null,
   UNIQUE (workspace_id, sending_domain_id, org_name, report_id, policy_domain),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE
 );
+CREATE INDEX dmarc_reports_by_arrival ON dmarc_reports USING btree (workspace_id, sending_domain_id, received_at) INCLUDE (records);
 CREATE INDEX dmarc_reports_by_time ON dmarc_reports USING btree (workspace_id, sending_domain_id, ends_at);
 
 create table domain_claims (
@@ -744,6 +750,7 @@ create table messages (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   previous_status text,
+  is_sms boolean default false not null,
   source_ip inet,
   PRIMARY KEY (workspace_id, id),
   CHECK ((source = ANY (ARRAY['campaign'::text, 'autoresponder'::text, 'api'::text, 'smtp'::text, 'platform'::text]))),
@@ -1261,6 +1268,7 @@ create table tls_reports (
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE
 );
+CREATE INDEX tls_reports_by_arrival ON tls_reports USING btree (workspace_id, sending_domain_id, received_at);
 CREATE INDEX tls_reports_by_time ON tls_reports USING btree (workspace_id, sending_domain_id, ends_at);
 
 create table tracking_domains (

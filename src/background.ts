@@ -42,6 +42,7 @@ import {
 import { createReceiver } from "./webhooks/receiver.ts";
 import { removeOldWebhookDeliveries } from "./webhooks/remove-old.ts";
 import { startSender } from "./webhooks/sender.ts";
+import { switchOffOverfullWebhooks } from "./webhooks/switch-off-overfull.ts";
 import { keepBooks } from "./workspace/billing/keep-books.ts";
 import type { Plans } from "./workspace/billing/plans.ts";
 import { readPlans } from "./workspace/billing/plans-file.ts";
@@ -110,6 +111,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       onCampaigns: announceCampaigns,
     }),
     removeOldWebhookDeliveries({ db: database, clock }),
+    switchOffOverfullWebhooks({ db: database, clock }),
     forgetOldValidations({ db: database, clock }),
     advanceAutoresponders({ db: database, clock, plans }),
     removeAutoresponderTraces({ db: database, clock }),

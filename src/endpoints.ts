@@ -21,7 +21,7 @@ import { validationEndpoints } from "./hygiene/validations/endpoints.ts";
 import { openExaminer } from "./hygiene/validations/open-examiner.ts";
 import { dkimEndpoints } from "./identity/dkims/endpoints.ts";
 import { routingRuleEndpoints } from "./identity/routing-rules/endpoints.ts";
-import { findRuleOfSendingIp } from "./identity/routing-rules/store.ts";
+import { findRuleOfLastInPool, findRuleOfSendingIp } from "./identity/routing-rules/store.ts";
 import { sendingDomainEndpoints } from "./identity/sending-domains/endpoints.ts";
 import { type SendingIpDeps, sendingIpEndpoints } from "./identity/sending-ips/endpoints.ts";
 import { listSendingIps } from "./identity/sending-ips/store.ts";
@@ -59,7 +59,12 @@ import { createPlatformMail } from "./sending/platform-mail.ts";
 import { fieldUses, findAutoresponderOfList } from "./sending/uses-store.ts";
 import type { Services } from "./services.ts";
 import { webhookEndpoints } from "./webhooks/endpoints.ts";
-import { announceCampaigns, announceSubscriber, announceVerification } from "./webhooks/house-events.ts";
+import {
+  announceCampaigns,
+  announceSubscriber,
+  announceVerification,
+  createJobReaction,
+} from "./webhooks/house-events.ts";
 import { apiKeyEndpoints } from "./workspace/api-keys/endpoints.ts";
 import { billingEndpoints } from "./workspace/billing/endpoints.ts";
 import { topUpEndpoints } from "./workspace/billing/payments/endpoints.ts";
@@ -137,6 +142,10 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       claimable: config.SENDING_IPS,
       warmUpsOf: (db, workspaceId, ips, now) => warmUpStates(db, workspaceId, ips, providers, now),
       userOf: userOfSendingIp,
+      async userOfPool(db, workspaceId, { id }) {
+        const rule = await findRuleOfLastInPool(db, workspaceId, id);
+        return rule && `The routing rule "${rule.name}"`;
+      },
     }),
     ...routingRuleEndpoints({
       db: database,
@@ -198,7 +207,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       hasSendingIp: async (db, workspaceId) =>
         (await listSendingIps(db, workspaceId)).some(({ is_active }) => is_active),
     }),
-    ...jobEndpoints({ db: database, dataDir: config.DATA_DIR }),
+    ...jobEndpoints({ db: database, dataDir: config.DATA_DIR, onEnded: createJobReaction(clock) }),
     ...webhookEndpoints({ db: database, clock, secrets, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS }),
   ];
   return endpoints;

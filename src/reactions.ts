@@ -17,15 +17,16 @@ import { announceSubscriber } from "./webhooks/house-events.ts";
 import { announceEngaged, announceMoved } from "./webhooks/message-events.ts";
 
 /**
- * Soft bounces first, which say who is lost besides; then people, then days of lists, memberships and their counters, the counters of campaigns, notes on the meter (which wait
- * for nobody), the lists of bounces and complaints, and at the end the outbox of webhooks, which only grows.
+ * Soft bounces first, which say who is lost besides; then people, then days of lists, memberships and their counters, the
+ * counters of campaigns, notes on the meter (which wait for nobody), the lists of bounces and complaints, and at the end
+ * the outbox of webhooks, which only grows.
  */
 export function createReactions(clock: Clock): OnMoved {
   return async (tx, moved) => {
     const lost = [...lostAmong(moved), ...(await countSoftBounces(tx, moved))];
     const now = clock.now();
-    await countRecipients(tx, moved);
-    await holdDays(tx, moved, now);
+    await countRecipients(tx, moved, lost);
+    await holdDays(tx, moved, lost, now);
     await markLost(tx, lost, now);
     await countMoved(tx, moved);
     await giveBack(tx, moved, now);

@@ -1,5 +1,8 @@
 -- SMS: what a gateway has taken and has not yet told the end of, and what it told.
 
+-- An SMS: it stands in the log under the email address of its person, and costs no email. The campaign may be gone before it.
+alter table messages add column is_sms boolean not null default false;
+
 -- Short messages of which a delivery receipt is awaited. They are out of the delivery queue: nobody sends them again.
 create table sms_submissions (
   workspace_id uuid not null,

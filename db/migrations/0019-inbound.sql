@@ -58,8 +58,14 @@ create table dmarc_reports (
   policy jsonb not null,
   begins_at timestamptz not null,
   ends_at timestamptz not null,
-  messages bigint not null,
   records integer not null,
+  -- Of all records, so that a page needs none of them.
+  messages bigint not null,
+  passed bigint not null,
+  dkim_aligned bigint not null,
+  spf_aligned bigint not null,
+  quarantined bigint not null,
+  rejected bigint not null,
   received_at timestamptz not null,
   primary key (workspace_id, id),
   unique (workspace_id, sending_domain_id, org_name, report_id, policy_domain),
@@ -67,6 +73,7 @@ create table dmarc_reports (
 );
 
 create index dmarc_reports_by_time on dmarc_reports (workspace_id, sending_domain_id, ends_at);
+create index dmarc_reports_by_arrival on dmarc_reports (workspace_id, sending_domain_id, received_at) include (records);
 
 create table dmarc_records (
   workspace_id uuid not null,
@@ -104,6 +111,7 @@ create table tls_reports (
 );
 
 create index tls_reports_by_time on tls_reports (workspace_id, sending_domain_id, ends_at);
+create index tls_reports_by_arrival on tls_reports (workspace_id, sending_domain_id, received_at);
 
 -- Reports come with this token alone.
 create index sending_domains_by_dmarc_token on sending_domains (dmarc_token);

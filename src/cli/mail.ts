@@ -37,7 +37,7 @@ export function addMailCommands(program: Command, { stdout, environment }: CliOp
     .action(async ({ id }: { readonly id: string }) => {
       const raw = await withDatabase(environment, (db) => findRawMail(db, id));
       if (raw === undefined) throw new Error(`There is no mail ${id}`);
-      stdout.write(stdout.isTTY ? printable(raw) : raw.toString());
+      stdout.write(stdout.isTTY ? printable(raw) : raw);
     });
 }
 

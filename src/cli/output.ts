@@ -4,7 +4,7 @@
 export interface Output {
   /** Whether somebody reads along. */
   readonly isTTY?: boolean;
-  write(text: string): unknown;
+  write(text: string | Uint8Array): unknown;
 }
 
 type Cell = string | number | boolean | null | Date;

@@ -30,14 +30,17 @@ export interface Attempt {
   readonly isSourceChosen?: boolean;
   /** What protected it; null or missing when nobody was spoken to. */
   readonly tls?: TlsNote | null;
+  /** It was made, or would have been, through a relay that the workspace named. */
+  readonly isOwnRelay?: boolean;
 }
 
 /** Settles an attempt. `random` is from 0 to 1, for the jitter of the retry. */
 export function conclude(attempt: Attempt, now: Date, random: number): Conclusion {
   const { message, result, mxHost, sourceIp = null, isSourceChosen = false, tls = null } = attempt;
+  const { isOwnRelay = false } = attempt;
   const { status, waitSeconds, isAddressFault, classification } = judge(result);
   const { code, enhanced: enhancedCode, text: detail } = replyOf(result);
-  const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls };
+  const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls, isOwnRelay };
   const news = { ...unclassified, ...about, detail };
   const nextSourceIp = isSourceChosen ? sourceIp : null;
   if (status === "deferred") return putOff(message, now, news, { waitSeconds, random, nextSourceIp });

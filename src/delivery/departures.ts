@@ -41,12 +41,14 @@ export interface Exit {
   /** The source address that was chosen. */
   readonly sourceIp: string | null;
   readonly allowance: Allowance | null;
+  /** It leads through a relay that the workspace named. */
+  readonly isOwnRelay: boolean;
 }
 
 export type Departure =
   | { readonly kind: "go"; readonly destination: Destination; readonly exit: Exit | null }
   /** Nobody can be asked. */
-  | { readonly kind: "ended"; readonly result: Unroutable }
+  | { readonly kind: "ended"; readonly result: Unroutable; readonly isOwnRelay?: boolean }
   /** Back to the queue without an attempt; from `sourceIp` it is to leave. */
   | {
       readonly kind: "wait";
@@ -101,9 +103,10 @@ export function createDepartures(deps: DepartureDeps): FindDeparture {
     const { host, ...session } = readRelay(new URL(url));
     const findRoute = await relays.get(host, async () => deps.routeToRelay(host));
     const route = await findRoute(message.domain);
-    if ("outcome" in route) return { kind: "ended", result: route };
+    if ("outcome" in route) return { kind: "ended", result: route, isOwnRelay: true };
     const key = `relay ${ruleId} ${message.routing_version}`;
-    return { kind: "go", destination: route, exit: { key, session, sourceIp: null, allowance: null } };
+    const exit = { key, session, sourceIp: null, allowance: null, isOwnRelay: true };
+    return { kind: "go", destination: route, exit };
   };
 
   const fromOneOf = async (
@@ -177,7 +180,7 @@ function departFrom(
   return {
     kind: "go",
     destination,
-    exit: { key: `${ip} ${hostname ?? ""}`, session, sourceIp: ip, allowance },
+    exit: { key: `${ip} ${hostname ?? ""}`, session, sourceIp: ip, allowance, isOwnRelay: false },
   };
 }
 

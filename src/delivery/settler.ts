@@ -23,22 +23,25 @@ export async function settle(
   conclusions: readonly Conclusion[],
   onMoved: OnMoved,
 ): Promise<void> {
-  await db.transaction(async (tx) => {
-    const settled = await settleLeases(
-      tx,
-      conclusions.map((conclusion) => conclusion.settlement),
-    );
-    const news = conclusions.flatMap(({ outcome, settlement }) =>
-      outcome && settled.has(leaseKey(settlement)) ? outcome : [],
-    );
-    await recordOutcomes(tx, news, onMoved);
-    await insertSubmissions(
-      tx,
-      conclusions.flatMap(({ submission, settlement }) =>
-        submission && settled.has(leaseKey(settlement)) ? { ...settlement, ...submission } : [],
-      ),
-    );
-  });
+  await db.transaction(
+    async (tx) => {
+      const settled = await settleLeases(
+        tx,
+        conclusions.map((conclusion) => conclusion.settlement),
+      );
+      const news = conclusions.flatMap(({ outcome, settlement }) =>
+        outcome && settled.has(leaseKey(settlement)) ? outcome : [],
+      );
+      await recordOutcomes(tx, news, onMoved);
+      await insertSubmissions(
+        tx,
+        conclusions.flatMap(({ submission, settlement }) =>
+          submission && settled.has(leaseKey(settlement)) ? { ...settlement, ...submission } : [],
+        ),
+      );
+    },
+    { mayRepeat: true },
+  );
 }
 
 export class Settler {

@@ -65,7 +65,8 @@ export function createSmtpTransport(
     if (exit !== null) exits.set(message, exit);
     if (isClosed) return events.onDropped(message);
     if (departure.kind === "ended") {
-      return events.onAttempt({ message, result: departure.result, mxHost: null });
+      const { result, isOwnRelay = false } = departure;
+      return events.onAttempt({ message, result, mxHost: null, isOwnRelay });
     }
     if (departure.kind === "wait") {
       const { foreignCampaign } = departure;
@@ -136,7 +137,9 @@ function heedingExits(exits: Map<LeasedMessage, Exit>, events: TransportEvents):
     onAttempt(attempt) {
       const exit = leave(attempt.message);
       exit?.allowance?.settle(attempt.result);
-      events.onAttempt(exit?.sourceIp ? { ...attempt, isSourceChosen: true } : attempt);
+      if (exit === undefined) return events.onAttempt(attempt);
+      const { sourceIp, isOwnRelay } = exit;
+      events.onAttempt({ ...attempt, isSourceChosen: sourceIp !== null, isOwnRelay });
     },
     onPostponed(message, seconds, cause) {
       giveBack(message);

@@ -289,6 +289,19 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
   return new Set(settled.map(leaseKey));
 }
 
+/**
+ * Takes a message out of the queue whose end became known by other ways than an attempt. A worker that holds it at this
+ * moment settles nothing any more.
+ */
+export async function removeQueueEntry(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  messageId: string,
+): Promise<void> {
+  await tx.run(sql`
+    delete from delivery_queue where workspace_id = ${workspaceId} and message_id = ${messageId}`);
+}
+
 /** Gives back everything a worker holds: at its graceful stop, and after its death once its journal is replayed. */
 export function releaseLeasesOf(db: Queryable, workerId: string): Promise<number> {
   return db.run(

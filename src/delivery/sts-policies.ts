@@ -4,9 +4,9 @@
  * earlier policy still holds.
  */
 import { request } from "node:https";
-import type { LookupFunction } from "node:net";
 import { readStsPolicy, readStsRecord, type StsPolicy } from "../mail/mta-sts.ts";
 import type { Resolver } from "../mail/resolver.ts";
+import { pinnedLookup } from "../platform/pinned-lookup.ts";
 import { isPublicAddress } from "../platform/public-address.ts";
 import { ExpiringMap } from "../platform/remember.ts";
 
@@ -87,11 +87,8 @@ async function fetchPolicy(
   const addresses = lookups
     .flatMap((lookup) => (lookup.outcome === "found" ? lookup.records : []))
     .filter((address) => allowPrivate || isPublicAddress(address));
-  const [address] = addresses;
-  if (address === undefined) return null;
-  // What was checked is what is connected to: another look-up could answer otherwise.
-  const lookup: LookupFunction = (_host, _options, callback) =>
-    callback(null, [{ address, family: address.includes(":") ? 6 : 4 }]);
+  const [first, ...others] = addresses;
+  if (first === undefined) return null;
   return new Promise((resolve) => {
     const asked = request(
       {
@@ -99,7 +96,7 @@ async function fetchPolicy(
         port,
         path: "/.well-known/mta-sts.txt",
         servername: host,
-        lookup,
+        lookup: pinnedLookup([first, ...others]),
         agent: false,
         signal: AbortSignal.timeout(DEADLINE_MS),
         ...(ca !== undefined && { ca }),

@@ -242,6 +242,21 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
     expect(await clear.send()).toMatchObject({ result: { fault: "tls" } });
   });
 
+  test("of which none can be used does not switch off a policy that is enforced", async () => {
+    policy = enforce("enforce", "mx.example.test");
+    show(tlsa(1, 1, KEY_SHA256));
+    const { mx, send } = await startTransport({ tls: "offered" }, { isTrusted: false, hasDane: true });
+    expect(await send()).toMatchObject({
+      result: { fault: "tls", reason: expect.stringMatching(/^MTA-STS demands secure TLS/) },
+    });
+    expect(mx.messages).toEqual([]);
+    const valid = await startTransport(issued, { hasDane: true });
+    expect(await valid.send()).toMatchObject({
+      result: { outcome: "accepted" },
+      tls: { verified: true, policy: "mta-sts" },
+    });
+  });
+
   test("is left alone when their look-up fails, and the message waits", async () => {
     dns.zone["_25._tcp.mx.example.test"] = "servfail";
     const { mx, send } = await startTransport(issued, { hasDane: true });

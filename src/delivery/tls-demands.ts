@@ -21,7 +21,7 @@ export async function withTlsDemands(
   }: { readonly domain: string; readonly policy: StsPolicy | null; readonly findTlsa: FindTlsa | null },
 ): Promise<readonly MailHost[] | Unroutable> {
   const demands = await Promise.all(
-    hosts.map(async (host) => (await daneOf(host, findTlsa)) ?? stsOf(domain, host, policy)),
+    hosts.map(async (host) => stronger(await daneOf(host, findTlsa), stsOf(domain, host, policy))),
   );
   const obstacles: string[] = [];
   const left = hosts.flatMap((host, index) => {
@@ -39,6 +39,20 @@ export async function withTlsDemands(
 /** Why a host is left alone. */
 interface Obstacle {
   readonly obstacle: string;
+}
+
+/**
+ * DANE, where the host has it. One without a usable record asks for encryption alone (RFC 7672 section 2.2): whoever
+ * publishes such a record must not lower what a policy in force asks for, nor does a policy in testing lower this.
+ */
+function stronger(
+  dane: TlsDemand | Obstacle | null,
+  sts: TlsDemand | Obstacle | null,
+): TlsDemand | Obstacle | null {
+  if (dane === null) return sts;
+  const provesNothing = "by" in dane && dane.by === "dane" && dane.records.length === 0;
+  const isInForce = sts !== null && ("obstacle" in sts || sts.by === "mta-sts");
+  return provesNothing && isInForce ? sts : dane;
 }
 
 async function daneOf(

@@ -1,9 +1,10 @@
 /** What came in is forgotten after a while. */
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
+import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { Recurring } from "../platform/jobs/schedule.ts";
-import { removeOldReports } from "./reports/store.ts";
-import { removeOldInboundMails } from "./returns/store.ts";
+import { removeOldDmarcRecords, removeOldDmarcReports, removeOldTlsReports } from "./reports/store.ts";
+import { removeProcessedMails, removeUnshownMails } from "./returns/store.ts";
 import { removeOldSoftBounces } from "./soft-bounces/store.ts";
 
 const HOUR_SECONDS = 3_600;
@@ -16,14 +17,17 @@ export function forgetInbound({ db, clock }: { readonly db: Database; readonly c
   return {
     name: "forget-inbound-mail",
     seconds: HOUR_SECONDS,
-    async run() {
+    async run({ signal }) {
       const before = (days: number) => new Date(clock.now().getTime() - days * DAY_MS);
-      await removeOldInboundMails(db, {
-        processedBefore: before(KEPT_DAYS.processed),
-        mostShown: MOST_SHOWN,
-      });
-      await removeOldSoftBounces(db, before(KEPT_DAYS.softBounces));
-      await removeOldReports(db, before(KEPT_DAYS.reports));
+      const { processed, softBounces, reports } = KEPT_DAYS;
+      await removeInBatches(signal, (most) => removeProcessedMails(db, before(processed), most));
+      for (const status of ["quarantined", "kept"] as const) {
+        await removeInBatches(signal, (most) => removeUnshownMails(db, status, MOST_SHOWN, most));
+      }
+      await removeInBatches(signal, (most) => removeOldSoftBounces(db, before(softBounces), most));
+      await removeInBatches(signal, (most) => removeOldDmarcRecords(db, before(reports), most));
+      await removeInBatches(signal, (most) => removeOldDmarcReports(db, before(reports), most));
+      await removeInBatches(signal, (most) => removeOldTlsReports(db, before(reports), most));
     },
   };
 }

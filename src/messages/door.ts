@@ -60,9 +60,11 @@ export async function recordOutcomes(
         ${column((one) => name(one.complaint?.feedbackType))}::text[],
         ${column((one) => name(one.complaint?.provider))}::text[],
         ${column((one) => ipAddress(one.sourceIp))}::inet[],
-        ${column((one) => (one.tls ? JSON.stringify(one.tls) : null))}::jsonb[])
+        ${column((one) => (one.tls ? JSON.stringify(one.tls) : null))}::jsonb[],
+        ${column((one) => one.isOwnRelay)}::boolean[])
         as o (workspace_id, message_id, event_id, status, time, attempts, next_attempt_at, detail, mx_host, code,
-          enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls)
+          enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls,
+          is_own_relay)
     ), legal as materialized (
       select * from unnest(${legalMoves.map(([to]) => to)}::text[], ${legalMoves.map(([, from]) => from)}::text[]) as l ("to", "from")
     ), moved as (
@@ -74,8 +76,9 @@ export async function recordOutcomes(
       from outcome o
       where m.workspace_id = o.workspace_id and m.id = o.message_id
         and exists (select from legal l where l."to" = o.status and l."from" = m.status)
-      returning o.*, m.localpart, m.domain, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
-        m.previous_status, m.source_ip, case when m.source = 'campaign' then m.origin_id end as campaign_id
+      returning o.*, m.localpart, m.domain, m.is_sms, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
+        m.previous_status, m.source_ip, m.attempts as attempts_made,
+        case when m.source = 'campaign' then m.origin_id end as campaign_id
     ), events as (
       insert into message_events (workspace_id, message_id, id, type, time, attempt, detail, mx_host, code,
         enhanced_code, source_ip, tls, campaign_id)
@@ -97,8 +100,10 @@ export async function recordOutcomes(
     ), notes as (
       ${noteMovedSql(sql`moved`)}
     )
-    select workspace_id as "workspaceId", message_id as "messageId", source, origin_id as "originId", localpart, domain,
-      previous_status as "from", status, time, is_address_fault as "isAddressFault",
+    select workspace_id as "workspaceId", message_id as "messageId", source, origin_id as "originId",
+      origin_name as "originName", from_email as "fromEmail", is_sms as "isSms",
+      localpart, domain, is_own_relay as "isOwnRelay", previous_status as "from", status, time,
+      attempts_made as attempts, next_attempt_at as "nextAttemptAt", detail, is_address_fault as "isAddressFault",
       case when status = 'bounced' then json_build_object('type', bounce_type, 'category', category) end
         as classification,
       case when status = 'complained'

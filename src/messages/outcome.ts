@@ -56,10 +56,18 @@ export interface Outcome {
   readonly sourceIp: string | null;
   /** Null when nobody was spoken to. */
   readonly tls: TlsNote | null;
+  /** The attempt went through a relay that the workspace named: what that says, or that it is not there, is no fault of ours. */
+  readonly isOwnRelay: boolean;
 }
 
 /** For news that says nothing of these. */
-export const unclassified = { classification: null, complaint: null, sourceIp: null, tls: null } as const;
+export const unclassified = {
+  classification: null,
+  complaint: null,
+  sourceIp: null,
+  tls: null,
+  isOwnRelay: false,
+} as const;
 
 /** A message that an outcome has moved from one status to another. */
 export interface MovedMessage {
@@ -68,12 +76,22 @@ export interface MovedMessage {
   readonly source: MessageSource;
   /** What it came from: the campaign, the API key. */
   readonly originId: string | null;
+  readonly originName: string;
+  readonly fromEmail: string;
+  /** Of an SMS the envelope is that of its person's email. */
+  readonly isSms: boolean;
   /** As on the envelope. */
   readonly localpart: string;
   readonly domain: string;
   readonly from: MessageStatus;
   readonly status: OutcomeStatus;
   readonly time: Date;
+  /** SMTP attempts made so far. */
+  readonly attempts: number;
+  /** While deferred. */
+  readonly nextAttemptAt: Date | null;
+  /** What the other side said, or why we gave up: as much of it as is kept. */
+  readonly detail: string;
   /** SMTP reply code and enhanced code (RFC 3463) of the deciding reply. */
   readonly code: number | null;
   readonly enhancedCode: string | null;
@@ -84,6 +102,8 @@ export interface MovedMessage {
   readonly complaint: Complaint | null;
   /** The address of ours that the message left from: known from the end of its last attempt on. */
   readonly sourceIp: string | null;
+  /** As in the outcome. */
+  readonly isOwnRelay: boolean;
 }
 
 /** What the rest of the house does about them, in the transaction that records the outcomes. */

@@ -135,6 +135,7 @@ export interface MessageOrigin {
   readonly originName: string;
   readonly fromEmail: string;
   readonly subject: string;
+  readonly isSms?: boolean;
   readonly createdAt: Date;
 }
 
@@ -146,9 +147,9 @@ export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
   return sql`
     log as (
       insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
-        created_at, updated_at)
+        is_sms, created_at, updated_at)
       select ${origin.workspaceId}, id, ${origin.source}, ${origin.originId}, ${origin.originName}, ${origin.fromEmail},
-        localpart, domain, ${origin.subject}, ${origin.createdAt}, ${origin.createdAt}
+        localpart, domain, ${origin.subject}, ${origin.isSms ?? false}, ${origin.createdAt}, ${origin.createdAt}
       from ${mail} order by id
       returning workspace_id, source, origin_id, from_email, domain, status, created_at
     ), notes as (

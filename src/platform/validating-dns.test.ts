@@ -1,5 +1,6 @@
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { startFakeDns } from "../../test/support/fake-dns.ts";
 import { createValidatingResolver } from "./validating-dns.ts";
@@ -66,6 +67,30 @@ test("an answer too long for a packet comes by TCP", async () => {
   }));
   dns.zone["many.test"] = { TLSA: many };
   expect(await resolver.tlsa("many.test")).toMatchObject({ outcome: "found", records: many });
+});
+
+test("UDP and TCP, in all tries, end by one deadline", async () => {
+  const tcp = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(tcp, "listening");
+  const { port } = tcp.address() as AddressInfo;
+  const udp = createSocket("udp4").bind(port, "127.0.0.1");
+  await once(udp, "listening");
+  onTestFinished(() => {
+    tcp.close();
+    udp.close();
+  });
+  // It says that the answer is too long when the time is nearly over, and is silent by TCP.
+  udp.on("message", (query, peer) => {
+    const cut = Buffer.from(query);
+    cut.writeUInt8(0x82 | cut.readUInt8(2), 2);
+    setTimeout(() => udp.send(cut, peer.port, peer.address), 300);
+  });
+  const begin = performance.now();
+  expect(await createValidatingResolver(`127.0.0.1:${port}`, 800).mx("example.test")).toEqual({
+    outcome: "failed",
+    reason: "no answer in time",
+  });
+  expect(performance.now() - begin).toBeLessThan(1_100);
 });
 
 test("noise, and answers to other questions, are not taken for the answer", async () => {

@@ -36,13 +36,14 @@ const MOST_RECORDS = 100;
 /** @param server "host:port" or "[host]:port"; @param timeoutMs for one look-up, all tries together */
 export function createValidatingResolver(server: string, timeoutMs = 10_000) {
   const [, host = "", port] = /^\[?(.+?)\]?:(\d+)$/.exec(server) ?? [];
-  const target = { host, port: Number(port), timeoutMs: timeoutMs / TRIES };
   const ask = async <Data>(
     name: string,
     type: Type,
     read: (answer: Answer) => Data[],
   ): Promise<Validated<Data>> => {
+    const begin = performance.now();
     for (let attempt = 1; ; attempt++) {
+      const target = { host, port: Number(port), until: begin + (timeoutMs * attempt) / TRIES };
       try {
         return answerOf(await exchange(target, name, type), read);
       } catch (cause) {
@@ -83,10 +84,11 @@ function answerOf<Data>(packet: DecodedPacket, read: (answer: Answer) => Data[])
 interface Target {
   readonly host: string;
   readonly port: number;
-  readonly timeoutMs: number;
+  /** By the clock of `performance.now()`. */
+  readonly until: number;
 }
 
-/** One question and its answer; rejects where there is none in time. */
+/** One question and its answer, by UDP or also by TCP; rejects where there is none in time. */
 async function exchange(target: Target, name: string, type: Type): Promise<DecodedPacket> {
   const query = {
     type: "query" as const,
@@ -121,13 +123,13 @@ async function exchange(target: Target, name: string, type: Type): Promise<Decod
 
 /** From a port of its own, which a forger would have to guess; what is no answer to the question is passed over. */
 function overUdp(
-  { host, port, timeoutMs }: Target,
+  { host, port, until }: Target,
   query: Buffer,
   isAnswer: (packet: DecodedPacket) => boolean,
 ): Promise<DecodedPacket> {
   const socket = createSocket(isIP(host) === 6 ? "udp6" : "udp4");
   const { promise, resolve, reject } = Promise.withResolvers<DecodedPacket>();
-  const timer = setTimeout(() => reject(new Error("no answer in time")), timeoutMs);
+  const timer = rejectAt(until, reject);
   socket.on("error", reject);
   socket.on("message", (message) => {
     const packet = decoded(message);
@@ -141,13 +143,13 @@ function overUdp(
 }
 
 function overTcp(
-  { host, port, timeoutMs }: Target,
+  { host, port, until }: Target,
   query: Buffer,
   isAnswer: (packet: DecodedPacket) => boolean,
 ): Promise<DecodedPacket> {
   const socket = connect({ host, port });
   const { promise, resolve, reject } = Promise.withResolvers<DecodedPacket>();
-  const timer = setTimeout(() => reject(new Error("no answer in time")), timeoutMs);
+  const timer = rejectAt(until, reject);
   let heard: Buffer = Buffer.alloc(0);
   socket.on("error", reject);
   socket.on("close", () => reject(new Error("connection closed")));
@@ -165,6 +167,11 @@ function overTcp(
     clearTimeout(timer);
     socket.destroy();
   });
+}
+
+function rejectAt(until: number, reject: (cause: Error) => void): NodeJS.Timeout {
+  const ms = Math.max(until - performance.now(), 0);
+  return setTimeout(() => reject(new Error("no answer in time")), ms);
 }
 
 function decoded(message: Buffer): DecodedPacket | null {

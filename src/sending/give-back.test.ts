@@ -53,6 +53,8 @@ test.each([
   ["without an answer until it expired", { status: "failed" }],
   ["behind a lane that stayed closed", { status: "failed", enhancedCode: "4.4.7" }],
   ["for a domain whose hosts are not public", { status: "failed", enhancedCode: "5.4.4" }],
+  ["refused by a relay of the workspace's own", { status: "failed", code: 503, isOwnRelay: true }],
+  ["for such a relay that is not there", { status: "failed", enhancedCode: "4.4.3", isOwnRelay: true }],
   ["deferred by a fault of ours, and still under way", { status: "deferred", enhancedCode: "4.4.3" }],
 ] as const)("what was %s has been paid for", async (_, end) => {
   expect(await usedAfter(end)).toBe(1);

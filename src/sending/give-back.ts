@@ -7,11 +7,20 @@ import type { MovedMessage } from "../messages/outcome.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { noteGivenBack } from "./give-back-store.ts";
 
-export async function giveBack(tx: Queryable, moved: readonly MovedMessage[], now: Date): Promise<void> {
-  const free = moved.filter(
-    (one) => one.source !== "platform" && (unsent.has(one.status) || isOurFault(one)),
-  );
+/** What decides. */
+type Ended = Pick<
+  MovedMessage,
+  "workspaceId" | "source" | "isSms" | "status" | "code" | "enhancedCode" | "isOwnRelay"
+>;
+
+export async function giveBack(tx: Queryable, moved: readonly Ended[], now: Date): Promise<void> {
+  const free = moved.filter((one) => isMetered(one) && (unsent.has(one.status) || isOurFault(one)));
   if (free.length > 0) await noteGivenBack(tx, free, now);
+}
+
+/** The service's own mail and SMS take nothing from the allowance for emails. */
+function isMetered({ source, isSms }: Ended): boolean {
+  return source !== "platform" && !isSms;
 }
 
 const unsent: ReadonlySet<string> = new Set(["suppressed", "cancelled"]);
@@ -26,9 +35,10 @@ const ourFaults: ReadonlySet<string> = new Set([
 
 /**
  * A receiver's refusal for good is a bounce, unless it says that we spoke wrongly or could not log in: then it has
- * failed (delivery/conclusion.ts). A receiver that put us off or was not there until the message expired is none of ours.
+ * failed (delivery/conclusion.ts). A receiver that put us off or was not there until the message expired is none of ours,
+ * and neither is what a relay of the workspace's own says, which may be anything, also of mail that it took.
  */
-function isOurFault({ status, code, enhancedCode }: MovedMessage): boolean {
-  if (status !== "failed") return false;
+function isOurFault({ status, code, enhancedCode, isOwnRelay }: Ended): boolean {
+  if (status !== "failed" || isOwnRelay) return false;
   return code === null ? ourFaults.has(enhancedCode ?? "") : code >= 500;
 }

@@ -24,8 +24,12 @@ export async function listenedTo<
 
 /** Writes events down for whoever listens to them; the transaction is the caller's. */
 export async function announce(tx: Queryable, events: readonly WebhookEvent[]): Promise<void> {
-  const wanted = await listenedTo(tx, events);
-  if (wanted.length > 0) await insertDeliveries(tx, wanted.map(rowOf));
+  await announceWanted(tx, await listenedTo(tx, events));
+}
+
+/** Writes down what somebody listens to, as `listenedTo` has found. */
+export async function announceWanted(tx: Queryable, events: readonly WebhookEvent[]): Promise<void> {
+  if (events.length > 0) await insertDeliveries(tx, events.map(rowOf));
 }
 
 /** An event as it is stored, under an id of its own. */

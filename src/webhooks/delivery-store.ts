@@ -2,7 +2,8 @@
 import sql, { empty } from "sql-template-tag";
 import { lockKey } from "../platform/database/advisory-lock.ts";
 import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import { firstIdAt, type WorkspaceId } from "../platform/ids.ts";
+import { TEST_EVENT } from "./catalogue.ts";
 
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
@@ -88,6 +89,23 @@ export async function insertDelivery(
   return inserted > 0;
 }
 
+/** How many test events a receiver was given since that moment, which is not long ago; at most `most`. */
+export async function countTestEvents(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  webhookId: string,
+  since: Date,
+  most: number,
+): Promise<number> {
+  const counted = await db.row<{ count: number }>(sql`
+    select count(*) from (
+      select from webhook_deliveries
+      where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and id >= ${firstIdAt(since)}
+        and created_at > ${since} and type = ${TEST_EVENT}
+      limit ${most}) c`);
+  return counted?.count ?? 0;
+}
+
 /** Newest first. */
 export function listDeliveries(
   db: Queryable,
@@ -128,7 +146,10 @@ export function findDelivery(
     where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and id = ${id}`);
 }
 
-/** Due now, with all retries before it; undefined when it is not there, or under way. */
+/**
+ * Due now, with all retries before it; undefined when it is not there, or under way. Whoever held a lease that lapsed
+ * holds none any more.
+ */
 export function updateToReplay(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -137,7 +158,8 @@ export function updateToReplay(
   now: Date,
 ): Promise<DeliveryRow | undefined> {
   return db.row(sql`
-    update webhook_deliveries set status = 'pending', tries = 0, next_attempt_at = ${now}
+    update webhook_deliveries set status = 'pending', tries = 0, next_attempt_at = ${now}, lease_number = lease_number + 1,
+      leased_until = null
     where workspace_id = ${workspaceId} and webhook_id = ${webhookId} and id = ${id}
       and (leased_until is null or leased_until <= ${now})
     returning ${columns}`);
@@ -152,16 +174,8 @@ export interface LeaseLimits {
   readonly mostOfWorkspace: number;
 }
 
-/**
- * What is due, oldest first, in turns: the first of every workspace come before the second of any. Only receivers with
- * something waiting are looked at (a loose scan of the index), however many there are.
- */
-export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promise<LeasedDelivery[]> {
-  const { now } = limits;
-  // One at a time: those leased a moment ago by another machine have to be seen, and counted.
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey("leases of webhook deliveries")})`);
-  return tx.rows(sql`
-    with recursive waiting (workspace_id, webhook_id) as (
+/** For the `with recursive` of a statement: the receivers with something waiting, by a loose scan of the index. */
+const waitingReceivers = sql`waiting (workspace_id, webhook_id) as (
       (select workspace_id, webhook_id from webhook_deliveries where status = 'pending'
         order by workspace_id, webhook_id limit 1)
       union all
@@ -169,7 +183,51 @@ export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promi
         select workspace_id, webhook_id from webhook_deliveries
         where status = 'pending' and (workspace_id, webhook_id) > (w.workspace_id, w.webhook_id)
         order by workspace_id, webhook_id limit 1) next
-    ), under_way as materialized (
+    )`;
+
+/** How many deliveries of one receiver may wait: in any case, and when the oldest has been due for so long. */
+export interface OverfullBounds {
+  readonly most: number;
+  readonly mostOverdue: number;
+  readonly overdueMs: number;
+}
+
+/**
+ * Receivers beyond a bound; beyond that of what is overdue only those that were not changed since then. In a suspended
+ * workspace it is not the receiver that keeps deliveries waiting.
+ */
+export function listOverfull(
+  db: Queryable,
+  { most, mostOverdue, overdueMs }: OverfullBounds,
+  now: Date,
+  unchangedSince: Date,
+): Promise<{ readonly workspace_id: WorkspaceId; readonly id: string; readonly is_far_over: boolean }[]> {
+  const ofReceiver = sql`select from webhook_deliveries
+        where workspace_id = w.workspace_id and webhook_id = w.id and status = 'pending'`;
+  const beyond = (bound: number) =>
+    sql`exists (${ofReceiver} order by next_attempt_at offset ${bound} limit 1)`;
+  return db.rows(sql`
+    with recursive ${waitingReceivers}
+    select w.workspace_id, w.id, far.is_far_over
+    from waiting
+    join webhooks w on w.workspace_id = waiting.workspace_id and w.id = waiting.webhook_id and w.is_active
+    join workspaces s on s.id = w.workspace_id and not s.is_suspended
+    cross join lateral (
+      select case when ${beyond(mostOverdue)} then ${beyond(most)} end as is_far_over offset 0) far
+    where far.is_far_over or (far.is_far_over is not null and w.updated_at <= ${unchangedSince}
+      and exists (${ofReceiver} and next_attempt_at <= ${new Date(now.getTime() - overdueMs)}))`);
+}
+
+/**
+ * What is due, oldest first, in turns: the first of every workspace come before the second of any. Only receivers with
+ * something waiting are looked at, however many there are.
+ */
+export async function leaseDeliveries(tx: Queryable, limits: LeaseLimits): Promise<LeasedDelivery[]> {
+  const { now } = limits;
+  // One at a time: those leased a moment ago by another machine have to be seen, and counted.
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey("leases of webhook deliveries")})`);
+  return tx.rows(sql`
+    with recursive ${waitingReceivers}, under_way as materialized (
       select workspace_id, webhook_id, count(*)::int as count from webhook_deliveries
       where leased_until > ${now} group by workspace_id, webhook_id
     ), under_way_in as materialized (

@@ -148,6 +148,17 @@ describe("deliveries", () => {
     expect((await call("POST", `/webhooks/${id}/test`)).status).toBe(409);
   });
 
+  test("ten test events a minute, however many are asked for at once", async () => {
+    const { call, create } = await newScene();
+    const path = `/webhooks/${(await create()).body.data.id}/test`;
+    const answers = await Promise.all(Array.from({ length: 12 }, () => call("POST", path)));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect([answers.filter(({ status }) => status === 201).length, refused.length]).toEqual([10, 2]);
+    expect(refused[0]?.body.error).toBe("A webhook is sent at most 10 test events a minute");
+    clock.advance(60_001);
+    expect((await call("POST", path)).status).toBe(201);
+  });
+
   test("are paged, newest first, and filtered by status; none is counted beyond ten thousand", async () => {
     const { workspaceId, call, create } = await newScene();
     const { id } = (await create()).body.data;

@@ -14,6 +14,7 @@ import { rowOf } from "./announce.ts";
 import { EVERY_EVENT, TEST_EVENT } from "./catalogue.ts";
 import {
   countDeliveries,
+  countTestEvents,
   deliveryStatuses,
   findDelivery,
   insertDelivery,
@@ -41,6 +42,8 @@ const webhooks: Resource = { name: "webhooks", label: "Webhooks", group: "Accoun
 const MOST_WEBHOOKS = 20;
 /** How long the secret of before a rotation signs as well. */
 const ROTATION_MS = 24 * 60 * 60 * 1_000;
+const MOST_TESTS = 10;
+const TESTS_SECONDS = 60;
 
 interface Dependencies {
   readonly db: Database;
@@ -177,16 +180,28 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       id: "testWebhook",
       method: "POST",
       path: "/webhooks/{id}/test",
-      summary: "Send a webhook an event of the type webhook.test",
+      summary: "Send a webhook an event of the type webhook.test, at most ten times a minute",
       needs: need(webhooks, "write"),
       answer: WebhookDelivery,
       status: 201,
-      errors: ["CONFLICT"],
+      errors: ["CONFLICT", "RATE_LIMIT_EXCEEDED"],
       message: "The test event is on its way: its delivery says what became of it",
       async handle({ caller: { workspaceId }, params: { id } }) {
         await foundActive(workspaceId, id);
-        const event = rowOf({ workspaceId, type: TEST_EVENT, time: clock.now(), data: { webhook_id: id } });
-        if (!(await insertDelivery(db, workspaceId, id, event))) throw isOff();
+        const time = clock.now();
+        const event = rowOf({ workspaceId, type: TEST_EVENT, time, data: { webhook_id: id } });
+        await db.transaction(async (tx) => {
+          await lockWebhooks(tx, workspaceId);
+          const since = new Date(time.getTime() - TESTS_SECONDS * 1_000);
+          if ((await countTestEvents(tx, workspaceId, id, since, MOST_TESTS)) === MOST_TESTS) {
+            throw new ApiError(
+              "RATE_LIMIT_EXCEEDED",
+              `A webhook is sent at most ${MOST_TESTS} test events a minute`,
+              { headers: { "Retry-After": String(TESTS_SECONDS) } },
+            );
+          }
+          if (!(await insertDelivery(tx, workspaceId, id, event))) throw isOff();
+        });
         return foundDelivery(workspaceId, id, event.id);
       },
     }),

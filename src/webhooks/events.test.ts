@@ -20,6 +20,7 @@ import { runDueMonitors } from "../hygiene/blacklist/run-monitors.ts";
 import { readZones } from "../hygiene/blacklist/zones.ts";
 import { recordOutcomes } from "../messages/door.ts";
 import { type Outcome, unclassified } from "../messages/outcome.ts";
+import type { Queryable } from "../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
 import { startRunner } from "../platform/jobs/runner.ts";
 import { createLog } from "../platform/log.ts";
@@ -30,6 +31,7 @@ import { createPlatformMail } from "../sending/platform-mail.ts";
 import { plans } from "../workspace/billing/plans.ts";
 import { catalogue, type EventType, eventTypes } from "./catalogue.ts";
 import { announceCampaigns, announceListing, createJobReaction } from "./house-events.ts";
+import { announceMoved } from "./message-events.ts";
 
 const dataDir = await mkdtemp(join(tmpdir(), "posthaste-webhooks-"));
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
@@ -75,29 +77,25 @@ async function newScene({ listens = true } = {}) {
 
 type Scene = Awaited<ReturnType<typeof newScene>>;
 
+const outcomeOf = (workspaceId: WorkspaceId, messageId: string, change: Partial<Outcome>): Outcome => ({
+  workspaceId,
+  messageId,
+  status: "delivered",
+  time: clock.now(),
+  attempts: 1,
+  nextAttemptAt: null,
+  detail: "250 OK",
+  mxHost: "mx.example.test",
+  code: 250,
+  enhancedCode: "2.0.0",
+  isAddressFault: false,
+  ...unclassified,
+  ...change,
+});
+
 const tell = (workspaceId: WorkspaceId, messageId: string, change: Partial<Outcome>) =>
   db.transaction((tx) =>
-    recordOutcomes(
-      tx,
-      [
-        {
-          workspaceId,
-          messageId,
-          status: "delivered",
-          time: clock.now(),
-          attempts: 1,
-          nextAttemptAt: null,
-          detail: "250 OK",
-          mxHost: "mx.example.test",
-          code: 250,
-          enhancedCode: "2.0.0",
-          isAddressFault: false,
-          ...unclassified,
-          ...change,
-        },
-      ],
-      createReactions(clock),
-    ),
+    recordOutcomes(tx, [outcomeOf(workspaceId, messageId, change)], createReactions(clock)),
   );
 
 async function accepted({ workspaceId }: Scene, change = {}): Promise<string> {
@@ -164,6 +162,41 @@ test("outcomes of messages", async () => {
     { type: "message.suppressed", data: { detail: "On a list" } },
   ]);
 });
+
+test("a batch of outcomes costs one look at receivers, and one statement that writes", async () => {
+  const scene = await newScene();
+  const { workspaceId, news } = scene;
+  const ids = [await accepted(scene), await accepted(scene)];
+  const outcomes = ids.map((messageId) => outcomeOf(workspaceId, messageId, {}));
+  await db.transaction((tx) =>
+    recordOutcomes(tx, outcomes, async (_tx, moved) => {
+      const counted = countStatements(tx);
+      await announceMoved(counted, moved);
+      expect(counted.statements).toBe(2);
+    }),
+  );
+  expect((await news()).map(({ data }) => data.message_id)).toEqual(ids.toSorted());
+});
+
+/** The same, and how many statements it ran. */
+function countStatements(tx: Queryable) {
+  const counting = {
+    statements: 0,
+    rows: <Row>(...given: Parameters<Queryable["rows"]>) => {
+      counting.statements += 1;
+      return tx.rows<Row>(...given);
+    },
+    row: <Row>(...given: Parameters<Queryable["row"]>) => {
+      counting.statements += 1;
+      return tx.row<Row>(...given);
+    },
+    run: (...given: Parameters<Queryable["run"]>) => {
+      counting.statements += 1;
+      return tx.run(...given);
+    },
+  };
+  return counting;
+}
 
 test.each([[{}], [{ headers: { "Idempotency-Key": "one" } }]])(
   "a message that is suppressed when it is accepted, with %j",

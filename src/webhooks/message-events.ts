@@ -1,9 +1,9 @@
 /** What is announced of messages: outcomes, opens and clicks. The service's own mail is nobody's business. */
 import type { OnEngaged } from "../messages/engagement.ts";
 import type { MovedMessage, OnMoved } from "../messages/outcome.ts";
-import { announce, listenedTo } from "./announce.ts";
+import { announceWanted, listenedTo } from "./announce.ts";
 import type { EventType, WebhookEvent } from "./catalogue.ts";
-import { findMessageFacts, type MessageFacts } from "./message-store.ts";
+import { findMessageFacts } from "./message-store.ts";
 
 type OutcomeEvent = Extract<EventType, `message.${MovedMessage["status"]}`>;
 
@@ -20,26 +20,28 @@ const outcomeEvents: Partial<Record<MovedMessage["status"], OutcomeEvent>> = {
 export const announceMoved: OnMoved = async (tx, moved) => {
   const happenings = moved.flatMap((message) => {
     const type = message.source === "platform" ? undefined : outcomeEvents[message.status];
-    return type === undefined ? [] : [{ ...message, type, happened: message.status }];
+    return type === undefined ? [] : [{ ...message, type }];
   });
-  const wanted = await listenedTo(tx, happenings);
-  if (wanted.length === 0) return;
-  const facts = await findMessageFacts(tx, wanted);
-  await announce(
-    tx,
-    wanted.flatMap((message) => {
-      const found = facts.get(message.messageId);
-      return found === undefined ? [] : [outcomeEventOf(message, found)];
-    }),
-  );
+  await announceWanted(tx, (await listenedTo(tx, happenings)).map(outcomeEventOf));
 };
 
-function outcomeEventOf(
-  { workspaceId, time, classification, complaint, type }: MovedMessage & { readonly type: OutcomeEvent },
-  facts: MessageFacts,
-): WebhookEvent {
-  const { next_attempt_at, ...data } = facts;
-  if (type === "message.deferred") return { workspaceId, time, type, data: { ...data, next_attempt_at } };
+function outcomeEventOf(message: MovedMessage & { readonly type: OutcomeEvent }): WebhookEvent {
+  const { workspaceId, time, classification, complaint, type } = message;
+  const data = {
+    message_id: message.messageId,
+    to: `${message.localpart}@${message.domain}`,
+    from_email: message.fromEmail,
+    source: message.source,
+    origin_id: message.originId,
+    origin_name: message.originName,
+    attempts: message.attempts,
+    detail: message.detail,
+    smtp_code: message.code,
+    enhanced_code: message.enhancedCode,
+  };
+  if (type === "message.deferred") {
+    return { workspaceId, time, type, data: { ...data, next_attempt_at: message.nextAttemptAt } };
+  }
   if (type === "message.bounced") {
     const { type: bounce_type = "soft", category = "Undetermined" } = classification ?? {};
     return { workspaceId, time, type, data: { ...data, bounce_type, category } };
@@ -56,18 +58,15 @@ export const announceEngaged: OnEngaged = async (tx, engaged) => {
   const happenings = engaged.map((one) => ({
     ...one,
     type: one.kind === "opened" ? ("message.opened" as const) : ("message.clicked" as const),
-    happened: one.kind,
   }));
   const wanted = await listenedTo(tx, happenings);
   if (wanted.length === 0) return;
   const facts = await findMessageFacts(tx, wanted);
-  await announce(
+  await announceWanted(
     tx,
     wanted.flatMap(({ workspaceId, messageId, type, time, isMachine, times, target }): WebhookEvent[] => {
-      const found = facts.get(messageId);
-      if (found === undefined || found.source === "platform") return [];
-      const { message_id, to, from_email, source, origin_id, origin_name } = found;
-      const message = { message_id, to, from_email, source, origin_id, origin_name };
+      const message = facts.get(messageId);
+      if (message === undefined || message.source === "platform") return [];
       const data = { ...message, is_machine: isMachine, times };
       return type === "message.opened"
         ? [{ workspaceId, time, type, data }]

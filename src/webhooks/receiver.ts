@@ -5,9 +5,10 @@
  */
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
-import { isIP, type LookupFunction } from "node:net";
+import { isIP } from "node:net";
 import { performance } from "node:perf_hooks";
 import type { Resolver } from "../mail/resolver.ts";
+import { pinnedLookup } from "../platform/pinned-lookup.ts";
 import { isPublicAddress } from "../platform/public-address.ts";
 import { hostOf, isLocalName } from "./receiver-url.ts";
 
@@ -40,6 +41,9 @@ export interface ReceiverOptions {
 }
 
 export type PostToReceiver = (attempt: Attempt) => Promise<AttemptResult>;
+
+/** Where a name leads to. */
+type Addresses = readonly [string, ...string[]];
 
 /** Why nothing was delivered, in words for the receiver's owner. */
 class Undelivered extends Error {}
@@ -84,10 +88,7 @@ function connectionFault(fault: unknown): string {
 }
 
 /** @throws Undelivered when there is none, or one of them may not be connected to */
-async function findAddresses(
-  host: string,
-  { resolver, allowPrivate }: ReceiverOptions,
-): Promise<readonly string[]> {
+async function findAddresses(host: string, { resolver, allowPrivate }: ReceiverOptions): Promise<Addresses> {
   const addresses = await lookUp(host, resolver);
   const hidden = allowPrivate ? undefined : addresses.find((address) => !isPublicAddress(address));
   if (hidden !== undefined)
@@ -95,12 +96,12 @@ async function findAddresses(
   return addresses;
 }
 
-async function lookUp(host: string, resolver: ReceiverOptions["resolver"]): Promise<readonly string[]> {
+async function lookUp(host: string, resolver: ReceiverOptions["resolver"]): Promise<Addresses> {
   if (isIP(host) !== 0) return [host];
   if (isLocalName(host)) return ["127.0.0.1", "::1"];
   const answers = await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]);
-  const addresses = answers.flatMap((answer) => (answer.outcome === "found" ? answer.records : []));
-  if (addresses.length > 0) return addresses;
+  const [first, ...others] = answers.flatMap((answer) => (answer.outcome === "found" ? answer.records : []));
+  if (first !== undefined) return [first, ...others];
   const failed = answers.find((answer) => answer.outcome === "failed");
   throw new Undelivered(
     failed ? `the DNS did not answer for ${host} (${failed.reason})` : `${host} has no address`,
@@ -127,17 +128,13 @@ async function post(
     addresses,
     deadline,
     authorities,
-  }: ReceiverOptions & { readonly addresses: readonly string[]; readonly deadline: AbortSignal },
+  }: ReceiverOptions & { readonly addresses: Addresses; readonly deadline: AbortSignal },
 ): Promise<number> {
-  const pinned = addresses.map((address) => ({ address, family: isIP(address) }));
-  const [first] = pinned;
-  const lookup: LookupFunction = (_host, { all }, callback) =>
-    all ? callback(null, pinned) : callback(null, first?.address ?? "", first?.family);
   const isSecure = url.protocol === "https:";
   const outgoing = (isSecure ? httpsRequest : httpRequest)(url, {
     method: "POST",
     headers: { ...headers, "content-length": Buffer.byteLength(body) },
-    lookup,
+    lookup: pinnedLookup(addresses),
     // A connection that was kept would be one to an address of long ago.
     agent: false,
     signal: deadline,

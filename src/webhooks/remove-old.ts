@@ -1,6 +1,7 @@
 /** What becomes of deliveries in the end: they are kept for a while, and those of deleted receivers go. */
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
+import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { Recurring } from "../platform/jobs/schedule.ts";
 import { removeDeliveriesOf, removeOldDeliveries } from "./delivery-store.ts";
 import { listDeletedWebhooks, removeDeletedWebhook } from "./store.ts";
@@ -9,7 +10,8 @@ const HOUR_SECONDS = 3_600;
 /** Also of what still waits, for a receiver that is switched off. */
 export const KEPT_DAYS = 14;
 const DAY_MS = 24 * HOUR_SECONDS * 1_000;
-const BATCH = 5_000;
+/** Deleted receivers in one run. */
+const MOST_AT_ONCE = 1_000;
 
 interface Dependencies {
   readonly db: Database;
@@ -26,13 +28,9 @@ export function removeOldWebhookDeliveries(deps: Dependencies): Recurring {
 
 export async function removeOld({ db, clock }: Dependencies, signal: AbortSignal): Promise<void> {
   const before = new Date(clock.now().getTime() - KEPT_DAYS * DAY_MS);
-  await inBatches(signal, () => removeOldDeliveries(db, before, BATCH));
-  for (const { workspace_id: workspaceId, id } of await listDeletedWebhooks(db, BATCH)) {
-    await inBatches(signal, () => removeDeliveriesOf(db, workspaceId, id, BATCH));
+  await removeInBatches(signal, (most) => removeOldDeliveries(db, before, most));
+  for (const { workspace_id: workspaceId, id } of await listDeletedWebhooks(db, MOST_AT_ONCE)) {
+    await removeInBatches(signal, (most) => removeDeliveriesOf(db, workspaceId, id, most));
     if (!signal.aborted) await removeDeletedWebhook(db, workspaceId, id);
   }
-}
-
-async function inBatches(signal: AbortSignal, remove: () => Promise<number>): Promise<void> {
-  while (!signal.aborted && (await remove()) === BATCH);
 }

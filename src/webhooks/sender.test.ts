@@ -8,10 +8,12 @@ import type { WorkspaceId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
 import { createSecrets } from "../platform/secrets.ts";
 import { announce } from "./announce.ts";
-import { leaseDeliveries } from "./delivery-store.ts";
+import { leaseDeliveries, updateSettled } from "./delivery-store.ts";
 import { createReceiver } from "./receiver.ts";
 import { removeOld } from "./remove-old.ts";
+import { secretContext } from "./secret-context.ts";
 import { MOST_FAILURES, RETRY_AFTER_MS, sendDue, startSender } from "./sender.ts";
+import { switchOffOverfull } from "./switch-off-overfull.ts";
 
 const service = await startService({ env: { ALLOW_PRIVATE_WEBHOOKS: "true" } });
 const { database: db, clock } = service;
@@ -192,6 +194,53 @@ test("while it is under way it cannot be replayed", async () => {
   expect((await call("POST", `${path}/deliveries/${id}/replay`)).status).toBe(409);
 });
 
+describe("a receiver for which more waits than may", () => {
+  const HOUR = 3_600_000;
+  const look = () => switchOffOverfull(deps, { most: 40, mostOverdue: 20, overdueMs: 6 * HOUR });
+
+  test("is switched off, and says why; one with less is not", async () => {
+    const [full, other] = [await newScene(), await newScene()];
+    await happen(full.workspaceId, 40);
+    await happen(other.workspaceId, 20);
+    await look();
+    expect(await full.read()).toMatchObject({ is_active: true });
+    await happen(full.workspaceId);
+    await look();
+    expect(await full.read()).toMatchObject({
+      is_active: false,
+      disabled_reason: "events come faster than they are taken: more than 40 deliveries wait",
+    });
+    await happen(full.workspaceId);
+    expect(await full.deliveries("?limit=100")).toHaveLength(41);
+    clock.advance(7 * HOUR);
+    await look();
+    expect(await other.read()).toMatchObject({ is_active: true, disabled_reason: null });
+  });
+
+  test("sooner when the oldest is long overdue; switched on again it has an hour to work that off", async () => {
+    const { workspaceId, call, path, read } = await newScene();
+    await happen(workspaceId, 21);
+    clock.advance(6 * HOUR - 1);
+    await look();
+    expect(await read()).toMatchObject({ is_active: true });
+    clock.advance(1);
+    await look();
+    const off = {
+      is_active: false,
+      disabled_reason:
+        "events come faster than they are taken: more than 20 deliveries wait, the oldest for more than 6 hours",
+    };
+    expect(await read()).toMatchObject(off);
+    await call("PATCH", path, { is_active: true });
+    clock.advance(HOUR - 1);
+    await look();
+    expect(await read()).toMatchObject({ is_active: true });
+    clock.advance(1);
+    await look();
+    expect(await read()).toMatchObject(off);
+  });
+});
+
 const limits = { most: 100, mostOfWebhook: 10, mostOfWorkspace: 40 };
 const lease = () =>
   db.transaction((tx) => {
@@ -223,6 +272,21 @@ test("who wakes after the lease lapsed changes nothing", async () => {
   await work();
   expect(receiver.arrived).toHaveLength(2);
   expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1, status_code: 200 }]);
+});
+
+test("nor does one whose lease lapsed before a replay", async () => {
+  const { workspaceId, call, path, deliveries } = await newScene();
+  await happen(workspaceId);
+  const [late] = await lease();
+  if (late === undefined) throw new Error("nothing was leased");
+  clock.advance(60_000);
+  expect((await call("POST", `${path}/deliveries/${late.id}/replay`)).status).toBe(200);
+  const time = clock.now();
+  const end = { status: "failed", nextAttemptAt: null, statusCode: 500, error: "HTTP 500" } as const;
+  expect(await updateSettled(db, late, { ...end, durationMs: 1, time })).toBe(false);
+  expect(await deliveries()).toMatchObject([{ status: "pending", attempts: 0 }]);
+  expect(await work()).toBe(1);
+  expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 1 }]);
 });
 
 describe("fairness", () => {
@@ -292,6 +356,39 @@ test("after a rotation both secrets verify for a day, then the new one alone", a
   expect(await signatures()).toEqual([true, true]);
   clock.advance(24 * 60 * 60 * 1_000);
   expect(await signatures()).toEqual([true, false]);
+});
+
+test("a secret sealed under another SECRET_KEY is a failed attempt with words, and a new one sends again", async () => {
+  const { workspaceId, call, path, webhook, deliveries } = await newScene();
+  const foreign = createSecrets("another key of the operator").seal(
+    webhook.secret,
+    secretContext(webhook.id),
+  );
+  await db.run(sql`update webhooks set secret = ${foreign} where id = ${webhook.id}`);
+  await happen(workspaceId);
+  await work();
+  expect(receiver.arrived).toEqual([]);
+  expect(await deliveries()).toMatchObject([
+    {
+      status: "pending",
+      attempts: 1,
+      status_code: null,
+      error: expect.stringContaining("secret cannot be read"),
+      next_attempt_at: new Date(clock.now().getTime() + 30_000).toISOString(),
+    },
+  ]);
+  const { secret } = (await call("POST", `${path}/rotate-secret`)).body.data;
+  clock.advance(30_000);
+  await work();
+  expect(await deliveries()).toMatchObject([{ status: "delivered", attempts: 2, error: null }]);
+  const [{ body, headers } = { body: "", headers: {} }] = receiver.arrived;
+  expect(headers["webhook-signature"]).toBe(
+    new Webhook(secret).sign(
+      String(headers["webhook-id"]),
+      new Date(Number(headers["webhook-timestamp"]) * 1_000),
+      body,
+    ),
+  );
 });
 
 test("a deleted receiver gets nothing more, and its deliveries go; others are kept for fourteen days", async () => {

@@ -113,12 +113,13 @@ export async function sendDue(deps: SenderDeps, underWay: Set<Promise<void>>): P
 async function send({ db, clock, secrets, post }: SenderDeps, delivery: LeasedDelivery): Promise<void> {
   const { id, body, url } = delivery;
   const time = clock.now();
-  const headers = signatureHeaders({ id, time, body }, secretsOf(secrets, delivery, time));
-  const result = await post({
-    url,
-    body,
-    headers: { "content-type": "application/json", "user-agent": USER_AGENT, ...headers },
+  const signing = secretsOf(secrets, delivery, time);
+  const headers = () => ({
+    "content-type": "application/json",
+    "user-agent": USER_AGENT,
+    ...signatureHeaders({ id, time, body }, signing),
   });
+  const result = signing.length === 0 ? unsigned : await post({ url, body, headers: headers() });
   const end = endOf(delivery, result, clock.now());
   await db.transaction(
     async (tx) => {
@@ -134,11 +135,28 @@ async function send({ db, clock, secrets, post }: SenderDeps, delivery: LeasedDe
   );
 }
 
+/** What no signature can be made for is not sent; each retry looks again, for the operator may bring the key back. */
+const unsigned: AttemptResult = {
+  isDelivered: false,
+  statusCode: null,
+  error:
+    "the webhook's secret cannot be read, for the SECRET_KEY of the service has changed: rotate the secret",
+  durationMs: 0,
+};
+
+/** Those that sign now; none when the webhook's own cannot be read. */
 function secretsOf(secrets: Secrets, delivery: LeasedDelivery, now: Date): string[] {
   const { secret, previous_secret: previous, previous_secret_until: until } = delivery;
-  const context = secretContext(delivery.webhook_id);
-  const own = secrets.open(secret, context);
-  return previous !== null && until !== null && until > now ? [own, secrets.open(previous, context)] : [own];
+  const opened = (sealed: Buffer): string[] => {
+    try {
+      return [secrets.open(sealed, secretContext(delivery.webhook_id))];
+    } catch {
+      return [];
+    }
+  };
+  const own = opened(secret);
+  const isRotated = own.length > 0 && previous !== null && until !== null && until > now;
+  return isRotated ? [...own, ...opened(previous)] : own;
 }
 
 function endOf({ tries }: LeasedDelivery, result: AttemptResult, now: Date): SettledAttempt {

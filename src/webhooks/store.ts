@@ -139,6 +139,19 @@ export async function recordFailure(
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
+/** The service switches a receiver off, and says why. */
+export async function switchOff(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  reason: string,
+  now: Date,
+): Promise<void> {
+  await db.run(sql`
+    update webhooks set is_active = false, disabled_reason = ${reason}, updated_at = ${now}
+    where workspace_id = ${workspaceId} and id = ${id} and is_active`);
+}
+
 /** A delivery arrived. */
 export async function recordSuccess(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await db.run(sql`

@@ -1,18 +1,20 @@
-/** A process that takes up jobs of type `hang` and never finishes them, to be killed. Arguments: database URL, DATA_DIR. */
+/**
+ * A process that takes up jobs of type `hang`, or the recurring task of that name, and never finishes them, to be killed.
+ * Arguments: database URL, DATA_DIR, `job` or `task`.
+ */
 import { createDatabase } from "../../src/platform/database/pool.ts";
 import { startRunner } from "../../src/platform/jobs/runner.ts";
 import { createLog } from "../../src/platform/log.ts";
 
-const [url = "", dataDir = ""] = process.argv.slice(2);
+const [url = "", dataDir = "", kind] = process.argv.slice(2);
+const hang = () => {
+  process.send?.("running");
+  return new Promise<never>(() => {});
+};
 await startRunner({
   database: createDatabase(url, { size: 4, name: "hanging runner", onError: () => {} }),
   dataDir,
   log: createLog("silent"),
-  handlers: {
-    hang: () => {
-      process.send?.("running");
-      return new Promise(() => {});
-    },
-  },
-  recurring: [],
+  handlers: kind === "job" ? { hang } : {},
+  recurring: kind === "task" ? [{ name: "hang", seconds: 3_600, run: hang }] : [],
 });

@@ -12,6 +12,7 @@ export type Heard =
       readonly who: string;
       readonly result: AttemptResult;
       readonly tls: TlsNote | null;
+      readonly isOwnRelay: boolean;
     }
   | { readonly kind: "postponed"; readonly who: string; readonly seconds: number }
   | {
@@ -54,8 +55,8 @@ export function recordTransport(): TransportRecorder {
       return heard;
     },
     mayStart: (message) => recorder.answer(message),
-    onAttempt: ({ message, result, tls = null }: Attempt) =>
-      hear({ kind: "attempt", who: message.localpart, result, tls }),
+    onAttempt: ({ message, result, tls = null, isOwnRelay = false }: Attempt) =>
+      hear({ kind: "attempt", who: message.localpart, result, tls, isOwnRelay }),
     onPostponed: (message, seconds) => hear({ kind: "postponed", who: message.localpart, seconds }),
     onHeldBack: (message, seconds, sourceIp) =>
       hear({ kind: "heldBack", who: message.localpart, seconds, sourceIp }),

@@ -12,7 +12,7 @@ import { systemClock } from "../../platform/clock.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { createReactions } from "../../reactions.ts";
 import { insertDrafts } from "../../sending/insert-drafts.ts";
-import { countMailOfLists } from "../subscribers/mail-store.ts";
+import { lockDays } from "../subscribers/mail-store.ts";
 import { insertLostAddresses } from "./entry-store.ts";
 import { expireHardBounces } from "./expire.ts";
 import { ensureSystemList, findSuppressionList } from "./store.ts";
@@ -202,30 +202,38 @@ test("old hard bounces expire where the operator wants it; complaints, and what 
   expect(await findSuppressionList(db, workspaceId, listId)).toMatchObject({ entry_count: 2 });
 });
 
-test("a batch of lost people and of campaign mail takes the days of lists in the order of all others", async () => {
-  const [first, second] = [await newList(db, workspaceId), await newList(db, workspaceId)];
-  await addPeople(db, workspaceId, second, [{ email: "ada@example.com" }]);
-  const originId = await newCampaign(db, workspaceId, first);
-  await db.run(sql`update campaigns set audience_list_id = mailing_list_id where id = ${originId}`);
-  const sent = await accept("bob@example.com", { source: "campaign", originId });
-  const lost = await accept("ada@example.com");
-  const mailTo = (list: string) =>
-    sql`(select ${workspaceId}::uuid as workspace_id, ${list}::uuid as mailing_list_id, 1 as sent, 0 as delivered,
-      0 as bounced, 0 as complained, now() as time)`;
-  await db
-    .transaction(async (tx) => {
-      await countMailOfLists(tx, mailTo(first));
-      const recorded = record(outcome(lost, "bounced", true), outcome(sent, "delivered"));
-      recorded.catch(() => {});
-      const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      await expect.poll(() => db.rows(waiting)).toHaveLength(1);
-      await countMailOfLists(tx, mailTo(second));
-      return { recorded };
-    })
-    .then(({ recorded }) => recorded);
-  expect(await entries()).toHaveLength(1);
-  expect(await findMiscounts(db)).toEqual([]);
-});
+test.each([
+  ["an address that does not exist", { isAddressFault: true }],
+  ["the last of many soft bounces", { classification: { type: "soft", category: "MailboxFull" } as const }],
+])(
+  "a batch of people lost by %s and of campaign mail takes days of lists in everybody's order",
+  async (_, cause) => {
+    const [first, second] = [await newList(db, workspaceId), await newList(db, workspaceId)];
+    await addPeople(db, workspaceId, second, [{ email: "ada@example.com" }]);
+    const originId = await newCampaign(db, workspaceId, first);
+    await db.run(sql`update campaigns set audience_list_id = mailing_list_id where id = ${originId}`);
+    const sent = await accept("bob@example.com", { source: "campaign", originId });
+    const lost = await accept("ada@example.com");
+    await db.run(sql`
+    insert into soft_bounces (workspace_id, address, failures, first_failed_at, last_failed_at)
+    values (${workspaceId}, 'ada@example.com', 4, now() - interval '4 days', now() - interval '1 day')`);
+    const dayOf = (list: string) =>
+      sql`(select ${workspaceId}::uuid as workspace_id, ${list}::uuid as mailing_list_id, now() as time)`;
+    await db
+      .transaction(async (tx) => {
+        await lockDays(tx, dayOf(first));
+        const recorded = record({ ...outcome(lost, "bounced"), ...cause }, outcome(sent, "delivered"));
+        recorded.catch(() => {});
+        const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+        await expect.poll(() => db.rows(waiting)).toHaveLength(1);
+        await lockDays(tx, dayOf(second));
+        return { recorded };
+      })
+      .then(({ recorded }) => recorded);
+    expect(await entries()).toHaveLength(1);
+    expect(await findMiscounts(db)).toEqual([]);
+  },
+);
 
 test("settlers of many batches, people who join and lists that go do not wait for each other without end", async () => {
   const lists = await Promise.all([1, 2, 3].map(() => newList(db, workspaceId)));

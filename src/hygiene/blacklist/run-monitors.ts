@@ -6,6 +6,7 @@
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { PutBack } from "../../platform/jobs/attempt.ts";
+import { removeInBatches } from "../../platform/jobs/batches.ts";
 import { hasten, type Recurring } from "../../platform/jobs/schedule.ts";
 import type { Log } from "../../platform/log.ts";
 import { createTurns, type TakeTurn } from "../../platform/turns.ts";
@@ -35,7 +36,6 @@ const PLACE_MS = 20_000;
 const LEASE_MS = 60_000;
 const DAY_SECONDS = 86_400;
 const HISTORY_DAYS = 400;
-const BATCH = 5_000;
 
 /** The zones that list a watched target are others than before. */
 export interface ListingChange extends Listing, Target {
@@ -70,7 +70,7 @@ export function blacklistTasks(deps: MonitorDeps): Recurring[] {
       seconds: DAY_SECONDS,
       async run({ signal }) {
         const before = new Date(deps.clock.now().getTime() - HISTORY_DAYS * DAY_SECONDS * 1_000);
-        while (!signal.aborted && (await removeOldChecks(deps.db, before, BATCH)) === BATCH);
+        await removeInBatches(signal, (most) => removeOldChecks(deps.db, before, most));
       },
     },
   ];

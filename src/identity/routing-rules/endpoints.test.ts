@@ -60,6 +60,16 @@ test("a relay's password is never shown, is sealed at rest, and stays when its U
   expect(await relayUrl()).toEqual({ relay_url });
 });
 
+test.each([
+  ["a relay that changed and still hides its password", "smtp://shop:***@other.example.com:587"],
+  ["a password that is not percent-encoded", "smtp://shop:p%zz@relay.example.com:587"],
+  ["a line break", "smtp://shop:p%0d%0a@relay.example.com:587"],
+])("%s is refused", async (_what, relay_url) => {
+  const { id } = (await add(relay)).body.data;
+  const { status, body } = await call("PATCH", `/routing-rules/${id}`, { action: { relay_url } });
+  expect([status, body.code, body.details?.[0].field]).toEqual([400, "VALIDATION_ERROR", "action.relay_url"]);
+});
+
 test("a change replaces what it names and leaves the rest", async () => {
   const { id } = (await add({ ...relay, match: { providers: ["yahoo"] } })).body.data;
   await addIp("192.0.2.1", { pool: "main" });

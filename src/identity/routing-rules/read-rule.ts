@@ -7,7 +7,7 @@ import type { Secrets } from "../../platform/secrets.ts";
 import { readName } from "../../workspace/name.ts";
 import { readPool } from "../sending-ips/read-sending-ip.ts";
 import { findSendingIp, listSendingIps } from "../sending-ips/store.ts";
-import { openRelayUrl, readRelayUrl, redacted, sealRelayUrl } from "./relay-url.ts";
+import { isRedacted, openRelayUrl, readRelayUrl, redacted, sealRelayUrl } from "./relay-url.ts";
 import type { RoutingRuleRow } from "./store.ts";
 
 interface ActionInput {
@@ -108,6 +108,9 @@ function readRelay(
   const read = readRelayUrl(text.trim(), { allowPrivate });
   if ("fault" in read) throw refuse("action.relay_url", read.fault);
   if (before !== null && redacted(openRelayUrl(secrets, id, before)) === read.url) return before;
+  if (isRedacted(read.url)) {
+    throw refuse("action.relay_url", "is changed, and has *** for a password: write the password itself");
+  }
   return sealRelayUrl(secrets, id, read.url);
 }
 

@@ -24,6 +24,9 @@ export function readRelayUrl(
     return { fault: "must end with the port: special characters of user and password are percent-encoded" };
   }
   if (url.username === "" && url.password !== "") return { fault: "has a password but no user" };
+  if (!isPercentEncoded(url.username) || !isPercentEncoded(url.password)) {
+    return { fault: "has a user or password that is not percent-encoded" };
+  }
   const host = url.hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) === 0 && !parseDomain(host).ok) return { fault: "needs a host name or an IP address" };
   if (isIP(host) !== 0 && !allowPrivate && !isPublicAddress(host)) {
@@ -36,11 +39,24 @@ export function readRelayUrl(
   return { url: url.href.replace(/\/$/, "") };
 }
 
+function isPercentEncoded(text: string): boolean {
+  try {
+    return !/[\p{Cc}]/u.test(decodeURIComponent(text));
+  } catch {
+    return false;
+  }
+}
+
 /** Without the password, as answers show it. */
 export function redacted(relayUrl: string): string {
   const url = new URL(relayUrl);
   if (url.password !== "") url.password = HIDDEN;
   return url.href.replace(/\/$/, "");
+}
+
+/** Whether it comes from an answer, and its password is not in it. */
+export function isRedacted(relayUrl: string): boolean {
+  return new URL(relayUrl).password === HIDDEN;
 }
 
 export function sealRelayUrl(secrets: Secrets, ruleId: string, relayUrl: string): Buffer {

@@ -50,6 +50,20 @@ export function findRuleOfSendingIp(
     select name from routing_rules where workspace_id = ${workspaceId} and source_ip_id = ${sendingIpId} limit 1`);
 }
 
+/** One that sends from the pool of a sending IP, if that is the last of its pool. */
+export function findRuleOfLastInPool(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  sendingIpId: string,
+): Promise<{ readonly name: string } | undefined> {
+  return db.row(sql`
+    select r.name from sending_ips i
+    join routing_rules r on r.workspace_id = i.workspace_id and r.pool = i.pool
+    where i.workspace_id = ${workspaceId} and i.id = ${sendingIpId}
+      and not exists (select from sending_ips o where o.workspace_id = i.workspace_id and o.pool = i.pool and o.id <> i.id)
+    limit 1`);
+}
+
 export async function countRoutingRules(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
   const counted = await db.row<{ count: number }>(sql`
     select count(*) from routing_rules where workspace_id = ${workspaceId}`);

@@ -131,3 +131,17 @@ test("a rule or a campaign under way keeps its address", async () => {
   expect((await call("DELETE", `/sending-ips/${id}`)).body.data).toEqual({ id, deleted: true });
   expect((await call("GET", `/sending-ips/${id}`)).status).toBe(404);
 });
+
+test("the last address of a pool that a rule sends from stays in it", async () => {
+  const [first, second] = [
+    (await add({ ip: "192.0.2.1", pool: "main" })).body.data.id,
+    (await add({ ip: "192.0.2.2", pool: "main" })).body.data.id,
+  ];
+  const rule = { name: "All", action: { pool: "main" } };
+  expect((await call("POST", "/routing-rules", rule)).status).toBe(201);
+  expect((await call("DELETE", `/sending-ips/${second}`)).status).toBe(200);
+  const refusal = { status: 409, body: { code: "CONFLICT" } };
+  expect(await call("DELETE", `/sending-ips/${first}`)).toMatchObject(refusal);
+  expect(await patch(first, { pool: null })).toMatchObject(refusal);
+  expect((await patch(first, { hostname: "out.shop.example" })).status).toBe(200);
+});

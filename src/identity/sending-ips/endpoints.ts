@@ -107,6 +107,12 @@ export interface SendingIpDeps extends IpRules {
   ) => Promise<ReadonlyMap<string, WarmUpState>>;
   /** Why it cannot be deleted: who uses it. */
   readonly userOf: (db: Queryable, workspaceId: WorkspaceId, ip: SendingIpRow) => Promise<string | undefined>;
+  /** Why it cannot leave its pool: who sends from it, and would have nothing left. */
+  readonly userOfPool: (
+    db: Queryable,
+    workspaceId: WorkspaceId,
+    ip: SendingIpRow,
+  ) => Promise<string | undefined>;
 }
 
 export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
@@ -178,13 +184,17 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
       needs: need(sendingIps, "write"),
       body: SendingIpUpdate,
       answer: SendingIp,
+      errors: ["CONFLICT"],
       message: "Sending IP updated",
       async handle({ caller: { workspaceId }, params: { id }, body }) {
         const row = await db.transaction(async (tx) => {
           await beginRoutingChange(tx, workspaceId);
           const before = await findSendingIp(tx, workspaceId, id);
           if (before === undefined) throw notFound("Sending IP");
-          return updateSendingIp(tx, workspaceId, id, readSettings(body, before, clock.now()));
+          const settings = readSettings(body, before, clock.now());
+          if (settings.pool !== before.pool)
+            requireUnused(await deps.userOfPool(tx, workspaceId, before), before);
+          return updateSendingIp(tx, workspaceId, id, settings);
         });
         return shownOne(workspaceId, row);
       },
@@ -203,14 +213,18 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
           await beginRoutingChange(tx, workspaceId);
           const row = await findSendingIp(tx, workspaceId, id);
           if (row === undefined) throw notFound("Sending IP");
-          const user = await deps.userOf(tx, workspaceId, row);
-          if (user !== undefined) throw new ApiError("CONFLICT", `${user} uses the sending IP ${row.ip}`);
+          requireUnused(await deps.userOf(tx, workspaceId, row), row);
+          requireUnused(await deps.userOfPool(tx, workspaceId, row), row);
           await removeSendingIp(tx, workspaceId, id);
         });
         return { id, deleted: true } as const;
       },
     }),
   ];
+}
+
+function requireUnused(user: string | undefined, { ip }: SendingIpRow): void {
+  if (user !== undefined) throw new ApiError("CONFLICT", `${user} uses the sending IP ${ip}`);
 }
 
 const fresh: SendingIpSettings = { hostname: null, pool: null, is_active: true, warm_up_started_at: null };

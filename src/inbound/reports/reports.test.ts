@@ -113,6 +113,11 @@ describe("DMARC reports", () => {
       () => dmarcReport("x2", [{ ip: "192.0.2.1", count: 1 }], "notshop.test"),
       "notshop.test",
     ],
+    [
+      "days to come",
+      () => dmarcReport("x0", [{ ip: "192.0.2.1", count: 1 }], "shop.test", -2),
+      "a report about the future",
+    ],
     ["an absurd count", () => dmarcReport("x3", [{ ip: "192.0.2.1", count: 1e18 }]), "bad_count"],
     [
       "entities of its own",
@@ -132,11 +137,34 @@ describe("DMARC reports", () => {
   });
 
   test("of a domain that takes too many in a day are put aside", async () => {
-    await database.run(sql`update dmarc_reports set records = 200000 where report_id = 'r1'`);
-    expect(await send(dmarcReport("r3", [{ ip: "192.0.2.1", count: 1 }]))).toMatchObject({
+    const taken = await database.row<{ records: number }>(
+      sql`select sum(records)::integer as records from dmarc_reports`,
+    );
+    const others = 20_000 - (taken?.records ?? 0) - 2;
+    await database.run(sql`update dmarc_reports set records = records + ${others} where report_id = 'r1'`);
+    const more = (id: string, count: number) =>
+      send(dmarcReport(id, Array(count).fill({ ip: "192.0.2.1", count: 1 }), "shop.test", 300));
+    const tooMany = {
       status: "quarantined",
       result: "the domain has had too many reports in a day",
-    });
+    };
+    expect(await more("r3", 3)).toEqual(tooMany);
+    expect(await more("r4", 2)).toMatchObject({ result: "dmarc_report" });
+    expect(await more("r5", 1)).toEqual(tooMany);
+    await database.run(sql`update dmarc_reports set records = 2 where report_id = 'r1'`);
+  });
+
+  test("past what a page looks through still count, but show no sources", async () => {
+    await send(dmarcReport("newest", [{ ip: "203.0.113.1", count: 1 }], "shop.test", 0));
+    const shown = async () => {
+      const { totals, sources } = (await call("GET", `${path}/dmarc-reports`)).body.data;
+      const ips = sources.map(({ source_ip }: { source_ip: string }) => source_ip);
+      return { messages: totals.messages, ips };
+    };
+    const all = { messages: 19, ips: ["192.0.2.1", "198.51.100.7", "203.0.113.1"] };
+    expect(await shown()).toEqual(all);
+    await database.run(sql`update dmarc_reports set records = 150000 where report_id = 'r1'`);
+    expect(await shown()).toEqual({ ...all, ips: ["203.0.113.1"] });
     await database.run(sql`update dmarc_reports set records = 2 where report_id = 'r1'`);
   });
 

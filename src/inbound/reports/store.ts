@@ -8,6 +8,15 @@ import { storable, storableJson } from "../storable.ts";
 
 const kept = (text: string | null): string | null => (text === null ? null : storable(text));
 
+/** DmarcSums of records but for the first, and all of them. */
+const results = sql`
+  coalesce(sum(count) filter (where dkim = 'pass' or spf = 'pass'), 0)::bigint as passed,
+  coalesce(sum(count) filter (where dkim = 'pass'), 0)::bigint as dkim_aligned,
+  coalesce(sum(count) filter (where spf = 'pass'), 0)::bigint as spf_aligned,
+  coalesce(sum(count) filter (where disposition = 'quarantine'), 0)::bigint as quarantined,
+  coalesce(sum(count) filter (where disposition = 'reject'), 0)::bigint as rejected`;
+const sums = sql`coalesce(sum(count), 0)::bigint as messages, ${results}`;
+
 /** Reports that came since then, and records in them. */
 export async function countNewRecords(
   tx: Queryable,
@@ -34,21 +43,22 @@ export async function insertDmarcReport(
 ): Promise<boolean> {
   const { domain: policyDomain, ...policy } = report.policy;
   const inserted = await tx.run(sql`
-    with report as (
+    with record as materialized (
+      select * from json_to_recordset(${report.recordsJson}::json) as r (
+        position integer, source_ip inet, count bigint, disposition text, dkim text, spf text,
+        header_from text, envelope_from text)
+    ), report as (
       insert into dmarc_reports (workspace_id, id, sending_domain_id, org_name, email, report_id, policy_domain, policy,
-        begins_at, ends_at, messages, records, received_at)
-      values (${domain.workspace_id}, ${newId()}, ${domain.id}, ${kept(report.orgName)}, ${kept(report.email)},
+        begins_at, ends_at, records, received_at, messages, passed, dkim_aligned, spf_aligned, quarantined, rejected)
+      select ${domain.workspace_id}, ${newId()}, ${domain.id}, ${kept(report.orgName)}, ${kept(report.email)},
         ${kept(report.reportId)}, ${kept(policyDomain)}, ${storableJson(policy)}::jsonb, ${report.begin}, ${report.end},
-        ${report.messages}, ${report.records}, ${now})
+        ${report.records}, ${now}, ${report.messages}, ${results} from record
       on conflict (workspace_id, sending_domain_id, org_name, report_id, policy_domain) do nothing
       returning workspace_id, id
     ), records as (
       insert into dmarc_records (workspace_id, dmarc_report_id, position, source_ip, count, disposition, dkim, spf,
         header_from, envelope_from)
-      select report.workspace_id, report.id, r.*
-      from report cross join json_to_recordset(${report.recordsJson}::json) as r (
-        position integer, source_ip inet, count bigint, disposition text, dkim text, spf text,
-        header_from text, envelope_from text)
+      select report.workspace_id, report.id, record.* from report cross join record
     )
     select from report`);
   return inserted > 0;
@@ -71,10 +81,29 @@ export async function insertTlsReport(
   return inserted > 0;
 }
 
-/** Reports whose time ended before then go. */
-export async function removeOldReports(db: Queryable, before: Date): Promise<void> {
-  await db.run(sql`delete from dmarc_reports where ends_at < ${before}`);
-  await db.run(sql`delete from tls_reports where ends_at < ${before}`);
+/** Removes up to `most` records of reports whose time ended before then, and says how many. */
+export function removeOldDmarcRecords(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from dmarc_records where ctid = any(array(
+      select d.ctid
+      from dmarc_reports r join dmarc_records d on d.workspace_id = r.workspace_id and d.dmarc_report_id = r.id
+      where r.ends_at < ${before} limit ${most}))`);
+}
+
+/** As that, of the reports themselves, when their records are gone. */
+export function removeOldDmarcReports(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from dmarc_reports where ctid = any(array(
+      select ctid from dmarc_reports r
+      where ends_at < ${before} and not exists (
+        select from dmarc_records where workspace_id = r.workspace_id and dmarc_report_id = r.id)
+      limit ${most}))`);
+}
+
+export function removeOldTlsReports(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from tls_reports where ctid = any(array(
+      select ctid from tls_reports where ends_at < ${before} limit ${most}))`);
 }
 
 /** What reports of a domain ended within which time. */
@@ -102,32 +131,32 @@ export interface DmarcSums {
   readonly rejected: number;
 }
 
-const sums = sql`
-  coalesce(sum(count), 0)::bigint as messages,
-  coalesce(sum(count) filter (where dkim = 'pass' or spf = 'pass'), 0)::bigint as passed,
-  coalesce(sum(count) filter (where dkim = 'pass'), 0)::bigint as dkim_aligned,
-  coalesce(sum(count) filter (where spf = 'pass'), 0)::bigint as spf_aligned,
-  coalesce(sum(count) filter (where disposition = 'quarantine'), 0)::bigint as quarantined,
-  coalesce(sum(count) filter (where disposition = 'reject'), 0)::bigint as rejected`;
-
-const records = (scope: ReportScope) => sql`
-  dmarc_reports r join dmarc_records d on d.workspace_id = r.workspace_id and d.dmarc_report_id = r.id
-  where ${inScope(scope)}`;
-
 export async function sumDmarc(db: Queryable, scope: ReportScope): Promise<DmarcSums> {
   const none = { messages: 0, passed: 0, dkim_aligned: 0, spf_aligned: 0, quarantined: 0, rejected: 0 };
-  return (await db.row<DmarcSums>(sql`select ${sums} from ${records(scope)}`)) ?? none;
+  const summed = await db.row<DmarcSums>(sql`
+    select coalesce(sum(messages), 0)::bigint as messages, coalesce(sum(passed), 0)::bigint as passed,
+      coalesce(sum(dkim_aligned), 0)::bigint as dkim_aligned, coalesce(sum(spf_aligned), 0)::bigint as spf_aligned,
+      coalesce(sum(quarantined), 0)::bigint as quarantined, coalesce(sum(rejected), 0)::bigint as rejected
+    from dmarc_reports r where ${inScope(scope)}`);
+  return summed ?? none;
 }
 
-/** The sources of most mails first. */
+/** The sources of most mails first, in the newest reports that together have no more records than this. */
 export function listDmarcSources(
   db: Queryable,
   scope: ReportScope,
-  most: number,
+  most: { readonly sources: number; readonly records: number },
 ): Promise<(DmarcSums & { readonly source_ip: string })[]> {
   return db.rows(sql`
-    select host(source_ip) as source_ip, ${sums} from ${records(scope)}
-    group by source_ip order by messages desc, source_ip limit ${most}`);
+    with newest as materialized (
+      select workspace_id, id from (
+        select workspace_id, id, sum(records) over (order by ends_at desc, id desc) as so_far
+        from dmarc_reports r where ${inScope(scope)}) counted
+      where so_far <= ${most.records}
+    )
+    select host(source_ip) as source_ip, ${sums}
+    from newest join dmarc_records d on d.workspace_id = newest.workspace_id and d.dmarc_report_id = newest.id
+    group by source_ip order by messages desc, source_ip limit ${most.sources}`);
 }
 
 export interface DmarcReportRow {

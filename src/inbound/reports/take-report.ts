@@ -11,8 +11,10 @@ import { storable } from "../storable.ts";
 import { countNewRecords, insertDmarcReport, insertTlsReport } from "./store.ts";
 
 /** The address stands in the DNS for everybody: reports, and records in them, that a domain takes in a day. */
-const MOST_A_DAY = { reports: 1_000, records: 200_000 };
+const MOST_A_DAY = { reports: 500, records: 20_000 };
 const DAY_MS = 86_400_000;
+/** Clocks differ. What ends later would be in every window, and could not be forgotten. */
+const MOST_AHEAD_MS = DAY_MS;
 
 /** Gives what writes down the report of a mail to that address. */
 export function takeReport(
@@ -20,32 +22,35 @@ export function takeReport(
   domain: ReportedDomain,
   now: Date,
 ): (tx: Queryable) => Promise<Settled> {
+  if (reading.kind === "none")
+    return async () => quarantined(`no report that can be read: ${reading.reason}`);
+  if (reading.report.end.getTime() > now.getTime() + MOST_AHEAD_MS) {
+    return async () => quarantined("a report about the future");
+  }
   if (reading.kind === "dmarc") {
     const { report } = reading;
     if (!isWithin(report.policy.domain, domain.domain)) return foreign(report.policy.domain);
-    return withinBounds(domain, now, async (tx) =>
+    return withinBounds(domain, report.records, now, async (tx) =>
       (await insertDmarcReport(tx, domain, report, now)) ? "dmarc_report" : "known",
     );
   }
-  if (reading.kind === "tls") {
-    const { report } = reading;
-    const stranger = report.domains.find((name) => !isWithin(name, domain.domain));
-    if (stranger !== undefined) return foreign(stranger);
-    return withinBounds(domain, now, async (tx) =>
-      (await insertTlsReport(tx, domain, report, now)) ? "tls_report" : "known",
-    );
-  }
-  return async () => quarantined(`no report that can be read: ${reading.reason}`);
+  const { report } = reading;
+  const stranger = report.domains.find((name) => !isWithin(name, domain.domain));
+  if (stranger !== undefined) return foreign(stranger);
+  return withinBounds(domain, 1, now, async (tx) =>
+    (await insertTlsReport(tx, domain, report, now)) ? "tls_report" : "known",
+  );
 }
 
 function withinBounds(
   domain: ReportedDomain,
+  records: number,
   now: Date,
   insert: (tx: Queryable) => Promise<string>,
 ): (tx: Queryable) => Promise<Settled> {
   return async (tx) => {
     const taken = await countNewRecords(tx, domain, new Date(now.getTime() - DAY_MS));
-    const isEnough = taken.reports >= MOST_A_DAY.reports || taken.records >= MOST_A_DAY.records;
+    const isEnough = taken.reports >= MOST_A_DAY.reports || taken.records + records > MOST_A_DAY.records;
     return isEnough
       ? quarantined("the domain has had too many reports in a day")
       : processed(await insert(tx));

@@ -35,30 +35,38 @@ export async function settleComplaint(
   { messageId, complaint }: { readonly messageId: string | null; readonly complaint: Complaint },
   onMoved: OnMoved,
   now: Date,
-): Promise<Settled | "later"> {
+): Promise<Settled> {
   const feedbackType = storable(complaint.feedbackType).slice(0, 100);
   if (!complaint.counts) return processed(`not_counted: ${feedbackType}`);
   if (messageId === null) return quarantined("the complaint names no message of ours under our signature");
   const message = await findSentMessage(tx, messageId);
   if (message === undefined) return processed("message_gone");
-  // Its own delivery has not been written down yet.
-  if (message.status === "queued" || message.status === "deferred") return "later";
-  const outcome: Outcome = {
+  const about = {
     ...unclassified,
     workspaceId: message.workspaceId,
     messageId,
-    status: "complained",
     time: now,
     attempts: null,
     nextAttemptAt: null,
-    detail: `The recipient complained (${feedbackType})`,
     mxHost: null,
     code: null,
     enhancedCode: null,
     isAddressFault: false,
+  };
+  // Moves only what is still queued or deferred.
+  const delivered: Outcome = {
+    ...about,
+    status: "delivered",
+    detail: "Delivered after all: its recipient complained about it",
+  };
+  await recordNews(tx, delivered, onMoved);
+  const complained: Outcome = {
+    ...about,
+    status: "complained",
+    detail: `The recipient complained (${feedbackType})`,
     complaint: { feedbackType, provider: providerOf(complaint) },
   };
-  return processed((await recordNews(tx, outcome, onMoved)) ? "complained" : "known");
+  return processed((await recordNews(tx, complained, onMoved)) ? "complained" : "known");
 }
 
 /** Who sent the report, as far as it says so. */

@@ -1,6 +1,5 @@
 /** The message that a mail is about, looked up by its id alone: return paths have no room for the workspace. */
 import sql from "sql-template-tag";
-import type { MessageStatus } from "../../messages/states.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
@@ -9,7 +8,6 @@ export interface SentMessage {
   readonly id: string;
   readonly localpart: string;
   readonly domain: string;
-  readonly status: MessageStatus;
   readonly subject: string;
   /** Who wants a copy of its bounces. */
   readonly bounceEmail: string | null;
@@ -24,7 +22,7 @@ export async function findSentMessage(tx: Queryable, id: string): Promise<SentMe
     limit 1`);
   if (found === undefined) return undefined;
   return tx.row(sql`
-    select m.workspace_id as "workspaceId", m.id, m.localpart, m.domain, m.status, m.subject,
+    select m.workspace_id as "workspaceId", m.id, m.localpart, m.domain, m.subject,
       coalesce(content.bounce_email, campaign.bounce_email) as "bounceEmail"
     from messages m
     left join message_contents content on content.workspace_id = m.workspace_id and content.message_id = m.id

@@ -15,7 +15,7 @@ import {
   leaseInboundMails,
   lockInboundMail,
   processed,
-  removeOldInboundMails,
+  removeUnshownMails,
   settleInboundMail,
 } from "./store.ts";
 
@@ -84,6 +84,22 @@ test("a mail that takes too long to read is put aside", async () => {
   expect(await all()).toMatchObject([{ status: "quarantined", result: "it takes too long to read" }]);
 });
 
+test("a mail stays with who reads it while a whole batch takes as long as it may", async () => {
+  await store(encodeReturnPath(newId(), key));
+  const slow: ProcessingDeps["reading"] = {
+    ...reading,
+    async read() {
+      clock.advance(95_000);
+      await processDueMail(deps);
+      return { ok: false, reason: "too_slow" };
+    },
+  };
+  await processDueMail({ ...deps, reading: slow });
+  expect(await all()).toEqual([
+    { status: "quarantined", result: "it takes too long to read", lease_number: 1 },
+  ]);
+});
+
 test("all that is due is processed, however much it is", async () => {
   for (let count = 0; count < 45; count++) await store();
   await processDueMail(deps);
@@ -150,7 +166,7 @@ test("what is done with is forgotten after a week, of what is kept the newest st
   clock.advance(8 * DAY_MS);
   await forgetInbound({ db, clock }).run({ signal: new AbortController().signal, log });
   expect((await all()).map(({ status }) => status)).toEqual(["kept", "kept", "kept"]);
-  await removeOldInboundMails(db, { processedBefore: clock.now(), mostShown: 2 });
+  expect(await removeUnshownMails(db, "kept", 2, 10)).toBe(1);
   expect(await all()).toHaveLength(2);
 });
 

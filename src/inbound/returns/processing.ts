@@ -1,7 +1,7 @@
 /**
- * Processes stored mail: leased, so that any number of machines may; fenced, so that what one mail does to messages,
- * people and reports is committed together with its end or not at all. A mail that cannot be processed again and again
- * is put aside.
+ * Processes stored mail: leased, so that any number of machines may; fenced, so that what one mail does to messages
+ * and reports is committed together with its end or not at all. Only unsubscribing is committed before: to do it twice
+ * changes nothing. A mail that cannot be processed again and again is put aside.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../platform/clock.ts";
@@ -18,8 +18,11 @@ import {
   settleInboundMail,
 } from "./store.ts";
 
-/** How long the mails of a process that was killed wait for another one. */
-const LEASE_MS = 60_000;
+/**
+ * How long the mails of a process that was killed wait for another one: twice what a batch may take, whose mails are
+ * read one after the other (reading.ts) in up to half a minute each.
+ */
+const LEASE_MS = 180_000;
 /** Processed side by side. */
 const BATCH = 3;
 const MOST_TRIES = 8;
@@ -59,9 +62,7 @@ async function processOne(deps: ProcessingDeps, lease: LeasedMail): Promise<void
     await db.transaction(
       async (tx) => {
         if (!(await lockInboundMail(tx, lease))) return;
-        const settled = await settle(tx);
-        if (settled === "later") await releaseInboundMail(tx, lease, retryAt(lease, clock.now()));
-        else await settleInboundMail(tx, lease, settled, clock.now());
+        await settleInboundMail(tx, lease, await settle(tx), clock.now());
       },
       { mayRepeat: true },
     );

@@ -16,8 +16,8 @@ export interface ReadDeps extends AddressDeps, NewsDeps {
   readonly reading: Reading;
 }
 
-/** Writes down what a mail means, in the transaction that ends it; "later" when it is too early to say. */
-export type Settle = (tx: Queryable) => Promise<Settled | "later">;
+/** Writes down what a mail means, in the transaction that ends it. */
+export type Settle = (tx: Queryable) => Promise<Settled>;
 
 const unreadable = {
   too_slow: "it takes too long to read",

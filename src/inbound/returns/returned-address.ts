@@ -1,6 +1,7 @@
 /**
- * The addresses at which mail comes back to us (decisions, section 14 row 8). Tokens are checked before anything is looked
- * up, so that guessing costs the database nothing.
+ * The addresses at which mail comes back to us (decisions, section 14 row 8). Signatures are checked before anything
+ * is looked up, so that guessing them costs the database nothing. Only the token of reports is not signed but random:
+ * each guess of its form costs one look into an index.
  */
 import type { KeyObject } from "node:crypto";
 import {

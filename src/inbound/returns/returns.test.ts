@@ -9,6 +9,8 @@ import {
   startReturns,
 } from "../../../test/support/returns.ts";
 import { linkKey, sentCampaign } from "../../../test/support/tracked-campaign.ts";
+import { leaseMessages, settleLeases } from "../../delivery/store.ts";
+import { newId } from "../../platform/ids.ts";
 import { createReading } from "../reading/reading.ts";
 import { readMail } from "./read-mail.ts";
 
@@ -17,6 +19,35 @@ const { service, deliver, returnPath, token, receive, message } = returns;
 const { database, workspaceId, call, clock } = service;
 const reading = createReading();
 afterAll(() => reading.close());
+
+const isQueued = async (id: string) =>
+  (await database.rows(sql`select from delivery_queue where message_id = ${id}`)).length > 0;
+
+/** A message of whose delivery nobody has heard yet, while a worker holds it; gives what that worker settles later. */
+async function unsettled(to: string, status: "queued" | "deferred") {
+  const { body } = await call("POST", "/emails/send", {
+    to,
+    from_email: "orders@shop.test",
+    subject: "Your order",
+    body: "Thanks",
+  });
+  const id: string = body.data.id;
+  await database.run(sql`update messages set status = ${status} where id = ${id}`);
+  const order = {
+    workerId: newId(),
+    priority: 0,
+    limit: 1,
+    bytes: 1_000_000,
+    seconds: 60,
+    saturated: [],
+  } as const;
+  const [lease] = await leaseMessages(database, order);
+  expect(lease?.message_id).toBe(id);
+  const held = { workspaceId, messageId: id, leaseNumber: lease?.lease_number ?? 0 };
+  const lateSettlement = () =>
+    settleLeases(database, [{ ...held, attempts: 1, dueAt: clock.now(), isDelivered: false }]);
+  return { id, lateSettlement };
+}
 
 async function suppressedFor(address: string): Promise<string | undefined> {
   const row = await database.row<{ reason: string }>(sql`
@@ -70,6 +101,25 @@ describe("a report to a signed return path", () => {
       expect(await suppressedFor(to)).toBeUndefined();
     },
   );
+
+  test.each(["queued", "deferred"] as const)(
+    "about a message that is still %s ends it: it is not sent again",
+    async (status) => {
+      const to = `${status}.bounces@example.test`;
+      const { id, lateSettlement } = await unsettled(to, status);
+      expect(await receive(returnPath(id), deliveryReport(to))).toMatchObject({ result: "bounced" });
+      expect((await message(id)).status).toBe("bounced");
+      expect(await isQueued(id)).toBe(false);
+      expect(await lateSettlement()).toEqual(new Set());
+    },
+  );
+
+  test("of a delay leaves a message in the queue", async () => {
+    const { id } = await unsettled("waiting@example.test", "deferred");
+    const late = deliveryReport("waiting@example.test", { action: "delayed", status: "4.4.1" });
+    expect(await receive(returnPath(id), late)).toMatchObject({ result: "delayed" });
+    expect(await isQueued(id)).toBe(true);
+  });
 
   test("of another recipient changes nothing", async () => {
     const id = await deliver("grace@example.test");
@@ -203,20 +253,23 @@ describe("a complaint", () => {
     expect((await message(id)).status).toBe("delivered");
   });
 
-  test("waits for the delivery to be written down", async () => {
-    const { body } = await call("POST", "/emails/send", {
-      to: "quick@example.test",
-      from_email: "orders@shop.test",
-      subject: "Your order",
-      body: "Thanks",
-    });
-    const id = body.data.id;
-    const mail = { rcpt_to: `fbl@${BOUNCE_DOMAIN}`, raw: Buffer.from(complaintReport(token(id))) };
-    const settle = await readMail(deps(), mail);
-    expect(await settle(database)).toBe("later");
-    await returns.settle(id, "delivered");
-    expect(await settle(database)).toMatchObject({ result: "complained" });
-  });
+  test.each(["queued", "deferred"] as const)(
+    "about a message that is still %s counts: it was delivered, and is not sent again",
+    async (status) => {
+      const to = `${status}.complains@example.test`;
+      const { id, lateSettlement } = await unsettled(to, status);
+      expect(await receive(`fbl@${BOUNCE_DOMAIN}`, complaintReport(token(id)))).toMatchObject({
+        result: "complained",
+      });
+      const { status: now, timeline } = await message(id);
+      expect(now).toBe("complained");
+      expect(timeline.map(({ type }) => type).slice(-2)).toEqual(["delivered", "complained"]);
+      expect(timeline.at(-2)?.detail).toContain("complained about it");
+      expect(await suppressedFor(to)).toBe("complaint");
+      expect(await isQueued(id)).toBe(false);
+      expect(await lateSettlement()).toEqual(new Set());
+    },
+  );
 });
 
 test("a mail to the token of a list-unsubscribe address takes its recipient off the list, whoever it is from", async () => {

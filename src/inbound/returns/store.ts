@@ -113,18 +113,25 @@ export async function releaseInboundMail(
     where id = ${id} and lease_number = ${lease_number} and status = 'received'`);
 }
 
-/** Of what is done with, all from before then goes; of what is kept to be looked at, all but the newest. */
-export async function removeOldInboundMails(
+/** Removes up to `most` of the mails that were done with before then, and says how many. */
+export function removeProcessedMails(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from inbound_mails where ctid = any(array(
+      select ctid from inbound_mails
+      where status = 'processed' and settled_at < ${before} order by settled_at limit ${most}))`);
+}
+
+/** As that, of what is kept to be looked at; the newest of it stay. */
+export function removeUnshownMails(
   db: Queryable,
-  { processedBefore, mostShown }: { readonly processedBefore: Date; readonly mostShown: number },
-): Promise<void> {
-  await db.run(sql`
-    delete from inbound_mails where status = 'processed' and settled_at < ${processedBefore}`);
-  for (const status of ["quarantined", "kept"]) {
-    await db.run(sql`
-      delete from inbound_mails where status = ${status} and id <= (
-        select id from inbound_mails where status = ${status} order by id desc offset ${mostShown} limit 1)`);
-  }
+  status: "quarantined" | "kept",
+  mostShown: number,
+  most: number,
+): Promise<number> {
+  return db.run(sql`
+    delete from inbound_mails where ctid = any(array(
+      select ctid from inbound_mails
+      where status = ${status} order by id desc offset ${mostShown} limit ${most}))`);
 }
 
 export interface ShownMail {

@@ -1,6 +1,10 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { deliveryReport, startReturns } from "../../../test/support/returns.ts";
+import { type MovedMessage, unclassified } from "../../messages/outcome.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { newId } from "../../platform/ids.ts";
+import { countSoftBounces } from "./store.ts";
 
 const returns = await startReturns();
 const { service, deliver, returnPath, receive, settle } = returns;
@@ -16,6 +20,38 @@ async function send(to: string): Promise<string> {
 async function bounceSoftly(to: string): Promise<void> {
   await settle(await send(to), "bounced", "soft");
 }
+
+/** As the door tells it of a message to this person at example.test. */
+function softBounce(localpart: string, change: Partial<MovedMessage> = {}): MovedMessage {
+  return {
+    ...unclassified,
+    workspaceId,
+    messageId: newId(),
+    source: "api",
+    originId: null,
+    originName: "Test key",
+    fromEmail: "orders@shop.test",
+    isSms: false,
+    localpart,
+    domain: "example.test",
+    from: "queued",
+    status: "bounced",
+    time: clock.now(),
+    attempts: 1,
+    nextAttemptAt: null,
+    detail: "said",
+    code: null,
+    enhancedCode: null,
+    isAddressFault: false,
+    classification: { type: "soft", category: "MailboxFull" },
+    ...change,
+  };
+}
+
+const rowOf = (localpart: string) =>
+  database.row<{ failures: number; first_failed_at: Date }>(sql`
+    select failures, first_failed_at from soft_bounces
+    where workspace_id = ${workspaceId} and address = ${`${localpart}@example.test`}`);
 
 async function isSuppressed(address: string): Promise<boolean> {
   const row = await database.row(sql`
@@ -60,4 +96,69 @@ test("a delivery that bounces later ends no row", async () => {
     clock.advance(DAY_MS);
   }
   expect(await isSuppressed("later@example.test")).toBe(true);
+});
+
+test("an SMS that arrives says nothing of the mailbox", async () => {
+  for (let day = 0; day < 4; day++) {
+    await bounceSoftly("phone@example.test");
+    clock.advance(DAY_MS);
+  }
+  for (let count = 0; count < 2; count++) {
+    const arrived = softBounce("phone", { status: "delivered", classification: null, isSms: true });
+    await database.transaction((tx) => countSoftBounces(tx, [arrived]));
+  }
+  await bounceSoftly("phone@example.test");
+  expect(await isSuppressed("phone@example.test")).toBe(true);
+});
+
+test("a batch is counted in the order of time, and two deliveries in it end the row", async () => {
+  const [later, earlier] = [clock.now(), new Date(clock.now().getTime() - DAY_MS)];
+  const delivered = { status: "delivered", classification: null } as const;
+  const batch = [
+    softBounce("bea", { time: later }),
+    softBounce("Bea", { time: earlier }),
+    softBounce("cleo", { ...delivered, time: later }),
+    softBounce("cleo", { ...delivered, time: later }),
+    softBounce("cleo", { time: earlier }),
+  ];
+  expect(await database.transaction((tx) => countSoftBounces(tx, batch))).toEqual([]);
+  expect(await rowOf("bea")).toEqual({ failures: 2, first_failed_at: earlier });
+  expect(await rowOf("cleo")).toBeUndefined();
+});
+
+test("two first failures at once are two", async () => {
+  const [one, other] = [softBounce("twice"), softBounce("twice")];
+  const { second } = await database.transaction(async (tx) => {
+    await countSoftBounces(tx, [one]);
+    const second = database.transaction((at) => countSoftBounces(at, [other]));
+    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(() => database.rows(waiting)).toHaveLength(1);
+    return { second };
+  });
+  await second;
+  expect(await rowOf("twice")).toMatchObject({ failures: 2 });
+});
+
+test("however many they are, they take as many statements as one", async () => {
+  const statementsFor = (count: number) =>
+    database.transaction(async (tx) => {
+      let statements = 0;
+      const counted: Queryable = {
+        ...tx,
+        rows(...given) {
+          statements += 1;
+          return tx.rows(...given);
+        },
+        run(statement) {
+          statements += 1;
+          return tx.run(statement);
+        },
+      };
+      await countSoftBounces(
+        counted,
+        Array.from({ length: count }, (_, at) => softBounce(`many${count}.${at}`)),
+      );
+      return statements;
+    });
+  expect(await statementsFor(500)).toBe(await statementsFor(1));
 });

@@ -12,47 +12,75 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 const ENOUGH = { failures: 5, ms: 3 * 86_400_000 };
 const MOST_COUNTED = 1_000;
 
+/** The row of an address, or what becomes of it. */
 interface SoftRow {
-  readonly workspace_id: WorkspaceId;
-  readonly address: string;
   readonly failures: number;
-  readonly first_failed_at: Date;
-  readonly delivered_message_id: string | null;
+  readonly firstFailedAt: Date;
+  readonly lastFailedAt: Date;
+  readonly deliveredMessageId: string | null;
+}
+
+/** What a batch tells of one address, in the order of time. */
+interface AddressNews {
+  readonly workspaceId: WorkspaceId;
+  readonly address: string;
+  readonly messages: readonly MovedMessage[];
 }
 
 /**
  * Counts what moved, and gives the messages whose recipients have bounced softly for long enough. First among the
- * reactions to an outcome, in the order of workspaces and addresses.
+ * reactions to an outcome, in the order of workspaces and addresses. An SMS says nothing of its person's mailbox.
  */
 export async function countSoftBounces(
   tx: Queryable,
   moved: readonly MovedMessage[],
 ): Promise<LostMessage[]> {
-  const counted = moved.filter((message) => message.status === "delivered" || isSoft(message));
-  if (counted.length === 0) return [];
-  const known = await lockRows(tx, counted);
+  const news = newsByAddress(
+    moved.filter((message) => !message.isSms && (message.status === "delivered" || isSoft(message))),
+  );
+  if (news.length === 0) return [];
+  await insertFirst(tx, news);
+  const known = await lockRows(tx, news);
   const lost: LostMessage[] = [];
-  for (const message of counted.toSorted(byAddress)) {
-    const row = known.get(keyOf(message));
-    if (message.status === "delivered") {
-      if (row !== undefined) known.set(keyOf(message), await noteDelivery(tx, row, message));
-    } else {
-      const failed = await insertFailure(tx, message, row);
-      const lasted = message.time.getTime() - failed.first_failed_at.getTime();
-      const isLost = failed.failures >= ENOUGH.failures && lasted >= ENOUGH.ms && isBounced(message);
-      if (isLost) {
-        lost.push(message);
-        await removeRow(tx, failed);
-      }
-      known.set(keyOf(message), isLost ? undefined : failed);
+  const goingOn: (AddressNews & SoftRow)[] = [];
+  const ended: AddressNews[] = [];
+  for (const one of news) {
+    const before = known.get(keyOf(one));
+    let row = before;
+    for (const message of one.messages) {
+      row = message.status === "delivered" ? afterDelivery(row, message) : afterFailure(row, message);
+      if (row === undefined || !isBounced(message) || !isEnough(row)) continue;
+      lost.push(message);
+      row = undefined;
     }
+    if (row !== undefined) goingOn.push({ ...one, ...row });
+    else if (before !== undefined) ended.push(one);
   }
+  await writeRows(tx, goingOn);
+  await removeRows(tx, ended);
   return lost;
 }
 
-/** Rows of addresses that nothing has been heard of since then. */
-export async function removeOldSoftBounces(db: Queryable, before: Date): Promise<void> {
-  await db.run(sql`delete from soft_bounces where last_failed_at < ${before}`);
+/** Removes up to `most` rows of addresses that nothing has been heard of since then, and says how many. */
+export function removeOldSoftBounces(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from soft_bounces where ctid = any(array(
+      select ctid from soft_bounces where last_failed_at < ${before} order by last_failed_at limit ${most}))`);
+}
+
+function newsByAddress(counted: readonly MovedMessage[]): AddressNews[] {
+  const newsOf = (message: MovedMessage) => ({
+    workspaceId: message.workspaceId,
+    address: addressOf(message),
+  });
+  return [...Map.groupBy(counted, (message) => keyOf(newsOf(message))).values()].flatMap((messages) => {
+    const inOrder = messages.toSorted((a, b) => a.time.getTime() - b.time.getTime());
+    return inOrder[0] ? { ...newsOf(inOrder[0]), messages: inOrder } : [];
+  });
+}
+
+function keyOf({ workspaceId, address }: Pick<AddressNews, "workspaceId" | "address">): string {
+  return `${workspaceId} ${address}`;
 }
 
 function isBounced(message: MovedMessage): message is LostMessage {
@@ -63,67 +91,85 @@ function isSoft({ status, classification, isAddressFault }: MovedMessage): boole
   return status === "bounced" && classification?.type === "soft" && !isAddressFault;
 }
 
-function keyOf(message: MovedMessage): string {
-  return `${message.workspaceId} ${addressOf(message)}`;
+function isEnough({ failures, firstFailedAt, lastFailedAt }: SoftRow): boolean {
+  return failures >= ENOUGH.failures && lastFailedAt.getTime() - firstFailedAt.getTime() >= ENOUGH.ms;
 }
 
-function byAddress(a: MovedMessage, b: MovedMessage): number {
-  return keyOf(a) < keyOf(b) ? -1 : 1;
+/** The first delivery may still turn out to be none; after a second the row is over. */
+function afterDelivery(row: SoftRow | undefined, { messageId }: MovedMessage): SoftRow | undefined {
+  return row?.deliveredMessageId === null ? { ...row, deliveredMessageId: messageId } : undefined;
+}
+
+function afterFailure(row: SoftRow | undefined, { messageId, time }: MovedMessage): SoftRow {
+  const goesOn =
+    row !== undefined && (row.deliveredMessageId === null || row.deliveredMessageId === messageId);
+  return {
+    failures: goesOn ? Math.min(row.failures + 1, MOST_COUNTED) : 1,
+    firstFailedAt: goesOn ? row.firstFailedAt : time,
+    lastFailedAt: time,
+    deliveredMessageId: null,
+  };
+}
+
+/**
+ * A row for whoever fails and has none, so that there is one to lock: two first failures at once wait for each other
+ * here. Who waits here holds only rows that nobody else sees yet.
+ */
+async function insertFirst(tx: Queryable, news: readonly AddressNews[]): Promise<void> {
+  const failing = news.flatMap(({ messages, ...one }) => {
+    const first = messages.find(isBounced);
+    return first ? { ...one, time: first.time } : [];
+  });
+  if (failing.length === 0) return;
+  await tx.rows(
+    sql`
+    insert into soft_bounces (workspace_id, address, failures, first_failed_at, last_failed_at)
+    select workspace_id, address, 0, time, time
+    from unnest(${failing.map((one) => one.workspaceId)}::uuid[], ${failing.map((one) => one.address)}::text[],
+      ${failing.map((one) => one.time)}::timestamptz[]) as f (workspace_id, address, time)
+    order by workspace_id, address
+    on conflict do nothing`,
+    "insert first soft bounces",
+  );
 }
 
 async function lockRows(
   tx: Queryable,
-  messages: readonly MovedMessage[],
+  news: readonly AddressNews[],
 ): Promise<Map<string, SoftRow | undefined>> {
-  const rows = await tx.rows<SoftRow>(
+  const rows = await tx.rows<SoftRow & Omit<AddressNews, "messages">>(
     sql`
-    select s.workspace_id, s.address, s.failures, s.first_failed_at, s.delivered_message_id
+    select s.workspace_id as "workspaceId", s.address, s.failures, s.first_failed_at as "firstFailedAt",
+      s.last_failed_at as "lastFailedAt", s.delivered_message_id as "deliveredMessageId"
     from soft_bounces s
     where (s.workspace_id, s.address) in (
-      select * from unnest(${messages.map(({ workspaceId }) => workspaceId)}::uuid[], ${messages.map(addressOf)}::text[]))
+      select * from unnest(${news.map((one) => one.workspaceId)}::uuid[], ${news.map((one) => one.address)}::text[]))
     order by s.workspace_id, s.address for update`,
     "lock soft bounces",
   );
-  return new Map(rows.map((row) => [`${row.workspace_id} ${row.address}`, row]));
+  return new Map(rows.map(({ workspaceId, address, ...row }) => [keyOf({ workspaceId, address }), row]));
 }
 
-/** The first delivery may still turn out to be none; after a second the row is over. */
-async function noteDelivery(
-  tx: Queryable,
-  row: SoftRow,
-  { messageId }: MovedMessage,
-): Promise<SoftRow | undefined> {
-  const { workspace_id, address, delivered_message_id } = row;
-  if (delivered_message_id !== null) {
-    await removeRow(tx, row);
-    return undefined;
-  }
-  await tx.run(sql`
-    update soft_bounces set delivered_message_id = ${messageId}
-    where workspace_id = ${workspace_id} and address = ${address}`);
-  return { ...row, delivered_message_id: messageId };
-}
-
-async function removeRow(tx: Queryable, { workspace_id, address }: SoftRow): Promise<void> {
-  await tx.run(sql`delete from soft_bounces where workspace_id = ${workspace_id} and address = ${address}`);
-}
-
-async function insertFailure(
-  tx: Queryable,
-  message: MovedMessage,
-  row: SoftRow | undefined,
-): Promise<SoftRow> {
-  const { workspaceId, messageId, time } = message;
-  const goesOn =
-    row !== undefined && (row.delivered_message_id === null || row.delivered_message_id === messageId);
-  const failures = goesOn ? Math.min(row.failures + 1, MOST_COUNTED) : 1;
-  const first_failed_at = goesOn ? row.first_failed_at : time;
-  const address = addressOf(message);
-  await tx.run(sql`
-    insert into soft_bounces (workspace_id, address, failures, first_failed_at, last_failed_at)
-    values (${workspaceId}, ${address}, ${failures}, ${first_failed_at}, ${time})
+async function writeRows(tx: Queryable, rows: readonly (AddressNews & SoftRow)[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.rows(
+    sql`
+    insert into soft_bounces (workspace_id, address, failures, first_failed_at, last_failed_at, delivered_message_id)
+    select * from unnest(
+      ${rows.map((row) => row.workspaceId)}::uuid[], ${rows.map((row) => row.address)}::text[],
+      ${rows.map((row) => row.failures)}::smallint[], ${rows.map((row) => row.firstFailedAt)}::timestamptz[],
+      ${rows.map((row) => row.lastFailedAt)}::timestamptz[], ${rows.map((row) => row.deliveredMessageId)}::uuid[])
+    order by 1, 2
     on conflict (workspace_id, address) do update
     set failures = excluded.failures, first_failed_at = excluded.first_failed_at,
-      last_failed_at = excluded.last_failed_at, delivered_message_id = null`);
-  return { workspace_id: workspaceId, address, failures, first_failed_at, delivered_message_id: null };
+      last_failed_at = excluded.last_failed_at, delivered_message_id = excluded.delivered_message_id`,
+    "write soft bounces",
+  );
+}
+
+async function removeRows(tx: Queryable, rows: readonly AddressNews[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.run(sql`
+    delete from soft_bounces where (workspace_id, address) in (
+      select * from unnest(${rows.map((row) => row.workspaceId)}::uuid[], ${rows.map((row) => row.address)}::text[]))`);
 }

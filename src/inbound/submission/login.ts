@@ -41,7 +41,7 @@ export function createLogins(
   let underWay = 0;
 
   const callerOf = async (secret: string): Promise<Caller> => {
-    const caller = await authenticator.authenticate(secret);
+    const caller = await inTime(authenticator.authenticate(secret));
     if (caller.isSuspended) throw new ApiError("SERVICE_SUSPENDED", "The workspace is suspended");
     requirePermissions(caller, [PERMISSION]);
     return caller;
@@ -67,10 +67,25 @@ export function createLogins(
         log.info({ network, reason: cause.message }, "a login on the submission port failed");
         failures.set(network, (failures.get(network) ?? 0) + 1, limits.shutOutMs);
         await delay(Math.max(0, began + limits.failedMs - performance.now()));
-        throw new SmtpReply(535, "5.7.8", cause.message, { cause });
+        throw new SmtpReply(535, "5.7.8", secret === "" ? "The password is an API key" : cause.message, {
+          cause,
+        });
       } finally {
         underWay -= 1;
       }
     },
   };
 }
+
+/** A database that is frozen must not freeze a session with it. @throws Error when it does not answer in time */
+async function inTime<Result>(answer: Promise<Result>): Promise<Result> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("the key was not looked up in time")), LOOK_UP_MS);
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const LOOK_UP_MS = 5_000;

@@ -25,7 +25,7 @@ const once = new Set(
 /** Who else a message says it is from; Resent-* may come more than once. */
 const senderFields = ["sender", "resent-from", "resent-sender"];
 /** Secret, the last server's to write, or ours. */
-const dropped = /^(?:(?:resent-)?bcc|return-path|feedback-id|x-posthaste.*)$/i;
+const dropped = /^(?:(?:resent-)?bcc|return-path|feedback-id|cfbl-.*|authentication-results|x-posthaste.*)$/i;
 
 export interface ReadSubmission {
   readonly from: Address;

@@ -7,13 +7,12 @@ import { join } from "node:path";
 import type { Database } from "../database/pool.ts";
 import { removeOldKeys } from "../http/idempotency.ts";
 import { uploadsFolder } from "../http/uploads.ts";
+import { removeInBatches } from "./batches.ts";
 import { jobsFolder, listUntouched, removeJobFolder } from "./files.ts";
 import type { Recurring } from "./schedule.ts";
 import { listUnknownJobs, removeExpiredJobs } from "./store.ts";
 
 const HOUR_SECONDS = 3_600;
-/** A statement has 30 seconds, and what it deletes stays locked until its end. */
-const BATCH = 5_000;
 /** Far longer than a request takes from the first byte of its file to the record of its job. */
 const UNTOUCHED_MS = 24 * HOUR_SECONDS * 1_000;
 
@@ -24,7 +23,7 @@ export function cleanUp(database: Database, dataDir: string): Recurring[] {
       name: "remove-idempotency-keys",
       seconds: HOUR_SECONDS,
       async run({ signal, log }) {
-        const keys = await inBatches(signal, () => removeOldKeys(database, BATCH));
+        const keys = await removeInBatches(signal, (most) => removeOldKeys(database, most));
         log.debug({ keys }, "old idempotency keys removed");
       },
     },
@@ -32,8 +31,8 @@ export function cleanUp(database: Database, dataDir: string): Recurring[] {
       name: "remove-expired-jobs",
       seconds: HOUR_SECONDS,
       async run({ signal, log }) {
-        const jobs = await inBatches(signal, async () => {
-          const expired = await removeExpiredJobs(database, BATCH);
+        const jobs = await removeInBatches(signal, async (most) => {
+          const expired = await removeExpiredJobs(database, most);
           for (const { id } of expired) await removeJobFolder(dataDir, id);
           return expired.length;
         });
@@ -53,15 +52,4 @@ export function cleanUp(database: Database, dataDir: string): Recurring[] {
       },
     },
   ];
-}
-
-/** Removes until a batch was not full, or the process has to stop; says how many went. */
-async function inBatches(signal: AbortSignal, remove: () => Promise<number>): Promise<number> {
-  let total = 0;
-  while (!signal.aborted) {
-    const removed = await remove();
-    total += removed;
-    if (removed < BATCH) break;
-  }
-  return total;
 }

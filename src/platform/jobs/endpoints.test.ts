@@ -8,6 +8,7 @@ import { testDatabase } from "../../../test/support/database.ts";
 import { need, type Resource } from "../http/endpoint.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
 import { createLog } from "../log.ts";
+import type { EndedJob, OnJobEnded } from "./attempt.ts";
 import { cleanUp } from "./clean-up.ts";
 import { jobEndpoints } from "./endpoints.ts";
 import { jobFolder } from "./files.ts";
@@ -19,10 +20,12 @@ const log = createLog("silent");
 let dataDir: string;
 let api: BareServer;
 let workspaceId: WorkspaceId;
+const ended: EndedJob[] = [];
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), "posthaste-jobs-"));
-  api = await startBareServer(database, jobEndpoints({ db: database, dataDir }));
+  const onEnded: OnJobEnded = async (_tx, job) => void ended.push(job);
+  api = await startBareServer(database, jobEndpoints({ db: database, dataDir, onEnded }));
 });
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 beforeEach(async () => {
@@ -216,6 +219,24 @@ describe("cancelling a job", () => {
     expect(first.body.data.expires_at).not.toBeNull();
     const second = await api.call("POST", `/jobs/${id}/cancel`, key);
     expect(second.body).toEqual(first.body);
+  });
+
+  it("tells of the end of one that waits, once, and of one that runs nothing yet", async () => {
+    const [waiting, running] = [await start("waiting"), await start("running")];
+    await database.run(sql`update jobs set status = 'processing' where id = ${running}`);
+    ended.length = 0;
+    for (const id of [waiting, running, waiting]) {
+      await api.call("POST", `/jobs/${id}/cancel`, keyWith("jobs:write"));
+    }
+    expect(ended).toMatchObject([
+      {
+        workspaceId,
+        id: waiting,
+        type: "waiting",
+        status: "cancelled",
+        progress: { total: 200, processed: 0 },
+      },
+    ]);
   });
 
   it("asks a running one to stop", async () => {

@@ -23,6 +23,7 @@ import { choiceField, pageFields, textField } from "../http/query.ts";
 import { API_PREFIX } from "../http/server.ts";
 import { Id, NullableTimestamp, nullable, Timestamp } from "../http/shapes.ts";
 import type { WorkspaceId } from "../ids.ts";
+import type { OnJobEnded } from "./attempt.ts";
 import { jobFolder } from "./files.ts";
 import { countJobs, findJob, type JobRow, jobStatuses, listJobs, updateJobToCancel } from "./store.ts";
 
@@ -62,7 +63,13 @@ export const Job = Type.Object(
 
 const Csv = (description: string) => fileShape("text/csv", description);
 
-export function jobEndpoints({ db, dataDir }: { db: Database; dataDir: string }): Endpoint[] {
+interface Dependencies {
+  readonly db: Database;
+  readonly dataDir: string;
+  readonly onEnded?: OnJobEnded;
+}
+
+export function jobEndpoints({ db, dataDir, onEnded }: Dependencies): Endpoint[] {
   /** The job, when it is there and the caller may do this with it. */
   const get = async (caller: Caller, id: string, action: Action): Promise<JobRow> => {
     const job = await findJob(db, caller.workspaceId, id);
@@ -77,6 +84,16 @@ export function jobEndpoints({ db, dataDir }: { db: Database; dataDir: string })
     requirePermissions(caller, [job.permission]);
     return job;
   };
+  /** A job that waits ends here, one that runs by its attempt. */
+  const cancel = (workspaceId: WorkspaceId, id: string) =>
+    db.transaction(async (tx) => {
+      const job = await updateJobToCancel(tx, workspaceId, id);
+      if (job?.status === "cancelled") {
+        const { type, status } = job;
+        await onEnded?.(tx, { workspaceId, id, type, status, error: undefined, progress: job });
+      }
+      return job;
+    });
   const file = async (job: JobRow, name: string | null): Promise<FileAnswer> => {
     const answer =
       name === null ? undefined : await fileFromDisk(join(jobFolder(dataDir, job.id), name), name);
@@ -153,8 +170,7 @@ export function jobEndpoints({ db, dataDir }: { db: Database; dataDir: string })
       async handle({ caller, params }) {
         const job = await get(caller, params.job_id, "write");
         return describe(
-          (await updateJobToCancel(db, caller.workspaceId, job.id)) ??
-            (await ended(db, caller.workspaceId, job.id)),
+          (await cancel(caller.workspaceId, job.id)) ?? (await ended(db, caller.workspaceId, job.id)),
         );
       },
     }),

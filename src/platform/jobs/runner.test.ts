@@ -15,6 +15,7 @@ import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "./at
 import { jobFolder } from "./files.ts";
 import { startJob } from "./queue.ts";
 import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
+import { hasten } from "./schedule.ts";
 import { findJob, type JobRow, removeSilentRunners, updateJobToCancel } from "./store.ts";
 
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
@@ -256,19 +257,34 @@ describe("when a runner stops in order", () => {
   });
 });
 
+/** A process of its own that has begun with what it will never finish; gives what kills it. */
+async function hangWith(kind: "job" | "task"): Promise<() => Promise<void>> {
+  const program = new URL("../../../test/support/hanging-runner.ts", import.meta.url);
+  const child = fork(program, [database.url, dataDir, kind]);
+  await once(child, "message");
+  return async () => {
+    child.kill("SIGKILL");
+    await once(child, "exit");
+  };
+}
+
 describe("when a runner dies", () => {
   it("its job is taken up again by another one, which the killed one cannot disturb", async () => {
     const id = await start("hang");
-    const child = fork(new URL("../../../test/support/hanging-runner.ts", import.meta.url), [
-      database.url,
-      dataDir,
-    ]);
-    await once(child, "message");
+    const kill = await hangWith("job");
     expect((await jobOf(id)).status).toBe("processing");
-    child.kill("SIGKILL");
-    await once(child, "exit");
+    await kill();
     await runnerWith({ hang: async () => ({ result: "done by another" }) });
     expect(await until(id, "completed")).toMatchObject({ result: "done by another" });
+  });
+
+  it.each([0, 1])("its task runs again elsewhere, hastened %i times meanwhile", async (times) => {
+    const kill = await hangWith("task");
+    if (times === 1) await hasten(database, "hang");
+    await kill();
+    const run = vi.fn(async () => {});
+    await runnerWith({}, { recurring: [{ name: "hang", seconds: 3_600, run }] });
+    await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(1), patience);
   });
 
   it("a job that kills whoever runs it is given up", async () => {
@@ -344,6 +360,55 @@ describe("recurring work", () => {
     const task = { name: "steady", seconds: 1, run: () => entered.then(run) };
     await runnerWith({ work: handler }, { recurring: [task] });
     await vi.waitFor(() => expect(run.mock.calls.length).toBeGreaterThanOrEqual(3), patience);
+  });
+
+  it("that is hastened while it runs does so again at once, and not before that run has ended", async () => {
+    const entered = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    const run = vi.fn(() => {
+      entered.resolve();
+      return finish.promise;
+    });
+    const other = vi.fn(async () => {});
+    const recurring = [
+      { name: "slow", seconds: 300, run },
+      { name: "other", seconds: 0, run: other },
+    ];
+    await Promise.all([1, 2].map(() => runnerWith({}, { recurring })));
+    await entered.promise;
+    await hasten(database, "slow");
+    // Free places look for work again and again.
+    const before = other.mock.calls.length;
+    await vi.waitFor(() => expect(other.mock.calls.length).toBeGreaterThan(before + 5), patience);
+    expect(run).toHaveBeenCalledTimes(1);
+    finish.resolve();
+    await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(2), patience);
+    await vi.waitFor(async () => {
+      const waiting = await database.rows<{ isLater: boolean }>(sql`
+        select run_at > now() + interval '4 minutes' as "isLater" from graphile_worker.jobs where key = 'every:slow'`);
+      expect(waiting).toEqual([{ isLater: true }]);
+    }, patience);
+  });
+
+  it("that runs is not due again because another machine starts", async () => {
+    const entered = Promise.withResolvers<void>();
+    const finish = Promise.withResolvers<void>();
+    const run = vi.fn(() => {
+      entered.resolve();
+      return finish.promise;
+    });
+    const recurring = [{ name: "rare", seconds: 86_400, run }];
+    await runnerWith({}, { recurring });
+    await entered.promise;
+    await runnerWith({}, { recurring });
+    finish.resolve();
+    await vi.waitFor(async () => {
+      const waiting = await database.rows<{ isLater: boolean }>(sql`
+        select run_at > now() + interval '1 hour' as "isLater" from graphile_worker.jobs
+        where task_identifier = 'every:rare'`);
+      expect(waiting).toEqual([{ isLater: true }]);
+    }, patience);
+    expect(run).toHaveBeenCalledTimes(1);
   });
 
   it("that puts itself back is called again at once", async () => {

@@ -1,12 +1,12 @@
 /**
  * Recurring work without an outside cron. A task is one job in the queue that puts itself back after every run, under
- * its own name as the key: over all machines there is one, and whoever is free runs it. What falls due while
- * nothing runs is done once, when something runs again.
+ * its own name as the key and as the queue: over all machines one waits and one runs, and whoever is free runs it. What
+ * falls due while nothing runs is done once, when something runs again.
  */
 import type { Database, Queryable } from "../database/pool.ts";
 import type { Log } from "../log.ts";
 import { PutBack } from "./attempt.ts";
-import { insertRecurring } from "./store.ts";
+import { insertRecurring, listIdleTasks } from "./store.ts";
 
 export interface Recurring {
   /** Unique, for ever: a running installation knows the task by it. */
@@ -28,14 +28,17 @@ export function taskName(recurring: Pick<Recurring, "name">): string {
   return `every:${recurring.name}`;
 }
 
-/** Makes a task due at once; within a transaction, when that commits. */
+/** Makes a task due at once, or after the run that is under way; within a transaction, when that commits. */
 export async function hasten(db: Queryable, name: string): Promise<void> {
   await insertRecurring(db, taskName({ name }), 0, "replace");
 }
 
 /** Puts the tasks this installation does not know yet into the queue, due at once. */
 export async function scheduleAll(database: Database, tasks: readonly Recurring[]): Promise<void> {
-  for (const task of tasks) await insertRecurring(database, taskName(task), 0, "preserve_run_at");
+  // One that runs puts itself back.
+  for (const name of await listIdleTasks(database, tasks.map(taskName))) {
+    await insertRecurring(database, name, 0, "preserve_run_at");
+  }
 }
 
 /** One run; afterwards it is in the queue again, whatever happened. */
@@ -56,5 +59,6 @@ export async function runRecurring(
       log.error({ err, task: task.name }, "recurring task failed");
     }
   }
-  await insertRecurring(database, taskName(task), pause, "replace");
+  // Who hastened it meanwhile did so after it had begun: that one keeps its time.
+  await insertRecurring(database, taskName(task), pause, "preserve_run_at");
 }

@@ -252,7 +252,10 @@ export async function listUnknownJobs(db: Queryable, ids: readonly string[]): Pr
   return rows.map((row) => row.id);
 }
 
-/** Puts a recurring task in the queue, once under its name; a waiting one keeps its time unless `replace`. */
+/**
+ * Puts a recurring task in the queue, waiting once under its name; one that waits keeps its time unless `replace`. The
+ * queue of that name keeps it from running twice at once.
+ */
 export async function insertRecurring(
   db: Queryable,
   name: string,
@@ -260,8 +263,17 @@ export async function insertRecurring(
   mode: "replace" | "preserve_run_at",
 ): Promise<void> {
   await db.run(sql`
-    select graphile_worker.add_job(${name}, '{}'::json, run_at := now() + make_interval(secs => ${seconds}),
-      job_key := ${name}, job_key_mode := ${mode}, max_attempts := ${QUEUE_ATTEMPTS})`);
+    select graphile_worker.add_job(${name}, '{}'::json, queue_name := ${name},
+      run_at := now() + make_interval(secs => ${seconds}), job_key := ${name}, job_key_mode := ${mode},
+      max_attempts := ${QUEUE_ATTEMPTS})`);
+}
+
+/** Those of the tasks that nobody is running now. */
+export async function listIdleTasks(db: Queryable, names: readonly string[]): Promise<string[]> {
+  const rows = await db.rows<{ name: string }>(sql`
+    select name from unnest(${names}::text[]) as u (name)
+    where not exists (select from graphile_worker.jobs where key = u.name and locked_at is not null)`);
+  return rows.map(({ name }) => name);
 }
 
 /** This runner lives. */
@@ -270,7 +282,7 @@ export async function updateRunnerSeen(db: Queryable, id: string): Promise<void>
     insert into job_runners (id) values (${id}) on conflict (id) do update set seen_at = now()`);
 }
 
-/** Forgets runners that have been silent for so long, and gives what they held back to the queue. */
+/** Forgets runners that have been silent for so long, and gives what they held back: jobs, and the queues of these. */
 export async function removeSilentRunners(db: Queryable, silentMs: number): Promise<void> {
   const before = sql`now() - make_interval(secs => ${silentMs / 1000})`;
   await db.run(sql`

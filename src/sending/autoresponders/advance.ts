@@ -8,6 +8,7 @@ import { notifyWorkers } from "../../delivery/channel.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { PutBack } from "../../platform/jobs/attempt.ts";
 import { hasten, type Recurring } from "../../platform/jobs/schedule.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Plans } from "../../workspace/billing/plans.ts";
@@ -32,6 +33,8 @@ import {
 
 const NAME = "advance-autoresponders";
 const SECONDS = 5;
+/** Before others that recur have its place. */
+const PLACE_MS = 20_000;
 /** People who are looked at, and mails that are made, in one transaction: so long may a deactivation have to wait. */
 const STEP = 1_000;
 /** Retried for this long, then given up. */
@@ -67,9 +70,16 @@ interface Look {
 /**
  * Until nothing is left to do at this moment. Everybody's turn is a page of people and a page of mails, and after each
  * round it is looked anew who has something to do: nobody waits for another's crowd.
+ * @throws PutBack after `placeMs`, as soon as the looks under way have ended, which nobody could go on with
  */
-export async function advance(deps: AdvanceDeps, signal: AbortSignal, log: Log): Promise<void> {
+export async function advance(
+  deps: AdvanceDeps,
+  signal: AbortSignal,
+  log: Log,
+  placeMs = PLACE_MS,
+): Promise<void> {
   const { db, clock } = deps;
+  const placeEnd = performance.now() + placeMs;
   const looks = new Map<string, Look>();
   // What has come to its end, cannot go on, or is dealt with by somebody else, waits as long as for the next run.
   const rests = new Map<string, number>();
@@ -83,19 +93,23 @@ export async function advance(deps: AdvanceDeps, signal: AbortSignal, log: Log):
     if (!goesOn) rests.set(key, clock.now().getTime() + SECONDS * 1_000);
     return true;
   };
-  for (let isAnythingLeft = true; isAnythingLeft && !signal.aborted; ) {
+  let isOver = false;
+  for (let isAnythingLeft = true; isAnythingLeft && !signal.aborted; isOver = performance.now() > placeEnd) {
     const now = clock.now();
     const atWork = await listAtWork(db, now, [...looks.keys()]);
     const busy = atWork.filter(({ has_joined }) => has_joined).map(({ id }) => id);
     await moveScans(db, now, busy);
     isAnythingLeft = false;
     for (const one of atWork) {
-      const look = looks.get(one.id) ?? nextLook(one, now);
+      const look = looks.get(one.id) ?? (isOver ? null : nextLook(one, now));
       const looked = look !== null && (await turn(one.id, "look", () => lookOn(deps, one, look, looks)));
       const sent =
-        one.has_due && (await turn(one.id, "send", () => sendStep(deps, one.workspace_id, one.id)));
+        !isOver &&
+        one.has_due &&
+        (await turn(one.id, "send", () => sendStep(deps, one.workspace_id, one.id)));
       isAnythingLeft ||= looked || sent;
     }
+    if (isOver && !isAnythingLeft) throw new PutBack();
   }
 }
 

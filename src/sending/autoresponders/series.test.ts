@@ -5,6 +5,7 @@ import { verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { PutBack } from "../../platform/jobs/attempt.ts";
 import { createLog } from "../../platform/log.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
@@ -253,6 +254,22 @@ describe("with many people", () => {
       select origin_id from messages where origin_id in (${series}, ${second}) order by id`);
     expect(made).toHaveLength(61);
     expect(made.findIndex(({ origin_id }) => origin_id === second)).toBeLessThan(60);
+  });
+
+  test("by one that gives its place up now and then, with a look at people that goes to its end", async () => {
+    const names = ["new1", "new2", "new3", "new4", "new5"];
+    for (const name of names) await join(`${name}@example.test`);
+    const { signal } = new AbortController();
+    const turn = () =>
+      advance({ db, clock, plans, size: 1 }, signal, log, 0).catch((fault: unknown) => fault);
+    expect(await turn()).toBeInstanceOf(PutBack);
+    const row = await db.row(sql`
+      select count(*) from autoresponder_runs where autoresponder_id = ${series}`);
+    expect(row).toEqual({ count: names.length });
+    let turns = 1;
+    while (turns < 20 && (await turn()) !== undefined) turns += 1;
+    expect(turns).toBeLessThan(20);
+    expect((await mails()).toSorted()).toEqual(names.map((name) => `${name} Welcome`));
   });
 
   test("those who wait for a removed step go on some at a time", async () => {

@@ -13,6 +13,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { PutBack } from "../../platform/jobs/attempt.ts";
 import { hasten, type Recurring } from "../../platform/jobs/schedule.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Plans } from "../../workspace/billing/plans.ts";
@@ -32,6 +33,8 @@ const SECONDS = 2;
 const MISSED_AFTER_MS = 6 * 60 * 60 * 1_000;
 /** Workspaces whose campaigns are expanded at the same time. */
 const AT_ONCE = 2;
+/** Before others that recur have its place. */
+const PLACE_MS = 20_000;
 /** While all that is left is being worked on, something new may come. */
 const LOOK_AGAIN_MS = 500;
 /** Steps that fail in a row: the second is made so long after the first, and each time it takes twice as long. */
@@ -57,8 +60,17 @@ export function advanceCampaigns(deps: Dependencies): Recurring {
   return { name: NAME, seconds: SECONDS, run: ({ signal, log }) => advance(deps, signal, log) };
 }
 
-/** Until nothing is left to do at this moment. */
-export async function advance(deps: Dependencies, signal: AbortSignal, log: Log): Promise<void> {
+/**
+ * Until nothing is left to do at this moment.
+ * @throws PutBack after `placeMs`, when more may be left
+ */
+export async function advance(
+  deps: Dependencies,
+  signal: AbortSignal,
+  log: Log,
+  placeMs = PLACE_MS,
+): Promise<void> {
+  const placeEnd = performance.now() + placeMs;
   const { db, clock, onCampaigns } = deps;
   const moveOn = async (change: (tx: Queryable, now: Date) => Promise<MovedCampaign[]>) => {
     const now = clock.now();
@@ -82,10 +94,12 @@ export async function advance(deps: Dependencies, signal: AbortSignal, log: Log)
         const isMoved = await expand(deps, next, log).finally(() => busy.delete(next.workspace_id));
         if (!isMoved) passed.push(next.id);
       }
+      if (performance.now() > placeEnd) throw new PutBack();
     }
   };
   const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
-  for (const one of ended) if (one.status === "rejected") throw one.reason;
+  const faults: unknown[] = ended.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+  if (faults.length > 0) throw faults.find((fault) => !(fault instanceof PutBack)) ?? faults[0];
 }
 
 function newsOf(moved: MovedCampaign, time: Date): CampaignNews[] {

@@ -100,6 +100,7 @@ test("what is cancelled is given back", async () => {
   const cancelled = {
     source: "campaign",
     from: "queued",
+    isSms: false,
     status: "cancelled",
     code: null,
     enhancedCode: null,

@@ -6,7 +6,7 @@
 import sql from "sql-template-tag";
 import { countMailOfLists, countMailOfPeople, lockDays } from "../../audience/subscribers/mail-store.ts";
 import { addressOf } from "../../audience/suppression-lists/judge.ts";
-import { lostAmong, type MovedMessage } from "../../messages/outcome.ts";
+import type { LostMessage, MovedMessage } from "../../messages/outcome.ts";
 import type { MessageStatus, StoredStatus } from "../../messages/states.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { type Origin, tablesOf } from "../origins.ts";
@@ -34,13 +34,16 @@ const listOfOrigin = sql`lateral (
 
 /**
  * Moves the figures of the recipients. Apart from the counters, because it locks people: that comes before whatever else
- * is done about them (audience/suppression-lists/lost-addresses.ts), the counters after it. Those who are lost by other
- * mail than a campaign's are locked with them, so that all of them are in one order.
+ * is done about them (audience/suppression-lists/lost-addresses.ts), the counters after it. Those who are lost, by whatever
+ * mail, are locked with them, so that all of them are in one order.
  */
-export async function countRecipients(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
+export async function countRecipients(
+  tx: Queryable,
+  moved: readonly MovedMessage[],
+  lost: readonly LostMessage[],
+): Promise<void> {
   const news = moved.filter(isCounted).filter(isNewsOfMail);
   if (news.length === 0) return;
-  const lost = lostAmong(moved);
   await countMailOfPeople(
     tx,
     sql`(
@@ -67,8 +70,12 @@ export async function countRecipients(tx: Queryable, moved: readonly MovedMessag
  * Of a batch with people who are lost: holds the days of their lists together with those of the campaigns' lists, which
  * two statements are going to move. Comes when the people are locked.
  */
-export async function holdDays(tx: Queryable, moved: readonly MovedMessage[], now: Date): Promise<void> {
-  const lost = lostAmong(moved);
+export async function holdDays(
+  tx: Queryable,
+  moved: readonly MovedMessage[],
+  lost: readonly LostMessage[],
+  now: Date,
+): Promise<void> {
   const news = moved.filter(isCounted).filter(isNewsOfMail);
   if (lost.length === 0 || news.length === 0) return;
   await lockDays(

@@ -10,6 +10,7 @@ import { insertSegment } from "../../../test/support/suppression.ts";
 import { removeSegment } from "../../audience/segments/store.ts";
 import { systemClock } from "../../platform/clock.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { PutBack } from "../../platform/jobs/attempt.ts";
 import { createLog } from "../../platform/log.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { advance } from "./advance.ts";
@@ -98,6 +99,24 @@ test("who is left out is counted by what keeps mail from them", async () => {
     expect(await find(id)).toMatchObject({ total_recipients: 1, excluded });
     expect(await recipientsOf(id)).toEqual(["ada@example.test"]);
   }
+});
+
+test("a large expansion gives its place up now and then, and ends nevertheless", async () => {
+  await addPeople(db, workspaceId, list, [{ email: "ada@example.test" }]);
+  const ids = [await begin(), await begin(), await begin()];
+  const { signal } = new AbortController();
+  let turns = 0;
+  while (turns < 20) {
+    turns += 1;
+    const end = await advance({ db, clock: systemClock, plans }, signal, log, 0).catch(
+      (fault: unknown) => fault,
+    );
+    if (end === undefined) break;
+    expect(end).toBeInstanceOf(PutBack);
+  }
+  expect(turns).toBeGreaterThan(2);
+  expect(turns).toBeLessThan(20);
+  for (const id of ids) expect(await recipientsOf(id)).toEqual(["ada@example.test"]);
 });
 
 describe("conditions without a list", () => {

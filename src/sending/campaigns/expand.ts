@@ -183,7 +183,7 @@ async function addRecipients(
     campaignName: campaign.name,
     subject: campaign.subject,
     fromEmail: campaign.from_email,
-    isMetered: !isSms,
+    isSms,
     bytes: campaign.bytes,
     audience: people,
     after,

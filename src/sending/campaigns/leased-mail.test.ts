@@ -8,6 +8,7 @@ import { type AttemptResult, conclude, drop } from "../../delivery/conclusion.ts
 import type { Finding } from "../../delivery/examination.ts";
 import { settle } from "../../delivery/settler.ts";
 import { type LeasedMessage, leaseMessages } from "../../delivery/store.ts";
+import { lostAmong } from "../../messages/outcome.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
@@ -96,7 +97,7 @@ async function deliver(results: readonly AttemptResult[], limit = results.length
       : [];
   });
   await settle(db, conclusions, async (tx, moved) => {
-    await countRecipients(tx, moved);
+    await countRecipients(tx, moved, lostAmong(moved));
     await countMoved(tx, moved);
   });
 }

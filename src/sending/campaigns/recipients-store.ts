@@ -116,8 +116,8 @@ export interface Step extends Terms {
   readonly campaignName: string;
   readonly subject: string;
   readonly fromEmail: string;
-  /** Whether its messages are taken from the allowance for emails. */
-  readonly isMetered: boolean;
+  /** Then its messages take nothing from the allowance for emails. */
+  readonly isSms: boolean;
   /** Of the content: what a worker holds while it sends one of the messages. */
   readonly bytes: number;
   readonly audience: Sql;
@@ -169,6 +169,7 @@ export async function insertRecipients(
       originName: step.campaignName,
       fromEmail: step.fromEmail,
       subject: step.subject,
+      isSms: step.isSms,
       createdAt: now,
     })}, queue as (
       ${enqueueAllSql(sql`mail`, {
@@ -182,7 +183,7 @@ export async function insertRecipients(
       insert into campaign_domains as d (workspace_id, campaign_id, domain, queued)
       select ${workspaceId}, ${campaignId}, domain, count(*) from mail group by domain order by domain
       on conflict (workspace_id, campaign_id, domain) do update set queued = d.queued + excluded.queued
-    )${step.isMetered ? sql`, meter as (${takeMadeSql(workspaceId, now)})` : empty}
+    )${step.isSms ? empty : sql`, meter as (${takeMadeSql(workspaceId, now)})`}
     select (select count(*)::int from page) as seen, (select id from page order by id desc limit 1) as to,
       (select count(*)::int from mail) as added,
       count(*) filter (where cause = 'suppressed')::int as suppressed,

@@ -22,12 +22,13 @@ import { createResolver } from "../../platform/dns.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { createReactions } from "../../reactions.ts";
+import { getReading } from "../../workspace/billing/meter.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { advance } from "../campaigns/advance.ts";
 import type { CampaignSettings } from "../campaigns/campaign.ts";
 import { createCampaignMail } from "../campaigns/leased-mail.ts";
 import { findCampaignMiscounts } from "../campaigns/recount-store.ts";
-import { findCampaign, listHaltedIds } from "../campaigns/store.ts";
+import { findCampaign, listHaltedIds, removeCampaign } from "../campaigns/store.ts";
 import { pauseCampaign, resumeCampaign } from "../campaigns/transitions-store.ts";
 
 const THROTTLED = 0x58;
@@ -333,6 +334,15 @@ describe("over SMPP", () => {
     await resumeCampaign(db, workspaceId, id, new Date());
     await makeDue();
     await taken(id);
+  });
+
+  test("one that is deleted while it is paused brings no emails", async () => {
+    const id = await campaignTo([A, B]);
+    await pauseCampaign(db, workspaceId, id, null, new Date());
+    await removeCampaign(db, workspaceId, id);
+    await startWorker();
+    await reach(id, "cancelled", "cancelled");
+    expect((await getReading(db, plans, workspaceId, new Date())).used.email).toBe(0);
   });
 
   test("two workers share the messages, each sent once", async () => {

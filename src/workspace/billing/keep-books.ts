@@ -2,6 +2,7 @@
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { Recurring } from "../../platform/jobs/schedule.ts";
 import type { Log } from "../../platform/log.ts";
 import { settle } from "./meter.ts";
@@ -42,7 +43,10 @@ export function keepBooks({ db, clock, plans }: { db: Database; clock: Clock; pl
     {
       name: "forget-metered-hours",
       seconds: 3_600,
-      run: () => removeOldHours(db, hoursAgo(clock, HOURS_KEPT)),
+      async run({ signal }) {
+        const before = hoursAgo(clock, HOURS_KEPT);
+        await removeInBatches(signal, (most) => removeOldHours(db, before, most));
+      },
     },
     {
       name: "fail-unpaid-top-ups",
@@ -54,7 +58,10 @@ export function keepBooks({ db, clock, plans }: { db: Database; clock: Clock; pl
     {
       name: "forget-payment-events",
       seconds: 24 * 3_600,
-      run: () => removeOldEvents(db, hoursAgo(clock, EVENT_HOURS_KEPT)),
+      async run({ signal }) {
+        const before = hoursAgo(clock, EVENT_HOURS_KEPT);
+        await removeInBatches(signal, (most) => removeOldEvents(db, before, most));
+      },
     },
   ];
 }

@@ -108,7 +108,9 @@ export async function listUnreadWorkspaces(db: Queryable, most: number): Promise
   return rows.map(({ workspace_id }) => workspace_id);
 }
 
-/** Hours that no cap asks about any more. */
-export async function removeOldHours(db: Queryable, before: Date): Promise<void> {
-  await db.run(sql`delete from meter_hours where hour < ${before}`);
+/** Removes up to `most` of the hours that no cap asks about any more, and says how many. */
+export function removeOldHours(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from meter_hours where ctid = any(array(
+      select ctid from meter_hours where hour < ${before} order by hour limit ${most}))`);
 }

@@ -86,21 +86,26 @@ export async function failOldPayments(db: Queryable, before: Date, most: number)
     where t.workspace_id = old.workspace_id and t.id = old.id`);
 }
 
-/** @returns false for an event that was heard before, or is about a workspace that is not there */
+/** Writes down that an event was heard, of a workspace that is there. */
 export async function insertEvent(
   tx: Queryable,
   workspaceId: WorkspaceId,
   gateway: Gateway,
   eventId: string,
   now: Date,
-): Promise<boolean> {
+): Promise<"new" | "heard before" | "unknown workspace"> {
   const inserted = await tx.run(sql`
     insert into payment_events (workspace_id, gateway, event_id, received_at)
     select id, ${gateway}, ${eventId}, ${now} from workspaces where id = ${workspaceId}
     on conflict do nothing`);
-  return inserted === 1;
+  if (inserted === 1) return "new";
+  const workspace = await tx.row(sql`select from workspaces where id = ${workspaceId}`);
+  return workspace === undefined ? "unknown workspace" : "heard before";
 }
 
-export async function removeOldEvents(db: Queryable, before: Date): Promise<void> {
-  await db.run(sql`delete from payment_events where received_at < ${before}`);
+/** Removes up to `most`, and says how many. */
+export function removeOldEvents(db: Queryable, before: Date, most: number): Promise<number> {
+  return db.run(sql`
+    delete from payment_events where ctid = any(array(
+      select ctid from payment_events where received_at < ${before} order by received_at limit ${most}))`);
 }

@@ -35,8 +35,13 @@ export function registerPaymentPages(
       if (event === undefined)
         throw new ApiError("BAD_REQUEST", "This is not signed by the payment provider");
       const ignored = await db.transaction((tx) => hearPayment(tx, plans, gateway, event, now));
-      if (ignored !== null)
-        log.info({ event: event.id, because: ignored }, "a payment event changed nothing");
+      if (ignored !== null) {
+        const { because, isUncredited } = ignored;
+        const { workspaceId, transactionId, reference } = event.payment ?? {};
+        const concerned = { event: event.id, because, workspaceId, transactionId, reference };
+        if (isUncredited) log.error(concerned, "a payment was made and not credited");
+        else log.info(concerned, "a payment event changed nothing");
+      }
       return { received: true };
     });
     pages.get("/payments/done", (_request, reply) =>

@@ -73,6 +73,13 @@ export async function beginPayIn(
   }
 }
 
+/** Why an event changed nothing. */
+export interface Ignored {
+  readonly because: string;
+  /** Money came in, and nobody has it on the balance: somebody has to look, and to pay it back or credit it by hand. */
+  readonly isUncredited: boolean;
+}
+
 /**
  * What an event changes: a transaction that waited is completed or has failed, once. One that had failed because nobody
  * paid in time, and was paid after all, is completed: the money is there.
@@ -84,23 +91,27 @@ export async function hearPayment(
   gateway: PaymentGateway,
   event: PaymentEvent,
   now: Date,
-): Promise<string | null> {
+): Promise<Ignored | null> {
   const { payment } = event;
-  if (payment === null) return "it concerns no top-up";
+  const harmless = (because: string): Ignored => ({ because, isUncredited: false });
+  if (payment === null) return harmless("it concerns no top-up");
   const { workspaceId, transactionId, reference, cents, currency, outcome } = payment;
-  if (!(await insertEvent(tx, workspaceId, gateway.name, event.id, now))) return "it was heard before";
+  const uncredited = (because: string): Ignored => ({ because, isUncredited: outcome === "paid" });
+  const hearing = await insertEvent(tx, workspaceId, gateway.name, event.id, now);
+  if (hearing === "heard before") return harmless("it was heard before");
+  if (hearing === "unknown workspace") return uncredited("the workspace is unknown");
   await settle(tx, plans, workspaceId, now);
   const known = await findPayment(tx, workspaceId, transactionId, gateway.name);
-  if (known === undefined) return "the transaction is unknown";
+  if (known === undefined) return uncredited("the transaction is unknown");
   if (known.gateway_reference !== null && known.gateway_reference !== reference)
-    return "it is another payment";
-  if (known.status === "completed") return "it is completed";
+    return uncredited("it is another payment");
+  if (known.status === "completed") return harmless("it is completed");
   if (outcome === "failed") {
     await failPayment(tx, workspaceId, transactionId);
     return null;
   }
   if (currency !== known.currency || !new Big(known.amount).times(100).eq(cents)) {
-    return "amount or currency are others";
+    return uncredited("amount or currency are others");
   }
   await updateReference(tx, workspaceId, transactionId, reference);
   await completePayment(tx, workspaceId, transactionId, known.amount, now);

@@ -1,11 +1,16 @@
+import fastify from "fastify";
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { type EventChange, startFakeStripe } from "../../../../test/support/fake-stripe.ts";
 import { startService } from "../../../../test/support/service.ts";
+import { readConfig } from "../../../platform/config.ts";
 import { createLog } from "../../../platform/log.ts";
 import { changeWorkspace } from "../../workspaces/change.ts";
 import { keepBooks } from "../keep-books.ts";
 import { plans } from "../plans.ts";
+import { registerPaymentPages } from "./pages.ts";
+import { hearPayment } from "./pay-in.ts";
+import { stripeOf } from "./stripe.ts";
 
 const stripe = await startFakeStripe();
 const service = await startService({ env: stripe.env });
@@ -189,6 +194,64 @@ describe("an event", () => {
     await tell(body.data.transaction.id);
     const overview = (await call("GET", "/billing/overview", undefined, { key })).body.data;
     expect([overview.subscription_status, overview.balance]).toEqual(["active", "5.00"]);
+  });
+});
+
+describe("money that came in and is credited to nobody", () => {
+  const hear = async (id: string, change: EventChange) => {
+    const gateway = stripeOf(readConfig(stripe.env));
+    const body = stripe.event(id, change);
+    const event = gateway?.readEvent(Buffer.from(body), stripe.sign(body, clock.now()), clock.now());
+    if (!gateway || !event) throw new Error("no event");
+    return database.transaction((tx) => hearPayment(tx, plans, gateway, event, clock.now()));
+  };
+  const nobody = "019a0000-0000-7000-8000-000000000000";
+
+  test.each<[string, EventChange]>([
+    ["amount or currency are others", { session: { amount_total: 2_501 } }],
+    ["it is another payment", { session: { id: "cs_test_second" } }],
+    ["the transaction is unknown", { session: { client_reference_id: nobody } }],
+    ["the workspace is unknown", { session: { metadata: { workspace_id: nobody } } }],
+  ])("is told from an event without meaning: %s", async (because, change) => {
+    const id = await begin();
+    const told = { id: `evt_stray_${because}`, ...change };
+    expect(await hear(id, told)).toEqual({ because, isUncredited: true });
+    const unpaid = { ...told, id: `${told.id}_out`, type: "checkout.session.expired" };
+    expect((await hear(id, unpaid))?.isUncredited ?? false).toBe(false);
+  });
+
+  test("is none when the payment is credited already", async () => {
+    const id = await begin();
+    expect(await hear(id, { id: "evt_credit" })).toBeNull();
+    expect(await hear(id, { id: "evt_credit" })).toEqual({
+      because: "it was heard before",
+      isUncredited: false,
+    });
+    expect(await hear(id, { id: "evt_credit_again" })).toEqual({
+      because: "it is completed",
+      isUncredited: false,
+    });
+  });
+
+  test("is an error in the log, with the transaction", async () => {
+    const gateway = stripeOf(readConfig(stripe.env));
+    if (gateway === null) throw new Error("no gateway");
+    const lines: { level: number; transactionId?: string }[] = [];
+    const stream = { write: (line: string) => void lines.push(JSON.parse(line)) };
+    const pages = fastify({ logger: { level: "info", stream } });
+    registerPaymentPages(pages, { db: database, clock, plans, gateway });
+    const id = await begin();
+    const payload = stripe.event(id, { id: "evt_logged", session: { amount_total: 1 } });
+    const headers = {
+      "stripe-signature": stripe.sign(payload, clock.now()),
+      "content-type": "application/json",
+    };
+    const answer = await pages.inject({ method: "POST", url: "/payments/stripe", payload, headers });
+    expect(answer.statusCode).toBe(200);
+    expect(lines.filter(({ level }) => level >= 50)).toMatchObject([
+      { msg: "a payment was made and not credited", transactionId: id, event: "evt_logged" },
+    ]);
+    await pages.close();
   });
 });
 
