@@ -396,6 +396,17 @@ it("a job that takes long lets others have its place, and goes on where it was",
   expect([job?.status, rows.length, await used(workspaceId)]).toEqual(["completed", 3_000, 3_000]);
 });
 
+it("nothing is validated while its workspace is suspended", async () => {
+  const workspaceId = await newWorkspace();
+  const id = await start(workspaceId, lines(20));
+  await changeWorkspace(db, workspaceId, { is_suspended: true }, systemClock);
+  await attempt(workspaceId, id);
+  expect([(await findJob(db, workspaceId, id))?.status, await used(workspaceId)]).toEqual(["processing", 0]);
+  await changeWorkspace(db, workspaceId, { is_suspended: false }, systemClock);
+  await attemptToEnd(workspaceId, id);
+  expect([(await ended(workspaceId, id)).job?.status, await used(workspaceId)]).toEqual(["completed", 20]);
+});
+
 describe("the hourly cap", () => {
   it("lets a job go on in the next hour, and no server is asked about more than is covered", async () => {
     const workspaceId = await newWorkspace();

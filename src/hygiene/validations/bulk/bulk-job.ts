@@ -13,6 +13,7 @@ import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type JobHandler, type JobOutcome, PutBack } from "../../../platform/jobs/attempt.ts";
 import { INPUT_FILE } from "../../../platform/jobs/files.ts";
 import { createTurns } from "../../../platform/turns.ts";
+import { findWorkspace } from "../../../workspace/workspaces/store.ts";
 import type { Examiner } from "../examiner.ts";
 import { type AddressFile, readAddressFile } from "./address-file.ts";
 import { type Examined, examineBatch } from "./examine-batch.ts";
@@ -49,6 +50,8 @@ const AT_ONCE = 8;
 const CONNECTIONS = 2;
 /** Domains that all jobs of a process ask about together. */
 const DOMAINS_AT_ONCE = 100;
+/** How often it is looked whether a suspended workspace goes on. */
+const SUSPENDED_SECONDS = 60;
 /** Batches whose rows are read together. */
 const ROWS_OF = 100;
 
@@ -79,6 +82,8 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     const room = await HourlyRoom.open(deps, workspaceId);
 
     const workOff = async (batch: number, places: readonly number[], isLast: boolean) => {
+      const workspace = await findWorkspace(db, workspaceId);
+      if (workspace?.is_suspended) throw new PutBack(SUSPENDED_SECONDS);
       const { inside, outside } = room.take(addresses, places);
       const examined = await examineBatch({ clock, examiner, takeTurn }, addresses, inside, signal);
       const lots = Map.groupBy(examined, (one) => lotOf(one, isLast));
