@@ -1,13 +1,14 @@
 /** Blacklist checks: one now, monitors that repeat it, and the history of both. */
 import { Type } from "typebox";
 import { ApiError, invalid, notFound, overloaded } from "../../platform/errors.ts";
+import { dayField } from "../../platform/http/days.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { choiceField, pageFields, type QueryField, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
 import { isUuid } from "../../platform/ids.ts";
 import { refusalError } from "../../workspace/billing/refusal.ts";
 import { checkTypes, listChecks } from "./check-store.ts";
-import { dayField, momentsOf } from "./history-days.ts";
+import { momentsOf } from "./history-days.ts";
 import {
   countMonitors,
   findMonitor,

@@ -1,24 +1,7 @@
 /** `from` and `to` of the history: whole days, the last one included. */
 import { Temporal } from "temporal-polyfill";
-import { Type } from "typebox";
 import { invalid } from "../../platform/errors.ts";
-import type { QueryField } from "../../platform/http/query.ts";
-
-/** YYYY-MM-DD, or undefined when absent; anything else is refused. */
-export function dayField(description: string): QueryField<Temporal.PlainDate | undefined> {
-  return {
-    schema: Type.String({ format: "date", description }),
-    read(text, name) {
-      if (text === undefined || text === "") return undefined;
-      try {
-        if (/^\d{4}-\d\d-\d\d$/.test(text)) return Temporal.PlainDate.from(text);
-      } catch {
-        // No day of the calendar.
-      }
-      throw invalid({ field: name, message: `${name} must be a day such as 2026-03-31` });
-    },
-  };
-}
+import { startOfDay } from "../../platform/http/days.ts";
 
 /**
  * The moments between which days lie in a time zone.
@@ -32,7 +15,6 @@ export function momentsOf(
   if (from && to && Temporal.PlainDate.compare(from, to) > 0) {
     throw invalid({ field: "to", message: "to must not be before from" });
   }
-  const begin = (day: Temporal.PlainDate | undefined) =>
-    day && new Date(day.toZonedDateTime(timezone).epochMilliseconds);
+  const begin = (day: Temporal.PlainDate | undefined) => day && startOfDay(day, timezone);
   return { since: begin(from), before: begin(to?.add({ days: 1 })) };
 }

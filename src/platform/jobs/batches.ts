@@ -7,12 +7,13 @@ const BATCH = 5_000;
 export async function removeInBatches(
   signal: AbortSignal,
   remove: (most: number) => Promise<number>,
+  most = BATCH,
 ): Promise<number> {
   let total = 0;
   while (!signal.aborted) {
-    const removed = await remove(BATCH);
+    const removed = await remove(most);
     total += removed;
-    if (removed < BATCH) break;
+    if (removed < most) break;
   }
   return total;
 }

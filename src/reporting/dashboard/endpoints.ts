@@ -5,6 +5,7 @@ import type { Counts } from "../../messages/counters/counters.ts";
 import { reports } from "../../messages/resource.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
+import { startOfDay } from "../../platform/http/days.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { Timestamp } from "../../platform/http/shapes.ts";
 import { totals } from "../counters/store.ts";
@@ -77,8 +78,7 @@ export function dashboardEndpoints({ db, clock }: { db: Database; clock: Clock }
 
 export function startOfMonth(now: Date, timeZone: string): Date {
   const { year, month } = Temporal.Instant.fromEpochMilliseconds(now.getTime()).toZonedDateTimeISO(timeZone);
-  const start = Temporal.PlainDate.from({ year, month, day: 1 }).toZonedDateTime(timeZone);
-  return new Date(start.epochMilliseconds);
+  return startOfDay(Temporal.PlainDate.from({ year, month, day: 1 }), timeZone);
 }
 
 function monthStats(counts: Counts): Static<typeof MonthStats> {

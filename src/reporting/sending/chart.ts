@@ -3,7 +3,6 @@ import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
 import type { Counts } from "../../messages/counters/counters.ts";
 import { invalid } from "../../platform/errors.ts";
-import type { QueryField } from "../../platform/http/query.ts";
 import { attemptedOf, deliveredOf } from "../rates.ts";
 
 const DEFAULT_DAYS = 30;
@@ -24,26 +23,6 @@ export const ChartDay = Type.Object(
   },
   { $id: "ChartDay" },
 );
-
-/** YYYY-MM-DD, or undefined when absent. */
-export const dateField: QueryField<Temporal.PlainDate | undefined> = {
-  schema: Type.String({
-    format: "date",
-    description: "YYYY-MM-DD, inclusive, in the workspace's time zone.",
-  }),
-  read(text, name) {
-    if (text === undefined || text === "") return undefined;
-    const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text) ?? [];
-    try {
-      return Temporal.PlainDate.from(
-        { year: Number(year), month: Number(month), day: Number(day) },
-        { overflow: "reject" },
-      );
-    } catch {
-      throw invalid({ field: name, message: `${name} must be a date, such as 2026-11-21` });
-    }
-  },
-};
 
 export interface Days {
   readonly from: Temporal.PlainDate;

@@ -1,16 +1,17 @@
 /** How sending goes: by day, and in one word. */
-import type { Temporal } from "temporal-polyfill";
 import { Type } from "typebox";
 import { reports } from "../../messages/resource.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
+import { dayField, startOfDay } from "../../platform/http/days.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { countsByDay, totals } from "../counters/store.ts";
-import { ChartDay, chartOf, dateField, daysOf } from "./chart.ts";
+import { ChartDay, chartOf, daysOf } from "./chart.ts";
 import { Health, healthOf } from "./health.ts";
 
 const DAY_MS = 86_400_000;
 const HEALTH_DAYS = 30;
+const day = dayField("YYYY-MM-DD, inclusive, in the workspace's time zone.");
 
 export function sendingReportEndpoints({ db, clock }: { db: Database; clock: Clock }): Endpoint[] {
   const needs = need(reports, "read");
@@ -21,12 +22,15 @@ export function sendingReportEndpoints({ db, clock }: { db: Database; clock: Clo
       path: "/stats/chart",
       summary: "Daily delivery figures, every day present; the last 30 days by default",
       needs,
-      query: { start_date: dateField, end_date: dateField },
+      query: { start_date: day, end_date: day },
       answer: Type.Array(ChartDay),
       message: "Daily figures",
       async handle({ caller: { workspaceId, timezone }, query }) {
         const days = daysOf(query, clock.now(), timezone);
-        const span = { from: startOf(days.from, timezone), to: startOf(days.to.add({ days: 1 }), timezone) };
+        const span = {
+          from: startOfDay(days.from, timezone),
+          to: startOfDay(days.to.add({ days: 1 }), timezone),
+        };
         return chartOf(days, await countsByDay(db, workspaceId, timezone, span));
       },
     }),
@@ -45,8 +49,4 @@ export function sendingReportEndpoints({ db, clock }: { db: Database; clock: Clo
       },
     }),
   ];
-}
-
-function startOf(date: Temporal.PlainDate, timeZone: string): Date {
-  return new Date(date.toZonedDateTime(timeZone).epochMilliseconds);
 }

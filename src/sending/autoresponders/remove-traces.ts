@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
+import { removeInBatches } from "../../platform/jobs/batches.ts";
 import type { Recurring } from "../../platform/jobs/schedule.ts";
 import type { Page } from "./runs-store.ts";
 import {
@@ -17,7 +18,6 @@ import {
 } from "./traces-store.ts";
 
 const DAY_SECONDS = 24 * 3_600;
-const STEP = 5_000;
 
 export interface TracesDeps {
   readonly db: Database;
@@ -34,26 +34,21 @@ export function removeAutoresponderTraces(deps: TracesDeps): Recurring {
 }
 
 /** Until nothing is left to remove or `signal` says stop; one that is cut short begins again the next time. */
-export async function removeTraces(
-  { db, clock, step = STEP }: TracesDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const whileFull = async (remove: () => Promise<number>) => {
-    while (!signal.aborted && (await remove()) === step);
-  };
-  const pages = (look: (after: string | null) => Promise<Page>) => {
+export async function removeTraces({ db, clock, step }: TracesDeps, signal: AbortSignal): Promise<void> {
+  const inBatches = (remove: (most: number) => Promise<number>) => removeInBatches(signal, remove, step);
+  const pages = (look: (after: string | null, most: number) => Promise<Page>) => {
     let after: string | null = null;
-    return whileFull(async () => {
-      const { seen, last } = await look(after);
+    return inBatches(async (most) => {
+      const { seen, last } = await look(after, most);
       after = last;
       return seen;
     });
   };
   for (const one of await listTraced(db)) {
-    if (one.is_deleted) await whileFull(() => removeRunsOfDeleted(db, one, step));
-    await pages((after) => removeForgottenMails(db, one, after, step));
-    if (!one.is_deleted) await pages((after) => removeFinishedRuns(db, one, after, step, clock.now()));
-    await whileFull(() => removeUnusedContents(db, one, step));
+    if (one.is_deleted) await inBatches((most) => removeRunsOfDeleted(db, one, most));
+    await pages((after, most) => removeForgottenMails(db, one, after, most));
+    if (!one.is_deleted) await pages((after, most) => removeFinishedRuns(db, one, after, most, clock.now()));
+    await inBatches((most) => removeUnusedContents(db, one, most));
     if (signal.aborted) return;
     if (one.is_deleted) await removeCounters(db, one);
   }

@@ -3,19 +3,18 @@
  * as the log knows the messages. Afterwards nothing of the campaign is needed any more, and it goes, in bounded steps.
  */
 import type { Database } from "../../platform/database/pool.ts";
+import { removeInBatches } from "../../platform/jobs/batches.ts";
 import { listForgotten, removeCounters, removeLinkClicks, removeRecipients } from "./traces-store.ts";
-
-const STEP = 5_000;
 
 /** Until nothing is left to remove or `signal` says stop; one that is cut short goes on the next time. */
 export async function removeTraces(
   db: Database,
   signal: AbortSignal,
-  { step = STEP }: { readonly step?: number } = {},
+  { step }: { readonly step?: number } = {},
 ): Promise<void> {
   for (const campaign of await listForgotten(db)) {
     for (const remove of [removeRecipients, removeLinkClicks]) {
-      while (!signal.aborted && (await remove(db, campaign, step)) === step);
+      await removeInBatches(signal, (most) => remove(db, campaign, most), step);
     }
     if (signal.aborted) return;
     await db.transaction((tx) => removeCounters(tx, campaign));
