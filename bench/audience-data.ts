@@ -4,7 +4,7 @@
  */
 
 import sql from "sql-template-tag";
-import { insertMembers } from "../src/audience/subscribers/door.ts";
+import { insertMembers } from "../src/audience/subscribers/arrivals.ts";
 import { stage, staged } from "../src/audience/subscribers/staging.ts";
 import type { Database } from "../src/platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../src/platform/ids.ts";

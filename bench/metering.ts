@@ -73,7 +73,12 @@ async function acceptRate(db: Database, source: "api" | "platform", cap: number 
   const settings = { name: "Metering", timezone: "UTC", plan: "scale" } as const;
   const { workspace } = await createWorkspace(db, settings, systemClock);
   if (cap !== null)
-    await changeWorkspace(db, workspace.id, { plan: "enterprise", hourly_cap: cap }, systemClock);
+    await changeWorkspace(
+      db,
+      workspace.id,
+      { plan: "enterprise", hourly_cap: cap },
+      { clock: systemClock, plans },
+    );
   await readMeter(db, workspace.id);
   const acceptor = createAcceptor({ db, clock: systemClock, plans, onCommitted: () => {} });
   const html = htmlOfLength(1_000);

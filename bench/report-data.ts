@@ -5,7 +5,7 @@
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { counters, engagementCounters, eventCounters } from "../src/messages/counters/counters.ts";
-import { DAY, keysOf, quarterOf, WEEK } from "../src/messages/counters/notes-store.ts";
+import { DAY, EIGHTH, keysOf, quarterOf, WEEK } from "../src/messages/counters/notes-store.ts";
 import { ensurePartitions } from "../src/messages/partitions.ts";
 import { storedStatuses } from "../src/messages/states.ts";
 import { systemClock } from "../src/platform/clock.ts";
@@ -241,6 +241,7 @@ async function fillCounters(db: Queryable): Promise<void> {
       insert into ${raw(table)} (${named(to)}, ${named(counters)})
       select ${named(values)}, ${sums(counters)} from counted group by ${named(values)} order by ${named(values)}`);
   await fill("report_quarters", keys.slice(0, 3));
+  await fill("report_eighths", ["workspace_id", EIGHTH, "source"], ["workspace_id", "eighth", "source"]);
   await fill("report_origins", ["workspace_id", "source", "origin_id"]);
   await fill("report_domain_days", ["workspace_id", DAY, "domain"], ["workspace_id", "day", "domain"]);
   await fill("report_domain_weeks", ["workspace_id", WEEK, "domain"], ["workspace_id", "week", "domain"]);

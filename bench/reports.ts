@@ -192,6 +192,7 @@ const campaignPaths = (campaignId: string, wholeAddress: string) =>
 async function repeatCounters(database: Database, workspaceId: WorkspaceId): Promise<void> {
   for (const [table, time] of [
     ["report_quarters", "quarter"],
+    ["report_eighths", "eighth"],
     ["report_domain_days", "day"],
     ["report_sender_days", "day"],
     ["report_ip_days", "day"],
@@ -216,7 +217,7 @@ async function repeatCounters(database: Database, workspaceId: WorkspaceId): Pro
     insert into report_domain_weeks (workspace_id, week, domain, ${join(counters.map((counter) => raw(counter)))})
     select workspace_id, date_trunc('week', day)::date as week, domain, ${sums} from report_domain_days
     where workspace_id = ${workspaceId} group by 1, 2, 3 order by 1, 2, 3`);
-  for (const table of ["report_quarters", "report_domain_days", "report_domain_weeks"]) {
+  for (const table of ["report_quarters", "report_eighths", "report_domain_days", "report_domain_weeks"]) {
     await database.run(raw(`vacuum analyze ${table}`));
   }
 }

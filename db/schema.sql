@@ -682,7 +682,6 @@ create table memberships (
   workspace_id uuid not null,
   mailing_list_id uuid not null,
   subscriber_id uuid not null,
-  id uuid default gen_random_uuid() not null,
   status text not null,
   source text,
   subscribed_at timestamp with time zone not null,
@@ -785,8 +784,10 @@ create table meters (
   period_start timestamp with time zone not null,
   used bigint not null,
   paid numeric(20,6) default 0 not null,
+  covered bigint default 0 not null,
   PRIMARY KEY (workspace_id, kind, period_start),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  CHECK ((covered >= 0)),
   CHECK ((paid >= (0)::numeric))
 );
 
@@ -810,6 +811,31 @@ create table payment_events (
   CHECK ((gateway = 'stripe'::text))
 );
 CREATE INDEX payment_events_by_age ON payment_events USING btree (received_at);
+
+create table postmaster_domains (
+  workspace_id uuid not null,
+  domain text not null,
+  due_at timestamp with time zone not null,
+  is_registered boolean default false not null,
+  day date,
+  spam_rate double precision,
+  spf_success_rate double precision,
+  dkim_success_rate double precision,
+  dmarc_success_rate double precision,
+  encryption_rate double precision,
+  delivery_error_rate double precision,
+  PRIMARY KEY (workspace_id, domain),
+  FOREIGN KEY (workspace_id, domain) REFERENCES sending_domains(workspace_id, domain) ON DELETE CASCADE,
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table postmaster_standing (
+  only_row boolean default true not null,
+  is_authorised boolean not null,
+  told_at timestamp with time zone not null,
+  PRIMARY KEY (only_row),
+  CHECK (only_row)
+);
 
 create table receipt_counters (
   workspace_id uuid not null,
@@ -881,6 +907,32 @@ create table report_domain_weeks (
   PRIMARY KEY (workspace_id, week, domain)
 );
 CREATE INDEX report_domain_weeks_with_bounces ON report_domain_weeks USING btree (workspace_id, week) INCLUDE (domain, hard_bounces, soft_bounces, block_bounces) WHERE (((hard_bounces + soft_bounces) + block_bounces) <> 0);
+
+create table report_eighths (
+  workspace_id uuid not null,
+  eighth timestamp with time zone not null,
+  source text not null,
+  queued integer default 0 not null,
+  deferred integer default 0 not null,
+  delivered integer default 0 not null,
+  bounced integer default 0 not null,
+  failed integer default 0 not null,
+  suppressed integer default 0 not null,
+  cancelled integer default 0 not null,
+  complained integer default 0 not null,
+  unique_opens integer default 0 not null,
+  unique_clicks integer default 0 not null,
+  opens integer default 0 not null,
+  clicks integer default 0 not null,
+  machine_opens integer default 0 not null,
+  machine_clicks integer default 0 not null,
+  unsubscribed integer default 0 not null,
+  hard_bounces integer default 0 not null,
+  soft_bounces integer default 0 not null,
+  block_bounces integer default 0 not null,
+  complaints integer default 0 not null,
+  PRIMARY KEY (workspace_id, eighth, source)
+);
 
 create table report_ip_days (
   workspace_id uuid not null,
@@ -1133,6 +1185,17 @@ create table soft_bounces (
   PRIMARY KEY (workspace_id, address)
 );
 CREATE INDEX soft_bounces_by_age ON soft_bounces USING btree (last_failed_at);
+
+create table sts_policies (
+  domain text not null,
+  id text not null,
+  mode text not null,
+  mx text[] not null,
+  max_age_seconds integer not null,
+  fetched_at timestamp with time zone not null,
+  PRIMARY KEY (domain),
+  CHECK ((mode = ANY (ARRAY['enforce'::text, 'testing'::text, 'none'::text])))
+);
 
 create table submissions (
   workspace_id uuid not null,

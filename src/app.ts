@@ -5,8 +5,8 @@
 import type { FastifyInstance } from "fastify";
 import { createWaker } from "./delivery/channel.ts";
 import { registerInbox } from "./delivery/inbox.ts";
+import { countQueue } from "./delivery/queue-store.ts";
 import { readGateway } from "./delivery/sms/gateway-settings.ts";
-import { countQueue } from "./delivery/store.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { proberFor } from "./hygiene/probe/prober.ts";
 import { isTrackingDomain } from "./identity/tracking-domains/store.ts";
@@ -28,7 +28,7 @@ import { createSecrets } from "./platform/secrets.ts";
 import { createEngagementReactions, onUnsubscribed } from "./reactions.ts";
 import { createAcceptor } from "./sending/accept.ts";
 import { findContentToSend, findSentMail } from "./sending/autoresponders/mail-store.ts";
-import { createMailAgain } from "./sending/campaigns/mail-again.ts";
+import { createMailAgain } from "./sending/campaigns/mail/mail-again.ts";
 import { receiptKey } from "./sending/sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sending/sms/receipt-page.ts";
 import type { Services } from "./services.ts";

@@ -6,7 +6,7 @@ import { renewCounts } from "./audience/segments/counts.ts";
 import { expireHardBounces } from "./audience/suppression-lists/expire.ts";
 import { removeOldCaptured } from "./delivery/capture-store.ts";
 import { notifyWorkers } from "./delivery/channel.ts";
-import { releaseHeldBack } from "./delivery/store.ts";
+import { releaseHeldBack } from "./delivery/queue-store.ts";
 import { createChecker, createZonesResolver } from "./hygiene/blacklist/checker.ts";
 import { blacklistTasks } from "./hygiene/blacklist/run-monitors.ts";
 import { readZones } from "./hygiene/blacklist/zones.ts";
@@ -26,10 +26,13 @@ import { createResolver } from "./platform/dns.ts";
 import { cleanUp } from "./platform/jobs/clean-up.ts";
 import { type JobRunner, startRunner } from "./platform/jobs/runner.ts";
 import type { Recurring } from "./platform/jobs/schedule.ts";
+import { askGoogleDaily, type PostmasterDeps } from "./reporting/postmaster/ask-daily.ts";
+import { readCredentials } from "./reporting/postmaster/credentials.ts";
+import { createGoogle } from "./reporting/postmaster/google.ts";
 import { advanceAutoresponders } from "./sending/autoresponders/advance.ts";
 import { removeAutoresponderTraces } from "./sending/autoresponders/remove-traces.ts";
-import { advanceCampaigns } from "./sending/campaigns/advance.ts";
-import { refreshScores } from "./sending/campaigns/refresh-scores.ts";
+import { refreshScores } from "./sending/campaigns/counters/refresh-scores.ts";
+import { advanceCampaigns } from "./sending/campaigns/lifecycle/advance.ts";
 import { removeTraces } from "./sending/campaigns/remove-traces.ts";
 import { createPlatformMail } from "./sending/platform-mail.ts";
 import type { Services } from "./services.ts";
@@ -131,6 +134,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       onListingChanged: announceListing,
     }),
     ...keepBooks({ db: database, clock, plans }),
+    ...askGoogle(config.GOOGLE_POSTMASTER_CREDENTIALS, { db: database, clock }),
     forgetInbound({ db: database, clock }),
     releaseHeldBackMail({
       db: database,
@@ -205,4 +209,9 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       },
     },
   ];
+}
+
+/** Nothing without credentials. */
+function askGoogle(file: unknown, deps: Pick<PostmasterDeps, "db" | "clock">): Recurring[] {
+  return file === null ? [] : [askGoogleDaily({ ...deps, google: createGoogle(readCredentials(file)) })];
 }

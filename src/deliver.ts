@@ -5,8 +5,8 @@
 import { addressOf, judgeRecipients } from "./audience/suppression-lists/judge.ts";
 import type { FindIdentity } from "./delivery/compose.ts";
 import type { Examine, Finding } from "./delivery/examination.ts";
+import type { LeasedMessage } from "./delivery/lease-store.ts";
 import { returnPathKey } from "./delivery/return-path-key.ts";
-import type { LeasedMessage } from "./delivery/store.ts";
 import { startDeliveryWorker, type WorkerOptions } from "./delivery/worker.ts";
 import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";
 import { returnPathHost } from "./identity/return-path.ts";
@@ -20,7 +20,7 @@ import { lowerThreadPoolPriority } from "./platform/thread-pool.ts";
 import { createReactions } from "./reactions.ts";
 import { createAutoresponderMail } from "./sending/autoresponders/leased-mail.ts";
 import { listStoppedIds } from "./sending/autoresponders/store.ts";
-import { type CampaignMailDeps, createCampaignMail } from "./sending/campaigns/leased-mail.ts";
+import { type CampaignMailDeps, createCampaignMail } from "./sending/campaigns/mail/leased-mail.ts";
 import { findRouteFields, listHaltedIds } from "./sending/campaigns/store.ts";
 import { receiptKey, receiptLink } from "./sending/sms/receipt-link.ts";
 import { createServices, type Services } from "./services.ts";

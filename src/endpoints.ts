@@ -51,6 +51,7 @@ import {
   isListInUse,
   isRouteInUse,
   isSegmentInUse,
+  isSenderInUse,
   isTrackingDomainInUse,
   listLastCampaigns,
 } from "./sending/campaigns/store.ts";
@@ -116,6 +117,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       config,
       resolverFor,
       onVerification: announceVerification,
+      isInUse: (tx, workspaceId, domain) => isSenderInUse(tx, workspaceId, { domain }),
     }),
     ...domainReportEndpoints({ db: database, clock }),
     ...verifiedSenderEndpoints({
@@ -124,6 +126,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       secrets,
       publicUrl,
       sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
+      isInUse: (tx, workspaceId, email) => isSenderInUse(tx, workspaceId, { email }),
     }),
     ...dkimEndpoints({ db: database, clock, secrets, resolverFor }),
     ...trackingDomainEndpoints({
@@ -206,6 +209,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       findListings: listedCountOf,
       hasSendingIp: async (db, workspaceId) =>
         (await listSendingIps(db, workspaceId)).some(({ is_active }) => is_active),
+      hasGooglePostmaster: config.GOOGLE_POSTMASTER_CREDENTIALS !== null,
     }),
     ...jobEndpoints({ db: database, dataDir: config.DATA_DIR, onEnded: createJobReaction(clock) }),
     ...webhookEndpoints({ db: database, clock, secrets, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS }),

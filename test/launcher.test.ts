@@ -35,6 +35,7 @@ console.log(JSON.stringify({
   version: process.version,
   arguments: process.argv.slice(2),
   threads: Number(process.env.UV_THREADPOOL_SIZE),
+  options: process.env.NODE_OPTIONS,
   cache: process.env.NODE_COMPILE_CACHE,
   path: process.env.PATH,
 }));
@@ -47,6 +48,7 @@ interface Report {
   version: string;
   arguments: string[];
   threads: number;
+  options: string;
   cache: string;
   path: string;
 }
@@ -84,6 +86,7 @@ describe.each(launchers)("on %s", (_name, node) => {
     expect(report.version).toMatch(/^v24\./);
     expect(report.arguments).toEqual(["end", "--flag", "two words"]);
     expect(report.threads).toBeGreaterThanOrEqual(4);
+    expect(report.options).toMatch(/^--max-semi-space-size=\d+( |$)/);
     expect(report.cache).not.toBe("");
     const [first = ""] = report.path.split(delimiter);
     expect(execFileSync(join(first, "node"), ["--version"], { encoding: "utf8" })).toMatch(/^v24\./);

@@ -4,6 +4,8 @@
 alter table meters drop constraint meters_used_check;
 -- USD, for what lay beyond the allowance: more than that is never given back.
 alter table meters add column paid numeric(20, 6) not null default 0 check (paid >= 0);
+-- The least that the period includes: what a bigger plan covered of it, before a smaller one came.
+alter table meters add column covered bigint not null default 0 check (covered >= 0);
 
 -- What a gateway has told, so that it is heard once.
 create table payment_events (

@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import type { Queryable } from "../platform/database/pool.ts";
 import { findReportMiscounts } from "../reporting/counters/recount-store.ts";
-import { findCampaignMiscounts } from "../sending/campaigns/recount-store.ts";
+import { findCampaignMiscounts } from "../sending/campaigns/counters/recount-store.ts";
 import { withDatabase } from "./database.ts";
 import { json, table } from "./output.ts";
 import type { CliOptions } from "./program.ts";

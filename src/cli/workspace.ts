@@ -1,7 +1,9 @@
 /** `posthaste workspace …`: the tenants of this installation. */
 import type { Command } from "commander";
 import { systemClock } from "../platform/clock.ts";
+import { readConfig } from "../platform/config.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
+import { readPlans } from "../workspace/billing/plans-file.ts";
 import { createWorkspace } from "../workspace/create-workspace.ts";
 import { readName } from "../workspace/name.ts";
 import { changeWorkspace, type WorkspaceChanges } from "../workspace/workspaces/change.ts";
@@ -49,8 +51,9 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
   };
 
   const change = async (options: Named, changes: WorkspaceChanges): Promise<void> => {
+    const plans = readPlans(readConfig(environment).PLANS_FILE);
     const changed = await withDatabase(environment, (db) =>
-      changeWorkspace(db, options.workspace, changes, systemClock),
+      changeWorkspace(db, options.workspace, changes, { clock: systemClock, plans }),
     );
     show([changed], changed, options);
   };

@@ -6,8 +6,8 @@ import type { Database } from "../platform/database/pool.ts";
 import { captureReply } from "./capture-replies.ts";
 import { insertCaptured, type NewCaptured } from "./capture-store.ts";
 import { type ComposeOptions, prepare } from "./compose.ts";
+import type { LeasedMessage } from "./lease-store.ts";
 import type { TransactionResult } from "./smtp-outcome.ts";
-import type { LeasedMessage } from "./store.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 const BATCH = 100;

@@ -16,8 +16,8 @@ import { encodeReturnPath } from "../mail/verp.ts";
 import type { StoredAttachment } from "../messages/store.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import type { MessageContent } from "./examination.ts";
+import type { LeasedMessage } from "./lease-store.ts";
 import type { Transaction } from "./smtp-envelope.ts";
-import type { LeasedMessage } from "./store.ts";
 import type { TransportEvents } from "./transport.ts";
 
 /** What the engine has to be told about a sender, by nouns it does not know. */
@@ -77,8 +77,8 @@ interface Written extends Pick<Composed, "subject" | "smtpUtf8"> {
   /** What is signed. */
   readonly headers: readonly HeaderField[];
   readonly body: Buffer;
-  /** Both, as they are sent. */
-  readonly octets: Buffer;
+  /** The message as it is sent, with further fields in front: joined once, for it is the largest thing made here. */
+  readonly behind: (fields: readonly HeaderField[]) => Buffer;
   /** Where it is not that of From's domain. */
   readonly returnPathHost: string | null;
 }
@@ -97,13 +97,13 @@ async function compose(
   ];
   const { raw } = message;
   const written = raw === null ? write(message, ours) : complete(message, raw, ours);
-  const { headers, body, octets, subject, smtpUtf8 } = written;
+  const { headers, body, subject, smtpUtf8 } = written;
   const signature = signingKey && (await signDkim({ ...signingKey, headers, body, timestamp: new Date() }));
   return {
     subject,
     mailFrom: `${token}@${written.returnPathHost ?? returnPathHost}`,
     rcptTo: recipientOf(message),
-    message: signature === null ? octets : behind([["DKIM-Signature", signature]], octets),
+    message: written.behind(signature === null ? [] : [["DKIM-Signature", signature]]),
     smtpUtf8,
   };
 }
@@ -141,8 +141,8 @@ function write(message: LeasedMessage, ours: readonly HeaderField[]): Written {
     ],
   });
   const { headers, body } = composed;
-  const octets = renderMessage(headers, body);
-  return { subject, headers, body, octets, returnPathHost, smtpUtf8: composed.needsSmtpUtf8 };
+  const behind = (fields: readonly HeaderField[]) => renderMessage([...fields, ...headers], body);
+  return { subject, headers, body, behind, returnPathHost, smtpUtf8: composed.needsSmtpUtf8 };
 }
 
 /** What a client of the submission port wrote goes out octet by octet, behind the fields that are this message's own. */
@@ -154,15 +154,10 @@ function complete(message: LeasedMessage, raw: Buffer, ours: readonly HeaderFiel
     subject: message.subject,
     headers: [...ours, ...given],
     body: raw.subarray(section.bodyStart),
-    octets: behind(ours, raw),
+    behind: (fields) => Buffer.concat([Buffer.from(renderHeaders([...fields, ...ours])), raw]),
     returnPathHost: null,
     smtpUtf8: needsSmtpUtf8(recipientOf(message)) || !isAscii(raw.subarray(0, section.bodyStart)),
   };
-}
-
-/** A message with further fields in front. */
-function behind(fields: readonly HeaderField[], octets: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(renderHeaders(fields)), octets]);
 }
 
 function storedContent(message: LeasedMessage): MessageContent {

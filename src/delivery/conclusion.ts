@@ -3,10 +3,11 @@
  */
 import { classifyReply } from "../mail/smtp-reply.ts";
 import { type Classification, type Outcome, type TlsNote, unclassified } from "../messages/outcome.ts";
+import type { LeasedMessage } from "./lease-store.ts";
 import type { Unroutable } from "./mx.ts";
 import { nextAttemptAt } from "./retry.ts";
+import type { Settlement } from "./settlement-store.ts";
 import type { TransactionResult } from "./smtp-outcome.ts";
-import type { LeasedMessage, Settlement } from "./store.ts";
 
 /** A settled lease with its news; without an outcome the message only waits (its lane was full or cooling down). */
 export interface Conclusion {
@@ -30,17 +31,14 @@ export interface Attempt {
   readonly isSourceChosen?: boolean;
   /** What protected it; null or missing when nobody was spoken to. */
   readonly tls?: TlsNote | null;
-  /** It was made, or would have been, through a relay that the workspace named. */
-  readonly isOwnRelay?: boolean;
 }
 
 /** Settles an attempt. `random` is from 0 to 1, for the jitter of the retry. */
 export function conclude(attempt: Attempt, now: Date, random: number): Conclusion {
   const { message, result, mxHost, sourceIp = null, isSourceChosen = false, tls = null } = attempt;
-  const { isOwnRelay = false } = attempt;
   const { status, waitSeconds, isAddressFault, classification } = judge(result);
   const { code, enhanced: enhancedCode, text: detail } = replyOf(result);
-  const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls, isOwnRelay };
+  const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls };
   const news = { ...unclassified, ...about, detail };
   const nextSourceIp = isSourceChosen ? sourceIp : null;
   if (status === "deferred") return putOff(message, now, news, { waitSeconds, random, nextSourceIp });
@@ -127,7 +125,9 @@ export function postpone(
     };
   }
   const dueAt = Math.min(now.getTime() + seconds * 1000, expires_at.getTime());
-  return { settlement: { ...settlementOf(message, attempts, new Date(dueAt)), sourceIp }, outcome: null };
+  const routingVersion = sourceIp === null || attempts > 0 ? null : message.routing_version;
+  const settlement = { ...settlementOf(message, attempts, new Date(dueAt)), sourceIp, routingVersion };
+  return { settlement, outcome: null };
 }
 
 /** What is said of a message without anybody having been asked. */

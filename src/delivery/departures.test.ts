@@ -196,7 +196,6 @@ test("a smart host is reached with its own port and account, and with nobody els
       session: { port: 2525, implicitTls: false, credentials: { user: "user", password: "secret" } },
       sourceIp: null,
       allowance: null,
-      isOwnRelay: true,
     },
   });
 });

@@ -5,6 +5,7 @@
 import type { Clock } from "../platform/clock.ts";
 import { Answers } from "../platform/remember.ts";
 import type { Destination, FindRoute, Route } from "./destination.ts";
+import type { LeasedMessage } from "./lease-store.ts";
 import type { localNetworks } from "./local-networks.ts";
 import type { Unroutable } from "./mx.ts";
 import type { OtherMachines } from "./other-machines.ts";
@@ -19,7 +20,6 @@ import {
   wayOf,
 } from "./routing.ts";
 import type { SessionSettings } from "./sessions.ts";
-import type { LeasedMessage } from "./store.ts";
 import { untilTomorrow } from "./warm-up.ts";
 import type { Allowance, WarmUpAllowances } from "./warm-up-allowances.ts";
 
@@ -41,14 +41,12 @@ export interface Exit {
   /** The source address that was chosen. */
   readonly sourceIp: string | null;
   readonly allowance: Allowance | null;
-  /** It leads through a relay that the workspace named. */
-  readonly isOwnRelay: boolean;
 }
 
 export type Departure =
   | { readonly kind: "go"; readonly destination: Destination; readonly exit: Exit | null }
   /** Nobody can be asked. */
-  | { readonly kind: "ended"; readonly result: Unroutable; readonly isOwnRelay?: boolean }
+  | { readonly kind: "ended"; readonly result: Unroutable }
   /** Back to the queue without an attempt; from `sourceIp` it is to leave. */
   | {
       readonly kind: "wait";
@@ -103,9 +101,9 @@ export function createDepartures(deps: DepartureDeps): FindDeparture {
     const { host, ...session } = readRelay(new URL(url));
     const findRoute = await relays.get(host, async () => deps.routeToRelay(host));
     const route = await findRoute(message.domain);
-    if ("outcome" in route) return { kind: "ended", result: route, isOwnRelay: true };
+    if ("outcome" in route) return { kind: "ended", result: route };
     const key = `relay ${ruleId} ${message.routing_version}`;
-    const exit = { key, session, sourceIp: null, allowance: null, isOwnRelay: true };
+    const exit = { key, session, sourceIp: null, allowance: null };
     return { kind: "go", destination: route, exit };
   };
 
@@ -180,7 +178,7 @@ function departFrom(
   return {
     kind: "go",
     destination,
-    exit: { key: `${ip} ${hostname ?? ""}`, session, sourceIp: ip, allowance, isOwnRelay: false },
+    exit: { key: `${ip} ${hostname ?? ""}`, session, sourceIp: ip, allowance },
   };
 }
 

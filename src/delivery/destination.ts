@@ -10,7 +10,7 @@ import { Answers } from "../platform/remember.ts";
 import { type Lane, laneFor } from "./lanes.ts";
 import { findMailHosts, type MailHost, siteName, type Unroutable } from "./mx.ts";
 import { isBinding } from "./smtp-tls.ts";
-import { type FindTlsa, withTlsDemands } from "./tls-demands.ts";
+import { type DaneLookups, withTlsDemands } from "./tls-demands.ts";
 
 const KEPT_MS = 5 * 60_000;
 const MOST_KEPT = 50_000;
@@ -36,16 +36,16 @@ export function routeByMx(options: {
   /** The MTA-STS policy of a domain. */
   findPolicy?: ((domain: string) => Promise<StsPolicy | null>) | null;
   /** For DANE, to which `resolver` has to tell the truth about DNSSEC. */
-  findTlsa?: FindTlsa | null;
+  dane?: DaneLookups | null;
 }): FindRoute {
-  const { resolver, allowPrivate, lanes, findPolicy, findTlsa = null } = options;
+  const { resolver, allowPrivate, lanes, findPolicy, dane = null } = options;
   return remembering(async (domain) => {
     const [found, policy = null] = await Promise.all([
       findMailHosts(resolver, domain, { allowPrivate }),
       findPolicy?.(domain),
     ]);
     if (found.outcome === "unroutable") return found;
-    const hosts = await withTlsDemands(found.hosts, { domain, policy, findTlsa });
+    const hosts = await withTlsDemands(found.hosts, { domain, policy, dane });
     if ("outcome" in hosts) return hosts;
     const names = hosts.map((host) => host.name);
     return { hosts, site: siteName(hosts.map(provenName)), lane: laneFor(names, lanes) };

@@ -20,8 +20,10 @@ import { insertDrafts } from "../sending/insert-drafts.ts";
 import { conclude } from "./conclusion.ts";
 import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 import { openJournal } from "./journal.ts";
+import type { LeasedMessage } from "./lease-store.ts";
+import { leaseMessages } from "./leases.ts";
+import { extendLeases, leaseKey } from "./settlement-store.ts";
 import { Settler, settle } from "./settler.ts";
-import { extendLeases, type LeasedMessage, leaseKey, leaseMessages } from "./store.ts";
 import { startDeliveryWorker } from "./worker.ts";
 
 const db = await testDatabase();

@@ -22,12 +22,15 @@ import { type Attempt, type Conclusion, conclude, drop, postpone } from "./concl
 import type { Examine, Finding } from "./examination.ts";
 import { Holdings } from "./holdings.ts";
 import { openJournal } from "./journal.ts";
+import type { LeasedMessage } from "./lease-store.ts";
+import { leaseMessages } from "./leases.ts";
 import { localNetworks } from "./local-networks.ts";
+import type { Priority } from "./queue-store.ts";
 import { createRecovery, markAlive } from "./recovery.ts";
+import { extendLeases, releaseLeasesOf } from "./settlement-store.ts";
 import { Settler } from "./settler.ts";
 import { concludeSms } from "./sms/conclusion.ts";
 import type { SmsEvents, SmsTransport } from "./sms/sms-transport.ts";
-import { extendLeases, type LeasedMessage, leaseMessages, type Priority, releaseLeasesOf } from "./store.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 const LEASE_SECONDS = 60;

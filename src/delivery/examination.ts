@@ -4,8 +4,8 @@
  */
 import type { HeaderField } from "../mail/header.ts";
 import type { Attachment } from "../mail/mime.ts";
+import type { LeasedMessage } from "./lease-store.ts";
 import type { SmsContent } from "./sms/gateway.ts";
-import type { LeasedMessage } from "./store.ts";
 
 /** What a message says. At least one of the two bodies is given. */
 export interface MessageContent {

@@ -2,7 +2,8 @@ import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
 import { asWorkspaceId, newId, nilId, type WorkspaceId } from "../platform/ids.ts";
-import { type LeaseOrder, leaseMessages } from "./store.ts";
+import type { LeaseOrder } from "./lease-store.ts";
+import { leaseMessages } from "./leases.ts";
 
 const db = await testDatabase();
 const [busy, other] = [asWorkspaceId(newId()), asWorkspaceId(newId())];

@@ -1,5 +1,6 @@
 /** What a worker holds: leased messages, each with the moment until which it may be started. */
-import { type Lease, type LeasedMessage, leaseKey } from "./store.ts";
+import type { LeasedMessage } from "./lease-store.ts";
+import { type Lease, leaseKey } from "./settlement-store.ts";
 
 export class Holdings {
   /** On the monotonic clock of performance.now(), which also runs while the process is frozen. */

@@ -6,7 +6,7 @@ import { leased, recordTransport } from "../../test/support/transport-recorder.t
 import type { SenderIdentity } from "./compose.ts";
 import { LaneTraffic } from "./lane-traffic.ts";
 import { defaultLane, type Lane } from "./lanes-table.ts";
-import type { LeasedMessage } from "./store.ts";
+import type { LeasedMessage } from "./lease-store.ts";
 
 const identity: SenderIdentity = { signingKey: null, returnPathHost: "bounce.sender.test" };
 

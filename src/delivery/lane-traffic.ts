@@ -12,10 +12,11 @@ import type { Attempt } from "./conclusion.ts";
 import type { Destination } from "./destination.ts";
 import { LanePace } from "./lane-pace.ts";
 import type { Lane } from "./lanes.ts";
+import type { LeasedMessage } from "./lease-store.ts";
+import type { Priority } from "./queue-store.ts";
 import { type Cooling, SessionPool, type SessionSettings, type UsedSession } from "./sessions.ts";
 import type { TransactionResult } from "./smtp-outcome.ts";
 import { noteTls } from "./smtp-tls.ts";
-import type { LeasedMessage, Priority } from "./store.ts";
 import type { TransportEvents } from "./transport.ts";
 
 /** Through a pause no longer than this messages wait here; a lease has to be held all the while. */

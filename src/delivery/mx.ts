@@ -19,10 +19,18 @@ export interface MailHost {
   readonly name: string;
   /** In the order to try them; never empty. */
   readonly addresses: readonly string[];
-  /** DNSSEC vouches for its name and its addresses. */
-  readonly isSecure?: boolean;
+  /** There where DNSSEC vouches for its name. */
+  readonly proof?: HostProof;
   /** What TLS with it has to prove; without it any will do, and clear text where there is none. */
   readonly tls?: TlsDemand;
+}
+
+/** What else DNSSEC says of a host. */
+export interface HostProof {
+  /** It vouches for the addresses, too. */
+  readonly hasSecureAddresses: boolean;
+  /** The name that the addresses stand under, where the host's own is an alias. */
+  readonly aliasOf?: string;
 }
 
 /** There is nobody to talk to. */
@@ -97,10 +105,10 @@ async function locate(look: Look, domain: string, options: MailHostOptions): Pro
     exchanges.map(({ exchange }) => lookUpHost(look, exchange, options.allowPrivate)),
   );
   const reachable = candidates.filter(({ usable }) => usable.length > 0);
-  const hosts = reachable.map(({ name, usable, isSecure }) => ({
+  const hosts = reachable.map(({ name, usable, proof }) => ({
     name,
     addresses: usable,
-    ...(isSecure && answer.isSecure === true && { isSecure }),
+    ...(answer.isSecure === true && { proof }),
   }));
   return hosts.length > 0
     ? { outcome: "found", hosts: limited(hosts) }
@@ -128,8 +136,7 @@ export interface Candidate {
   readonly usable: readonly string[];
   readonly forbidden: readonly string[];
   readonly failure: string | null;
-  /** DNSSEC vouches for what was found. */
-  readonly isSecure: boolean;
+  readonly proof: HostProof;
 }
 
 /** Which addresses of one mail host may be talked to. */
@@ -146,12 +153,17 @@ export async function lookUpHost(
   // RFC 5321 section 5.1: an MX names a host; one that is an address has never been through anybody's checks.
   const mayUse = (address: string) => allowPrivate || (!isLiteral && isPublicAddress(address));
   const failed = lookups.find((lookup) => lookup.outcome === "failed");
+  const isProven = (lookup: Lookup<string>) => lookup.outcome !== "found" || lookup.isSecure === true;
+  const [aliasOf] = lookups.flatMap((lookup) => ("aliasOf" in lookup ? [lookup.aliasOf] : []));
   return {
     name: exchange,
     usable: addresses.filter(mayUse),
     forbidden: addresses.filter((address) => !mayUse(address)),
     failure: failed?.reason ?? null,
-    isSecure: !isLiteral && lookups.every((lookup) => lookup.outcome !== "found" || lookup.isSecure === true),
+    proof: {
+      hasSecureAddresses: !isLiteral && lookups.every(isProven),
+      ...(aliasOf !== undefined && { aliasOf }),
+    },
   };
 }
 

@@ -12,8 +12,8 @@ import { createLog } from "../platform/log.ts";
 import { insertDrafts } from "../sending/insert-drafts.ts";
 import { conclude } from "./conclusion.ts";
 import { openJournal } from "./journal.ts";
+import { leaseMessages } from "./leases.ts";
 import { createRecovery, markAlive } from "./recovery.ts";
-import { leaseMessages } from "./store.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());

@@ -20,8 +20,8 @@ import {
   readJournal,
   removeJournal,
 } from "./journal.ts";
+import { releaseLeasesOf } from "./settlement-store.ts";
 import { settle } from "./settler.ts";
-import { releaseLeasesOf } from "./store.ts";
 
 const BATCH = 500;
 const RETRY_MS = 1_000;

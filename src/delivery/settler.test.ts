@@ -12,8 +12,8 @@ import { createLog } from "../platform/log.ts";
 import { insertDrafts } from "../sending/insert-drafts.ts";
 import { conclude } from "./conclusion.ts";
 import { openJournal, readJournal } from "./journal.ts";
+import { leaseMessages } from "./leases.ts";
 import { Settler, settle } from "./settler.ts";
-import { leaseMessages } from "./store.ts";
 
 test("without the database a result waits in memory and in the journal, and nobody waits for it without end", async () => {
   const db = createDatabase("postgresql://127.0.0.1:1/nowhere", { size: 1, name: "test", onError: () => {} });
@@ -34,15 +34,15 @@ test("without the database a result waits in memory and in the journal, and nobo
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([{ settlement, outcome: null }]);
 });
 
-/** A message that a relay of the workspace's own refused, settled by whom `onMoved` reacts. */
+/** A message that was refused, settled by whom `onMoved` reacts. */
 async function settleRefused(onMoved: OnMoved): Promise<void> {
   const db = await testDatabase();
   await insertDrafts(db, [draft(await insertBareWorkspace(db), "ada@example.test")]);
   const order = { priority: 0, limit: 1, bytes: 1_000_000, seconds: 60, saturated: [] } as const;
   const [message] = await leaseMessages(db, { workerId: newId(), ...order });
   const result = { outcome: "refused", stage: "data", code: 503, enhanced: "5.5.1", text: "no" } as const;
-  const attempt = { message: message ?? expect.fail("nothing is leased"), result, mxHost: "relay.test" };
-  await settle(db, [conclude({ ...attempt, isOwnRelay: true }, new Date(), 0)], onMoved);
+  const attempt = { message: message ?? expect.fail("nothing is leased"), result, mxHost: "mx.test" };
+  await settle(db, [conclude(attempt, new Date(), 0)], onMoved);
 }
 
 test("one of two settlers who wait for each other, whom PostgreSQL ends, settles again", async () => {
@@ -52,10 +52,4 @@ test("one of two settlers who wait for each other, whom PostgreSQL ends, settles
     if (tries === 1) throw Object.assign(new Error("deadlock detected"), { code: "40P01" });
   });
   expect(tries).toBe(2);
-});
-
-test("who reacts hears that a relay of the workspace's own said it", async () => {
-  const heard: unknown[] = [];
-  await settleRefused(async (_, moved) => void heard.push(...moved));
-  expect(heard).toMatchObject([{ status: "failed", code: 503, isOwnRelay: true }]);
 });

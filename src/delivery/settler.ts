@@ -9,8 +9,8 @@ import type { Database } from "../platform/database/pool.ts";
 import type { Log } from "../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
 import type { Journal } from "./journal.ts";
+import { type Lease, leaseKey, settleLeases } from "./settlement-store.ts";
 import { insertSubmissions } from "./sms/store.ts";
-import { type Lease, leaseKey, settleLeases } from "./store.ts";
 
 const BATCH = 500;
 const RETRY_MS = 1_000;

@@ -17,10 +17,10 @@ export interface TlsOutcome {
 
 /**
  * What a recipient's domain demands of TLS with one of its hosts. DANE without records that say anything demands TLS
- * with whoever answers (RFC 7672 section 2.2). A policy in `testing` demands nothing: it is noted how it would have done.
+ * with whoever answers (RFC 7672 section 2.2); its `host` is the name with the records. A policy in `testing` demands nothing: it is noted how it would have done.
  */
 export type TlsDemand =
-  | { readonly by: "dane"; readonly records: readonly TlsaRecord[] }
+  | { readonly by: "dane"; readonly host: string; readonly records: readonly TlsaRecord[] }
   | { readonly by: "mta-sts" }
   | { readonly by: "mta-sts-testing"; readonly isNamed: boolean };
 
@@ -62,13 +62,14 @@ export function shakeHands(
   target: TlsTarget,
   deadline: number,
 ): Promise<{ readonly socket: TLSSocket; readonly tls: TlsOutcome } | Fault> {
+  const servername = nameOf(target);
   // Reading the root certificates takes milliseconds, so all sessions share one context.
   publicRoots ??= createSecureContext({ minVersion: "TLSv1.2" });
   const secured = connect({
     socket,
     secureContext: target.secureContext ?? publicRoots,
     rejectUnauthorized: false,
-    ...(isIP(target.servername) ? { host: target.servername } : { servername: target.servername }),
+    ...(isIP(servername) ? { host: servername } : { servername }),
   });
   return new Promise((resolve) => {
     const fail = (fault: Fault["fault"], reason: string) => {
@@ -93,22 +94,29 @@ export function shakeHands(
   });
 }
 
+/** RFC 7672 sections 3.2 and 8.1: with DANE a host goes by the name that has its TLSA records. */
+function nameOf({ demand, servername }: TlsTarget): string {
+  return demand?.by === "dane" ? demand.host : servername;
+}
+
 function judge(
   socket: TLSSocket,
-  { demand, servername }: TlsTarget,
+  target: TlsTarget,
 ): { readonly verified: boolean } | { readonly unmet: string } {
+  const { demand } = target;
+  const name = nameOf(target);
   const isTrusted = socket.authorized;
   switch (demand?.by) {
     case "mta-sts": {
       if (isTrusted) return { verified: true };
-      return { unmet: `the certificate of ${servername} is not valid (${socket.authorizationError})` };
+      return { unmet: `the certificate of ${name} is not valid (${socket.authorizationError})` };
     }
     case "dane": {
       if (demand.records.length === 0) return { verified: isTrusted };
-      const isVouchedFor = vouchFor(demand.records, chainOf(socket), { host: servername, at: new Date() });
+      const isVouchedFor = vouchFor(demand.records, chainOf(socket), { host: name, at: new Date() });
       return isVouchedFor
         ? { verified: true }
-        : { unmet: `the certificate of ${servername} is not what its TLSA records say` };
+        : { unmet: `the certificate of ${name} is not what its TLSA records say` };
     }
     default:
       return { verified: isTrusted };

@@ -115,7 +115,6 @@ const fromAnother: FindDeparture = async (_message, route) =>
           session: { localAddress: "127.0.0.2", ehloName: "two.sender.test" },
           sourceIp: "127.0.0.2",
           allowance: null,
-          isOwnRelay: false,
         },
       };
 
@@ -168,31 +167,6 @@ test("what a message takes for its way out is settled once, whatever becomes of 
   transport.send(leased("bob", { routing_version: 1 }));
   await recorder.waitFor(2);
   expect(settled).toEqual(["accepted", "given back"]);
-});
-
-test("what went, or would have gone, through a relay of the workspace's own is told so", async () => {
-  const throughRelay: FindDeparture = async (message, route) => {
-    if (message.localpart === "bob") {
-      const result = { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", reason: "" } as const;
-      return { kind: "ended", result, isOwnRelay: true };
-    }
-    const departure = await fromAnother(message, route);
-    if (departure.kind !== "go" || departure.exit === null) return departure;
-    return { ...departure, exit: { ...departure.exit, isOwnRelay: true } };
-  };
-  const { recorder, transport } = await startTransport(routeTo({}), throughRelay);
-  transport.send(leased("ann", { routing_version: 1 }));
-  transport.send(leased("bob", { routing_version: 1 }));
-  transport.send(leased("cyd"));
-  const heard = await recorder.waitFor(3);
-  const told = heard.map((one) => one.kind === "attempt" && [one.who, one.isOwnRelay]);
-  expect(new Set(told)).toEqual(
-    new Set([
-      ["ann", true],
-      ["bob", true],
-      ["cyd", false],
-    ]),
-  );
 });
 
 test("a campaign that leaves from another machine is left to it", async () => {

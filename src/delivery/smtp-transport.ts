@@ -10,9 +10,10 @@ import type { Destination, FindRoute } from "./destination.ts";
 import { FIRST_SHARE } from "./lane-pace.ts";
 import { LaneTraffic } from "./lane-traffic.ts";
 import { laneKey } from "./lanes.ts";
+import type { LeasedMessage } from "./lease-store.ts";
 import { siteName } from "./mx.ts";
+import type { Priority } from "./queue-store.ts";
 import type { SessionSettings } from "./sessions.ts";
-import type { LeasedMessage, Priority } from "./store.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 /** Lanes without traffic are forgotten when there are more than this. */
@@ -65,8 +66,7 @@ export function createSmtpTransport(
     if (exit !== null) exits.set(message, exit);
     if (isClosed) return events.onDropped(message);
     if (departure.kind === "ended") {
-      const { result, isOwnRelay = false } = departure;
-      return events.onAttempt({ message, result, mxHost: null, isOwnRelay });
+      return events.onAttempt({ message, result: departure.result, mxHost: null });
     }
     if (departure.kind === "wait") {
       const { foreignCampaign } = departure;
@@ -138,8 +138,7 @@ function heedingExits(exits: Map<LeasedMessage, Exit>, events: TransportEvents):
       const exit = leave(attempt.message);
       exit?.allowance?.settle(attempt.result);
       if (exit === undefined) return events.onAttempt(attempt);
-      const { sourceIp, isOwnRelay } = exit;
-      events.onAttempt({ ...attempt, isSourceChosen: sourceIp !== null, isOwnRelay });
+      events.onAttempt({ ...attempt, isSourceChosen: exit.sourceIp !== null });
     },
     onPostponed(message, seconds, cause) {
       giveBack(message);

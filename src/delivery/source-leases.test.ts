@@ -1,12 +1,15 @@
 import sql from "sql-template-tag";
-import { beforeEach, expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft, nobodyElse } from "../../test/support/drafts.ts";
+import type { Queryable } from "../platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "../platform/ids.ts";
 import { insertDrafts } from "../sending/insert-drafts.ts";
 import { conclude, postpone } from "./conclusion.ts";
+import type { LeasedMessage } from "./lease-store.ts";
+import { leaseMessages } from "./leases.ts";
+import { releaseHeldBack } from "./queue-store.ts";
 import { settle } from "./settler.ts";
-import { leaseMessages, releaseHeldBack } from "./store.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
@@ -22,6 +25,9 @@ const elsewhere = ["198.51.100.7", "127.0.0.0/8"];
 const here = ["192.0.2.1"];
 
 let id: string;
+beforeAll(() =>
+  db.run(sql`insert into workspaces (id, name, created_at) values (${workspaceId}, 'Test', now())`),
+);
 beforeEach(async () => {
   await db.run(sql`truncate delivery_queue, messages, message_contents, message_events, routed_workspaces`);
   const accepted = draft(workspaceId, "ann@example.test");
@@ -74,6 +80,44 @@ test("what waits for an address is due again when its workspace's routing change
   expect(await lease(elsewhere)).toMatchObject({ message_id: id, source_ip: null });
 });
 
+const changeRouting = (tx: Queryable = db) =>
+  tx.run(sql`
+    insert into routed_workspaces as r (workspace_id, version) values (${workspaceId}, 1)
+    on conflict (workspace_id) do update set version = r.version + 1`);
+const putBackUntilTomorrow = (message: LeasedMessage) =>
+  settle(db, [postpone(message, new Date(), 80_000, "192.0.2.1")], nobodyElse);
+
+const waitingForLocks = () =>
+  db.rows(sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+
+test("what was leased before the routing changed does not wait for an address of the old one", async () => {
+  await changeRouting();
+  const before = await lease(elsewhere);
+  if (before === undefined) return expect.unreachable();
+  await changeRouting();
+  expect(await releaseHeldBack(db, workspaceId, nilId)).toBeNull();
+  await putBackUntilTomorrow(before);
+  const after = await lease(elsewhere);
+  expect(after).toMatchObject({ message_id: id, source_ip: null, routing_version: 2 });
+  if (after) await putBackUntilTomorrow(after);
+  expect(await lease(here)).toBeUndefined();
+  expect(await releaseHeldBack(db, workspaceId, nilId)).toBe(id);
+});
+
+test("what is put back while the routing is being changed does not, either", async () => {
+  await changeRouting();
+  const message = await lease(elsewhere);
+  if (message === undefined) return expect.unreachable();
+  let putBack: Promise<void> | undefined;
+  await db.transaction(async (tx) => {
+    await changeRouting(tx);
+    putBack = putBackUntilTomorrow(message);
+    await expect.poll(waitingForLocks, { timeout: 5_000 }).toHaveLength(1);
+  });
+  await putBack;
+  expect(await lease(elsewhere)).toMatchObject({ message_id: id, source_ip: null });
+});
+
 test("it is made due in parts, in the order of ids", async () => {
   const others = ["bob", "cid"].map((name) => draft(workspaceId, `${name}@example.test`));
   await insertDrafts(db, others);
@@ -88,8 +132,6 @@ test("it is made due in parts, in the order of ids", async () => {
 });
 
 test("a full lane holds up a workspace with a routing of its own only where it is that workspace's", async () => {
-  await db.run(sql`
-    insert into workspaces (id, name, created_at) values (${workspaceId}, 'Test', now()) on conflict do nothing`);
   await db.run(sql`insert into routed_workspaces (workspace_id, version) values (${workspaceId}, 3)`);
   expect(await lease(here, [`${workspaceId} example.test`])).toBeUndefined();
   expect(await lease(here, ["example.test", `${newId()} example.test`])).toMatchObject({

@@ -4,7 +4,9 @@ import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createSecureContext } from "node:tls";
+import sql from "sql-template-tag";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { testDatabase } from "../../test/support/database.ts";
 import { startFakeDns } from "../../test/support/fake-dns.ts";
 import {
   type FakeMxOptions,
@@ -14,12 +16,14 @@ import {
   startFakeMx,
 } from "../../test/support/fake-mx.ts";
 import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
+import { systemClock } from "../platform/clock.ts";
 import { createValidatingResolver } from "../platform/validating-dns.ts";
 import { routeByMx } from "./destination.ts";
 import { builtInLanes } from "./lanes-table.ts";
 import { createSmtpTransport } from "./smtp-transport.ts";
 import { createStsPolicies } from "./sts-policies.ts";
 
+const db = await testDatabase();
 const dns = await startFakeDns();
 let policy = "";
 const policyHost = createServer({ cert: issuedChain, key: issuedKey }, (_request, response) => {
@@ -40,7 +44,8 @@ const tlsa = (usage: number, selector: number, hex: string) => ({
   certificate: Buffer.from(hex, "hex"),
 });
 
-beforeEach(() => {
+beforeEach(async () => {
+  await db.run(sql`delete from sts_policies`);
   policy = enforce("enforce", "mx.example.test");
   dns.secure.clear();
   dns.questions.length = 0;
@@ -60,6 +65,8 @@ async function startTransport(mxOptions: FakeMxOptions, { isTrusted = true, hasD
   const ca = [issuedChain, fakeMxCertificate];
   const validating = createValidatingResolver(dns.address, 1_000);
   const { policyOf } = createStsPolicies({
+    db,
+    clock: systemClock,
     resolver: dns.resolver,
     allowPrivate: true,
     port: (policyHost.address() as AddressInfo).port,
@@ -72,7 +79,7 @@ async function startTransport(mxOptions: FakeMxOptions, { isTrusted = true, hasD
         allowPrivate: true,
         lanes: builtInLanes,
         findPolicy: policyOf,
-        findTlsa: hasDane ? validating.tlsa : null,
+        dane: hasDane ? validating : null,
       }),
       session: {
         port: mx.port,
@@ -164,6 +171,18 @@ describe("a domain that enforces MTA-STS", () => {
       },
     });
     expect(mx.connections).toBe(0);
+  });
+
+  test("is held to it after a restart, though its policy cannot be had any more", async () => {
+    const before = await startTransport(issued);
+    expect(await before.send()).toMatchObject({ result: { outcome: "accepted" } });
+    policy = "";
+    dns.zone["_mta-sts.example.test"] = { TXT: ["v=STSv1; id=2"] };
+    const { mx, send } = await startTransport({ tls: "offered" }, { isTrusted: false });
+    expect(await send()).toMatchObject({
+      result: { fault: "tls", reason: expect.stringMatching(/^MTA-STS demands/) },
+    });
+    expect(mx.messages).toEqual([]);
   });
 
   test("is never given a session that was opened for a domain that demands nothing", async () => {
@@ -282,6 +301,76 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
       });
     },
   );
+
+  describe("under an alias", () => {
+    const wrong = tlsa(3, 1, "00".repeat(32));
+    const right = tlsa(3, 1, KEY_SHA256);
+    const accepted = { result: { outcome: "accepted" }, tls: { verified: true, policy: "dane" } };
+    /** What the alias has, and what the host has that it leads to. */
+    const showUnder = (alias: ReturnType<typeof tlsa> | null, host: ReturnType<typeof tlsa> | null) => {
+      if (alias) dns.zone["_25._tcp.alias.example.test"] = { TLSA: [alias] };
+      if (host) dns.zone["_25._tcp.mx.example.test"] = { TLSA: [host] };
+    };
+    beforeEach(() => {
+      dns.zone["example.test"] = { MX: [[10, "alias.example.test"]] };
+      dns.zone["alias.example.test"] = { CNAME: "mx.example.test" };
+      for (const name of ["alias.example.test", "_25._tcp.alias.example.test"]) dns.secure.add(name);
+    });
+    const send = async () => {
+      const transport = await startTransport(issued, { isTrusted: false, hasDane: true });
+      return transport.send();
+    };
+
+    test("is believed by the records of the name behind it, whatever the alias has", async () => {
+      showUnder(wrong, right);
+      expect(await send()).toMatchObject(accepted);
+    });
+
+    test("is not spoken to under another certificate than that name's records say", async () => {
+      showUnder(right, wrong);
+      expect(await send()).toMatchObject({
+        result: { fault: "tls", reason: expect.stringMatching(/^DANE/) },
+      });
+    });
+
+    test("goes by the name behind it in its certificate, too", async () => {
+      showUnder(null, tlsa(2, 0, AUTHORITY_SHA256));
+      expect(await send()).toMatchObject(accepted);
+    });
+
+    test("has its own records where that name has none, and its own name in its certificate", async () => {
+      showUnder(right, null);
+      expect(await send()).toMatchObject(accepted);
+      showUnder(tlsa(2, 0, AUTHORITY_SHA256), null);
+      expect(await send()).toMatchObject({ result: { fault: "tls" } });
+    });
+
+    test("has its own records where DNSSEC vouches for it and not for that name", async () => {
+      dns.secure.delete("mx.example.test");
+      showUnder(wrong, right);
+      expect(await send()).toMatchObject({ result: { fault: "tls" } });
+      showUnder(right, wrong);
+      expect(await send()).toMatchObject(accepted);
+    });
+
+    test("has none where DNSSEC vouches for neither", async () => {
+      dns.secure.delete("mx.example.test");
+      dns.secure.delete("alias.example.test");
+      showUnder(wrong, wrong);
+      expect(await send()).toMatchObject({
+        result: { outcome: "accepted" },
+        tls: { policy: "mta-sts-testing" },
+      });
+    });
+
+    test("is left alone when the records of that name cannot be had, though it has its own", async () => {
+      showUnder(right, null);
+      dns.zone["_25._tcp.mx.example.test"] = "servfail";
+      expect(await send()).toMatchObject({
+        result: { status: "deferred", reason: "DANE: the TLSA look-up for mx.example.test failed: SERVFAIL" },
+      });
+    });
+  });
 
   test("a domain whose MX is forged waits", async () => {
     dns.zone["example.test"] = "servfail";

@@ -8,8 +8,11 @@ import type { Lookup } from "../mail/resolver.ts";
 import type { MailHost, Unroutable } from "./mx.ts";
 import type { TlsDemand } from "./smtp-tls.ts";
 
-/** How TLSA records are asked for; the answer says whether DNSSEC vouches for it. */
-export type FindTlsa = (name: string) => Promise<Lookup<TlsaRecord>>;
+/** What is asked for DANE; the answers say whether DNSSEC vouches for them. */
+export interface DaneLookups {
+  readonly tlsa: (name: string) => Promise<Lookup<TlsaRecord>>;
+  readonly cname: (name: string) => Promise<Lookup<string>>;
+}
 
 /** The hosts of a domain that may be spoken to, each with what TLS with it has to prove; or why there is none. */
 export async function withTlsDemands(
@@ -17,11 +20,11 @@ export async function withTlsDemands(
   {
     domain,
     policy,
-    findTlsa,
-  }: { readonly domain: string; readonly policy: StsPolicy | null; readonly findTlsa: FindTlsa | null },
+    dane,
+  }: { readonly domain: string; readonly policy: StsPolicy | null; readonly dane: DaneLookups | null },
 ): Promise<readonly MailHost[] | Unroutable> {
   const demands = await Promise.all(
-    hosts.map(async (host) => stronger(await daneOf(host, findTlsa), stsOf(domain, host, policy))),
+    hosts.map(async (host) => stronger(await daneOf(host, dane), stsOf(domain, host, policy))),
   );
   const obstacles: string[] = [];
   const left = hosts.flatMap((host, index) => {
@@ -55,18 +58,40 @@ function stronger(
   return provesNothing && isInForce ? sts : dane;
 }
 
-async function daneOf(
-  { name, isSecure }: MailHost,
-  findTlsa: FindTlsa | null,
-): Promise<TlsDemand | Obstacle | null> {
-  if (findTlsa === null || !isSecure) return null;
-  const found = await findTlsa(`_25._tcp.${name}`);
-  // RFC 7672 section 2.1.1: what cannot be had may be withheld by somebody on the path.
-  if (found.outcome === "failed") {
-    return { obstacle: `DANE: the TLSA look-up for ${name} failed: ${found.reason}` };
+async function daneOf(host: MailHost, dane: DaneLookups | null): Promise<TlsDemand | Obstacle | null> {
+  if (dane === null) return null;
+  const bases = await baseDomains(host, dane);
+  if ("obstacle" in bases) return bases;
+  for (const base of bases) {
+    const found = await dane.tlsa(`_25._tcp.${base}`);
+    if (found.outcome === "failed") return withheld(`the TLSA look-up for ${base}`, found.reason);
+    if (found.outcome === "found" && found.isSecure) {
+      return { by: "dane", host: base, records: found.records.filter(isUsable) };
+    }
   }
-  if (found.outcome === "absent" || !found.isSecure) return null;
-  return { by: "dane", records: found.records.filter(isUsable) };
+  return null;
+}
+
+/**
+ * RFC 7672 section 2.2.2: the names whose TLSA records count for a host, the first that has any. An alias leads to the
+ * name of its addresses first; where DNSSEC ends on the way there, it has only its own.
+ */
+async function baseDomains(
+  { name, proof }: MailHost,
+  dane: DaneLookups,
+): Promise<readonly string[] | Obstacle> {
+  if (proof === undefined) return [];
+  const { hasSecureAddresses, aliasOf } = proof;
+  if (hasSecureAddresses) return aliasOf === undefined ? [name] : [aliasOf, name];
+  if (aliasOf === undefined) return [];
+  const alias = await dane.cname(name);
+  if (alias.outcome === "failed") return withheld(`the CNAME look-up for ${name}`, alias.reason);
+  return alias.outcome === "found" && alias.isSecure ? [name] : [];
+}
+
+/** Section 2.1.1: what cannot be had may be withheld by somebody on the path. */
+function withheld(what: string, reason: string): Obstacle {
+  return { obstacle: `DANE: ${what} failed: ${reason}` };
 }
 
 function stsOf(domain: string, { name }: MailHost, policy: StsPolicy | null): TlsDemand | Obstacle | null {

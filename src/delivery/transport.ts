@@ -3,7 +3,8 @@
  * hears of each exactly one thing.
  */
 import type { Attempt } from "./conclusion.ts";
-import type { LeasedMessage, Priority } from "./store.ts";
+import type { LeasedMessage } from "./lease-store.ts";
+import type { Priority } from "./queue-store.ts";
 
 export interface TransportEvents {
   /** May this message still be sent: is its lease alive, is the worker not stopping? Asked right before MAIL and the final dot. */

@@ -8,7 +8,7 @@ import { newId, type WorkspaceId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
 import { createWorkspace } from "../workspace/create-workspace.ts";
 import type { AttemptResult } from "./conclusion.ts";
-import type { Priority } from "./store.ts";
+import type { Priority } from "./queue-store.ts";
 import { type Allowance, WarmUpAllowances } from "./warm-up-allowances.ts";
 import { warmUpStates } from "./warm-up-state.ts";
 

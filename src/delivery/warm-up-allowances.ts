@@ -11,7 +11,7 @@ import type { WorkspaceId } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
 import { ExpiringMap } from "../platform/remember.ts";
 import type { AttemptResult } from "./conclusion.ts";
-import type { Priority } from "./store.ts";
+import type { Priority } from "./queue-store.ts";
 import { bulkCeilingOf, ceilingOf, dayOf, onDay } from "./warm-up.ts";
 import { addWarmUpNews, lockWarmUp, updateWarmUp, type WarmUpKey, type WarmUpNews } from "./warm-up-store.ts";
 

@@ -122,7 +122,7 @@ function chooseTransport(
       events,
     );
   }
-  const findRoute = directRoutes(config, resolver, lanes);
+  const findRoute = directRoutes(options, lanes);
   return createSmtpTransport(
     { findRoute, findDeparture, session: { ...session, port: config.SMTP_PORT }, composing },
     events,
@@ -130,10 +130,10 @@ function chooseTransport(
 }
 
 /** To the hosts of each domain, under what they demand of TLS. */
-function directRoutes(config: Config, resolver: Resolver, lanes: readonly Lane[]): FindRoute {
+function directRoutes({ config, db, clock, resolver }: WorkerOptions, lanes: readonly Lane[]): FindRoute {
   const { ALLOW_PRIVATE_MX: allowPrivate, MTA_STS, DANE_RESOLVER } = config;
-  const findPolicy = MTA_STS === "on" ? createStsPolicies({ resolver, allowPrivate }).policyOf : null;
+  const findPolicy =
+    MTA_STS === "on" ? createStsPolicies({ db, clock, resolver, allowPrivate }).policyOf : null;
   const validating = DANE_RESOLVER === null ? null : createValidatingResolver(DANE_RESOLVER);
-  const findTlsa = validating?.tlsa ?? null;
-  return routeByMx({ resolver: validating ?? resolver, allowPrivate, lanes, findPolicy, findTlsa });
+  return routeByMx({ resolver: validating ?? resolver, allowPrivate, lanes, findPolicy, dane: validating });
 }

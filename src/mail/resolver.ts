@@ -7,11 +7,17 @@
  */
 
 /**
- * The answer to one DNS question. Record order is the server's. `isSecure`: DNSSEC vouches for it; only a validating
- * resolver (platform/validating-dns.ts) says so.
+ * The answer to one DNS question. Record order is the server's. `isSecure`: DNSSEC vouches for it. `aliasOf`: the name
+ * that the records stand under, at the end of all aliases, where it is not the one asked for. Only a validating resolver
+ * (platform/validating-dns.ts) says either.
  */
 export type Lookup<RecordType> =
-  | { readonly outcome: "found"; readonly records: readonly RecordType[]; readonly isSecure?: boolean }
+  | {
+      readonly outcome: "found";
+      readonly records: readonly RecordType[];
+      readonly isSecure?: boolean;
+      readonly aliasOf?: string;
+    }
   | { readonly outcome: "absent"; readonly reason: "nxdomain" | "nodata"; readonly isSecure?: boolean }
   | { readonly outcome: "failed"; readonly reason: string };
 

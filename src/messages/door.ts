@@ -60,11 +60,9 @@ export async function recordOutcomes(
         ${column((one) => name(one.complaint?.feedbackType))}::text[],
         ${column((one) => name(one.complaint?.provider))}::text[],
         ${column((one) => ipAddress(one.sourceIp))}::inet[],
-        ${column((one) => (one.tls ? JSON.stringify(one.tls) : null))}::jsonb[],
-        ${column((one) => one.isOwnRelay)}::boolean[])
+        ${column((one) => (one.tls ? JSON.stringify(one.tls) : null))}::jsonb[])
         as o (workspace_id, message_id, event_id, status, time, attempts, next_attempt_at, detail, mx_host, code,
-          enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls,
-          is_own_relay)
+          enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls)
     ), legal as materialized (
       select * from unnest(${legalMoves.map(([to]) => to)}::text[], ${legalMoves.map(([, from]) => from)}::text[]) as l ("to", "from")
     ), moved as (
@@ -102,7 +100,7 @@ export async function recordOutcomes(
     )
     select workspace_id as "workspaceId", message_id as "messageId", source, origin_id as "originId",
       origin_name as "originName", from_email as "fromEmail", is_sms as "isSms",
-      localpart, domain, is_own_relay as "isOwnRelay", previous_status as "from", status, time,
+      localpart, domain, previous_status as "from", status, time,
       attempts_made as attempts, next_attempt_at as "nextAttemptAt", detail, is_address_fault as "isAddressFault",
       case when status = 'bounced' then json_build_object('type', bounce_type, 'category', category) end
         as classification,

@@ -5,7 +5,9 @@ import { testDatabase } from "../../test/support/database.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import { foldNotes } from "./counters/fold-store.ts";
 import { noteAcceptedSql } from "./counters/notes-store.ts";
-import { countMessages, findPage, type LogFilter, MOST_SEARCHED, searchMessages } from "./log-store.ts";
+import type { LogFilter } from "./log-filter-store.ts";
+import { MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
+import { countMessages, findPage } from "./log-store.ts";
 
 const db = await testDatabase();
 const MESSAGES = 25_000;
@@ -43,7 +45,20 @@ test.each<LogFilter>([
     where source = coalesce(${source}, source) and status = coalesce(${status}, status) order by id desc`);
   const all = rows.map(({ id }) => id);
   expect(await countMessages(db, workspaceId, filter)).toBe(all.length);
-  for (const offset of [0, 7, 4_000, 19_999, 20_000, 21_317, 22_222, MESSAGES - 5, MESSAGES, 1_000_000_000]) {
+  for (const offset of [
+    0,
+    7,
+    4_000,
+    19_999,
+    20_000,
+    20_610,
+    21_317,
+    22_222,
+    23_999,
+    MESSAGES - 5,
+    MESSAGES,
+    1_000_000_000,
+  ]) {
     const ids = await findPage(db, workspaceId, filter, { limit: 20, offset });
     expect(ids, `from ${offset}`).toEqual(all.slice(offset, offset + 20));
   }

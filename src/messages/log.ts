@@ -4,14 +4,9 @@ import { offsetOf } from "../platform/http/paging.ts";
 import { textField } from "../platform/http/query.ts";
 import { nullable, Timestamp } from "../platform/http/shapes.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
-import {
-  countMessages,
-  type Found,
-  findPage,
-  type LogFilter,
-  MOST_SEARCHED,
-  searchMessages,
-} from "./log-store.ts";
+import type { LogFilter } from "./log-filter-store.ts";
+import { type Found, MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
+import { countMessages, findPage } from "./log-store.ts";
 
 export const recipientField = textField(
   320,

@@ -56,8 +56,6 @@ export interface Outcome {
   readonly sourceIp: string | null;
   /** Null when nobody was spoken to. */
   readonly tls: TlsNote | null;
-  /** The attempt went through a relay that the workspace named: what that says, or that it is not there, is no fault of ours. */
-  readonly isOwnRelay: boolean;
 }
 
 /** For news that says nothing of these. */
@@ -66,7 +64,6 @@ export const unclassified = {
   complaint: null,
   sourceIp: null,
   tls: null,
-  isOwnRelay: false,
 } as const;
 
 /** A message that an outcome has moved from one status to another. */
@@ -102,8 +99,6 @@ export interface MovedMessage {
   readonly complaint: Complaint | null;
   /** The address of ours that the message left from: known from the end of its last attempt on. */
   readonly sourceIp: string | null;
-  /** As in the outcome. */
-  readonly isOwnRelay: boolean;
 }
 
 /** What the rest of the house does about them, in the transaction that records the outcomes. */

@@ -1,8 +1,9 @@
 /** The SQL of the message log. The log is written at acceptance (here) and by the door (door.ts), nowhere else. */
 import sql, { type Sql } from "sql-template-tag";
+import { byteaArray, textArray, timestamptzArray, uuidArray } from "../platform/database/array-values.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
-import { noteAcceptedSql } from "./counters/notes-store.ts";
+import { noteAcceptedSql, noteQueuedSql } from "./counters/notes-store.ts";
 import type { TlsNote } from "./outcome.ts";
 import type { MessageSource, MessageStatus } from "./states.ts";
 
@@ -66,20 +67,14 @@ export const isKept = sql`message_id not in (select id from log where status <> 
  * contents, and the events of messages that are over at once. They insert nothing unless the condition holds.
  */
 export function insertMessagesSql(messages: readonly NewMessage[], { condition, judging }: Admission): Sql {
-  const column = <Value>(read: (message: NewMessage) => Value) => messages.map(read);
-  const workspaces = column((message) => message.workspaceId);
-  const ids = column((message) => message.id);
+  type Read<Value> = (message: NewMessage) => Value;
+  const texts = (read: Read<string | null>) => textArray(messages.map(read));
+  const uuids = (read: Read<string | null>) => uuidArray(messages.map(read));
+  const workspaces = uuids((message) => message.workspaceId);
+  const ids = uuids((message) => message.id);
   const submissions = [
     ...new Map(messages.map((message) => [message.submission?.id, message])).values(),
   ].flatMap(({ workspaceId, submission }) => (submission ? { workspaceId, ...submission } : []));
-  // One value of octets travels as it is, an array of them in hexadecimal.
-  const raws = Buffer.concat(submissions.map(({ raw }) => raw));
-  const lengths = submissions.map(({ raw }) => raw.length);
-  let next = 1;
-  const starts = lengths.map((length) => {
-    next += length;
-    return next - length;
-  });
   return sql`
     log as (
       insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
@@ -87,12 +82,13 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
       select workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id,
         created_at, created_at, case when s.detail is null then 'queued' else 'suppressed' end, s.detail
       from unnest(
-        ${workspaces}::uuid[], ${ids}::uuid[], ${column((message) => message.source)}::text[],
-        ${column((message) => message.originId)}::uuid[], ${column((message) => message.originName)}::text[],
-        ${column((message) => message.fromEmail)}::text[], ${column((message) => message.localpart)}::text[],
-        ${column((message) => message.domain)}::text[], ${column((message) => message.subject)}::text[],
-        ${column((message) => message.requestId)}::text[], ${column((message) => message.createdAt)}::timestamptz[],
-        ${judging.addresses}::text[])
+        ${workspaces}::uuid[], ${ids}::uuid[], ${texts((message) => message.source)}::text[],
+        ${uuids((message) => message.originId)}::uuid[], ${texts((message) => message.originName)}::text[],
+        ${texts((message) => message.fromEmail)}::text[], ${texts((message) => message.localpart)}::text[],
+        ${texts((message) => message.domain)}::text[], ${texts((message) => message.subject)}::text[],
+        ${texts((message) => message.requestId)}::text[],
+        ${timestamptzArray(messages.map(({ createdAt }) => createdAt))}::timestamptz[],
+        ${textArray(judging.addresses)}::text[])
         as m (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id,
           created_at, address)
       left join ${judging.verdict} as s on true
@@ -103,20 +99,20 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
       insert into message_contents (workspace_id, message_id, from_name, to_name, html, text, attachments,
         bounce_email, submission_id)
       select * from unnest(
-        ${workspaces}::uuid[], ${ids}::uuid[], ${column((message) => message.fromName)}::text[],
-        ${column((message) => message.toName)}::text[], ${column((message) => message.html)}::text[],
-        ${column((message) => message.text)}::text[], ${column(attachmentsJson)}::jsonb[],
-        ${column((message) => message.bounceEmail)}::text[],
-        ${column((message) => message.submission?.id ?? null)}::uuid[])
+        ${workspaces}::uuid[], ${ids}::uuid[], ${texts((message) => message.fromName)}::text[],
+        ${texts((message) => message.toName)}::text[], ${texts((message) => message.html)}::text[],
+        ${texts((message) => message.text)}::text[], ${texts(attachmentsJson)}::text[]::jsonb[],
+        ${texts((message) => message.bounceEmail)}::text[],
+        ${uuids((message) => message.submission?.id ?? null)}::uuid[])
         as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email, submission_id)
       where ${condition} and ${isKept}
       returning submission_id
     ), submitted as (
       insert into submissions (workspace_id, id, raw)
-      select workspace_id, id, substring(${raws}::bytea from start for length) from unnest(
-        ${submissions.map((submission) => submission.workspaceId)}::uuid[],
-        ${submissions.map((submission) => submission.id)}::uuid[],
-        ${starts}::int[], ${lengths}::int[]) as s (workspace_id, id, start, length)
+      select * from unnest(
+        ${uuidArray(submissions.map((submission) => submission.workspaceId))}::uuid[],
+        ${uuidArray(submissions.map((submission) => submission.id))}::uuid[],
+        ${byteaArray(submissions.map((submission) => submission.raw))}::bytea[]) as s (workspace_id, id, raw)
       where ${condition} and id in (select submission_id from contents)
     ), events as (
       insert into message_events (workspace_id, message_id, id, type, time, detail)
@@ -141,7 +137,8 @@ export interface MessageOrigin {
 
 /**
  * Parts of the statement by which a campaign reaches its audience, to stand in its `with`: log rows of the messages in a
- * relation with the columns id, localpart and domain, and notes of them. Their content is not stored with them.
+ * relation with the columns id, localpart and domain, in the order of ids; how many each domain gets (`by_domain`, as
+ * queued); and notes of them. Their content is not stored with them.
  */
 export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
   return sql`
@@ -150,10 +147,11 @@ export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
         is_sms, created_at, updated_at)
       select ${origin.workspaceId}, id, ${origin.source}, ${origin.originId}, ${origin.originName}, ${origin.fromEmail},
         localpart, domain, ${origin.subject}, ${origin.isSms ?? false}, ${origin.createdAt}, ${origin.createdAt}
-      from ${mail} order by id
-      returning workspace_id, source, origin_id, from_email, domain, status, created_at
+      from ${mail}
+    ), by_domain as materialized (
+      select domain, count(*) as queued from ${mail} group by domain
     ), notes as (
-      ${noteAcceptedSql(sql`log`)}
+      ${noteQueuedSql(sql`by_domain`, origin)}
     )`;
 }
 

@@ -294,6 +294,12 @@ export const settings = {
     read: optionalUrl("http:", "https:"),
     about: "Where Stripe's API is; only tests use another.",
   }),
+  GOOGLE_POSTMASTER_CREDENTIALS: setting({
+    default: "",
+    read: jsonFile,
+    about:
+      "JSON file with a service account's key, or the refresh token of a person, that may read Google Postmaster Tools (docs/reporting.md). Empty: not connected.",
+  }),
   LANES_FILE: setting({
     default: "",
     read: jsonFile,

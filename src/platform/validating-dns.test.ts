@@ -52,6 +52,19 @@ test("addresses, TLSA and the null MX are read; aliases are followed", async () 
   });
 });
 
+test("an alias is named by what it leads to, and vouched for apart from it", async () => {
+  dns.secure.add("alias.test");
+  expect(await resolver.ipv4("alias.test")).toMatchObject({ aliasOf: "example.test", isSecure: false });
+  expect(await resolver.cname("alias.test")).toEqual({
+    outcome: "found",
+    records: ["example.test"],
+    isSecure: true,
+  });
+  dns.secure.add("example.test");
+  expect(await resolver.ipv4("alias.test")).toMatchObject({ isSecure: true });
+  expect(await resolver.ipv4("Example.test")).not.toHaveProperty("aliasOf");
+});
+
 test("what a validator refuses to answer, and silence, are failures", async () => {
   expect(await resolver.mx("bogus.test")).toEqual({ outcome: "failed", reason: "SERVFAIL" });
   expect(await resolver.mx("silent.test")).toEqual({ outcome: "failed", reason: "no answer in time" });

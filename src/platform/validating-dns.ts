@@ -20,11 +20,16 @@ import {
 
 /** The shape of mail/resolver.ts. */
 type Validated<Data> =
-  | { readonly outcome: "found"; readonly records: readonly Data[]; readonly isSecure: boolean }
+  | {
+      readonly outcome: "found";
+      readonly records: readonly Data[];
+      readonly isSecure: boolean;
+      readonly aliasOf?: string;
+    }
   | { readonly outcome: "absent"; readonly reason: "nxdomain" | "nodata"; readonly isSecure: boolean }
   | { readonly outcome: "failed"; readonly reason: string };
 
-type Type = "MX" | "A" | "AAAA" | "TLSA";
+type Type = "MX" | "A" | "AAAA" | "CNAME" | "TLSA";
 
 const TRIES = 2;
 /** RFC 1035 section 4.1.1. */
@@ -45,7 +50,7 @@ export function createValidatingResolver(server: string, timeoutMs = 10_000) {
     for (let attempt = 1; ; attempt++) {
       const target = { host, port: Number(port), until: begin + (timeoutMs * attempt) / TRIES };
       try {
-        return answerOf(await exchange(target, name, type), read);
+        return answerOf(await exchange(target, name, type), name, read);
       } catch (cause) {
         if (attempt === TRIES)
           return { outcome: "failed", reason: cause instanceof Error ? cause.message : String(cause) };
@@ -61,6 +66,8 @@ export function createValidatingResolver(server: string, timeoutMs = 10_000) {
       ),
     ipv4: (name: string) => ask(name, "A", (answer) => (answer.type === "A" ? [answer.data] : [])),
     ipv6: (name: string) => ask(name, "AAAA", (answer) => (answer.type === "AAAA" ? [answer.data] : [])),
+    cname: (name: string) =>
+      ask(name, "CNAME", (answer) => (answer.type === "CNAME" ? [hostName(answer.data)] : [])),
     tlsa: (name: string) =>
       ask<TlsaData>(name, "TLSA", (answer) => (answer.type === "TLSA" ? [answer.data] : [])),
   };
@@ -69,16 +76,22 @@ export function createValidatingResolver(server: string, timeoutMs = 10_000) {
 export type ValidatingResolver = ReturnType<typeof createValidatingResolver>;
 
 /** What was asked comes first and aliases stand beside it; SERVFAIL is how a validator says that an answer is forged. */
-function answerOf<Data>(packet: DecodedPacket, read: (answer: Answer) => Data[]): Validated<Data> {
+function answerOf<Data>(
+  packet: DecodedPacket,
+  name: string,
+  read: (answer: Answer) => Data[],
+): Validated<Data> {
   const isSecure = packet.flag_ad;
   const code = (packet.flags ?? 0) & 0xf;
   if (code === NXDOMAIN) return { outcome: "absent", reason: "nxdomain", isSecure };
   if (code !== NOERROR)
     return { outcome: "failed", reason: code === SERVFAIL ? "SERVFAIL" : `rcode ${code}` };
-  const records = (packet.answers ?? []).flatMap(read).slice(0, MOST_RECORDS);
-  return records.length > 0
-    ? { outcome: "found", records, isSecure }
-    : { outcome: "absent", reason: "nodata", isSecure };
+  const answers = (packet.answers ?? []).filter((answer) => read(answer).length > 0).slice(0, MOST_RECORDS);
+  const [first] = answers;
+  if (first === undefined) return { outcome: "absent", reason: "nodata", isSecure };
+  const owner = hostName(first.name);
+  const aliasOf = owner === hostName(name) ? {} : { aliasOf: owner };
+  return { outcome: "found", records: answers.flatMap(read), isSecure, ...aliasOf };
 }
 
 interface Target {

@@ -1,7 +1,7 @@
 /**
  * What was taken for a message and is given back, in the transaction that records how it ended: it was never sent,
- * because its recipient is suppressed by now or its campaign was cancelled; or it failed for a fault of ours. These are
- * ends, which a message reaches once.
+ * because its recipient is suppressed by now or its campaign was cancelled; or our program failed at it. Only what was
+ * never tried is given back: who has a mail server could else take a mail, ask for it again later, and cancel it then.
  */
 import type { MovedMessage } from "../messages/outcome.ts";
 import type { Queryable } from "../platform/database/pool.ts";
@@ -10,11 +10,11 @@ import { noteGivenBack } from "./give-back-store.ts";
 /** What decides. */
 type Ended = Pick<
   MovedMessage,
-  "workspaceId" | "source" | "isSms" | "status" | "code" | "enhancedCode" | "isOwnRelay"
+  "workspaceId" | "source" | "isSms" | "from" | "status" | "code" | "enhancedCode"
 >;
 
 export async function giveBack(tx: Queryable, moved: readonly Ended[], now: Date): Promise<void> {
-  const free = moved.filter((one) => isMetered(one) && (unsent.has(one.status) || isOurFault(one)));
+  const free = moved.filter((one) => isMetered(one) && one.from === "queued" && isUnused(one));
   if (free.length > 0) await noteGivenBack(tx, free, now);
 }
 
@@ -25,20 +25,13 @@ function isMetered({ source, isSms }: Ended): boolean {
 
 const unsent: ReadonlySet<string> = new Set(["suppressed", "cancelled"]);
 
-/** Enhanced codes (RFC 3463) that are our own word, said without a reply of anybody. */
-const ourFaults: ReadonlySet<string> = new Set([
-  // It could not be composed, or a program error ended it (delivery/dispatcher.ts).
-  "5.3.0",
-  // Until the end nobody told us where to bring it (delivery/mx.ts): no DNS of ours got an answer.
-  "4.4.3",
-]);
-
 /**
- * A receiver's refusal for good is a bounce, unless it says that we spoke wrongly or could not log in: then it has
- * failed (delivery/conclusion.ts). A receiver that put us off or was not there until the message expired is none of ours,
- * and neither is what a relay of the workspace's own says, which may be anything, also of mail that it took.
+ * RFC 3463: "other or undefined mail system status". Without a reply it is our own word: the mail could not be composed, or
+ * a program error ended it (delivery/dispatcher.ts). Nothing that a server or a DNS of somebody else says, or does not
+ * say, is a fault of ours.
  */
-function isOurFault({ status, code, enhancedCode, isOwnRelay }: Ended): boolean {
-  if (status !== "failed" || isOwnRelay) return false;
-  return code === null ? ourFaults.has(enhancedCode ?? "") : code >= 500;
+const OUR_FAULT = "5.3.0";
+
+function isUnused({ status, code, enhancedCode }: Ended): boolean {
+  return unsent.has(status) || (status === "failed" && code === null && enhancedCode === OUR_FAULT);
 }

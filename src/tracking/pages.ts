@@ -93,7 +93,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     );
     pages.setErrorHandler((error, request, reply) => {
       if (error instanceof ApiError || (error instanceof Error && "statusCode" in error)) throw error;
-      request.log.error({ err: error }, "a tracking page failed");
+      request.log.error({ err: error, request_id: request.id }, "a tracking page failed");
       return sendTrouble(reply);
     });
     // Wildcards, because a parameter that is too long would be answered by the router.

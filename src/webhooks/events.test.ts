@@ -25,7 +25,7 @@ import { newId, type WorkspaceId } from "../platform/ids.ts";
 import { startRunner } from "../platform/jobs/runner.ts";
 import { createLog } from "../platform/log.ts";
 import { createReactions } from "../reactions.ts";
-import { advance } from "../sending/campaigns/advance.ts";
+import { advance } from "../sending/campaigns/lifecycle/advance.ts";
 import { insertDrafts } from "../sending/insert-drafts.ts";
 import { createPlatformMail } from "../sending/platform-mail.ts";
 import { plans } from "../workspace/billing/plans.ts";

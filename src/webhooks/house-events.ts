@@ -5,7 +5,7 @@ import type { OnVerification } from "../identity/sending-domains/verification-ne
 import type { Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { OnJobEnded } from "../platform/jobs/attempt.ts";
-import type { OnCampaigns } from "../sending/campaigns/campaign-news.ts";
+import type { OnCampaigns } from "../sending/campaigns/lifecycle/campaign-news.ts";
 import { announce } from "./announce.ts";
 import type { WebhookEvent } from "./catalogue.ts";
 

@@ -30,12 +30,21 @@ export interface ModelSubscription {
   retry: number | null;
 }
 
+/** Beyond `covered`, or what the plan includes if that is more, use costs. */
+interface Meter {
+  used: number;
+  paid: bigint;
+  covered: number;
+}
+
 export interface Model {
   balance: bigint;
   isPrepaid: boolean;
+  /** What the operator set. */
+  plan: PlanId;
   subscription: ModelSubscription | null;
   /** By kind and beginning of the period. */
-  meters: Map<string, { used: number; paid: bigint }>;
+  meters: Map<string, Meter>;
   /** Emails that may still be given back. */
   outstanding: number;
 }
@@ -48,15 +57,36 @@ export type Operation =
   | { readonly name: "topUp"; readonly cents: number }
   | { readonly name: "subscribe"; readonly plan: PlanId; readonly interval: Interval | undefined }
   | { readonly name: "cancel" }
+  | { readonly name: "setPlan"; readonly plan: PlanId }
   | { readonly name: "renew" }
   | { readonly name: "read" };
 
 export function newModel(): Model {
-  return { balance: 0n, isPrepaid: false, subscription: null, meters: new Map(), outstanding: 0 };
+  return {
+    balance: 0n,
+    isPrepaid: false,
+    plan: "free",
+    subscription: null,
+    meters: new Map(),
+    outstanding: 0,
+  };
 }
 
 /** Does it, and says what the caller hears. */
 export function apply(model: Model, operation: Operation, now: number): string {
+  const answer = perform(model, operation, now);
+  for (const kind of ["email", "validation"] as const) keepCovered(model, kind, now);
+  return answer;
+}
+
+/** Under a smaller plan, what was used in the period and is not paid for stays free, and is so again if it comes back. */
+function keepCovered(model: Model, kind: Kind, now: number): void {
+  const meter = meterOf(model, kind, now);
+  const free = meter.used - Number(meter.paid / rates[kind]);
+  if (free > includedIn(model, kind, now)) meter.covered = free;
+}
+
+function perform(model: Model, operation: Operation, now: number): string {
   switch (operation.name) {
     case "accept": {
       const { billable } = operation;
@@ -91,6 +121,9 @@ export function apply(model: Model, operation: Operation, now: number): string {
       else model.subscription = null;
       return "done";
     }
+    case "setPlan":
+      Object.assign(model, { plan: operation.plan, subscription: null });
+      return "done";
     case "renew": {
       const { subscription } = model;
       if (subscription === null) return "done";
@@ -113,11 +146,22 @@ export function allowancePeriod(model: Model, now: number): [number, number] {
   return [month, addMonths(month, 1)];
 }
 
-export function meterOf(model: Model, kind: Kind, now: number): { used: number; paid: bigint } {
+export function meterOf(model: Model, kind: Kind, now: number): Meter {
   const key = `${kind} ${allowancePeriod(model, now)[0]}`;
-  const meter = model.meters.get(key) ?? { used: 0, paid: 0n };
+  const meter = model.meters.get(key) ?? { used: 0, paid: 0n, covered: 0 };
   model.meters.set(key, meter);
   return meter;
+}
+
+function includedIn(model: Model, kind: Kind, now: number): number {
+  return Math.max(
+    modelPlans[inForce(model, now)?.plan ?? model.plan].allowance[kind],
+    meterOf(model, kind, now).covered,
+  );
+}
+
+function isPayingIn(model: Model, now: number): boolean {
+  return model.isPrepaid || (inForce(model, now)?.plan ?? model.plan) !== "free";
 }
 
 function inForce({ subscription }: Model, now: number): ModelSubscription | null {
@@ -127,11 +171,10 @@ function inForce({ subscription }: Model, now: number): ModelSubscription | null
 
 function take(model: Model, kind: Kind, wanted: number, now: number): number {
   const meter = meterOf(model, kind, now);
-  const subscription = inForce(model, now);
-  const allowance = modelPlans[subscription?.plan ?? "free"].allowance[kind];
-  const isPaying = model.isPrepaid || subscription !== null;
+  const included = includedIn(model, kind, now);
+  const isPaying = isPayingIn(model, now);
   for (let taken = 0; taken < wanted; taken++) {
-    if (meter.used >= allowance) {
+    if (meter.used >= included) {
       if (!isPaying || model.balance < rates[kind]) return taken;
       model.balance -= rates[kind];
       meter.paid += rates[kind];
@@ -143,21 +186,21 @@ function take(model: Model, kind: Kind, wanted: number, now: number): number {
 
 function giveBackOne(model: Model, now: number): void {
   const meter = meterOf(model, "email", now);
-  const allowance = modelPlans[inForce(model, now)?.plan ?? "free"].allowance.email;
-  if (meter.used > allowance && meter.paid >= rates.email) {
+  if (meter.used > includedIn(model, "email", now)) {
     model.balance += rates.email;
     meter.paid -= rates.email;
+    if (meter.paid < 0n) throw new Error("what was never paid is paid back");
   }
   meter.used -= 1;
 }
 
 function refusal(model: Model, now: number): string {
-  const isPaying = model.isPrepaid || inForce(model, now) !== null;
-  return isPaying ? "INSUFFICIENT_BALANCE" : "PLAN_LIMIT_REACHED";
+  return isPayingIn(model, now) ? "INSUFFICIENT_BALANCE" : "PLAN_LIMIT_REACHED";
 }
 
 function subscribe(model: Model, plan: PlanId, wish: Interval | undefined, now: number): string {
   const current = model.subscription;
+  if (current === null && model.plan !== "free") return "CONFLICT";
   const interval = wish ?? current?.interval ?? "monthly";
   const isActive = current !== null && current.status === "active";
   if (isActive && !current.isCancelled && current.plan === plan && current.interval === interval) {

@@ -15,6 +15,7 @@ import { getReading, settle, takeUpTo } from "../../src/workspace/billing/meter.
 import { type Plan, type Plans, plans as realPlans } from "../../src/workspace/billing/plans.ts";
 import { cancelSubscription, renewSubscription, subscribe } from "../../src/workspace/billing/subscribe.ts";
 import { topUp } from "../../src/workspace/billing/top-up.ts";
+import { changeWorkspace } from "../../src/workspace/workspaces/change.ts";
 import { draft } from "../support/drafts.ts";
 import {
   allowancePeriod,
@@ -155,6 +156,10 @@ function choose({ outstanding, subscription }: Model, random: Random): Operation
     name: "giveBack",
     quantity: Math.min(outstanding, random.pick([1, 3, 40, 3_000])),
   });
+  const setPlan = (): Operation => ({
+    name: "setPlan",
+    plan: random.pick(["free", "free", "growth", "scale"] as const),
+  });
   const operations: readonly (() => Operation)[] = [
     () => ({ name: "accept", billable: random.between(0, 3), suppressed: random.between(0, 1) }),
     () => ({ name: "accept", billable: 1, suppressed: 0 }),
@@ -168,7 +173,7 @@ function choose({ outstanding, subscription }: Model, random: Random): Operation
     () => renew,
     () => renew,
     () => renew,
-    () => ({ name: "read" }),
+    () => (random.between(0, 1) === 0 ? { name: "read" } : setPlan()),
   ];
   return random.pick(operations)();
 }
@@ -230,6 +235,14 @@ async function perform({ db, workspaceId, now }: Session, operation: Operation):
       }
       case "cancel":
         await within((tx) => cancelSubscription(tx, plans, workspaceId, now));
+        return "done";
+      case "setPlan":
+        await changeWorkspace(
+          db,
+          workspaceId,
+          { plan: operation.plan },
+          { clock: { now: () => now }, plans },
+        );
         return "done";
       case "renew":
         await within((tx) => renewSubscription(tx, plans, workspaceId, now));
@@ -335,6 +348,7 @@ function stateOf(model: Model, now: Date) {
   const used = (kind: Kind) => meterOf(model, kind, now.getTime()).used;
   return {
     balance: money(model.balance),
+    plan: model.plan,
     used: { email: used("email"), validation: used("validation") },
     subscription: subscription && {
       plan: subscription.plan,
@@ -370,6 +384,7 @@ async function booksOf({ db, workspaceId, now }: Session): Promise<ReturnType<ty
   const { subscription } = account;
   return {
     balance: account.balance,
+    plan: account.plan as PlanId,
     used: { email: used.email, validation: used.validation },
     subscription: subscription && {
       plan: subscription.plan_id as PlanId,

@@ -1,6 +1,7 @@
 /**
  * Deterministic simulation of money: sends, refusals, validations, top-ups, subscriptions, changes, cancellations,
- * renewals, what is given back, leaps over month ends, crashes, and two sessions at once, beside a plain model:
+ * renewals, plans that the operator sets, what is given back, leaps over month ends, crashes, and two sessions at once,
+ * beside a plain model:
  *
  *     npm run ledger-simulation -- --seeds 10000 [--seed N] [--steps 12]
  *

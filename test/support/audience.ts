@@ -1,7 +1,7 @@
 /** Lists and people without HTTP, and a recount of everything that the membership door keeps. */
 import sql, { type Sql } from "sql-template-tag";
 import { insertMailingList, lockMailingList } from "../../src/audience/mailing-lists/store.ts";
-import { type Arrived, insertMembers } from "../../src/audience/subscribers/door.ts";
+import { type Arrived, insertMembers } from "../../src/audience/subscribers/arrivals.ts";
 import type { Arrivals } from "../../src/audience/subscribers/newcomers.ts";
 import type { SubscriberStatus } from "../../src/audience/subscribers/status.ts";
 import type { Database, Queryable } from "../../src/platform/database/pool.ts";

@@ -154,7 +154,7 @@ async function email(owner: Owner) {
 
 /** Of a workspace that can pay for it, and has none. */
 async function plan({ database, workspaceId, clock }: Owner) {
-  await changeWorkspace(database, workspaceId, { plan: "free" }, clock);
+  await changeWorkspace(database, workspaceId, { plan: "free" }, { clock, plans });
   const given = { amount: "1000.00", gateway: "manual", description: "Example" } as const;
   await database.transaction((tx) => topUp(tx, plans, workspaceId, given, clock.now()));
   return { plan_id: "growth", billing_interval: "monthly" };

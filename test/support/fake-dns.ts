@@ -57,7 +57,7 @@ export interface FakeDns extends AsyncDisposable {
   /** The service's own resolver, asking this server and waiting half a second. */
   readonly resolver: Resolver;
   zone: DnsZone;
-  /** Names whose answers are vouched for (the AD bit), as a validating resolver does with signed zones. */
+  /** Signed names: an answer is vouched for (the AD bit) when every name on the way to it is one. */
   readonly secure: Set<string>;
   /** Every question since the start, in order, names in lower case; a test may empty it. */
   readonly questions: { name: string; type: string }[];
@@ -99,7 +99,9 @@ export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
     server.questions.push({ name, type: question.type });
     const resolved = resolve(server.zone, name, question.type);
     if (resolved === null) return null;
-    const vouched = server.secure.has(name) ? AUTHENTIC_DATA : 0;
+    const vouched = passed(name, question.type, resolved.answers).every((owner) => server.secure.has(owner))
+      ? AUTHENTIC_DATA
+      : 0;
     const flags = AUTHORITATIVE_ANSWER | RECURSION_AVAILABLE | vouched | RCODE[resolved.rcode];
     return { id: query.id, type: "response", flags, questions: [question], answers: resolved.answers };
   };
@@ -117,6 +119,12 @@ export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
     serveStream(socket, reply);
   });
   return server;
+}
+
+/** The names that an answer rests on: an alias asked for as such rests on itself. */
+function passed(name: string, type: string, answers: readonly Answer[]): string[] {
+  if (type === "CNAME") return [name];
+  return [name, ...answers.flatMap((answer) => (answer.type === "CNAME" ? [answer.data.toLowerCase()] : []))];
 }
 
 /** Answers as an authoritative server does: CNAMEs followed, NXDOMAIN told from NODATA. Null is silence. */

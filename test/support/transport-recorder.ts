@@ -1,6 +1,6 @@
 /** The dispatcher's side of a transport, for tests: it hands out messages and writes down what becomes of each. */
 import type { Attempt, AttemptResult } from "../../src/delivery/conclusion.ts";
-import type { LeasedMessage } from "../../src/delivery/store.ts";
+import type { LeasedMessage } from "../../src/delivery/lease-store.ts";
 import type { TransportEvents } from "../../src/delivery/transport.ts";
 import type { TlsNote } from "../../src/messages/outcome.ts";
 import { asWorkspaceId, newId } from "../../src/platform/ids.ts";
@@ -12,7 +12,6 @@ export type Heard =
       readonly who: string;
       readonly result: AttemptResult;
       readonly tls: TlsNote | null;
-      readonly isOwnRelay: boolean;
     }
   | { readonly kind: "postponed"; readonly who: string; readonly seconds: number }
   | {
@@ -55,8 +54,8 @@ export function recordTransport(): TransportRecorder {
       return heard;
     },
     mayStart: (message) => recorder.answer(message),
-    onAttempt: ({ message, result, tls = null, isOwnRelay = false }: Attempt) =>
-      hear({ kind: "attempt", who: message.localpart, result, tls, isOwnRelay }),
+    onAttempt: ({ message, result, tls = null }: Attempt) =>
+      hear({ kind: "attempt", who: message.localpart, result, tls }),
     onPostponed: (message, seconds) => hear({ kind: "postponed", who: message.localpart, seconds }),
     onHeldBack: (message, seconds, sourceIp) =>
       hear({ kind: "heldBack", who: message.localpart, seconds, sourceIp }),

@@ -1,7 +1,7 @@
 /** What a caller says about a custom field, checked as a whole: options fit the type, rules fit it, so does the default. */
 import { Type } from "typebox";
-import { ApiError, invalid } from "../../platform/errors.ts";
-import { parseJsonBody } from "../../platform/http/json-body.ts";
+import { invalid } from "../../platform/errors.ts";
+import { parsedJson } from "../../platform/http/json-body.ts";
 import { bodyReader } from "../../platform/http/validate.ts";
 import { type CustomField, type CustomFieldChanges, Option, Rules } from "./field.ts";
 import { compilePattern } from "./pattern.ts";
@@ -57,7 +57,7 @@ function readOptions(type: CustomField["field_type"], given: unknown): CustomFie
   if (!typeTable[type].hasChoices) return null;
   const fault = (message: string) => invalid({ field: "field_options", message: `field_options ${message}` });
   if (given === undefined || given === null) throw fault(`is required for the type ${type}`);
-  const { field_options } = checkOptions({ field_options: parsed("field_options", given) });
+  const { field_options } = checkOptions({ field_options: parsedJson("field_options", given) });
   const values = field_options.map(choiceOf);
   if (values.some((value) => value === "" || value !== value.trim() || value.length > LONGEST_OPTION)) {
     throw fault(`must be texts of 1 to ${LONGEST_OPTION} characters without blanks around them`);
@@ -72,7 +72,7 @@ function readOptions(type: CustomField["field_type"], given: unknown): CustomFie
 
 function readRules(type: CustomField["field_type"], given: unknown): Rules | null {
   if (given === null) return null;
-  const rules = checkRules({ validation_rules: parsed("validation_rules", given) }).validation_rules;
+  const rules = checkRules({ validation_rules: parsedJson("validation_rules", given) }).validation_rules;
   const fault = (name: string, message: string) =>
     invalid({ field: `validation_rules.${name}`, message: `validation_rules.${name} ${message}` });
   const fitting: readonly string[] = rulesOf[typeTable[type].rules];
@@ -93,14 +93,4 @@ function readDefault(settings: Omit<FieldSettings, "default_value">, given: unkn
   const reading = fieldReader(settings)(given);
   if (!reading.ok) throw invalid({ field: "default_value", message: `default_value ${reading.message}` });
   return reading.value;
-}
-
-/** Structured fields may come as JSON text. */
-function parsed(field: string, given: unknown): unknown {
-  if (typeof given !== "string") return given;
-  try {
-    return parseJsonBody(given);
-  } catch (fault) {
-    throw fault instanceof ApiError ? invalid({ field, message: `${field} is not valid JSON` }) : fault;
-  }
 }

@@ -55,6 +55,13 @@ test("a field has the defaults of the contract, a normalised name, and is last i
   ]);
 });
 
+test("fields that are made at the same moment have places of their own", async () => {
+  const of = await newList(service.database, service.workspaceId);
+  const made = await Promise.all(["a", "b", "c", "d"].map((name) => create(text(name), fields(of))));
+  const places: number[] = made.map(({ display_order }) => display_order);
+  expect(places.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4]);
+});
+
 test("options and rules may come as JSON text, and are given back as what they are", async () => {
   const field = await create({
     field_name: "size",

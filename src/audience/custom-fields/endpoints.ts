@@ -19,6 +19,7 @@ import {
   insertField,
   listFields,
   lockField,
+  lockNewFields,
   removeField,
   updateField,
 } from "./store.ts";
@@ -161,6 +162,7 @@ async function createField(
   const settings = readDefinition({ ...plain, field_label, field_type }, body);
   return db.transaction(async (tx) => {
     if (scope !== null) await lockMailingList(tx, workspaceId, scope);
+    await lockNewFields(tx, workspaceId);
     if ((await countFields(tx, workspaceId, scope)) >= MOST_FIELDS) {
       throw new ApiError("BAD_REQUEST", `There can be ${MOST_FIELDS} custom fields; delete one first`);
     }

@@ -27,13 +27,14 @@ export function fieldReader(definition: Definition): (value: unknown) => Reading
 function ruleChecker(rules: Rules): (value: FieldValue) => string | undefined {
   const { min, max, min_length, max_length } = rules;
   const pattern = rules.pattern === undefined ? undefined : compilePattern(rules.pattern);
+  const hasLengths = min_length !== undefined || max_length !== undefined;
   return (value) => {
     if (typeof value === "number") {
       if (min !== undefined && value < min) return `must be at least ${min}`;
       if (max !== undefined && value > max) return `must be at most ${max}`;
     }
     if (typeof value === "string") {
-      const length = Array.from(value).length;
+      const length = hasLengths ? Array.from(value).length : 0;
       if (min_length !== undefined && length < min_length)
         return `must have at least ${min_length} characters`;
       if (max_length !== undefined && length > max_length)

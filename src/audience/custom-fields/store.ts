@@ -1,5 +1,6 @@
 /** The table of custom fields. */
 import sql, { type Sql } from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { FieldSettings } from "./definition.ts";
@@ -60,6 +61,11 @@ export async function countFields(
   const row = await db.row<{ count: number }>(sql`
     select count(*)::int as count from custom_fields where ${isOf(workspaceId, scope)}`);
   return row?.count ?? 0;
+}
+
+/** Makes new fields of a workspace wait for each other, so that each counts and orders those before it. */
+export async function lockNewFields(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`custom fields of ${workspaceId}`)})`);
 }
 
 /** The new field, last in order when it says nothing else; undefined when the name is taken in its scope. */

@@ -6,7 +6,7 @@ import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { omittable } from "../../platform/http/shapes.ts";
 import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
 import { JobStarted, startJob } from "../../platform/jobs/queue.ts";
-import { countJobs } from "../../platform/jobs/store.ts";
+import { countOpenJobs } from "../../platform/jobs/store.ts";
 import { listFieldsInForce } from "../custom-fields/store.ts";
 import { requireMailingList } from "../mailing-lists/store.ts";
 import { findSegment } from "../segments/store.ts";
@@ -14,8 +14,8 @@ import { subscribers } from "../subscribers/resource.ts";
 import { subscriberStatuses } from "../subscribers/status.ts";
 import { EXPORT_JOB, type ExportInput } from "./export-job.ts";
 
-/** Exports of a workspace that wait. */
-const MOST_WAITING = 50;
+/** Exports of a workspace that wait or are under way. */
+const MOST_OPEN = 50;
 const MOST_FIELDS = 500;
 
 const ExportRequest = Type.Object(
@@ -52,9 +52,11 @@ export function exportEndpoints({ db }: { db: Database }): Endpoint[] {
       async handle({ caller: { workspaceId }, params, body }) {
         await requireMailingList(db, workspaceId, params.id);
         const input = await readRequest(db, workspaceId, params.id, body);
-        const waiting = { type: EXPORT_JOB, status: "pending", permissions: null } as const;
-        if ((await countJobs(db, workspaceId, waiting)) >= MOST_WAITING) {
-          throw new ApiError("CONFLICT", `${MOST_WAITING} exports are waiting already: start this one later`);
+        if ((await countOpenJobs(db, workspaceId, EXPORT_JOB)) >= MOST_OPEN) {
+          throw new ApiError(
+            "CONFLICT",
+            `${MOST_OPEN} exports are waiting or under way: start this one later`,
+          );
         }
         return startJob(db, workspaceId, { type: EXPORT_JOB, needs, input });
       },

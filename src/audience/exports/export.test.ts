@@ -7,6 +7,8 @@ import { afterAll, describe, expect, it, test } from "vitest";
 import { startImportService } from "../../../test/support/imports.ts";
 import { columnKey } from "../../platform/csv/columns.ts";
 import { openCsv } from "../../platform/csv/read.ts";
+import { newId } from "../../platform/ids.ts";
+import { EXPORT_JOB } from "./export-job.ts";
 
 const service = await startImportService();
 const { call, database, importFile, newList } = service;
@@ -249,4 +251,17 @@ test("what is exported comes back as it was, on another workspace's list and on 
 it("columns that an export writes are those that an import knows", () => {
   for (const name of ["Email", "First", "Last", "Status", "Source"])
     expect(columnKey(name)).toBe(name.toLowerCase());
+});
+
+it("an export is refused while 50 of them are open, those that are under way among them", async () => {
+  const list = await newList();
+  const ids = Array.from({ length: 50 }, newId);
+  await database.run(sql`
+    insert into jobs (workspace_id, id, type, permission, status)
+    select ${service.workspaceId}, unnest(${ids}::uuid[]), ${EXPORT_JOB}, 'subscribers:read', 'processing'`);
+  const refused = await startExport(list);
+  expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
+  await database.run(sql`update jobs set status = 'completed' where id = ${ids[0]}`);
+  expect((await startExport(list)).status).toBe(202);
+  await database.run(sql`delete from jobs where id = any(${ids}::uuid[])`);
 });

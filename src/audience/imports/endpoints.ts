@@ -7,14 +7,14 @@ import { fileField } from "../../platform/http/uploads.ts";
 import { newId } from "../../platform/ids.ts";
 import { moveToJob } from "../../platform/jobs/files.ts";
 import { JobStarted, startJob } from "../../platform/jobs/queue.ts";
-import { countJobs } from "../../platform/jobs/store.ts";
+import { countOpenJobs } from "../../platform/jobs/store.ts";
 import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 
 const MOST_BYTES = 50 * 1024 * 1024;
-/** Imports of a workspace that wait, each with a file on the disk. */
-const MOST_WAITING = 50;
+/** Imports of a workspace that wait or are under way, each with a file on the disk. */
+const MOST_OPEN = 50;
 
 const ImportForm = Type.Object(
   {
@@ -61,9 +61,11 @@ export function importEndpoints({ db, dataDir }: { db: Database; dataDir: string
       errors: ["CONFLICT"],
       async handle({ caller: { workspaceId }, params, body }) {
         await requireMailingList(db, workspaceId, params.id);
-        const waiting = { type: IMPORT_JOB, status: "pending", permissions: null } as const;
-        if ((await countJobs(db, workspaceId, waiting)) >= MOST_WAITING) {
-          throw new ApiError("CONFLICT", `${MOST_WAITING} imports are waiting already: start this one later`);
+        if ((await countOpenJobs(db, workspaceId, IMPORT_JOB)) >= MOST_OPEN) {
+          throw new ApiError(
+            "CONFLICT",
+            `${MOST_OPEN} imports are waiting or under way: start this one later`,
+          );
         }
         const id = newId();
         const input: ImportInput = {

@@ -15,6 +15,8 @@ import { INPUT_FILE, jobFolder } from "../../platform/jobs/files.ts";
 import { startJob } from "../../platform/jobs/queue.ts";
 import { findJob, updateJobToCancel } from "../../platform/jobs/store.ts";
 import { createLog } from "../../platform/log.ts";
+import { plans } from "../../workspace/billing/plans.ts";
+import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { IMPORT_JOB, importHandler } from "./import-job.ts";
 
@@ -119,6 +121,26 @@ test("a cancelled import keeps what it has written, and says how much", async ()
     result: { created, rows: PEOPLE + 2 },
   });
   expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("an import waits while its workspace is suspended, and then goes on where it was", async () => {
+  const id = await start();
+  const suspend = (is_suspended: boolean) =>
+    changeWorkspace(db, workspaceId, { is_suspended }, { clock: systemClock, plans });
+  const running = attempt(id);
+  await someBatch(id);
+  await suspend(true);
+  await running;
+  const before = await countWhere("import_batches", id);
+  expect(before).toBeLessThan(BATCHES);
+  await attempt(id);
+  expect(await findJob(db, workspaceId, id)).toMatchObject({ status: "processing" });
+  expect(await countWhere("import_batches", id)).toBe(before);
+  await suspend(false);
+  await attempt(id);
+  expect(await findJob(db, workspaceId, id)).toMatchObject(whole);
+  expect(await countWhere("memberships", list)).toBe(PEOPLE);
+  expect(await countWhere("import_batches", id)).toBe(BATCHES);
 });
 
 test("an import whose list goes meanwhile fails, and leaves nobody on it", async () => {

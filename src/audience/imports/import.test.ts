@@ -4,6 +4,8 @@ import sql from "sql-template-tag";
 import { describe, expect, it } from "vitest";
 import { findMiscounts } from "../../../test/support/audience.ts";
 import { startImportService } from "../../../test/support/imports.ts";
+import { newId } from "../../platform/ids.ts";
+import { IMPORT_JOB } from "./import-job.ts";
 
 const service = await startImportService();
 const { call, database, importFile, newList, upload } = service;
@@ -415,4 +417,17 @@ it("imports at once, of the same people to one list, end with each of them once"
   expect(counts.reduce((sum, { unchanged }) => sum + unchanged, 0)).toBe(40_000);
   expect(await emails(list)).toHaveLength(50_000);
   expect(await findMiscounts(database)).toEqual([]);
+});
+
+it("an import is refused while 50 of them are open, those that are under way among them", async () => {
+  const list = await newList();
+  const ids = Array.from({ length: 50 }, newId);
+  await database.run(sql`
+    insert into jobs (workspace_id, id, type, permission, status)
+    select ${service.workspaceId}, unnest(${ids}::uuid[]), ${IMPORT_JOB}, 'subscribers:read', 'processing'`);
+  const refused = await upload(list, "Email\na@open.example\n");
+  expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
+  await database.run(sql`update jobs set status = 'completed' where id = ${ids[0]}`);
+  expect((await upload(list, "Email\na@open.example\n")).status).toBe(202);
+  await database.run(sql`delete from jobs where id = any(${ids}::uuid[])`);
 });

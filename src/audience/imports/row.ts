@@ -56,6 +56,11 @@ export function rowReader(
   const isNeeded = ({ is_required, default_value }: CustomField) => is_required && default_value === null;
   const needed = new Set(fields.filter(isNeeded).map(({ field_name }) => field_name));
   const absent = [...needed].filter((name) => !given.has(name));
+  const texts = [
+    [columns.first_name, LONGEST_NAME],
+    [columns.last_name, LONGEST_NAME],
+    [columns.source, LONGEST_SOURCE],
+  ] as const;
 
   return (cells) => {
     const address = cellOf(cells, columns.email);
@@ -64,11 +69,7 @@ export function rowReader(
     if (!read.ok) return refused(columns.email, address, read.message);
 
     const names: (string | null)[] = [];
-    for (const [column, longest] of [
-      [columns.first_name, LONGEST_NAME],
-      [columns.last_name, LONGEST_NAME],
-      [columns.source, LONGEST_SOURCE],
-    ] as const) {
+    for (const [column, longest] of texts) {
       const text = column === undefined ? "" : oneLine(cellOf(cells, column));
       if (column !== undefined && text.length > longest) {
         return refused(column, text, `is longer than ${longest} characters`);
@@ -101,9 +102,16 @@ export function rowReader(
       return refused(columns.email, address, `has custom fields of more than ${MOST_OCTETS / 1024} KB`);
     }
     const [first_name = null, last_name = null, source] = names;
-    const said = { first_name, last_name, source: source ?? "import", status: status ?? null };
-    const person = { email: read.email, ...said, lacking };
-    return { ok: true, person: { ...person, custom_fields: `{${json}}` } };
+    const person = {
+      email: read.email,
+      first_name,
+      last_name,
+      source: source ?? "import",
+      status: status ?? null,
+      custom_fields: `{${json}}`,
+      lacking,
+    };
+    return { ok: true, person };
   };
 }
 

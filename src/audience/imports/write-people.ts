@@ -1,15 +1,18 @@
 /**
  * The second half of an import: the people of the plan go through the door, a batch a transaction. The mark that a batch
- * is done commits with it, so that an import which is killed goes on with the others, and each is written once.
+ * is done commits with it, so that an import which is killed goes on with the others, and each is written once. While the
+ * workspace is suspended none is begun.
  */
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { PutBack } from "../../platform/jobs/attempt.ts";
 import type { TakeTurn } from "../../platform/turns.ts";
+import { requireNotSuspended } from "../../workspace/workspaces/suspension.ts";
 import { lockMailingList } from "../mailing-lists/store.ts";
-import { insertMembers } from "../subscribers/door.ts";
+import { insertMembers } from "../subscribers/arrivals.ts";
 import { stage, staged, unstage } from "../subscribers/staging.ts";
 import type { Batch, Plan } from "./plan.ts";
 import { claimBatch, listBatches, updateBatch, type Written } from "./store.ts";
@@ -36,7 +39,10 @@ export interface Writing {
 /** Batches of one import at a time. */
 const AT_ONCE = 2;
 
-/** @returns what is written at the end: of all batches, or where the signal ended it of those that are done */
+/**
+ * @returns what is written at the end: of all batches, or where the signal ended it of those that are done
+ * @throws PutBack while the workspace is suspended
+ */
 export async function writePeople(writing: Writing, plan: Plan): Promise<Written> {
   const { db, workspaceId, jobId, folder, signal, onWritten, takeTurn } = writing;
   const done = await listBatches(db, workspaceId, jobId);
@@ -50,24 +56,34 @@ export async function writePeople(writing: Writing, plan: Plan): Promise<Written
   const work = async () => {
     for (let next = left.shift(); next !== undefined && !signal.aborted; next = left.shift()) {
       const [at, batch] = next;
-      const lines = await readBatch(people, batch);
-      const written = await takeTurn(() => writeBatch(writing, plan, at, batch, lines));
+      await requireNotSuspended(db, workspaceId);
+      const written = await takeTurn(() => writeBatch(writing, plan, at, batch, people));
       sum = add(sum, written);
       onWritten(sum);
     }
   };
   const works = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
-  for (const ended of works) if (ended.status === "rejected") throw ended.reason;
+  const faults = works.flatMap((ended) => (ended.status === "rejected" ? [ended.reason] : []));
+  if (faults.length > 0 && !signal.aborted) {
+    throw faults.find((fault) => !(fault instanceof PutBack)) ?? faults[0];
+  }
   // Counted again: another run of the job, thought dead, may have written batches meanwhile.
   const all = (await listBatches(db, workspaceId, jobId)).reduce(add, nothing);
   onWritten(all);
   return all;
 }
 
-async function readBatch(file: FileHandle, { offset, bytes }: Batch): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(bytes), 0, bytes, offset);
-  if (bytesRead < bytes) throw new Error("the file of people is shorter than its plan");
-  return buffer;
+const PIECE_BYTES = 128 * 1024;
+
+/** The lines of a batch, in pieces: two whole batches at a time would be a tenth of an import's memory. */
+async function* readBatch(file: FileHandle, { offset, bytes }: Batch): AsyncGenerator<Buffer> {
+  for (let done = 0; done < bytes; ) {
+    const wanted = Math.min(PIECE_BYTES, bytes - done);
+    const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, offset + done);
+    if (bytesRead === 0) throw new Error("the file of people is shorter than its plan");
+    done += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }
 
 async function writeBatch(
@@ -83,15 +99,15 @@ async function writeBatch(
   }: Writing,
   plan: Plan,
   at: number,
-  { replaced }: Batch,
-  text: Buffer,
+  batch: Batch,
+  people: FileHandle,
 ): Promise<Written> {
   const key = { jobId, batch: at };
   const write = async (tx: Transaction) => {
     if (!(await claimBatch(tx, workspaceId, key))) return nothing;
     await lockMailingList(tx, workspaceId, mailingListId);
-    await stage(tx, [text]);
-    if (replaced.length > 0) await unstage(tx, replaced);
+    await stage(tx, readBatch(people, batch));
+    if (batch.replaced.length > 0) await unstage(tx, batch.replaced);
     const { given, joined, changed } = await insertMembers(tx, workspaceId, {
       mailingListId,
       people: staged,

@@ -38,6 +38,19 @@ test("a list has the defaults of the contract and is read as it was made", async
   expect(newer.from_email).toBe("shop@example.com");
 });
 
+test("a workspace has a thousand lists at most, for they are listed all at once", async () => {
+  const { workspaceId: theirs, key } = await service.newWorkspace();
+  await database.run(sql`
+    insert into mailing_lists (workspace_id, id, name, created_at, updated_at)
+    select ${theirs}, gen_random_uuid(), 'x', now(), now() from generate_series(1, 999)`);
+  const answers = await Promise.all(
+    [1, 2, 3].map(() => service.call("POST", "/mailing-lists", { name: "One more" }, { key })),
+  );
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 400, 400]);
+  const refused = answers.find(({ status }) => status === 400);
+  expect(refused?.body).toMatchObject({ code: "BAD_REQUEST", error: expect.stringContaining("1000") });
+});
+
 test("an update changes what it names and leaves the rest; null clears", async () => {
   const made = await create({ name: "News", from_name: "Shop", reply_to_email: "a@example.com" });
   clock.advance(1_000);

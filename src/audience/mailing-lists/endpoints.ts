@@ -21,6 +21,7 @@ import {
   readSettings,
 } from "./mailing-list.ts";
 import {
+  countMailingLists,
   findMailingList,
   insertMailingList,
   listDays,
@@ -33,6 +34,9 @@ import {
 } from "./store.ts";
 
 const mailingLists: Resource = { name: "mailing_lists", label: "Mailing lists", group: "Audience" };
+
+/** Of a workspace: they are listed all at once, and so are their stats. */
+const MOST_LISTS = 1_000;
 
 const plain: Omit<ListSettings, "name"> = {
   description: "",
@@ -97,12 +101,18 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
       answer: MailingList,
       status: 201,
       message: "Mailing list created",
+      errors: ["BAD_REQUEST"],
       async handle({ caller, body }) {
         const now = clock.now();
         const settings = readSettings({ ...plain, name: body.name }, body);
         const counts = { subscriber_count: 0, total_subscribers: 0 };
         const list = { id: newId(), ...settings, ...counts, created_at: now, updated_at: now };
-        await insertMailingList(db, caller.workspaceId, list);
+        await db.transaction(async (tx) => {
+          if ((await countMailingLists(tx, caller.workspaceId)) >= MOST_LISTS) {
+            throw new ApiError("BAD_REQUEST", `There can be ${MOST_LISTS} mailing lists; delete one first`);
+          }
+          await insertMailingList(tx, caller.workspaceId, list);
+        });
         return list;
       },
     }),

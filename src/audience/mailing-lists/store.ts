@@ -1,5 +1,6 @@
 /** The table of mailing lists, and what the counters say of them. */
 import sql from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
@@ -52,6 +53,14 @@ export async function lockMailingListAlone(
   const found = await tx.row(sql`
     select from mailing_lists where workspace_id = ${workspaceId} and id = ${id} for update`);
   if (found === undefined) throw notFound("Mailing list");
+}
+
+/** How many there are; nobody else counts, to add one, before this transaction ends. */
+export async function countMailingLists(tx: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`mailing lists of ${workspaceId}`)})`);
+  const row = await tx.row<{ count: number }>(sql`
+    select count(*)::int as count from mailing_lists where workspace_id = ${workspaceId}`);
+  return row?.count ?? 0;
 }
 
 export async function insertMailingList(

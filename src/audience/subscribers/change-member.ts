@@ -11,8 +11,9 @@ import { lockMailingList } from "../mailing-lists/store.ts";
 import type { EntryOrigin } from "../suppression-lists/entry-store.ts";
 import { judgeRecipients } from "../suppression-lists/judge.ts";
 import { suppressPerson } from "../suppression-lists/lost-addresses.ts";
+import { insertMembers } from "./arrivals.ts";
 import { readObject, valueReader } from "./custom-values.ts";
-import { insertMembers, removeMembers, updateStatuses } from "./door.ts";
+import { removeMembers, updateStatuses } from "./door.ts";
 import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./input.ts";
 import { holdingStatuses, type SubscriberStatus } from "./status.ts";
 import {

@@ -3,8 +3,8 @@
  * kept as they are.
  */
 
-import { ApiError, type FieldFault, invalid } from "../../platform/errors.ts";
-import { parseJsonBody } from "../../platform/http/json-body.ts";
+import { type FieldFault, invalid } from "../../platform/errors.ts";
+import { parsedJson } from "../../platform/http/json-body.ts";
 import type { CustomField } from "../custom-fields/field.ts";
 import { fieldReader } from "../custom-fields/reader.ts";
 
@@ -17,7 +17,7 @@ export const MOST_OCTETS = 65_536;
 
 /** An object, also as JSON text. @throws ApiError VALIDATION_ERROR */
 export function readObject(given: unknown): CustomValues {
-  const value = typeof given === "string" ? parseJsonBody(given) : given;
+  const value = parsedJson("custom_fields", given);
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return { ...value };
   throw invalid({ field: "custom_fields", message: "custom_fields must be an object, or one as JSON text" });
 }
@@ -94,10 +94,8 @@ function settled(values: Map<string, unknown>, faults: readonly FieldFault[]): C
   // Object.fromEntries defines own properties: a key named __proto__ would be one like any other.
   const result = Object.fromEntries(values);
   if (values.size > MOST_KEYS || Buffer.byteLength(JSON.stringify(result)) > MOST_OCTETS) {
-    throw new ApiError(
-      "VALIDATION_ERROR",
-      `custom_fields of one person may hold ${MOST_KEYS} values and ${MOST_OCTETS / 1024} KB`,
-    );
+    const message = `custom_fields of one person may hold ${MOST_KEYS} values and ${MOST_OCTETS / 1024} KB`;
+    throw invalid({ field: "custom_fields", message });
   }
   return result;
 }

@@ -5,8 +5,9 @@ import { addPeople, findMiscounts, type Newcomer, newList } from "../../../test/
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { insertMembers } from "./arrivals.ts";
 import { countMembers } from "./counters.ts";
-import { insertMembers, removeMembers, updateStatuses } from "./door.ts";
+import { removeMembers, updateStatuses } from "./door.ts";
 import { stage, staged, stagedLine, unstage } from "./staging.ts";
 import { type SubscriberStatus, subscriberStatuses } from "./status.ts";
 

@@ -75,11 +75,16 @@ const UNIQUE_VIOLATION = "23505";
 
 /** Those whom the workspace does not know; waits for transactions that are about to write one of them. */
 function insertUnknown(tx: Queryable, workspaceId: WorkspaceId, arrivals: Arrivals): Promise<PeopleTally> {
+  // An insert that meets its conflict takes twice as long as to look for the person.
+  const people = sql`(
+    select p.* from ${arrivals.people} p left join lateral (
+      select true as is_known from subscribers where workspace_id = p.workspace and email = p.email offset 0) k on true
+    where k.is_known is null)`;
   return tallyPeople(
     tx,
     sql`
     with written as (
-      ${insertingPeople(workspaceId, arrivals)} on conflict (workspace_id, email) do nothing
+      ${insertingPeople(workspaceId, { ...arrivals, people })} on conflict (workspace_id, email) do nothing
       returning id, status, source
     ), joined as (
       -- Nobody can have made these already: no other transaction knows the person yet.

@@ -5,9 +5,9 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Member, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
 
 const member = sql`
-  m.id, m.subscriber_id, m.mailing_list_id, s.email, s.first_name, s.last_name, m.status, m.source,
-  s.custom_fields::text as custom_fields, m.subscribed_at, m.unsubscribed_at, m.created_at,
-  greatest(m.updated_at, s.updated_at) as updated_at
+  membership_id(m.mailing_list_id, m.subscriber_id) as id, m.subscriber_id, m.mailing_list_id, s.email,
+  s.first_name, s.last_name, m.status, m.source, s.custom_fields::text as custom_fields, m.subscribed_at,
+  m.unsubscribed_at, m.created_at, greatest(m.updated_at, s.updated_at) as updated_at
   from memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id`;
 
 /** A person on a list; undefined when they are not on it. */

@@ -136,6 +136,12 @@ describe("lists", () => {
     ).toEqual([]);
   });
 
+  it("are deleted once, however many ask at a time: the others hear 404", async () => {
+    const { id } = await create();
+    const answers = await Promise.all([1, 2, 3, 4].map(() => call("DELETE", `/suppression-lists/${id}`)));
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 404, 404, 404]);
+  });
+
   it("go with their mailing list, those of its segments too, and no others", async () => {
     const mailing_list_id = await newList(database, workspaceId);
     const segment_id = await insertSegment(database, workspaceId, mailing_list_id, "Readers");

@@ -1,6 +1,6 @@
 /** Deleting suppression lists, entries first and in steps of bounded size: a million in one statement takes its time. */
 import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
+import { ApiError, notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { type EntriesOf, removeSomeEntries } from "./entry-store.ts";
 import { listScopedTo, lockForRemoval, removeSuppressionList, requireSuppressionList } from "./store.ts";
@@ -18,7 +18,7 @@ export async function deleteSuppressionList(
 ): Promise<void> {
   const list = await requireSuppressionList(db, workspaceId, listId);
   if (list.is_system) throw keptByService();
-  await removeInSteps(db, { workspaceId, listId });
+  if (!(await removeInSteps(db, { workspaceId, listId }))) throw notFound("Suppression list");
 }
 
 /** What is refused on the list of bounces and complaints. */
@@ -47,18 +47,22 @@ export async function removeLateListsScopedTo(
   mailingListId: string,
 ): Promise<void> {
   for (const listId of await listScopedTo(tx, workspaceId, mailingListId)) {
-    while (!(await removeStep(tx, { workspaceId, listId })));
+    while ((await removeStep(tx, { workspaceId, listId })) === "entries left");
   }
 }
 
-async function removeInSteps(db: Database, list: EntriesOf): Promise<void> {
-  while (!(await db.transaction((tx) => removeStep(tx, list))));
+/** Whether it was this call that took the list away: another one may do the same. */
+async function removeInSteps(db: Database, list: EntriesOf): Promise<boolean> {
+  for (;;) {
+    const step = await db.transaction((tx) => removeStep(tx, list));
+    if (step !== "entries left") return step === "removed";
+  }
 }
 
-/** Whether the list is gone now: it goes with its last entries. */
-async function removeStep(tx: Queryable, list: EntriesOf): Promise<boolean> {
-  if (!(await lockForRemoval(tx, list))) return true;
-  if ((await removeSomeEntries(tx, list, STEP)) === STEP) return false;
+/** A list goes with the last of its entries. */
+async function removeStep(tx: Queryable, list: EntriesOf): Promise<"removed" | "gone" | "entries left"> {
+  if (!(await lockForRemoval(tx, list))) return "gone";
+  if ((await removeSomeEntries(tx, list, STEP)) === STEP) return "entries left";
   await removeSuppressionList(tx, list);
-  return true;
+  return "removed";
 }

@@ -4,7 +4,7 @@
  */
 import { unclassified } from "../../messages/outcome.ts";
 import { type Conclusion, finish, putOff } from "../conclusion.ts";
-import type { LeasedMessage } from "../store.ts";
+import type { LeasedMessage } from "../lease-store.ts";
 import type { SmsGateway, SmsResult } from "./gateway.ts";
 
 export type SmsAttempt = Extract<SmsResult, { outcome: "taken" | "declined" }>;

@@ -69,6 +69,13 @@ export function listChecks(
     order by created_at desc, id desc limit ${page.limit} offset ${page.offset}`);
 }
 
+/** Whether the history has runs of a monitor, which may be gone. */
+export async function hasRuns(db: Queryable, workspaceId: WorkspaceId, monitorId: string): Promise<boolean> {
+  const run = await db.row(sql`
+    select from blacklist_checks where workspace_id = ${workspaceId} and monitor_id = ${monitorId} limit 1`);
+  return run !== undefined;
+}
+
 /** At most `most` rows that are older; says how many went. */
 export function removeOldChecks(db: Queryable, before: Date, most: number): Promise<number> {
   return db.run(sql`

@@ -52,7 +52,7 @@ const watch = (body: object) => call("POST", "/blacklist/monitors", body);
 const used = async () => (await getReading(db, plans, workspaceId, clock.now())).used.blacklist_check;
 /** A free workspace with this many checks left of its 50. */
 const leave = async (left: number) => {
-  await changeWorkspace(db, workspaceId, { plan: "free" }, clock);
+  await changeWorkspace(db, workspaceId, { plan: "free" }, { clock, plans });
   await db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "blacklist_check", 50 - left, clock.now()));
 };
 
@@ -171,7 +171,7 @@ test("without allowance nobody is asked, whatever the balance", async () => {
 test("where a plan has a rate for more the balance pays, and says when it does not", async () => {
   const made = await rated.newWorkspace();
   const caller = apiCaller(() => rated.url, made.key);
-  await changeWorkspace(rated.database, made.workspaceId, { plan: "free" }, clock);
+  await changeWorkspace(rated.database, made.workspaceId, { plan: "free" }, { clock, plans });
   await rated.database.run(sql`
     update billing_accounts set balance = 0.01, is_prepaid = true where workspace_id = ${made.workspaceId}`);
   const ask = () => caller("POST", "/blacklist/check", { target: IP });
@@ -222,6 +222,10 @@ test("history is filtered, and never another workspace's", async () => {
   expect(await days("?limit=1&offset=1")).toEqual(["02"]);
   expect(await days("?limit=x&offset=-1")).toEqual(["03", "02", "01"]);
   expect(await days("?limit=9999&offset=99999999999999999999")).toEqual([]);
+  const unrun = (await watch({ target: "other.example" })).body.data.id;
+  for (const id of [monitor_id, unrun]) await call("DELETE", `/blacklist/monitors/${id}`);
+  expect(await days(`?monitor_id=${monitor_id}`)).toEqual(["02"]);
+  expect((await call("GET", `/blacklist/history?monitor_id=${unrun}`)).status).toBe(400);
   const stranger = await service.newWorkspace();
   const foreign = await call("GET", `/blacklist/history?monitor_id=${monitor_id}`, undefined, {
     key: stranger.key,
@@ -231,7 +235,7 @@ test("history is filtered, and never another workspace's", async () => {
 });
 
 test("days of the history are those of the workspace", async () => {
-  await changeWorkspace(db, workspaceId, { timezone: "Asia/Tokyo" }, clock);
+  await changeWorkspace(db, workspaceId, { timezone: "Asia/Tokyo" }, { clock, plans });
   const fields = { target: IP, target_type: "ip", check_type: "manual", status: "clean" } as const;
   const counts = { listed_count: 0, total_checked: 0, cost: 0, monitor_id: null, result: {} };
   await insertCheck(db, workspaceId, { ...fields, ...counts, created_at: new Date("2026-03-01T15:00:00Z") });
@@ -274,6 +278,22 @@ test("a monitor begins active, daily, with notices, and is due at once", async (
   expect((await call("GET", "/blacklist/monitors")).body.data).toEqual([body.data]);
   expect((await call("GET", `/blacklist/monitors/${body.data.id}`)).body.data).toEqual(body.data);
   expect((await watch({ target: "good.example." })).status).toBe(409);
+});
+
+test("a monitor that is due stays so when its frequency changes", async () => {
+  const { id } = (await watch({ target: IP, frequency_minutes: 60 })).body.data;
+  const patch = async (body: object) => (await call("PATCH", `/blacklist/monitors/${id}`, body)).body.data;
+  const hourAgo = new Date(clock.now().getTime() - 3_600_000);
+  await db.run(sql`update blacklist_monitors set last_checked_at = ${hourAgo} where id = ${id}`);
+  await patch({ status: "paused" });
+  const { next_run_at } = await patch({ status: "active" });
+  expect(await patch({ frequency_minutes: 1_440 })).toMatchObject({ frequency_minutes: 1_440, next_run_at });
+  await db.run(
+    sql`update blacklist_monitors set next_run_at = ${new Date(clock.now().getTime() + 1)} where id = ${id}`,
+  );
+  expect((await patch({ frequency_minutes: 120 })).next_run_at).toBe(
+    new Date(hourAgo.getTime() + 120 * 60_000).toISOString(),
+  );
 });
 
 test("a paused monitor has no next run; active again it is due at once", async () => {

@@ -7,7 +7,7 @@ import { choiceField, pageFields, type QueryField, textField } from "../../platf
 import { Deleted } from "../../platform/http/shapes.ts";
 import { isUuid } from "../../platform/ids.ts";
 import { refusalError } from "../../workspace/billing/refusal.ts";
-import { checkTypes, listChecks } from "./check-store.ts";
+import { checkTypes, hasRuns, listChecks } from "./check-store.ts";
 import { momentsOf } from "./history-days.ts";
 import {
   countMonitors,
@@ -179,7 +179,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
         to: dayField("Last day, included."),
         target: textField(1_000, "Only checks of this target."),
         check_type: choiceField(checkTypes, "Only checks by hand, or on a schedule."),
-        monitor_id: textField(36, "Only the runs of this monitor."),
+        monitor_id: textField(36, "Only the runs of this monitor, which may be deleted."),
         limit: pageFields().limit,
         offset,
       },
@@ -193,7 +193,9 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
           check_type,
           monitor_id,
         };
-        const isKnown = (id: string) => isUuid(id) && findMonitor(db, workspaceId, id);
+        const isKnown = async (id: string) =>
+          isUuid(id) &&
+          ((await findMonitor(db, workspaceId, id)) !== undefined || (await hasRuns(db, workspaceId, id)));
         if (monitor_id !== undefined && !(await isKnown(monitor_id))) {
           throw invalid({ field: "monitor_id", message: "monitor_id is no monitor of this workspace" });
         }

@@ -73,7 +73,7 @@ export function insertMonitor(
 
 /**
  * Null leaves a field as it is. One that becomes active again is due at once; with another frequency the next run is
- * counted from the last one.
+ * counted from the last one, but for one that is due already.
  */
 export function updateMonitor(
   db: Queryable,
@@ -95,7 +95,7 @@ export function updateMonitor(
       next_run_at = case
         when coalesce(${status}::text, status) = 'paused' then null
         when status = 'paused' then ${now}::timestamptz
-        when ${frequency_minutes}::int <> frequency_minutes and last_checked_at is not null
+        when ${frequency_minutes}::int <> frequency_minutes and last_checked_at is not null and next_run_at > ${now}
           then greatest(${now}::timestamptz, last_checked_at + make_interval(mins => ${frequency_minutes}::int))
         else next_run_at end
     where workspace_id = ${workspaceId} and id = ${id}

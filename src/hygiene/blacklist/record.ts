@@ -4,7 +4,7 @@ import type { Database, Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { getReading, takeUpTo } from "../../workspace/billing/meter.ts";
 import type { Plans } from "../../workspace/billing/plans.ts";
-import { type Capacity, capacityFor, type Reading } from "../../workspace/billing/reading.ts";
+import { type Capacity, capacityFor, type Reading, standingOf } from "../../workspace/billing/reading.ts";
 import { refusalError } from "../../workspace/billing/refusal.ts";
 import { type CheckRow, insertCheck } from "./check-store.ts";
 import type { Checked, Checker, ZoneStatus } from "./checker.ts";
@@ -95,8 +95,8 @@ export function recordManual(
   );
 }
 
-function allowanceOf({ plan, used, period }: Reading): Allowance {
-  const limit = plan.allowances[KIND];
-  const remaining = limit === null ? null : Math.max(0, limit - used[KIND]);
-  return { used: used[KIND], limit, remaining, resets_at: period.end };
+function allowanceOf(reading: Reading): Allowance {
+  const { used, allowance: limit } = standingOf(reading, KIND);
+  const remaining = limit === null ? null : Math.max(0, limit - used);
+  return { used, limit, remaining, resets_at: reading.period.end };
 }

@@ -66,7 +66,8 @@ const watch = async (body: object = {}) =>
   (await call("POST", "/blacklist/monitors", { target: IP, frequency_minutes: 60, ...body })).body.data;
 const monitorOf = async (id: string) => (await call("GET", `/blacklist/monitors/${id}`)).body.data;
 const history = async () => (await call("GET", "/blacklist/history")).body.data;
-const notifyTo = (notify_email: string | null) => changeWorkspace(db, workspaceId, { notify_email }, clock);
+const notifyTo = (notify_email: string | null) =>
+  changeWorkspace(db, workspaceId, { notify_email }, { clock, plans });
 const subjects = async () =>
   (
     await db.rows<{ subject: string }>(sql`
@@ -167,7 +168,7 @@ test("who wants no mail, or has no address for it, gets none; the change is told
 });
 
 test("without allowance a run is skipped and says so; the monitor stays active", async () => {
-  await changeWorkspace(db, workspaceId, { plan: "free" }, clock);
+  await changeWorkspace(db, workspaceId, { plan: "free" }, { clock, plans });
   const { id } = await watch();
   await db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "blacklist_check", 50, clock.now()));
   dns.questions.length = 0;
@@ -182,7 +183,7 @@ test("without allowance a run is skipped and says so; the monitor stays active",
 });
 
 test("the last check of the allowance is run once, of whoever is due", async () => {
-  await changeWorkspace(db, workspaceId, { plan: "free" }, clock);
+  await changeWorkspace(db, workspaceId, { plan: "free" }, { clock, plans });
   for (let at = 0; at < 12; at++) await watch({ target: `d${at}.example` });
   await db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "blacklist_check", 49, clock.now()));
   expect(await run()).toBe(12);
@@ -195,9 +196,9 @@ test("paused monitors, and those of suspended workspaces, are not run", async ()
   const { id } = await watch();
   await watch({ target: "good.example" });
   await call("PATCH", `/blacklist/monitors/${id}`, { status: "paused" });
-  await changeWorkspace(db, workspaceId, { is_suspended: true }, clock);
+  await changeWorkspace(db, workspaceId, { is_suspended: true }, { clock, plans });
   expect(await run()).toBe(0);
-  await changeWorkspace(db, workspaceId, { is_suspended: false }, clock);
+  await changeWorkspace(db, workspaceId, { is_suspended: false }, { clock, plans });
   expect(await run()).toBe(1);
 });
 

@@ -53,7 +53,7 @@ const validate = async (email: string, caller = call) => {
 /** A workspace of its own, with this much of the allowance left. */
 const workspaceWith = async (left: number) => {
   const { workspaceId, key } = await service.newWorkspace();
-  await changeWorkspace(database, workspaceId, { plan: "free" }, clock);
+  await changeWorkspace(database, workspaceId, { plan: "free" }, { clock, plans });
   await database.run(sql`
     insert into meter_entries (workspace_id, kind, quantity, created_at)
     values (${workspaceId}, 'validation', ${100 - left}, ${clock.now()})`);
@@ -265,7 +265,7 @@ describe("metering", () => {
 
   it("the hourly cap is another 429, with the time to wait", async () => {
     const { call: caller, workspaceId } = await workspaceWith(100);
-    await changeWorkspace(database, workspaceId, { hourly_cap: 2 }, clock);
+    await changeWorkspace(database, workspaceId, { hourly_cap: 2 }, { clock, plans });
     clock.set(new Date(Math.ceil(clock.now().getTime() / 3_600_000) * 3_600_000 + 600_000));
     await validate("a@good.test", caller);
     await validate("a@good.test", caller);

@@ -1,4 +1,6 @@
+import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
+import { newCampaign } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 import { newId } from "../../platform/ids.ts";
 
@@ -332,6 +334,21 @@ describe("the switches", () => {
     }
     expect(await rowOf(id)).toMatchObject({ custom_return_path: false, dmarc_ingestion: false });
   });
+});
+
+test.each(["scheduled", "sending"])("a domain stays while a %s campaign sends from it", async (state) => {
+  const id = await verifiedDomain();
+  const campaign = await newCampaign(service.database, service.workspaceId, null, {
+    from_email: `News@${domain}`,
+  });
+  const move = (status: string) =>
+    service.database.run(sql`update campaigns set status = ${status} where id = ${campaign}`);
+  await move(state);
+  const refused = await remove(id);
+  expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
+  expect(await rowOf(id)).toMatchObject({ is_verified: true });
+  await move("cancelled");
+  expect((await remove(id)).status).toBe(200);
 });
 
 test("deleting destroys the keys, once", async () => {

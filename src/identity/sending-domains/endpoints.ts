@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import type { Resolver } from "../../mail/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
@@ -62,6 +62,8 @@ export interface SendingDomainDeps {
   /** Asks a domain's own name servers first. */
   readonly resolverFor: (domain: string) => Resolver;
   readonly onVerification: OnVerification;
+  /** Whether a campaign that is scheduled, or being sent, sends from the domain. */
+  readonly isInUse: (tx: Queryable, workspaceId: WorkspaceId, domain: string) => Promise<boolean>;
 }
 
 export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
@@ -94,14 +96,19 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       id: "deleteSendingDomain",
       method: "DELETE",
       path: "/sending-domains/{id}",
-      summary: "Delete a sending domain and destroy its DKIM keys",
+      summary:
+        "Delete a sending domain that no scheduled or sending campaign needs, and destroy its DKIM keys",
       needs: need(sendingDomains, "write"),
       answer: Deleted,
+      errors: ["CONFLICT"],
       message: "Sending domain deleted",
       async handle({ caller, params: { id } }) {
         await db.transaction(async (tx) => {
           const domain = await removeSendingDomain(tx, caller.workspaceId, id);
           if (domain === undefined) throw notFound("Sending domain");
+          if (await deps.isInUse(tx, caller.workspaceId, domain)) {
+            throw new ApiError("CONFLICT", `A campaign that is scheduled or being sent sends from ${domain}`);
+          }
           await removeDomainClaim(tx, caller.workspaceId, domain);
         });
         return { id, deleted: true } as const;

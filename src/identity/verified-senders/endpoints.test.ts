@@ -1,4 +1,6 @@
+import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
+import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 import { newId } from "../../platform/ids.ts";
 import { createSecrets } from "../../platform/secrets.ts";
@@ -86,7 +88,7 @@ describe("adding a sender", () => {
   });
 
   test("warns of a free-mail domain", async () => {
-    const { body } = await create({ email: `ada${count}@gmail.com`, from_name: "" });
+    const { body } = await create({ email: `ada${count}@gmail.com`, from_name: null });
     expect(body.data.warnings).toEqual([expect.stringContaining("DMARC")]);
   });
 
@@ -301,6 +303,19 @@ test("another workspace sees, resends and deletes nothing", async () => {
   ).toBe(404);
   expect((await create({ email }, other.key)).status).toBe(201);
   expect(await rowOf(id)).toBeDefined();
+});
+
+test("a sender stays while a scheduled campaign sends as it, unless a verified domain does", async () => {
+  const { id } = (await create({ email: "news@shop.test" })).body.data;
+  const campaign = await newCampaign(service.database, service.workspaceId, null, {
+    from_email: "News@shop.test",
+  });
+  await service.database.run(sql`update campaigns set status = 'scheduled' where id = ${campaign}`);
+  const refused = await service.call("DELETE", `/verified-senders/${id}`);
+  expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
+  expect(await rowOf(id)).toBeDefined();
+  await verifyShop(service.database, service.workspaceId);
+  expect((await service.call("DELETE", `/verified-senders/${id}`)).status).toBe(200);
 });
 
 test("a sender is deleted once", async () => {

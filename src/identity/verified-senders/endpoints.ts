@@ -5,11 +5,12 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
-import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
+import { Deleted, Id, NullableTimestamp, omittable, Timestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { findWorkspace } from "../../workspace/workspaces/store.ts";
 import { isFreeMail } from "../free-mail.ts";
+import { maySendAs } from "../may-send-as.ts";
 import { countConfirmationMail } from "./confirmation-limit.ts";
 import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
 import { confirmationPath } from "./confirmation-page.ts";
@@ -61,7 +62,7 @@ const NewVerifiedSender = Type.Object(
 const SenderInput = Type.Object(
   {
     email: Type.String({ minLength: 3, description: "A bare address: `name@example.com`." }),
-    from_name: Type.Optional(Type.String({ maxLength: LONGEST_NAME })),
+    from_name: omittable(Type.String({ maxLength: LONGEST_NAME })),
   },
   { $id: "VerifiedSenderInput" },
 );
@@ -78,6 +79,8 @@ export interface VerifiedSenderDeps {
     workspaceId: WorkspaceId,
     mail: ConfirmationMail,
   ) => Promise<void>;
+  /** Whether a campaign that is scheduled, or being sent, sends as the address. */
+  readonly isInUse: (tx: Queryable, workspaceId: WorkspaceId, email: string) => Promise<boolean>;
 }
 
 export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
@@ -121,14 +124,12 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       id: "deleteVerifiedSender",
       method: "DELETE",
       path: "/verified-senders/{id}",
-      summary: "Delete a verified sender",
+      summary: "Delete a verified sender that no scheduled or sending campaign needs",
       needs: need(verifiedSenders, "write"),
       answer: Deleted,
+      errors: ["CONFLICT"],
       message: "Verified sender deleted",
-      async handle({ caller, params: { id } }) {
-        if (!(await removeVerifiedSender(db, caller.workspaceId, id))) throw notFound("Verified sender");
-        return { id, deleted: true } as const;
-      },
+      handle: ({ caller, params }) => removeSender(deps, caller.workspaceId, params.id),
     }),
   ];
 }
@@ -191,17 +192,30 @@ async function sendLink(
   await sendPlatformMail(tx, workspaceId, confirmationMail(email, workspace.name, publicUrl() + path));
 }
 
+async function removeSender({ db, isInUse }: VerifiedSenderDeps, workspaceId: WorkspaceId, id: string) {
+  await db.transaction(async (tx) => {
+    const email = await removeVerifiedSender(tx, workspaceId, id);
+    if (email === undefined) throw notFound("Verified sender");
+    if (!(await isInUse(tx, workspaceId, email))) return;
+    // A verified domain lets the campaign go on without it.
+    if ((await maySendAs(tx, workspaceId, email)).allowed) return;
+    throw new ApiError("CONFLICT", `A campaign that is scheduled or being sent sends as ${email}`);
+  });
+  return { id, deleted: true } as const;
+}
+
 function expiryOf(now: Date): Date {
   return new Date(now.getTime() + LINK_LIFETIME_MS);
 }
 
 /** @throws ApiError VALIDATION_ERROR */
-function readInput({ email, from_name = "" }: Static<typeof SenderInput>) {
+function readInput({ email, from_name }: Static<typeof SenderInput>) {
   const address = parseAddress(email);
   if (!address.ok) throw invalid({ field: "email", message: `email: ${address.message}` });
-  const fault = headerTextFault(from_name);
+  const name = from_name ?? "";
+  const fault = headerTextFault(name);
   if (fault !== null) throw invalid({ field: "from_name", message: `from_name: ${fault}` });
-  return { email: normalizeAddress(address.address), fromName: from_name.trim() };
+  return { email: normalizeAddress(address.address), fromName: name.trim() };
 }
 
 function warningsFor(email: string): string[] {

@@ -94,14 +94,15 @@ export function updateSenderVerified(
 const isOpen = ({ workspaceId, senderId, number }: SenderLink) => sql`
   workspace_id = ${workspaceId} and id = ${senderId} and token_number = ${number} and not is_verified`;
 
+/** Its address; undefined when it is not there. */
 export async function removeVerifiedSender(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-): Promise<boolean> {
-  const removed = await db.run(sql`
-    delete from verified_senders where workspace_id = ${workspaceId} and id = ${id}`);
-  return removed > 0;
+): Promise<string | undefined> {
+  const removed = await db.row<{ email: string }>(sql`
+    delete from verified_senders where workspace_id = ${workspaceId} and id = ${id} returning email`);
+  return removed?.email;
 }
 
 const MAIL_LOCK = lockKey("confirmation mails");

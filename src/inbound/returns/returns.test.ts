@@ -9,7 +9,8 @@ import {
   startReturns,
 } from "../../../test/support/returns.ts";
 import { linkKey, sentCampaign } from "../../../test/support/tracked-campaign.ts";
-import { leaseMessages, settleLeases } from "../../delivery/store.ts";
+import { leaseMessages } from "../../delivery/leases.ts";
+import { settleLeases } from "../../delivery/settlement-store.ts";
 import { newId } from "../../platform/ids.ts";
 import { createReading } from "../reading/reading.ts";
 import { readMail } from "./read-mail.ts";
@@ -157,6 +158,19 @@ describe("a report to a signed return path", () => {
     expect(await receive(returnPath(id), raw)).toEqual({ status: "processed", result });
     expect((await message(id)).status).toBe("delivered");
   });
+
+  test.each(["queued", "deferred"] as const)(
+    "that is a success moves nothing while the message is still %s: it proves nothing",
+    async (status) => {
+      const to = `${status}.success@example.test`;
+      const { id } = await unsettled(to, status);
+      const success = deliveryReport(to, { action: "delivered", status: "2.0.0" });
+      expect(await receive(returnPath(id), success)).toEqual({ status: "processed", result: "delivered" });
+      const row = await database.row<{ status: string }>(sql`select status from messages where id = ${id}`);
+      expect(row?.status).toBe(status);
+      expect(await isQueued(id)).toBe(true);
+    },
+  );
 
   test("that is a person's words is put aside with the reason", async () => {
     const id = await deliver("talker@example.test");

@@ -266,6 +266,32 @@ describe("a message that is handed in", () => {
     }
   });
 
+  test.each([
+    ["at once", Number.POSITIVE_INFINITY],
+    ["octet by octet", 1],
+    ["by threes", 3],
+  ])("has every dot that its client doubled, and no other: sent %s", async (_how, size) => {
+    const lines = [".", "", "..", "...", ".first", ". ", ".\t.", "a.", "..second", "", "."];
+    const client = await session();
+    await client.say("MAIL FROM:<a@shop.test>");
+    await client.say("RCPT TO:<ada@example.test>");
+    await client.say("DATA");
+    const stuffed = lines.map((line) => (line.startsWith(".") ? `.${line}` : line));
+    const sent = `${mail([], stuffed.join("\r\n"))}\r\n.\r\n`;
+    // Over TLS each write is a record of its own, which is read by itself.
+    for (let at = 0; at < sent.length; at += size) client.write(sent.slice(at, at + size));
+    expect(await client.reply()).toMatch(/^250 /);
+    const [row] = await stored();
+    const text = row?.raw?.toString() ?? "";
+    expect(text.slice(text.indexOf("\r\n\r\n") + 4)).toBe(`${lines.join("\r\n")}\r\n`);
+  });
+
+  test("keeps a dot that its client forgot to double: it meant the dot", async () => {
+    expect(await handIn(await session(), mail([], ".text\r\n. \r\n"))).toMatch(/^250 /);
+    const [row] = await stored();
+    expect(row?.raw?.toString()).toMatch(/\r\n\r\n\.text\r\n\. \r\n/);
+  });
+
   test("is 451 while the database is away, never lost and never doubled", async () => {
     const client = await session();
     await client.say("MAIL FROM:<a@shop.test>");

@@ -3,7 +3,7 @@ import sql, { join, raw, type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { storedStatuses } from "../states.ts";
 import { counters } from "./counters.ts";
-import { columnsSql, DAY, WEEK } from "./notes-store.ts";
+import { columnsSql, DAY, EIGHTH, WEEK } from "./notes-store.ts";
 
 /** One part of the statement: adds up the notes by their keys. Everybody locks from the smallest key. */
 function addTo(
@@ -56,6 +56,12 @@ export async function foldNotes(db: Queryable, most: number): Promise<number> {
       returning *, hard_bounces + soft_bounces + block_bounces as bounces
     ), quarters as (${addTo("report_quarters", {
       keys: ["workspace_id", "quarter", "source"],
+      columns: counters,
+      of: ofMessages,
+    })}
+    ), eighths as (${addTo("report_eighths", {
+      keys: ["workspace_id", "eighth", "source"],
+      values: ["workspace_id", EIGHTH, "source"],
       columns: counters,
       of: ofMessages,
     })}

@@ -3,15 +3,23 @@
  * counters take them in later (fold-store.ts).
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
+import { domainOf } from "../../mail/address.ts";
 import { nilId } from "../../platform/ids.ts";
 import { storedStatuses } from "../states.ts";
+import type { MessageOrigin } from "../store.ts";
 import { eventCounters } from "./counters.ts";
 
-/** The quarter-hour that a time is in: days of all time zones begin with one. */
-export const quarterOf = (time: Sql): Sql =>
-  sql`date_bin('15 minutes', ${time}, timestamptz '2000-01-01 00:00:00Z')`;
+const binOf = (width: string, time: Sql): Sql =>
+  sql`date_bin('${raw(width)}', ${time}, timestamptz '2000-01-01 00:00:00Z')`;
 
-/** The UTC day of a quarter-hour, and the Monday of its week. */
+/** The quarter-hour that a time is in: days of all time zones begin with one. */
+export const quarterOf = (time: Sql): Sql => binOf("15 minutes", time);
+
+/** The eighth of a UTC day that a time is in: three hours. */
+export const eighthOf = (time: Sql): Sql => binOf("3 hours", time);
+
+/** The eighth of a quarter-hour, its UTC day, and the Monday of its week. */
+export const EIGHTH = eighthOf(raw("quarter")).text;
 export const DAY = "(quarter at time zone 'UTC')::date";
 export const WEEK = "date_trunc('week', quarter at time zone 'UTC')::date";
 
@@ -37,6 +45,18 @@ export function noteAcceptedSql(log: Sql): Sql {
     insert into report_notes (${keys}, queued, suppressed)
     select ${messageKeys}, count(*) filter (where status = 'queued'), count(*) filter (where status = 'suppressed')
     from (${keysOf(log)}) a group by ${messageKeys}`;
+}
+
+/** The same of the messages that one origin queues at a moment: a relation of domains and how many each gets (queued). */
+export function noteQueuedSql(
+  byDomain: Sql,
+  origin: Pick<MessageOrigin, "workspaceId" | "source" | "originId" | "fromEmail" | "createdAt">,
+): Sql {
+  return sql`
+    insert into report_notes (${keys}, queued)
+    select ${origin.workspaceId}, ${quarterOf(sql`${origin.createdAt}::timestamptz`)}, ${origin.source}, ${origin.originId},
+      domain, ${domainOf(origin.fromEmail)}, queued
+    from ${byDomain}`;
 }
 
 /** Has the address of ours that it left from: no attempt is left to be made. */

@@ -14,5 +14,5 @@ export function guardFormula(text: string): string {
 
 /** The text that guardFormula was given; any other as it is. */
 export function unguardFormula(text: string): string {
-  return guarded.test(text) ? text.slice(1) : text;
+  return text.startsWith("'") && guarded.test(text) ? text.slice(1) : text;
 }

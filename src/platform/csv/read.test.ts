@@ -98,6 +98,13 @@ describe("what is no CSV file is refused with a word on what to do", () => {
     ["xls", Buffer.from([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1]), /old spreadsheet/],
     ["PNG", Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), /PNG/],
     ["PDF", "%PDF-1.7", /PDF/],
+    ["HTML", "\ufeff<!DOCTYPE html>\n<p>ada@example.com</p>", /web page.*Save the table as CSV/],
+    ["a saved table of HTML", "\n<table border=1><tr><td>ada@example.com", /web page/],
+    ["XML", '<?xml version="1.0"?><a>ada@example.com</a>', /XML/],
+    ["a JSON array", '[\n  {"email":"ada@example.com"}]', /JSON/],
+    ["JSON by lines", '{"email":"ada@example.com"}\n{"email":"bob@example.com"}\n', /JSON/],
+    ["UTF-32", Buffer.from("fffe00006500000040000000", "hex"), /UTF-32/],
+    ["UTF-32 of the other order", Buffer.from("0000feff0000006500000040", "hex"), /UTF-32/],
     [
       "random bytes",
       Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 7919 + (at >> 3)) % 256)),
@@ -112,6 +119,11 @@ describe("what is no CSV file is refused with a word on what to do", () => {
     ],
   ])("%s", async (_name, content, sentence) => {
     expect(await refusal(content)).toMatch(sentence);
+  });
+
+  it("but brackets and angles that a table begins with are cells", async () => {
+    const rows = [["[Email]"], ["{ada}@example.com"], ["<bob@example.com>"], ["<table@example.com>"]];
+    for (const row of rows) expect(await cellsOf(row.join())).toEqual([row]);
   });
 
   it("a quotation mark that is never closed, by its line", async () => {

@@ -69,7 +69,6 @@ export function answerer(endpoint: Endpoint, database: Database, dataDir: string
       caller,
       requestId: request.id,
       idempotency: reservation,
-      log: request.log,
     };
     if (mediaType !== undefined) {
       return sendFile(reply, mediaType, (await endpoint.handle(input as never)) as FileAnswer);

@@ -2,7 +2,6 @@
  * An endpoint is one value. Routes, parsing, the permission check, the permission catalogue, openapi.json, the
  * reference page and the generic contract tests are all read from it, so a new endpoint changes one folder.
  */
-import type { FastifyBaseLogger } from "fastify";
 import type { Static, TSchema } from "typebox";
 import type { ErrorCode } from "../errors.ts";
 import type { WorkspaceId } from "../ids.ts";
@@ -61,7 +60,6 @@ export interface EndpointRequest<Params, Query, Body> {
   readonly requestId: string;
   /** Set when the caller sent an Idempotency-Key: the handler may store its answer in its own transaction. */
   readonly idempotency: Reservation | undefined;
-  readonly log: FastifyBaseLogger;
 }
 
 type ParamNames<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}`

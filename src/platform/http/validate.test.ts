@@ -15,6 +15,7 @@ const Person = Type.Object({
   code: Type.Optional(Type.String({ pattern: "^a" })),
   delay: Type.Optional(Type.Object({ days: Type.Integer() }, { additionalProperties: false })),
   pets: Type.Optional(Type.Array(Type.Object({ "call-name": Type.String() }))),
+  toys: Type.Optional(nullable(Type.Array(Type.Object({ owner: Type.String() })))),
 });
 const read = bodyReader(Person);
 
@@ -51,6 +52,12 @@ describe("a body of a shape", () => {
       { field: "age", message: "age must be at least 0" },
     ]);
     expect(message).toBe("name is required; age must be at least 0");
+  });
+
+  it("names a field inside something that may be null, and not the whole of it", () => {
+    expect(refusalOf({ name: "Ann", toys: [{}] }).details).toEqual([
+      { field: "toys[0].owner", message: "toys[0].owner is required" },
+    ]);
   });
 
   it.each([[[]], [null], ["text"], [7], [true]])("of another kind than an object is refused: %j", (value) => {

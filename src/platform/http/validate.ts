@@ -23,7 +23,7 @@ function faultsOf(validator: Validator, value: unknown): FieldFault[] {
   const faults = new Map<string, FieldFault>();
   const errors = validator.Errors(value);
   const nullables = new Set(errors.filter(isNotNull).map((error) => error.instancePath));
-  for (const error of errors.filter((error) => !isNotNull(error) && !isOfUnknownFields(error))) {
+  for (const error of errors.filter((error) => !isNotNull(error) && !isSaidOtherwise(error))) {
     for (const [field, wanted] of wantedBy(error)) {
       const orNull = nullables.has(error.instancePath) ? " or null" : "";
       if (!faults.has(field)) faults.set(field, { field, message: `${field} ${wanted}${orNull}` });
@@ -39,9 +39,9 @@ function isNotNull(error: ShapeError): boolean {
   return error.keyword === "type" && error.params.type === "null" && error.schemaPath.includes("/anyOf/");
 }
 
-/** What a closed object says of fields that are refused one by one besides. */
-function isOfUnknownFields(error: ShapeError): boolean {
-  return error.keyword === "additionalProperties";
+/** What a closed object says of unknown fields, and a union of its branches: each of those has its own fault besides. */
+function isSaidOtherwise({ keyword }: ShapeError): boolean {
+  return keyword === "additionalProperties" || keyword === "anyOf";
 }
 
 function wantedBy(error: ShapeError): [field: string, wanted: string][] {

@@ -9,6 +9,7 @@ import type { NewMessage } from "../../messages/store.ts";
 import { newId } from "../../platform/ids.ts";
 import { createReactions } from "../../reactions.ts";
 import { insertDrafts } from "../../sending/insert-drafts.ts";
+import { plans } from "../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 
 const service = await startService();
@@ -170,7 +171,7 @@ test("rates are of the messages accepted in the window", async () => {
 
 test("days are those of the workspace's time zone", async () => {
   const { workspaceId, get, send } = await newScene();
-  await changeWorkspace(db, workspaceId, { timezone: "Asia/Kathmandu" }, clock);
+  await changeWorkspace(db, workspaceId, { timezone: "Asia/Kathmandu" }, { clock, plans });
   const late = new Date("2026-06-13T18:20:00Z");
   await send("bounced", late, late);
   const { bounce_trends } = await get(dashboard);

@@ -9,7 +9,8 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { windowField } from "../../platform/http/query.ts";
-import { allTime, statusTotals, totals } from "../counters/store.ts";
+import { totalsEver } from "../counters/origins-store.ts";
+import { totals } from "../counters/store.ts";
 import { attemptedOf, bouncesOf, deliveredOf, fraction, percent } from "../rates.ts";
 import { countEvents, type EventDay, listBouncingDomains, listEventDays } from "./store.ts";
 
@@ -87,9 +88,9 @@ export function bouncesComplaintsEndpoints({ db, clock }: { db: Database; clock:
         const before = (days: number) => new Date(now - days * DAY_MS);
         const window = before(window_days);
         const [ever, accepted, days, [day, week, month], domains] = await Promise.all([
-          totals(db, workspaceId, allTime),
-          statusTotals(db, workspaceId, { from: window, to: null }),
-          listEventDays(db, workspaceId, timezone, window),
+          totalsEver(db, workspaceId),
+          totals(db, workspaceId, { from: window, to: null }),
+          listEventDays(db, workspaceId, timezone, { from: window, to: new Date(now) }),
           countEvents(db, workspaceId, SPANS.map(before)),
           listBouncingDomains(db, workspaceId, window, MOST_DOMAINS),
         ]);

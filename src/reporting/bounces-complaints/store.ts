@@ -2,24 +2,33 @@
  * Bounces and complaints by when they happened, to the moment: whole quarter-hours and days from the counters, and what is
  * left of the one in which a span begins from the records themselves.
  */
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import { eventCounters } from "../../messages/counters/counters.ts";
 import { quarterOf } from "../../messages/counters/notes-store.ts";
+import { countedByTimeSql, dayStartsSql } from "../../messages/counters/times-store.ts";
 import type { MessageSource } from "../../messages/states.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
 /**
  * For a `with`: `event`, the relation of what happened since the first of some moments, with columns time, source, hard, soft,
- * block and complaints. A row never reaches over one of the moments.
+ * block and complaints. A row never reaches over one of the moments or of the cuts, which are between quarter-hours.
  */
-function eventSql(workspaceId: WorkspaceId, moments: readonly Date[]): Sql {
+function eventSql(workspaceId: WorkspaceId, moments: readonly Date[], cuts?: Sql): Sql {
   const first = new Date(Math.min(...moments.map((moment) => moment.getTime())));
-  const counted = (table: Sql) => sql`
-    select quarter as time, source, hard_bounces as hard, soft_bounces as soft, block_bounces as block, complaints
-    from ${table}
-    where workspace_id = ${workspaceId} and quarter >= ${quarterOf(sql`${first}::timestamptz`)}
-      and quarter <> all (array(select quarter from divided))
-      and (hard_bounces <> 0 or soft_bounces <> 0 or block_bounces <> 0 or complaints <> 0)`;
+  const ofMoments = sql`select moment as cut from unnest(${[...moments]}::timestamptz[]) moment`;
+  const counted = countedByTimeSql(
+    workspaceId,
+    { from: first, to: null },
+    {
+      columns: eventCounters,
+      cuts: sql`(${ofMoments} ${cuts ? sql`union all select cut from ${cuts}` : empty}) cuts`,
+      where: sql`and (${join(
+        eventCounters.map((counter) => sql`${raw(counter)} <> 0`),
+        " or ",
+      )})`,
+    },
+  );
   const recorded = (table: Sql, columns: Sql) => sql`
     select r.created_at, r.source, ${columns}
     from divided d join ${table} r on r.workspace_id = ${workspaceId}
@@ -27,11 +36,10 @@ function eventSql(workspaceId: WorkspaceId, moments: readonly Date[]): Sql {
   const isOf = (type: string) => sql`(r.bounce_type = ${type})::int`;
   return sql`
     divided as materialized (
-      select distinct ${quarterOf(sql`moment`)} as quarter from unnest(${[...moments]}::timestamptz[]) moment
+      select distinct ${quarterOf(sql`cut`)} as quarter from (${ofMoments}) moments where cut <> ${quarterOf(sql`cut`)}
     ), event as (
-      ${counted(sql`report_quarters`)}
-      union all
-      ${counted(sql`report_notes`)}
+      select time, source, hard_bounces as hard, soft_bounces as soft, block_bounces as block, complaints
+      from ${counted} where time <> all (array(select quarter from divided))
       union all
       ${recorded(sql`bounces`, sql`${isOf("hard")}, ${isOf("soft")}, ${isOf("block")}, 0`)}
       union all
@@ -50,15 +58,15 @@ export interface EventDay {
   readonly complaints: number;
 }
 
-/** By day of a time zone and source, oldest first, without days on which nothing happened. */
+/** By day of a time zone and source, oldest first, without days on which nothing happened. `to` is now. */
 export function listEventDays(
   db: Queryable,
   workspaceId: WorkspaceId,
   zone: string,
-  since: Date,
+  { from, to }: { readonly from: Date; readonly to: Date },
 ): Promise<EventDay[]> {
   return db.rows(sql`
-    with ${eventSql(workspaceId, [since])}
+    with ${eventSql(workspaceId, [from], dayStartsSql(zone, from, to))}
     select day::text as date, source, hard, soft, block, complaints
     from (
       select (time at time zone ${zone})::date as day, source, sum(hard)::int as hard, sum(soft)::int as soft,

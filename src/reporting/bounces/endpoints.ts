@@ -7,7 +7,7 @@ import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
 import { pageFields } from "../../platform/http/query.ts";
 import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
-import { allTime, totals } from "../counters/store.ts";
+import { totalsEver } from "../counters/origins-store.ts";
 import { bouncesOf } from "../rates.ts";
 import { listBounces } from "./store.ts";
 
@@ -45,7 +45,7 @@ export function bounceEndpoints({ db }: { db: Database }): Endpoint[] {
       answer: pageOf("bounces", Bounce),
       message: "Bounces",
       async handle({ caller, query }) {
-        const total = bouncesOf(await totals(db, caller.workspaceId, allTime));
+        const total = bouncesOf(await totalsEver(db, caller.workspaceId));
         const page = { limit: query.limit, offset: offsetOf(query) };
         const bounces = page.offset < total ? await listBounces(db, caller.workspaceId, page) : [];
         return { bounces, pagination: pagination(query, total) };

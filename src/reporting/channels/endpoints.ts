@@ -9,7 +9,7 @@ import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
 import { pageFields } from "../../platform/http/query.ts";
 import { Id, NullableTimestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { countsByOrigin, countsOfOrigins } from "../counters/store.ts";
+import { countsByOrigin, countsOfOrigins } from "../counters/origins-store.ts";
 import { deliveredOf, fraction } from "../rates.ts";
 import { findKeyNames, listAutoresponderOrigins, listCampaignOrigins } from "./store.ts";
 

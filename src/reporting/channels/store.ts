@@ -2,7 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import type { Page, Paged } from "../counters/store.ts";
+import type { Page, Paged } from "../counters/counted-store.ts";
 
 export interface CampaignOrigin {
   readonly id: string;

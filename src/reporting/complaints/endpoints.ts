@@ -7,7 +7,7 @@ import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
 import { pageFields } from "../../platform/http/query.ts";
 import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
-import { allTime, totals } from "../counters/store.ts";
+import { totalsEver } from "../counters/origins-store.ts";
 import { listComplaints } from "./store.ts";
 
 const Complaint = Type.Object(
@@ -38,7 +38,7 @@ export function complaintEndpoints({ db }: { db: Database }): Endpoint[] {
       answer: pageOf("complaints", Complaint),
       message: "Complaints",
       async handle({ caller, query }) {
-        const { complaints: total } = await totals(db, caller.workspaceId, allTime);
+        const { complaints: total } = await totalsEver(db, caller.workspaceId);
         const page = { limit: query.limit, offset: offsetOf(query) };
         const complaints = page.offset < total ? await listComplaints(db, caller.workspaceId, page) : [];
         return { complaints, pagination: pagination(query, total) };

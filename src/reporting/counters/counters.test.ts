@@ -15,23 +15,14 @@ import { systemClock } from "../../platform/clock.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { createReactions } from "../../reactions.ts";
-import { advance } from "../../sending/campaigns/advance.ts";
+import { advance } from "../../sending/campaigns/lifecycle/advance.ts";
 import { insertDrafts } from "../../sending/insert-drafts.ts";
 import { plans } from "../../workspace/billing/plans.ts";
+
+import { countsByCategory, countsByDomain, countsByIp, countsBySender } from "./days-store.ts";
+import { countsByOrigin, countsOfOrigins, totalsEver } from "./origins-store.ts";
 import { findReportMiscounts } from "./recount-store.ts";
-import {
-  allTime,
-  countsByCategory,
-  countsByDay,
-  countsByDomain,
-  countsByIp,
-  countsByOrigin,
-  countsByQuarter,
-  countsBySender,
-  countsOfOrigins,
-  startOfDay,
-  totals,
-} from "./store.ts";
+import { countsByDay, totals, totalsSince } from "./store.ts";
 
 const db = await testDatabase();
 
@@ -93,15 +84,16 @@ async function foldAll(): Promise<void> {
   while ((await foldNotes(db, 1_000)) > 0);
 }
 
+const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+
 /** Everything that can be read. */
 async function readAll(workspaceId: WorkspaceId) {
   const page = { limit: 1_000, offset: 0 };
   const byOrigin = await countsByOrigin(db, workspaceId, "api", page);
   return {
-    totals: await totals(db, workspaceId, allTime),
-    apiTotals: await totals(db, workspaceId, { from: new Date(0), to: null }, ["api"]),
-    quarters: await countsByQuarter(db, workspaceId, allTime),
-    days: await countsByDay(db, workspaceId, "Asia/Kathmandu", allTime),
+    totals: await totalsEver(db, workspaceId),
+    spans: await totalsSince(db, workspaceId, [3_000, 1_500, 100].map(ago)),
+    days: await countsByDay(db, workspaceId, "Asia/Kathmandu", { from: ago(3_000), to: ago(-15) }),
     domains: await countsByDomain(db, workspaceId, null, page),
     senders: await countsBySender(db, workspaceId, null, page),
     ips: await countsByIp(db, workspaceId, null, page),
@@ -173,7 +165,6 @@ test("whatever happens to messages, counters and notes agree with the log, folde
       const workspaceId = await insertBareWorkspace(db);
       const ids: string[] = [];
       const idOf = (at: number) => ids[at % Math.max(1, ids.length)] ?? newId();
-      const ago = (minutes: number) => new Date(Date.now() - minutes * 60_000);
       const once = <One extends { readonly which: number }>(all: readonly One[]) => [
         ...new Map(all.map((one) => [idOf(one.which), one])),
       ];
@@ -230,7 +221,7 @@ test("several recorders, settlers and folders at once lose nothing and count not
     foldNotes(db, 5),
     foldNotes(db, 5),
   ]);
-  expect(await totals(db, workspaceId, allTime)).toMatchObject({
+  expect(await totalsEver(db, workspaceId)).toMatchObject({
     queued: 0,
     delivered: 50,
     bounced: 10,
@@ -248,21 +239,17 @@ test("a message counts when it was accepted, a bounce when it came", async () =>
   const id = await accept(workspaceId, "ada@a.test", { createdAt: at("01T10:05") });
   await record([outcomeOf(workspaceId, id, "delivered", { time: at("01T10:06") })]);
   await record([outcomeOf(workspaceId, id, "bounced", { time: at("04T18:20"), isAddressFault: true })]);
-  expect(await countsByQuarter(db, workspaceId, allTime)).toMatchObject([
-    { quarter: at("01T10:00"), queued: 0, delivered: 0, bounced: 1, hard_bounces: 0 },
-    { quarter: at("04T18:15"), queued: 0, delivered: 0, bounced: 0, hard_bounces: 1 },
+  const from = at("01T00:00");
+  // In Kathmandu a day begins there.
+  const begin = at("04T18:15");
+  const days = await countsByDay(db, workspaceId, "Asia/Kathmandu", { from, to: at("08T00:00") });
+  expect(days).toMatchObject([
+    { date: "2026-03-01", queued: 0, delivered: 0, bounced: 1, hard_bounces: 0 },
+    { date: "2026-03-05", queued: 0, delivered: 0, bounced: 0, hard_bounces: 1 },
   ]);
-  expect(await countsByDay(db, workspaceId, "Asia/Kathmandu", allTime)).toMatchObject([
-    { date: "2026-03-01", bounced: 1, hard_bounces: 0 },
-    { date: "2026-03-05", bounced: 0, hard_bounces: 1 },
-  ]);
-  const from = await startOfDay(db, "Asia/Kathmandu", "2026-03-05");
-  expect(from).toEqual(at("04T18:15"));
-  expect(await totals(db, workspaceId, { from, to: null })).toMatchObject({ bounced: 0, hard_bounces: 1 });
-  expect(await totals(db, workspaceId, { from: null, to: from })).toMatchObject({
-    bounced: 1,
-    hard_bounces: 0,
-  });
+  const came = { bounced: 0, hard_bounces: 1 };
+  expect(await totals(db, workspaceId, { from: begin, to: null })).toMatchObject(came);
+  expect(await totals(db, workspaceId, { from, to: begin })).toMatchObject({ bounced: 1, hard_bounces: 0 });
 });
 
 test("a campaign's messages are counted as it reaches its audience", async () => {
@@ -330,9 +317,9 @@ test("a log that was shortened lowers no counter and is no miscount; a wrong cou
   const workspaceId = await insertBareWorkspace(db);
   await accept(workspaceId, "ada@a.test", { createdAt: new Date("2026-01-10T10:00:00Z") });
   await foldAll();
-  const before = await totals(db, workspaceId, allTime);
+  const before = await totalsEver(db, workspaceId);
   await db.run(sql`delete from messages where created_at < '2026-02-01'`);
-  expect(await totals(db, workspaceId, allTime)).toEqual(before);
+  expect(await totalsEver(db, workspaceId)).toEqual(before);
   expect(await findReportMiscounts(db)).toEqual([]);
   const soon = new Date(Date.now() + 2 * 86_400_000);
   await accept(workspaceId, "bob@a.test", { createdAt: soon });

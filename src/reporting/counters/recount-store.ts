@@ -6,7 +6,7 @@
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { counters, engagementCounters, eventCounters } from "../../messages/counters/counters.ts";
-import { columnsSql, DAY, keysOf, quarterOf, WEEK } from "../../messages/counters/notes-store.ts";
+import { columnsSql, DAY, EIGHTH, keysOf, quarterOf, WEEK } from "../../messages/counters/notes-store.ts";
 import { storedStatuses } from "../../messages/states.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 
@@ -28,6 +28,13 @@ const tables: readonly {
   readonly isByTime: boolean;
 }[] = [
   { name: "report_quarters", keys: ["quarter", "source"], columns: counters, isByTime: true },
+  {
+    name: "report_eighths",
+    keys: ["eighth", "source"],
+    ofNotes: [EIGHTH, "source"],
+    columns: counters,
+    isByTime: true,
+  },
   { name: "report_origins", keys: ["source", "origin_id"], columns: counters, isByTime: false },
   {
     name: "report_domain_days",

@@ -3,6 +3,7 @@ import { reportScene } from "../../../test/support/report-scene.ts";
 import { startService } from "../../../test/support/service.ts";
 import { foldNotes } from "../../messages/counters/fold-store.ts";
 import { recordEngagements, recordUnsubscribed } from "../../messages/engagement.ts";
+import { plans } from "../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 import { startOfMonth } from "./endpoints.ts";
 
@@ -85,7 +86,7 @@ test("percentages are of all messages, and of the delivered for what recipients 
 
 test("the month is that of the workspace's time zone", async () => {
   const { workspaceId, get, send } = await reportScene(service);
-  await changeWorkspace(db, workspaceId, { timezone: "Pacific/Auckland" }, clock);
+  await changeWorkspace(db, workspaceId, { timezone: "Pacific/Auckland" }, { clock, plans });
   await send("delivered", { acceptedAt: new Date("2026-05-31T11:59:00Z") });
   await send("delivered", { acceptedAt: new Date("2026-05-31T12:01:00Z") });
   expect(await get("/dashboard")).toMatchObject({

@@ -16,8 +16,9 @@ import {
   countsByIp,
   countsBySender,
   totalsOfDays,
-  totalsSince,
-} from "../counters/store.ts";
+} from "../counters/days-store.ts";
+import { totalsSince } from "../counters/store.ts";
+import { googlePostmasterOf } from "../postmaster/report.ts";
 import { attemptedOf, deliveredOf, fraction, percent } from "../rates.ts";
 import { scoreOf } from "../sending/health.ts";
 import { type Listing, reputationOf } from "./reputation.ts";
@@ -38,6 +39,8 @@ interface Dependencies {
   ) => Promise<ReadonlyMap<string, Listing>>;
   /** Whether an address of its own is active. */
   readonly hasSendingIp: (db: Queryable, workspaceId: WorkspaceId) => Promise<boolean>;
+  /** Whether there are credentials for Google Postmaster Tools. */
+  readonly hasGooglePostmaster: boolean;
 }
 
 export function deliverabilityEndpoints(deps: Dependencies): Endpoint[] {
@@ -89,7 +92,7 @@ export function deliverabilityEndpoints(deps: Dependencies): Endpoint[] {
 }
 
 async function deliverabilityOf(
-  { db, clock, findListings, hasSendingIp }: Dependencies,
+  { db, clock, findListings, hasSendingIp, hasGooglePostmaster }: Dependencies,
   workspaceId: WorkspaceId,
   window_days: number,
 ): Promise<Static<typeof Deliverability>> {
@@ -103,13 +106,14 @@ async function deliverabilityOf(
     countSources(db, workspaceId),
   ]);
   if (!counts || !day || !week || !month) throw new Error("a span has no totals");
-  const [listings, categories, hasOwn] = await Promise.all([
+  const [listings, categories, hasOwn, google_postmaster] = await Promise.all([
     findListings(db, workspaceId, [
       ...ips.rows.map(({ source_ip }) => source_ip),
       ...domains.rows.map(({ from_domain }) => from_domain),
     ]),
     countsByCategory(db, workspaceId, since),
     hasSendingIp(db, workspaceId),
+    googlePostmasterOf(db, workspaceId, hasGooglePostmaster),
   ]);
   return {
     overall_metrics: {
@@ -129,7 +133,7 @@ async function deliverabilityOf(
       ...reputationOf(ofDomain, listings.get(from_domain)),
     })),
     bounce_breakdown: breakdownOf(categories),
-    google_postmaster: { connected: false, domains: [] },
+    google_postmaster,
     sends_via_shared_pool: !hasOwn,
     window_days,
     last_updated: now,

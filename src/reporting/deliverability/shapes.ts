@@ -1,6 +1,7 @@
 /** What a workspace's reputation is made of. */
 import { Type } from "typebox";
 import { NullableTimestamp, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import { GooglePostmaster } from "../postmaster/report.ts";
 
 const ofSent = Type.Number({ description: "Of those sent in the window, 0 to 1." });
 const ofDelivered = Type.Number({ description: "Of those delivered in the window, 0 to 1." });
@@ -51,12 +52,7 @@ export const Deliverability = Type.Object(
         Type.Object({ category: Type.String(), count: Type.Integer(), percent: Percent }),
       ),
     }),
-    google_postmaster: Type.Object({
-      connected: Type.Boolean({
-        description: "Whether whoever runs this service connected Google Postmaster Tools.",
-      }),
-      domains: Type.Array(Type.Unknown()),
-    }),
+    google_postmaster: GooglePostmaster,
     sends_via_shared_pool: Type.Boolean({
       description:
         "Whether no sending IP of its own is active: mail leaves from the addresses that all share.",

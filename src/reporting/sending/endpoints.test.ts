@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { reportScene } from "../../../test/support/report-scene.ts";
 import { startService } from "../../../test/support/service.ts";
+import { plans } from "../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 
 const service = await startService();
@@ -33,7 +34,7 @@ describe("the chart", () => {
 
   test("includes both ends, in days of the workspace's time zone", async () => {
     const { workspaceId, get, send } = await reportScene(service);
-    await changeWorkspace(db, workspaceId, { timezone: "Asia/Kathmandu" }, clock);
+    await changeWorkspace(db, workspaceId, { timezone: "Asia/Kathmandu" }, { clock, plans });
     for (const moment of [
       "2026-06-09T18:14:00Z",
       "2026-06-09T18:15:00Z",
@@ -53,7 +54,7 @@ describe("the chart", () => {
 
   test("a day on which clocks change is one day", async () => {
     const { workspaceId, get } = await reportScene(service);
-    await changeWorkspace(db, workspaceId, { timezone: "Europe/Berlin" }, clock);
+    await changeWorkspace(db, workspaceId, { timezone: "Europe/Berlin" }, { clock, plans });
     const days = await get("/stats/chart?start_date=2026-03-28&end_date=2026-03-30");
     expect(days.map(({ date }: { date: string }) => date)).toEqual([
       "2026-03-28",

@@ -1,9 +1,9 @@
 /**
  * The moments of a date trigger: each day of the workspace's zone has one. Where clocks are put forward over it, it moves
- * forward by as much; where it comes twice, the first is meant (campaigns/scheduled-at.ts).
+ * forward by as much; where it comes twice, the first is meant (campaigns/lifecycle/scheduled-at.ts).
  */
 import { Temporal } from "temporal-polyfill";
-import { readScheduledAt } from "../campaigns/scheduled-at.ts";
+import { readScheduledAt } from "../campaigns/lifecycle/scheduled-at.ts";
 
 /** After an outage: mail of a day whose moment lies further back is left out. */
 const MISSED_AFTER_MS = 24 * 60 * 60 * 1_000;

@@ -6,14 +6,14 @@
 
 import { addressOf } from "../../audience/suppression-lists/judge.ts";
 import type { Examine, Finding } from "../../delivery/examination.ts";
-import type { LeasedMessage } from "../../delivery/store.ts";
+import type { LeasedMessage } from "../../delivery/lease-store.ts";
 import { maySendAsEach, type SenderQuestion } from "../../identity/may-send-as.ts";
 import { domainOf } from "../../mail/address.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { Answers } from "../../platform/remember.ts";
-import { type CampaignMailDeps, judge } from "../campaigns/leased-mail.ts";
-import { listRecipients } from "../campaigns/leased-store.ts";
-import { type PreparedCampaign, prepareCampaign, writeMail } from "../campaigns/mail-content.ts";
+import { type CampaignMailDeps, judge } from "../campaigns/mail/leased-mail.ts";
+import { listRecipients } from "../campaigns/mail/leased-store.ts";
+import { type PreparedCampaign, prepareCampaign, writeMail } from "../campaigns/mail/mail-content.ts";
 import { findContentToSend, listMailStandings, type MailStanding } from "./mail-store.ts";
 import { deactivateAutoresponder } from "./store.ts";
 

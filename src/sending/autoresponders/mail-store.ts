@@ -2,8 +2,8 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import type { CampaignToSend } from "../campaigns/leased-store.ts";
-import type { SentMail } from "../campaigns/mail-again-store.ts";
+import type { CampaignToSend } from "../campaigns/mail/leased-store.ts";
+import type { SentMail } from "../campaigns/mail/mail-again-store.ts";
 import type { AutoresponderStatus } from "./autoresponder.ts";
 
 export interface MailStanding {

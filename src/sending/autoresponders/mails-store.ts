@@ -4,12 +4,9 @@
  */
 import sql from "sql-template-tag";
 import { withWorkspace } from "../../audience/subscribers/with-workspace.ts";
-import { verdictOn } from "../../audience/suppression-lists/judge.ts";
-import { enqueueAllSql } from "../../delivery/store.ts";
-import { insertQueuedSql } from "../../messages/store.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { takeMadeSql } from "../allowance.ts";
+import { judgedSql, makeMailSql } from "../made-mail-store.ts";
 import type { DueStep, Working } from "./runs-store.ts";
 
 export interface Turn {
@@ -35,66 +32,53 @@ export async function insertMails(tx: Queryable, workspaceId: WorkspaceId, turn:
       order by due_at limit ${messageIds.length} for update skip locked
     ), asked as materialized (
       select d.place, d.subscriber_id, d.occasion, d.workspace as workspace_id, s.email as address,
-        s.email_domain as domain, m.is_member, ${autoresponder.mailing_list_id}::uuid as mailing_list_id,
-        null::uuid as segment_id, false as is_platform
+        s.email_domain as domain, coalesce(m.status, 'unsubscribed') as status,
+        ${autoresponder.mailing_list_id}::uuid as mailing_list_id, null::uuid as segment_id, false as is_platform
       from (${withWorkspace(workspaceId, sql`due`)}) d
       left join lateral (
         select email, email_domain from subscribers where workspace_id = d.workspace and id = d.subscriber_id
         offset 0) s on true
       -- Series of an earlier generation are over.
       left join lateral (
-        select true as is_member from memberships
+        select status from memberships
         where workspace_id = d.workspace and mailing_list_id = ${autoresponder.mailing_list_id}
           and subscriber_id = d.subscriber_id and status = 'active' and subscribed_at = d.member_since
         offset 0) m on d.generation = ${autoresponder.generation}
     ), judged as materialized (
-      select asked.*, asked.is_member and asked.domain like '%_.%_' and verdict.reason is null as is_reached, had.it
-      from asked
-      left join ${verdictOn(sql`asked`)} as verdict on true
+      select j.*, had.it from ${judgedSql()} j
       -- Whoever has had the step already, before the steps were put into another order, goes on without it.
       left join lateral (
         select true as it from autoresponder_mails
-        where workspace_id = asked.workspace_id and autoresponder_id = ${id} and subscriber_id = asked.subscriber_id
-          and occasion = asked.occasion and step_id = ${step.id}
+        where workspace_id = j.workspace_id and autoresponder_id = ${id} and subscriber_id = j.subscriber_id
+          and occasion = j.occasion and step_id = ${step.id}
         offset 0) had on true
-    ), mail as materialized (
-      select i.id, j.subscriber_id, j.occasion, split_part(j.address, '@', 1) as localpart, j.domain
-      from (
-        select *, row_number() over (order by subscriber_id) as position from judged
-        where is_reached and it is null) j
-      join unnest(${messageIds}::uuid[]) with ordinality as i (id, position) using (position)
-    ), added as (
+    ), ${makeMailSql(
+      sql`(select subscriber_id, occasion, address, domain from judged where cause is null and it is null)`,
+      {
+        workspaceId,
+        source: "autoresponder",
+        originId: id,
+        originName: autoresponder.name,
+        fromEmail: autoresponder.from_email,
+        subject: step.subject,
+        bytes: step.bytes,
+        messageIds,
+        createdAt: now,
+        expiresAt: turn.expiresAt,
+      },
+    )}, added as (
       insert into autoresponder_mails (workspace_id, autoresponder_id, subscriber_id, occasion, step_id, message_id, content_id)
       select ${workspaceId}, ${id}, subscriber_id, occasion, ${step.id}, id, ${step.content_id} from mail
-      order by subscriber_id
-    ), ${insertQueuedSql(sql`mail`, {
-      workspaceId,
-      source: "autoresponder",
-      originId: id,
-      originName: autoresponder.name,
-      fromEmail: autoresponder.from_email,
-      subject: step.subject,
-      createdAt: now,
-    })}, queue as (
-      ${enqueueAllSql(sql`mail`, {
-        workspaceId,
-        campaignId: id,
-        priority: 1,
-        bytes: step.bytes,
-        expiresAt: turn.expiresAt,
-      })}
     ), counted as (
       update autoresponder_counters set queued = queued + (select count(*) from mail)
       where workspace_id = ${workspaceId} and autoresponder_id = ${id}
-    ), meter as (
-      ${takeMadeSql(workspaceId, now)}
     )
     update autoresponder_runs r
     set next_step_id = next.id, due_at = ${ownNow} + make_interval(mins => next.delay_minutes)
     from judged j
     left join lateral (
       select s.id, s.delay_minutes from autoresponder_steps s
-      where j.is_reached and s.workspace_id = j.workspace_id and s.autoresponder_id = ${id}
+      where j.cause is null and s.workspace_id = j.workspace_id and s.autoresponder_id = ${id}
         and s.position > ${step.position}
         and not exists (
           select from autoresponder_mails m

@@ -8,8 +8,8 @@ import { invalid } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/http/endpoint.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { readName } from "../../workspace/name.ts";
-import { compileFor } from "../campaigns/content.ts";
-import { tracksOf } from "../campaigns/tracking.ts";
+import { compileFor } from "../campaigns/content/campaign-content.ts";
+import { tracksOf } from "../campaigns/content/tracking.ts";
 import { readContent, readEmail, readFromEmail, readLine, readSubject, refuse } from "../mail-fields.ts";
 import type {
   Autoresponder,

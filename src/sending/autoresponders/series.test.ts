@@ -348,7 +348,7 @@ describe("what the account does not cover", () => {
     const reason = async () =>
       (await service.call("GET", `/autoresponders/${id}`, undefined, other)).body.data.waiting_reason;
     await service.call("POST", `/autoresponders/${id}/activate`, undefined, other);
-    await changeWorkspace(db, of, { hourly_cap: 1 }, clock);
+    await changeWorkspace(db, of, { hourly_cap: 1 }, { clock, plans });
     const people = ["ada@example.test", "eve@example.test"].map((email) => ({ email }));
     await addPeople(db, of, theirs, people, { now: clock.now() });
     expect(await reason()).toBeNull();

@@ -1,10 +1,11 @@
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../test/support/audience.ts";
+import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 import { createLog } from "../../platform/log.ts";
 import { plans } from "../../workspace/billing/plans.ts";
-import { advance } from "./advance.ts";
+import { advance } from "./lifecycle/advance.ts";
 
 const service = await startService();
 const { call, database, clock, workspaceId } = service;
@@ -143,6 +144,12 @@ describe("a draft", () => {
     expect((await call("DELETE", `/mailing-lists/${list}`)).status).toBe(409);
     await act(id, "cancel");
     expect(await remove(second)).toBe(200);
+  });
+
+  test.each(["aGk=", "aGk", "aG\r\nk="])("shows the attachment %j as complete Base64", async (content) => {
+    const attachments = [{ filename: "a.txt", content_type: "text/plain", content }];
+    const { attachments: shown } = await read(await create({ ...complete(), attachments }));
+    expect(shown).toMatchObject([{ filename: "a.txt", content: "aGk=" }]);
   });
 
   test("is replaced whole: what is omitted returns to its default", async () => {
@@ -433,4 +440,36 @@ test("a test goes to a few addresses as transactional mail, with the values of w
     { source: "api", subject: "[Test] Hello Ada", priority: 0 },
   ]);
   expect((await act(id, "test", { emails: Array.from({ length: 6 }, () => "a@b.test") })).status).toBe(400);
+});
+
+test("a test whose last message nothing covers sends none", async () => {
+  const other = await service.newWorkspace();
+  await verifyShop(database, other.workspaceId);
+  await database.run(sql`update workspaces set plan = 'free' where id = ${other.workspaceId}`);
+  await database.run(sql`
+    insert into meters (workspace_id, kind, period_start, used)
+    values (${other.workspaceId}, 'email', date_trunc('month', ${clock.now()}::timestamptz, 'UTC'), 2999)`);
+  const id = await newCampaign(database, other.workspaceId, null);
+  const { status, body } = await call(
+    "POST",
+    `/campaigns/${id}/test`,
+    { emails: ["ada@example.test", "bob@example.test"] },
+    { key: other.key },
+  );
+  expect([status, body.code]).toEqual([402, "PLAN_LIMIT_REACHED"]);
+  expect(
+    await database.rows(sql`select from messages where workspace_id = ${other.workspaceId}`),
+  ).toHaveLength(0);
+});
+
+test("a test is refused, like sending, when the sender's domain lost its verification", async () => {
+  const other = await service.newWorkspace();
+  const id = await newCampaign(database, other.workspaceId, null);
+  const { status, body } = await call(
+    "POST",
+    `/campaigns/${id}/test`,
+    { emails: ["ada@example.test"] },
+    { key: other.key },
+  );
+  expect([status, body.code]).toEqual([403, "EMAIL_NOT_VERIFIED"]);
 });

@@ -17,9 +17,9 @@ import {
   resume,
   sendCampaign,
   unschedule,
-} from "./lifecycle.ts";
+} from "./lifecycle/lifecycle.ts";
+import { MOST_TEST_RECIPIENTS, sendTest, type TestDeps } from "./mail/test-send.ts";
 import { countCampaigns, listCampaigns } from "./store.ts";
-import { MOST_TEST_RECIPIENTS, sendTest, type TestDeps } from "./test-send.ts";
 
 /** Room for 20 MB of attachments in Base64 and a body. */
 const BODY_LIMIT = 30 * 1024 * 1024;
@@ -196,7 +196,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       body: TestOrder,
       answer: TestSent,
       message: "Test sent",
-      errors: ["BAD_REQUEST", "EMAIL_NOT_VERIFIED"],
+      errors: ["BAD_REQUEST", "EMAIL_NOT_VERIFIED", "PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
       handle: ({ caller, params, body, requestId }) =>
         sendTest(deps, { caller, requestId }, params.id, body.emails),
     }),

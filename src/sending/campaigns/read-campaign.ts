@@ -15,11 +15,11 @@ import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { readName } from "../../workspace/name.ts";
 import { readAttachments } from "../emails/attachments.ts";
 import { readContent, readEmail, readFromEmail, readLine, readSubject, refuse } from "../mail-fields.ts";
-import { estimateAudience } from "./audience.ts";
+import { estimateAudience } from "./audience/audience.ts";
 import type { CampaignSettings, NewCampaign } from "./campaign.ts";
+import { contentWarnings } from "./content/campaign-content.ts";
 import { readCustomHeaders } from "./content/custom-headers.ts";
-import { contentWarnings } from "./content.ts";
-import { readScheduledAt } from "./scheduled-at.ts";
+import { readScheduledAt } from "./lifecycle/scheduled-at.ts";
 
 export interface CampaignReader {
   readonly db: Database;

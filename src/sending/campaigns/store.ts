@@ -4,9 +4,9 @@ import type { LastCampaign } from "../../audience/mailing-lists/list-stats.ts";
 import { insertOriginName } from "../../messages/origin-names-store.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { segmentsOf } from "./audience-segments.ts";
+import { segmentsOf } from "./audience/audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
-import { isUnpaidFor } from "./transitions-store.ts";
+import { isUnpaidFor } from "./lifecycle/transitions-store.ts";
 
 /** `part` of `whole`, 0 when there is none. */
 const rate = (part: Sql, whole: Sql) =>
@@ -201,6 +201,23 @@ export async function isSegmentInUse(
     select from campaigns
     where workspace_id = ${workspaceId} and ${segmentId} = any (audience_segments)
       and status in ('draft', 'scheduled', 'sending', 'paused')
+    limit 1`);
+  return row !== undefined;
+}
+
+/** Does one that is scheduled or sending send as the address, or as any of the domain (in From, or on the envelope)? */
+export async function isSenderInUse(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  sender: { readonly email: string } | { readonly domain: string },
+): Promise<boolean> {
+  const isIts =
+    "email" in sender
+      ? sql`lower(from_email) = ${sender.email}`
+      : sql`${sender.domain} in (split_part(from_email, '@', -1), split_part(sender_email, '@', -1))`;
+  const row = await db.row(sql`
+    select from campaigns
+    where workspace_id = ${workspaceId} and status in ('scheduled', 'sending') and ${isIts}
     limit 1`);
   return row !== undefined;
 }

@@ -35,7 +35,7 @@ export function readAttachments(given: readonly Static<typeof Attachment>[]): St
     throw fault("attachments", `attachments may hold at most ${MOST_ATTACHMENTS} files`);
   }
   const attachments = given.map((attachment, index) => readAttachment(attachment, `attachments[${index}]`));
-  const bytes = attachments.reduce((sum, { content }) => sum + decodedLength(content), 0);
+  const bytes = attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, "base64"), 0);
   if (bytes > MOST_BYTES) throw fault("attachments", "attachments may hold at most 20 MB in all, decoded");
   refuseDoubledIds(attachments);
   return attachments;
@@ -55,7 +55,10 @@ function readAttachment(given: Static<typeof Attachment>, at: string): StoredAtt
   return { filename, content, content_type, disposition, content_id: contentId };
 }
 
-/** Padding and line breaks are forgiven, anything else is not: a lenient decoder would send a damaged file. */
+/**
+ * Missing padding and line breaks are forgiven, anything else is not: a lenient decoder would send a damaged file. Kept as
+ * one line with its padding, for whoever reads a campaign back.
+ */
 function readBase64(content: string, field: string): string {
   const compact = /\s/.test(content) ? content.replaceAll(/\s+/g, "") : content;
   const bare = compact.endsWith("=") ? compact.replace(/={1,2}$/, "") : compact;
@@ -64,7 +67,7 @@ function readBase64(content: string, field: string): string {
     const prefix = compact.startsWith("data:") ? " (leave out the data: prefix)" : hint;
     throw fault(field, `${field} must be Base64${prefix}`);
   }
-  return bare;
+  return bare.padEnd(Math.ceil(bare.length / 4) * 4, "=");
 }
 
 function refuseDoubledIds(attachments: readonly StoredAttachment[]): void {
@@ -75,10 +78,6 @@ function refuseDoubledIds(attachments: readonly StoredAttachment[]): void {
     if (seen.has(id)) throw fault(field, `${field} ${id} is used twice`);
     seen.add(id);
   }
-}
-
-function decodedLength(base64: string): number {
-  return Math.floor((base64.length * 3) / 4);
 }
 
 function fault(field: string, message: string): ApiError {

@@ -69,7 +69,7 @@ describe("a message that is accepted", () => {
   });
 
   test("takes null for what may be left out", async () => {
-    const left = { from_email: null, from_name: null, bounce_email: null };
+    const left = { from_email: null, from_name: null, bounce_email: null, attachments: null };
     expect((await send({ ...email, ...left })).status).toBe(201);
     const attachments = [{ ...file, disposition: null, content_id: null }];
     expect((await send({ ...email, attachments })).status).toBe(201);

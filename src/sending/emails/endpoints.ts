@@ -51,7 +51,7 @@ const Email = Type.Object(
     bounce_email: omittable(
       Type.String({ description: "Kept with the message, for copies of its delivery failure reports." }),
     ),
-    attachments: Type.Optional(Type.Array(Attachment)),
+    attachments: omittable(Type.Array(Attachment)),
   },
   { $id: "Email" },
 );
@@ -109,7 +109,7 @@ export function emailEndpoints(deps: {
 type SendRequest = EndpointRequest<unknown, unknown, Static<typeof Email>>;
 
 function readDraft({ body, caller, requestId }: SendRequest, platformFrom: string | null, now: Date): Draft {
-  refuseUnsupported(body);
+  refuseUnsupported(body, Email.properties);
   const to = parseMailbox(body.to);
   if (!to.ok) throw invalid({ field: "to", message: `to: ${to.message}` });
   const subject = headerText(body.subject, "subject");

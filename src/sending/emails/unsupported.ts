@@ -32,10 +32,14 @@ function canonical(name: string): string {
     .toLowerCase();
 }
 
-/** @throws ApiError VALIDATION_ERROR that names every such field */
-export function refuseUnsupported(body: object): void {
+/**
+ * @param known the fields that the endpoint has: these are not looked at
+ * @throws ApiError VALIDATION_ERROR that names every such field
+ */
+export function refuseUnsupported(body: object, known: object): void {
   const faults: FieldFault[] = [];
   for (const field of Object.keys(body)) {
+    if (Object.hasOwn(known, field)) continue;
     const hint = instead.get(canonical(field));
     if (hint !== undefined) faults.push({ field, message: `${field} is not supported here: ${hint}` });
   }

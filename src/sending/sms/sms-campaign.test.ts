@@ -24,12 +24,12 @@ import { createLog } from "../../platform/log.ts";
 import { createReactions } from "../../reactions.ts";
 import { getReading } from "../../workspace/billing/meter.ts";
 import { plans } from "../../workspace/billing/plans.ts";
-import { advance } from "../campaigns/advance.ts";
 import type { CampaignSettings } from "../campaigns/campaign.ts";
-import { createCampaignMail } from "../campaigns/leased-mail.ts";
-import { findCampaignMiscounts } from "../campaigns/recount-store.ts";
+import { findCampaignMiscounts } from "../campaigns/counters/recount-store.ts";
+import { advance } from "../campaigns/lifecycle/advance.ts";
+import { pauseCampaign, resumeCampaign } from "../campaigns/lifecycle/transitions-store.ts";
+import { createCampaignMail } from "../campaigns/mail/leased-mail.ts";
 import { findCampaign, listHaltedIds, removeCampaign } from "../campaigns/store.ts";
-import { pauseCampaign, resumeCampaign } from "../campaigns/transitions-store.ts";
 
 const THROTTLED = 0x58;
 const INVALID_DESTINATION = 0x0b;

@@ -50,6 +50,19 @@ test("a created key is shown with its secret once, works, and is read back witho
   expect(await works(key)).toBe(true);
 });
 
+test("a workspace has a thousand keys at most, for they are listed all at once", async () => {
+  const { workspaceId: theirs, key } = await service.newWorkspace();
+  await database.run(sql`
+    insert into api_keys (workspace_id, id, name, permissions, key_hash, key_prefix)
+    select ${theirs}, gen_random_uuid(), 'x', '{api_keys:read}', decode(md5(n::text), 'hex'), 'efk_xxxx'
+    from generate_series(1, 998) n`);
+  const given = { name: "One more", permissions: ["api_keys:read"] };
+  const answers = await Promise.all([1, 2, 3].map(() => service.call("POST", "/api-keys", given, { key })));
+  expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 400, 400]);
+  const refused = answers.find(({ status }) => status === 400);
+  expect(refused?.body).toMatchObject({ code: "BAD_REQUEST", error: expect.stringContaining("1000") });
+});
+
 test("the list is newest first and hides inactive keys unless asked", async () => {
   const older = await create();
   clock.advance(1);

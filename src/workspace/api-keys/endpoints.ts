@@ -15,9 +15,12 @@ import { lockForChange } from "./escalation.ts";
 import { readExpiry } from "./expiry.ts";
 import { issueKey } from "./issue.ts";
 import { newSecret, prefixOf } from "./secret.ts";
-import { deactivateKey, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
+import { countKeys, deactivateKey, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
 
 const apiKeys: Resource = { name: "api_keys", label: "API keys", group: "Account" };
+
+/** Of a workspace: they are listed all at once. An operator's command (cli/key.ts) makes one more whatever the number. */
+const MOST_KEYS = 1_000;
 
 const NewApiKey = Type.Object(
   {
@@ -104,6 +107,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       answer: IssuedKey,
       status: 201,
       message: "API key created; its secret is not shown again",
+      errors: ["BAD_REQUEST"],
       handle({ caller, body }) {
         const settings = {
           name: readName(body.name),
@@ -113,6 +117,12 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
         return change(async (tx) => {
           const { own } = await lockForChange(tx, caller, clock.now());
           requirePermissions(own, settings.permissions);
+          if ((await countKeys(tx, caller.workspaceId)) >= MOST_KEYS) {
+            throw new ApiError(
+              "BAD_REQUEST",
+              `There can be ${MOST_KEYS} API keys; delete one for good first`,
+            );
+          }
           return issueKey(tx, caller.workspaceId, settings, clock.now());
         });
       },

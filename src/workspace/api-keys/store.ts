@@ -1,5 +1,6 @@
 /** The table of API keys. The secret enters here only to be hashed. */
 import sql, { empty } from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { KeyRecord } from "../../platform/http/authenticate.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
@@ -18,6 +19,14 @@ export async function insertKey(
     insert into api_keys (workspace_id, key_hash, ${columns})
     values (${workspaceId}, ${hashSecret(secret)}, ${key.id}, ${key.name}, ${key.permissions}, ${key.key_prefix},
       ${key.is_active}, ${key.last_used_at}, ${key.expires_at}, ${key.created_at})`);
+}
+
+/** How many there are, inactive ones too; nobody else counts, to add one, before this transaction ends. */
+export async function countKeys(tx: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`API keys of ${workspaceId}`)})`);
+  const row = await tx.row<{ count: number }>(sql`
+    select count(*)::int as count from api_keys where workspace_id = ${workspaceId}`);
+  return row?.count ?? 0;
 }
 
 /** Newest first. */

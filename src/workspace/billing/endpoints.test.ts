@@ -1,3 +1,4 @@
+import { parse } from "csv-parse/sync";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { startService } from "../../../test/support/service.ts";
@@ -8,7 +9,7 @@ import { topUp } from "./top-up.ts";
 const service = await startService();
 const { call: api, database, clock } = service;
 const { workspaceId } = service;
-await changeWorkspace(database, workspaceId, { plan: "free" }, clock);
+await changeWorkspace(database, workspaceId, { plan: "free" }, { clock, plans });
 
 const pay = (amount: string) =>
   database.transaction((tx) =>
@@ -144,4 +145,15 @@ test("the ledger is filtered, paged and exported; no cell of the export is a for
   expect(header).toMatch(/^id,created_at,transaction_type/);
   expect(rows).toHaveLength(3);
   expect(rows.every((row) => row.includes(",manual,'=cmd,"))).toBe(true);
+});
+
+test("the export has the amounts of the list: exact decimals, with two places at least, and numbers to a spreadsheet", async () => {
+  const { transactions } = (await api("GET", "/billing/transactions?limit=100")).body.data;
+  const amounts = transactions.map(({ amount }: { amount: string }) => amount);
+  expect(amounts).toContain("-35.00");
+  const answer = await fetch(`${service.url}/api/v1/billing/transactions/export`, {
+    headers: { "x-api-key": service.key },
+  });
+  const rows: { amount: string }[] = parse(await answer.text(), { columns: true });
+  expect(rows.map(({ amount }) => amount)).toEqual(amounts);
 });

@@ -199,7 +199,7 @@ async function overviewOf(
   const { account, plan, period, used } = reading;
   const allowance = plan.allowances.email;
   const emails_used = Math.max(0, used.email);
-  const { isPaying } = standingOf(reading, "email");
+  const { isPaying, allowance: included } = standingOf(reading, "email");
   return {
     balance: shownMoney(account.balance),
     currency: CURRENCY,
@@ -207,7 +207,7 @@ async function overviewOf(
     subscription_status: account.subscription?.status ?? null,
     email_allowance: allowance,
     emails_used,
-    emails_remaining: allowance === null ? null : Math.max(0, allowance - emails_used),
+    emails_remaining: included === null ? null : Math.max(0, included - emails_used),
     period_start: period.start,
     period_end: period.end,
     low_balance:

@@ -67,12 +67,12 @@ export function listUse(
 ): Promise<Metered[]> {
   return db.rows(sql`
     select kind, coalesce(sum(used), 0)::bigint as used, coalesce(sum(paid), 0)::numeric(20, 6) as paid,
-      coalesce(sum(used_in_hour), 0)::bigint as used_in_hour
+      coalesce(sum(covered), 0)::bigint as covered, coalesce(sum(used_in_hour), 0)::bigint as used_in_hour
     from (
-      select kind, used, paid, 0 as used_in_hour from meters
+      select kind, used, paid, covered, 0 as used_in_hour from meters
       where workspace_id = ${workspaceId} and period_start = ${periodStart}
       union all
-      select kind, 0, 0, used from meter_hours where workspace_id = ${workspaceId} and hour = ${hour}) u
+      select kind, 0, 0, 0, used from meter_hours where workspace_id = ${workspaceId} and hour = ${hour}) u
     group by kind`);
 }
 
@@ -80,7 +80,7 @@ export function listUse(
 export async function putMeter(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { period, used, paid }: Reading,
+  { period, used, paid, covered }: Reading,
   uses: readonly Use[],
 ): Promise<void> {
   if (uses.length === 0) return;
@@ -94,11 +94,13 @@ export async function putMeter(
       group by kind, hour having sum(taken) > 0
       on conflict (workspace_id, kind, hour) do update set used = meter_hours.used + excluded.used
     )
-    insert into meters (workspace_id, kind, period_start, used, paid)
-    select ${workspaceId}, kind, ${period.start}, used, paid
+    insert into meters (workspace_id, kind, period_start, used, paid, covered)
+    select ${workspaceId}, kind, ${period.start}, used, paid, covered
     from unnest(${kinds}::text[], ${kinds.map((kind) => used[kind])}::bigint[],
-      ${kinds.map((kind) => paid[kind])}::numeric[]) as m (kind, used, paid)
-    on conflict (workspace_id, kind, period_start) do update set used = excluded.used, paid = excluded.paid`);
+      ${kinds.map((kind) => paid[kind])}::numeric[], ${kinds.map((kind) => covered[kind])}::bigint[])
+      as m (kind, used, paid, covered)
+    on conflict (workspace_id, kind, period_start)
+      do update set used = excluded.used, paid = excluded.paid, covered = excluded.covered`);
 }
 
 /** Workspaces that used something since their meter was last read. */

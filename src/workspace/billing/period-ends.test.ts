@@ -166,6 +166,31 @@ describe("what comes back", () => {
     expect(await read("2026-01-13")).toMatchObject({ used: { email: 0 }, account: { balance: "0.000000" } });
   });
 
+  test("is free again when a smaller plan came meanwhile, whether it comes before or after what is used anew", async () => {
+    for (const [first, second] of [
+      [-1_000, 1_000],
+      [1_000, -1_000],
+    ] as const) {
+      workspaceId = await insertBareWorkspace(db);
+      await pay("105.00", "2026-01-10");
+      await begin({ ...monthly, plan_id: "scale" }, "2026-01-10");
+      await take(200_000, "2026-01-11");
+      await begin(monthly, "2026-01-12");
+      for (const settled of [false, true]) {
+        await note(first, "2026-01-13");
+        if (settled) await settleAt("2026-01-13");
+        await note(second, "2026-01-13");
+        await settleAt("2026-01-13");
+      }
+      expect(await read("2026-01-13")).toMatchObject({
+        used: { email: 200_000 },
+        account: { balance: "10.000000" },
+      });
+      await take(1, "2026-01-13");
+      expect((await read("2026-01-13")).account.balance).toBe("9.999200");
+    }
+  });
+
   test("in a later month counts there, as that many more", async () => {
     await take(3_000, "2026-01-15");
     await note(-10, "2026-02-01");

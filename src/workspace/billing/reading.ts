@@ -4,7 +4,7 @@ import { type Account, allowancePeriod, planOf } from "./account.ts";
 import type { DayMovement } from "./ledger-store.ts";
 import type { Period } from "./periods.ts";
 import { type MeterKind, meterKinds, type Plan, type Plans } from "./plans.ts";
-import { capacityOf, chargedOf, type Refusal, refusalOf, type Standing } from "./standing.ts";
+import { capacityOf, chargedOf, freeOf, type Refusal, refusalOf, type Standing } from "./standing.ts";
 
 export interface Reading {
   readonly account: Account;
@@ -16,6 +16,8 @@ export interface Reading {
   readonly used: Readonly<Record<MeterKind, number>>;
   /** USD, for what lay beyond the allowance. */
   readonly paid: Readonly<Record<MeterKind, string>>;
+  /** The least that is included: what a bigger plan covered earlier in the period stays so. */
+  readonly covered: Readonly<Record<MeterKind, number>>;
   readonly usedInHour: Readonly<Record<MeterKind, number>>;
 }
 
@@ -60,29 +62,43 @@ export interface Metered {
   readonly kind: MeterKind;
   readonly used: number;
   readonly paid: string;
+  readonly covered: number;
   readonly used_in_hour: number;
 }
 
-/** The meter of the period that `now` falls into, as it stands in the table. */
+/**
+ * The meter of the period that `now` falls into, as it stands in the table. What was used and cost nothing, and is more
+ * than the plan includes, a bigger plan has covered: it is included for the rest of the period, also when it comes back
+ * and is used again. So the order of what is taken and given back never changes what that costs.
+ */
 export function readingOf(account: Account, plans: Plans, now: Date, rows: readonly Metered[] = []): Reading {
-  return {
+  const reading = {
     account,
     plan: planOf(account, plans, now),
     period: allowancePeriod(account, now),
     hour: hourOf(now),
     used: { ...nothing, ...Object.fromEntries(rows.map(({ kind, used }) => [kind, used])) },
     paid: { ...nothingPaid, ...Object.fromEntries(rows.map(({ kind, paid }) => [kind, paid])) },
+    covered: { ...nothing, ...Object.fromEntries(rows.map(({ kind, covered }) => [kind, covered])) },
     usedInHour: {
       ...nothing,
       ...Object.fromEntries(rows.map(({ kind, used_in_hour }) => [kind, used_in_hour])),
     },
   };
+  const coveredOf = (kind: MeterKind) => {
+    const standing = standingOf(reading, kind);
+    const free = freeOf(standing, reading.paid[kind]);
+    return standing.allowance !== null && free > standing.allowance ? free : reading.covered[kind];
+  };
+  const covered = Object.fromEntries(meterKinds.map((kind) => [kind, coveredOf(kind)]));
+  return { ...reading, covered: { ...nothing, ...covered } };
 }
 
-export function standingOf({ account, plan, used }: Reading, kind: MeterKind): Standing {
+export function standingOf({ account, plan, used, covered }: Reading, kind: MeterKind): Standing {
+  const allowance = plan.allowances[kind];
   return {
     used: used[kind],
-    allowance: plan.allowances[kind],
+    allowance: allowance === null ? null : Math.max(allowance, covered[kind]),
     rate: plan.rates[kind],
     balance: account.balance,
     isPaying: account.is_prepaid || plan.id !== "free",

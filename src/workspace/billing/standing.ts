@@ -7,7 +7,7 @@ import { Big } from "big.js";
 /** How one kind of use stands in its period. */
 export interface Standing {
   readonly used: number;
-  /** Null is no limit. */
+  /** What is included; null is no limit. */
   readonly allowance: number | null;
   /** For one beyond the allowance; null: there is none beyond it. */
   readonly rate: string | null;
@@ -36,6 +36,11 @@ export function refusalOf({ rate, isPaying }: Standing): Refusal {
 function overageOf({ used, allowance }: Standing, quantity: number): number {
   if (allowance === null) return 0;
   return Math.max(0, used + quantity - allowance) - Math.max(0, used - allowance);
+}
+
+/** How many of the used ones were not paid for. @param paid as in chargedOf */
+export function freeOf({ used, rate }: Standing, paid: string): number {
+  return rate === null || new Big(rate).eq(0) ? used : used - wholeUnits(paid, rate);
 }
 
 /**

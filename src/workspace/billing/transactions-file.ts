@@ -28,8 +28,7 @@ export async function* transactionLines(db: Queryable, workspaceId: WorkspaceId,
           exportedColumns.map((column) => {
             const value = row[column];
             if (value instanceof Date) return value.toISOString();
-            // Six places at most: exact as it is printed, and a number to a spreadsheet.
-            return column === "amount" ? Number(value) : (value ?? "");
+            return column === "amount" ? { digits: row.amount } : (value ?? "");
           }),
         ),
       )

@@ -25,7 +25,18 @@ export interface AddressFile {
 }
 
 /** Names of the column, as columnKey gives them. */
-const names = new Set(["email", "emailaddress", "mail", "mailaddress", "address"]);
+const names = new Set([
+  "email",
+  "emails",
+  "emailaddress",
+  "emailaddresses",
+  "mail",
+  "mailaddress",
+  "address",
+  "addresses",
+  "subscriberemail",
+  "contactemail",
+]);
 
 /** @throws ApiError BAD_REQUEST for a file that is no text, holds nothing, or too many addresses */
 export async function readAddressFile(path: string): Promise<AddressFile> {

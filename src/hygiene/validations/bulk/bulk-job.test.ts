@@ -84,7 +84,12 @@ function proberThat(answer: (local: string, question: ProbeQuestion) => Partial<
 
 async function newWorkspace(left?: number): Promise<WorkspaceId> {
   const workspaceId = await insertBareWorkspace(db);
-  await changeWorkspace(db, workspaceId, { plan: left === undefined ? "enterprise" : "free" }, systemClock);
+  await changeWorkspace(
+    db,
+    workspaceId,
+    { plan: left === undefined ? "enterprise" : "free" },
+    { clock: systemClock, plans },
+  );
   if (left !== undefined) {
     await db.run(sql`
       insert into meter_entries (workspace_id, kind, quantity, created_at)
@@ -273,6 +278,8 @@ describe("an interrupted job", () => {
     expect(rest.length).toBeGreaterThan(0);
     expect(rows.length + rest.length).toBe(TOTAL);
     expect(await used(workspaceId)).toBe(rows.length);
+    expect(job).toMatchObject({ total: TOTAL, processed: rows.length, succeeded: rows.length, failed: 0 });
+    expect(job?.result).toMatchObject({ not_validated: rest.length });
   });
 });
 
@@ -399,10 +406,10 @@ it("a job that takes long lets others have its place, and goes on where it was",
 it("nothing is validated while its workspace is suspended", async () => {
   const workspaceId = await newWorkspace();
   const id = await start(workspaceId, lines(20));
-  await changeWorkspace(db, workspaceId, { is_suspended: true }, systemClock);
+  await changeWorkspace(db, workspaceId, { is_suspended: true }, { clock: systemClock, plans });
   await attempt(workspaceId, id);
   expect([(await findJob(db, workspaceId, id))?.status, await used(workspaceId)]).toEqual(["processing", 0]);
-  await changeWorkspace(db, workspaceId, { is_suspended: false }, systemClock);
+  await changeWorkspace(db, workspaceId, { is_suspended: false }, { clock: systemClock, plans });
   await attemptToEnd(workspaceId, id);
   expect([(await ended(workspaceId, id)).job?.status, await used(workspaceId)]).toEqual(["completed", 20]);
 });
@@ -411,7 +418,7 @@ describe("the hourly cap", () => {
   it("lets a job go on in the next hour, and no server is asked about more than is covered", async () => {
     const workspaceId = await newWorkspace();
     const clock = stubClock();
-    await changeWorkspace(db, workspaceId, { hourly_cap: 50 }, clock);
+    await changeWorkspace(db, workspaceId, { hourly_cap: 50 }, { clock, plans });
     const { prober, questions } = proberThat(() => ({}));
     const examiner = createExaminer({
       clock,
@@ -467,7 +474,7 @@ describe("open validations of a workspace", () => {
 
   it("may be of a file that is larger than the hourly cap", async () => {
     const workspaceId = await newWorkspace();
-    await changeWorkspace(db, workspaceId, { hourly_cap: 1 }, systemClock);
+    await changeWorkspace(db, workspaceId, { hourly_cap: 1 }, { clock: systemClock, plans });
     expect((await upload(workspaceId)).status).toBe("pending");
   });
 });

@@ -13,7 +13,7 @@ import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type JobHandler, type JobOutcome, PutBack } from "../../../platform/jobs/attempt.ts";
 import { INPUT_FILE } from "../../../platform/jobs/files.ts";
 import { createTurns } from "../../../platform/turns.ts";
-import { findWorkspace } from "../../../workspace/workspaces/store.ts";
+import { requireNotSuspended } from "../../../workspace/workspaces/suspension.ts";
 import type { Examiner } from "../examiner.ts";
 import { type AddressFile, readAddressFile } from "./address-file.ts";
 import { type Examined, examineBatch } from "./examine-batch.ts";
@@ -50,8 +50,6 @@ const AT_ONCE = 8;
 const CONNECTIONS = 2;
 /** Domains that all jobs of a process ask about together. */
 const DOMAINS_AT_ONCE = 100;
-/** How often it is looked whether a suspended workspace goes on. */
-const SUSPENDED_SECONDS = 60;
 /** Batches whose rows are read together. */
 const ROWS_OF = 100;
 
@@ -82,8 +80,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     const room = await HourlyRoom.open(deps, workspaceId);
 
     const workOff = async (batch: number, places: readonly number[], isLast: boolean) => {
-      const workspace = await findWorkspace(db, workspaceId);
-      if (workspace?.is_suspended) throw new PutBack(SUSPENDED_SECONDS);
+      await requireNotSuspended(db, workspaceId);
       const { inside, outside } = room.take(addresses, places);
       const examined = await examineBatch({ clock, examiner, takeTurn }, addresses, inside, signal);
       const lots = Map.groupBy(examined, (one) => lotOf(one, isLast));
@@ -148,7 +145,9 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     const day = clock.now().toISOString().slice(0, 10);
     const outcome = await leave(folder, day, file, rows, tally.stoppedBy ?? "cancelled");
     const rest = addresses.length - rows.size;
-    report({ ...tally.progress(file), processed: addresses.length + file.duplicates, failed: rest });
+    // What a limit left out is done with; what a cancelled job left out was never begun.
+    if (!isCancelled())
+      report({ ...tally.progress(file), processed: addresses.length + file.duplicates, failed: rest });
     return { ...outcome, result: { file_name: input.file_name, ...tally.result(file, rest) } };
   };
 

@@ -55,6 +55,8 @@ describe("kinds of files", () => {
   it.each<[string, string | Uint8Array, string[]]>([
     ["one address a line", "zoë@good.test\nb@good.test", both],
     ["a header alone", "email\nzoë@good.test\nb@good.test\n", both],
+    ["a header in the plural", "Emails\nzoë@good.test\nb@good.test\n", both],
+    ["a header in other words", "Contact e-mail,id\nzoë@good.test,1\nb@good.test,2\n", both],
     ["a column named email", "id,email\n1,zoë@good.test\n2,b@good.test\n", both],
     ["the first column of many", "zoë@good.test,1\nb@good.test,2\n", both],
     ["semicolons and CRLF", table, both],
@@ -84,6 +86,8 @@ describe("refused at once", () => {
       Buffer.from(Array.from({ length: 4_096 }, (_, at) => (at * 7919 + (at >> 3)) % 256)),
       /not text/,
     ],
+    ["a web page", "<!doctype html>\n<p>a@good.test</p>\n", /web page/],
+    ["JSON", '[{"email":"a@good.test"}]', /JSON/],
     ["a quotation mark that is never closed", 'email\n"a@good.test\n', /does not end/],
     ["too many", Array.from({ length: 100_001 }, (_, at) => `u${at}@good.test`).join("\n"), /100,000/],
   ])("%s", async (_name, content, sentence) => {
@@ -104,7 +108,7 @@ describe("refused at once", () => {
   it("what allowance or balance do not cover, and nothing is taken", async () => {
     const { workspaceId, key } = await service.newWorkspace();
     const caller = apiCaller(() => service.url, key);
-    await changeWorkspace(database, workspaceId, { plan: "free" }, clock);
+    await changeWorkspace(database, workspaceId, { plan: "free" }, { clock, plans });
     const file = (count: number) => Array.from({ length: count }, (_, at) => `u${at}@good.test`).join("\n");
     const tooMany = await upload(file(101), caller);
     expect([tooMany.status, tooMany.body.code]).toEqual([402, "PLAN_LIMIT_REACHED"]);

@@ -6,8 +6,8 @@ import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
 import { type Engagement, recordEngagements } from "../../../messages/engagement.ts";
 import { createLog } from "../../../platform/log.ts";
 import { plans } from "../../../workspace/billing/plans.ts";
-import { advance } from "../advance.ts";
-import { countEngaged } from "../engagement.ts";
+import { countEngaged } from "../counters/engagement.ts";
+import { advance } from "../lifecycle/advance.ts";
 
 const service = await startService();
 const { call, database, clock, workspaceId } = service;

@@ -10,7 +10,7 @@ import { offsetOf, pageOf, pagination } from "../../../platform/http/paging.ts";
 import { choiceField, pageFields } from "../../../platform/http/query.ts";
 import { Id, nullable, Timestamp } from "../../../platform/http/shapes.ts";
 import { campaigns } from "../campaign.ts";
-import { requireCampaign } from "../lifecycle.ts";
+import { requireCampaign } from "../lifecycle/lifecycle.ts";
 import { activityTypes, describeActivity } from "./activity.ts";
 import { activitySeries } from "./activity-series.ts";
 import { findCampaignMessages } from "./messages.ts";

@@ -1,5 +1,6 @@
 /** A campaign's part of the message log. */
-import { countHeld, type Found, findPage, searchMessages } from "../../../messages/log-store.ts";
+import { type Found, searchMessages } from "../../../messages/log-search-store.ts";
+import { countHeld, findPage } from "../../../messages/log-store.ts";
 import { type MessageStatus, storedStatuses } from "../../../messages/states.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";

@@ -15,7 +15,7 @@ import { stripeOf } from "./stripe.ts";
 const stripe = await startFakeStripe();
 const service = await startService({ env: stripe.env });
 const { call, clock, database, url, workspaceId } = service;
-await changeWorkspace(database, workspaceId, { plan: "free" }, clock);
+await changeWorkspace(database, workspaceId, { plan: "free" }, { clock, plans });
 
 beforeEach(async () => {
   stripe.refuse(null);
@@ -183,7 +183,7 @@ describe("an event", () => {
 
   test("pays what the subscription owes", async () => {
     const { workspaceId: owing, key } = await service.newWorkspace();
-    await changeWorkspace(database, owing, { plan: "free" }, clock);
+    await changeWorkspace(database, owing, { plan: "free" }, { clock, plans });
     const since = clock.now();
     await database.run(sql`
       insert into subscriptions (workspace_id, plan_id, billing_interval, status, anchor, current_period_start,

@@ -1,0 +1,43 @@
+import fc from "fast-check";
+import sql, { type Sql } from "sql-template-tag";
+import { expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { byteaArray, integerArray, textArray, timestamptzArray, uuidArray } from "./array-values.ts";
+
+const database = await testDatabase();
+
+/** What PostgreSQL understands. */
+const read = async (array: Sql) =>
+  (await database.row<{ value: unknown }>(sql`select ${array} as value`))?.value;
+
+const text = fc.string({ unit: "grapheme" }).filter((value) => !value.includes("\0"));
+const nullable = <Value>(value: fc.Arbitrary<Value>) => fc.array(fc.option(value));
+
+test.each<[string, fc.Arbitrary<unknown[]>, (values: never[]) => Sql]>([
+  ["texts", nullable(text), (values) => sql`${textArray(values)}::text[]`],
+  ["ids", nullable(fc.uuid()), (values) => sql`${uuidArray(values)}::uuid[]`],
+  ["integers", fc.array(fc.integer()), (values) => sql`${integerArray(values)}::integer[]`],
+  [
+    "times",
+    fc.array(fc.date({ min: new Date(0), max: new Date("9999-12-31"), noInvalidDate: true })),
+    (values) => sql`${timestamptzArray(values)}::timestamptz[]`,
+  ],
+  [
+    "octets",
+    fc.array(fc.uint8Array().map((octets) => Buffer.from(octets))),
+    (values) => sql`${byteaArray(values)}::bytea[]`,
+  ],
+])("%s arrive as they are", async (_what, arrays, send) => {
+  await fc.assert(
+    fc.asyncProperty(arrays, async (values) => {
+      expect(await read(send(values as never[]))).toEqual(values);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test("a text with what literals escape arrives as it is", async () => {
+  const values = ['"', "\\", "{,}", "", "NULL", "null", null, "\ud800", "ä𝄞"];
+  const understood = values.map((value) => value?.toWellFormed() ?? null);
+  expect(await read(sql`${textArray(values)}::text[]`)).toEqual(understood);
+});

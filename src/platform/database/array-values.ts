@@ -1,0 +1,75 @@
+/**
+ * Arrays as PostgreSQL reads them without parsing: in its binary form (array_recv), which the driver sends as it is. For
+ * statements that take whole batches: a literal is escaped here, and read there, a character at a time. In the statement
+ * such an array needs its cast like any other.
+ */
+
+/** Types of elements, as pg_type numbers them: the same in every version. */
+const OID = { bytea: 17, integer: 23, text: 25, timestamptz: 1184, uuid: 2950 };
+/** Number of dimensions, flags, type; length and lower bound of the one dimension: 32 bits each. */
+const HEAD = 20;
+const LENGTH = 4;
+const NULL_LENGTH = -1;
+const UUID_LENGTH = 16;
+const TIMESTAMP_LENGTH = 8;
+/** Timestamps are microseconds from here. */
+const EPOCH_MS = Date.UTC(2000, 0, 1);
+
+export function textArray(values: readonly (string | null)[]): Buffer {
+  const lengths = values.map((value) => (value === null ? NULL_LENGTH : Buffer.byteLength(value)));
+  const octets = lengths.reduce((sum, length) => sum + Math.max(length, 0), 0);
+  const array = begin(OID.text, values.length, octets);
+  let at = HEAD;
+  for (const [index, value] of values.entries()) {
+    at = array.writeInt32BE(lengths[index] ?? NULL_LENGTH, at);
+    if (value !== null) at += array.write(value, at);
+  }
+  return array;
+}
+
+export function byteaArray(values: readonly Buffer[]): Buffer {
+  const octets = values.reduce((sum, { length }) => sum + length, 0);
+  const array = begin(OID.bytea, values.length, octets);
+  let at = HEAD;
+  for (const value of values) {
+    at = array.writeInt32BE(value.length, at);
+    at += value.copy(array, at);
+  }
+  return array;
+}
+
+/** Each in its usual form of 36 characters. */
+export function uuidArray(values: readonly (string | null)[]): Buffer {
+  const array = begin(OID.uuid, values.length, values.length * UUID_LENGTH);
+  let at = HEAD;
+  for (const value of values) {
+    at = array.writeInt32BE(value === null ? NULL_LENGTH : UUID_LENGTH, at);
+    if (value !== null) at += array.write(value.replaceAll("-", ""), at, "hex");
+  }
+  return array.subarray(0, at);
+}
+
+export function integerArray(values: readonly number[]): Buffer {
+  const array = begin(OID.integer, values.length, values.length * LENGTH);
+  let at = HEAD;
+  for (const value of values) at = array.writeInt32BE(value, array.writeInt32BE(LENGTH, at));
+  return array;
+}
+
+export function timestamptzArray(values: readonly Date[]): Buffer {
+  const array = begin(OID.timestamptz, values.length, values.length * TIMESTAMP_LENGTH);
+  let at = HEAD;
+  for (const value of values) {
+    const microseconds = BigInt(value.getTime() - EPOCH_MS) * 1000n;
+    at = array.writeBigInt64BE(microseconds, array.writeInt32BE(TIMESTAMP_LENGTH, at));
+  }
+  return array;
+}
+
+/** An array whose elements are still to be written, each as its length and its octets. */
+function begin(type: number, length: number, octets: number): Buffer {
+  const array = Buffer.allocUnsafe(HEAD + length * LENGTH + octets);
+  // Of the flags, which would say that there are nulls, PostgreSQL only wants that they are not wrong in form.
+  for (const [index, value] of [1, 0, type, length, 1].entries()) array.writeInt32BE(value, index * 4);
+  return array;
+}

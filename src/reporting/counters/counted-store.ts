@@ -1,0 +1,78 @@
+/** What reads of the counters have in common: sums of counters and notes, and pages of them. */
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import { type Counts, counters } from "../../messages/counters/counters.ts";
+import { columnsSql } from "../../messages/counters/notes-store.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+
+export interface Page {
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export interface Paged<Row> {
+  readonly rows: readonly Row[];
+  readonly total: number;
+}
+
+export const sums = (columns: readonly string[]): Sql =>
+  join(columns.map((column) => sql`coalesce(sum(${raw(column)}), 0)::bigint as ${raw(column)}`));
+
+/** Counters and notes of a workspace, by the columns `keys`. */
+export function countedSql(
+  workspaceId: WorkspaceId,
+  table: "report_origins" | "report_sender_days" | "report_ip_days",
+  {
+    keys,
+    columns = counters,
+    where = empty,
+    whereNotes = where,
+  }: {
+    readonly keys: readonly string[];
+    readonly columns?: readonly string[];
+    /** Begins with `and`. */
+    readonly where?: Sql;
+    readonly whereNotes?: Sql;
+  },
+): Sql {
+  const kind = table === "report_ip_days" ? sql`source_ip is not null` : sql`source_ip is null`;
+  const read = columnsSql([...keys, ...columns]);
+  return sql`(
+    select ${read} from ${raw(table)} where workspace_id = ${workspaceId} ${where}
+    union all
+    select ${read} from report_notes where workspace_id = ${workspaceId} and ${kind} ${whereNotes}) counted`;
+}
+
+/** All of it added up. */
+export async function totalOf(db: Queryable, counted: Sql): Promise<Counts> {
+  const total = await db.row<Counts>(sql`select ${sums(counters)} from ${counted}`);
+  if (total === undefined) throw new Error("no row");
+  return total;
+}
+
+/** A page of what is counted, added up by `key`. Behind the last page there is the total alone. */
+export async function pageOf<Row extends object>(
+  db: Queryable,
+  key: string,
+  counted: Sql,
+  {
+    page: { offset, limit },
+    order,
+    columns = counters,
+  }: { readonly page: Page; readonly order: Sql; readonly columns?: readonly string[] },
+): Promise<Paged<Row>> {
+  const found = await db.rows<Row & { readonly position: number | null; readonly total: number }>(sql`
+    with grouped as (
+      select ${raw(key)}, ${sums(columns)}, row_number() over (order by ${order}) as position
+      from ${counted} group by ${raw(key)}
+    ), sized as (select count(*) as total from grouped)
+    select grouped.*, total
+    from sized left join grouped on position > ${offset} and position <= ${offset + limit}
+    order by position`);
+  return {
+    total: found[0]?.total ?? 0,
+    rows: found.flatMap(({ position, total: _total, ...row }) =>
+      position === null ? [] : (row as unknown as Row),
+    ),
+  };
+}

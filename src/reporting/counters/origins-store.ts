@@ -1,0 +1,43 @@
+/** Figures of all time, by what sent: exact at every moment, as those of a span (store.ts). */
+import sql, { type Sql } from "sql-template-tag";
+import { type Counts, counters } from "../../messages/counters/counters.ts";
+import type { MessageSource } from "../../messages/states.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { countedSql, type Page, type Paged, pageOf, sums, totalOf } from "./counted-store.ts";
+
+export interface OriginCounts extends Counts {
+  readonly origin_id: string;
+}
+
+/** Everything that there ever was. */
+export function totalsEver(db: Queryable, workspaceId: WorkspaceId): Promise<Counts> {
+  return totalOf(db, countedSql(workspaceId, "report_origins", { keys: [] }));
+}
+
+const ofOrigins = (workspaceId: WorkspaceId, where: Sql) =>
+  countedSql(workspaceId, "report_origins", { keys: ["origin_id"], where });
+
+/** Newest origin first (ids carry the time). What was never sent by is not among them. */
+export function countsByOrigin(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  source: MessageSource,
+  page: Page,
+): Promise<Paged<OriginCounts>> {
+  const counted = ofOrigins(workspaceId, sql`and source = ${source}`);
+  return pageOf(db, "origin_id", counted, { page, order: sql`origin_id desc` });
+}
+
+/** By id; what was never sent by is not among them. */
+export async function countsOfOrigins(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  source: MessageSource,
+  originIds: readonly string[],
+): Promise<ReadonlyMap<string, Counts>> {
+  const where = sql`and source = ${source} and origin_id = any (${[...originIds]}::uuid[])`;
+  const rows = await db.rows<OriginCounts>(sql`
+    select origin_id, ${sums(counters)} from ${ofOrigins(workspaceId, where)} group by origin_id`);
+  return new Map(rows.map((row) => [row.origin_id, row]));
+}

@@ -1,0 +1,94 @@
+/**
+ * Asks Google about every verified sending domain once a day. What Google said stays until it says something else: a
+ * fault is logged, and the domain asked about again later.
+ */
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { PutBack } from "../../platform/jobs/attempt.ts";
+import type { Recurring } from "../../platform/jobs/schedule.ts";
+import type { Log } from "../../platform/log.ts";
+import { type DomainStats, type Google, NotAuthorised, type PostmasterAccount } from "./google.ts";
+import { type DueDomain, listDueDomains, saveStanding, saveStats, updateDueAt } from "./store.ts";
+
+/** How often it is looked which domains are due, and whether the credentials are good. */
+const SECONDS = 3_600;
+const HOUR_MS = 3_600_000;
+/** Less than a day, so that a domain's hour does not wander. */
+const ASK_AGAIN_MS = 24 * HOUR_MS - HOUR_MS / 2;
+const AFTER_FAULT_MS = HOUR_MS / 2;
+/** With one access token, one after the other: within its hour even when Google is slow. */
+const BATCH = 50;
+/** So many in a row are not the domains' fault. */
+const MOST_FAULTS = 3;
+
+export interface PostmasterDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly google: Google;
+}
+
+export function askGoogleDaily(deps: PostmasterDeps): Recurring {
+  return {
+    name: "ask-google-postmaster",
+    seconds: SECONDS,
+    async run({ signal, log }) {
+      const due = await listDueDomains(deps.db, deps.clock.now(), BATCH);
+      const mayGoOn = await askAbout(deps, due, signal, log);
+      if (mayGoOn && due.length === BATCH) throw new PutBack();
+    },
+  };
+}
+
+/** @returns false when it is no use to go on now */
+async function askAbout(
+  deps: PostmasterDeps,
+  due: readonly DueDomain[],
+  signal: AbortSignal,
+  log: Log,
+): Promise<boolean> {
+  const { db, clock, google } = deps;
+  let hasAnswered = due.length === 0;
+  let faults = 0;
+  try {
+    const account = await google.authorise(clock.now(), signal);
+    for (const one of due) {
+      if (await askAboutOne(deps, account, one, signal, log)) {
+        hasAnswered = true;
+        faults = 0;
+      } else if (++faults === MOST_FAULTS) break;
+    }
+  } catch (fault) {
+    if (!(fault instanceof NotAuthorised)) throw fault;
+    log.warn({ reason: fault.message }, "Google Postmaster Tools does not take the credentials");
+    await saveStanding(db, false, clock.now());
+    return false;
+  }
+  if (hasAnswered) await saveStanding(db, true, clock.now());
+  return faults < MOST_FAULTS;
+}
+
+/**
+ * @returns whether Google answered
+ * @throws NotAuthorised
+ */
+async function askAboutOne(
+  { db, clock }: PostmasterDeps,
+  account: PostmasterAccount,
+  { workspace_id: workspaceId, domain }: DueDomain,
+  signal: AbortSignal,
+  log: Log,
+): Promise<boolean> {
+  const now = clock.now();
+  const later = (milliseconds: number) => new Date(now.getTime() + milliseconds);
+  let stats: DomainStats | undefined;
+  try {
+    stats = await account.findStats(domain, now, signal);
+  } catch (err) {
+    if (signal.aborted || err instanceof NotAuthorised) throw err;
+    log.warn({ err, domain }, "Google Postmaster Tools could not be asked about a domain");
+    await updateDueAt(db, workspaceId, domain, later(AFTER_FAULT_MS));
+    return false;
+  }
+  await saveStats(db, workspaceId, domain, stats, later(ASK_AGAIN_MS));
+  return true;
+}

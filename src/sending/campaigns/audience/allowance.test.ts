@@ -1,0 +1,123 @@
+import sql from "sql-template-tag";
+import { beforeEach, expect, test } from "vitest";
+import { addPeople, newList } from "../../../../test/support/audience.ts";
+import { insertBareWorkspace } from "../../../../test/support/bare-server.ts";
+import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
+import { stubClock } from "../../../../test/support/clock.ts";
+import { testDatabase } from "../../../../test/support/database.ts";
+import { unclassified } from "../../../messages/outcome.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import { createLog } from "../../../platform/log.ts";
+import { getReading, takeUpTo } from "../../../workspace/billing/meter.ts";
+import { plans } from "../../../workspace/billing/plans.ts";
+import { topUp } from "../../../workspace/billing/top-up.ts";
+import type { WorkspaceChanges } from "../../../workspace/workspaces/change.ts";
+import { changeWorkspace } from "../../../workspace/workspaces/change.ts";
+import { giveBack } from "../../give-back.ts";
+import { advance } from "../lifecycle/advance.ts";
+import { pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
+import { findCampaign, listHaltedIds } from "../store.ts";
+
+const db = await testDatabase();
+const clock = stubClock();
+let workspaceId: WorkspaceId;
+let id: string;
+
+beforeEach(async () => {
+  await db.run(sql`update campaigns set status = 'cancelled' where status in ('sending', 'paused')`);
+  workspaceId = await insertBareWorkspace(db);
+  await verifyShop(db, workspaceId);
+  const list = await newList(db, workspaceId);
+  await addPeople(
+    db,
+    workspaceId,
+    list,
+    Array.from({ length: 40 }, (_, at) => ({ email: `p${at}@example.com` })),
+  );
+  id = await newCampaign(db, workspaceId, list);
+  await db.run(sql`update campaigns set status = 'sending', sent_at = ${clock.now()} where id = ${id}`);
+});
+
+const set = (changes: WorkspaceChanges) => changeWorkspace(db, workspaceId, changes, { clock, plans });
+const work = () => advance({ db, clock, plans }, new AbortController().signal, createLog("silent"));
+const use = (emails: number) =>
+  db.transaction((tx) => takeUpTo(tx, plans, workspaceId, "email", emails, clock.now()));
+const find = async () => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
+const reading = () => getReading(db, plans, workspaceId, clock.now());
+
+test("a campaign that uses up the plan pauses, says so, and goes on where it stopped once it is paid for", async () => {
+  await set({ plan: "free" });
+  await use(2_990);
+  await work();
+  expect(await find()).toMatchObject({
+    status: "paused",
+    pause_reason: "plan_limit_reached",
+    total_recipients: 10,
+  });
+  const given = { amount: "1.00", gateway: "manual", description: "Test" } as const;
+  await db.transaction((tx) => topUp(tx, plans, workspaceId, given, clock.now()));
+  await resumeCampaign(db, workspaceId, id, clock.now());
+  await work();
+  expect(await find()).toMatchObject({ status: "sending", total_recipients: 40 });
+  expect(await reading()).toMatchObject({ used: { email: 3_030 }, account: { balance: "0.976000" } });
+});
+
+test("one whose balance runs out reaches exactly those whom it covers", async () => {
+  await set({ plan: "growth" });
+  await use(49_995);
+  const given = { amount: "0.01", gateway: "manual", description: "Test" } as const;
+  await db.transaction((tx) => topUp(tx, plans, workspaceId, given, clock.now()));
+  await work();
+  expect(await find()).toMatchObject({ pause_reason: "insufficient_balance", total_recipients: 17 });
+  expect((await reading()).account.balance).toBe("0.000400");
+});
+
+test("an allowance that fits to the last person pauses nothing", async () => {
+  await set({ plan: "free" });
+  await use(2_960);
+  await work();
+  const campaign = await find();
+  expect(campaign).toMatchObject({ status: "sending", pause_reason: null, total_recipients: 40 });
+  expect((await reading()).used.email).toBe(3_000);
+});
+
+test("mail that is paid for goes out while the campaign waits for money; a person's pause holds it", async () => {
+  await set({ plan: "free" });
+  await use(2_990);
+  await work();
+  expect((await listHaltedIds(db)).paused).not.toContain(id);
+  expect(await pauseCampaign(db, workspaceId, id, null, clock.now())).toBe(true);
+  expect((await listHaltedIds(db)).paused).toContain(id);
+});
+
+test("what is cancelled is given back", async () => {
+  await set({ plan: "free" });
+  await work();
+  expect((await reading()).used.email).toBe(40);
+  const rows = await db.rows<{ id: string }>(
+    sql`select id from messages where workspace_id = ${workspaceId} limit 15`,
+  );
+  const cancelled = {
+    source: "campaign",
+    from: "queued",
+    isSms: false,
+    status: "cancelled",
+    code: null,
+    enhancedCode: null,
+    isAddressFault: false,
+    ...unclassified,
+  } as const;
+  const person = { localpart: "ada", domain: "example.com", originId: id, time: clock.now() };
+  const moved = rows.map((row) => ({ workspaceId, messageId: row.id, ...person, ...cancelled }));
+  await db.transaction((tx) => giveBack(tx, moved, clock.now()));
+  expect((await reading()).used.email).toBe(25);
+});
+
+test("an hourly cap spreads a campaign over the hours", async () => {
+  await set({ plan: "enterprise", hourly_cap: 15 });
+  for (const total of [15, 30, 40]) {
+    await work();
+    expect(await find()).toMatchObject({ status: "sending", pause_reason: null, total_recipients: total });
+    clock.advance(3_600_000);
+  }
+});

@@ -1,0 +1,127 @@
+/** Who a campaign is for, as a relation of subscribers: the members of a list, of a segment, or whoever meets conditions. */
+import sql, { empty, type Sql } from "sql-template-tag";
+import { listMailingLists } from "../../../audience/mailing-lists/store.ts";
+import { referencesIn } from "../../../audience/segments/binder.ts";
+import { type Conditions, eachCondition } from "../../../audience/segments/conditions.ts";
+import { membersOf, membersOfEach } from "../../../audience/segments/members-of.ts";
+import { countIn, withDeadline } from "../../../audience/segments/members-store.ts";
+import { findSegment, listConditionsOf } from "../../../audience/segments/store.ts";
+import type { Database, Queryable } from "../../../platform/database/pool.ts";
+import { ApiError } from "../../../platform/errors.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import { type AudienceOf, conditionsOf, segmentsOf } from "./audience-segments.ts";
+import { anyOfSql, countMailable, listMembersSql, type Terms } from "./recipients-store.ts";
+
+const MOST_ESTIMATE_MS = 2_000;
+
+/** Where the people of an audience come from. */
+export interface Audience {
+  /** A select in brackets with the column id, of subscribers, each once. */
+  readonly people: Sql;
+  /** The list whose members they are; null for the whole workspace. */
+  readonly list: { readonly id: string; readonly name: string } | null;
+  readonly segmentName: string | null;
+  readonly terms: Terms;
+}
+
+/** People by their ids: behind one, and up to another or to the end. */
+export interface Stretch {
+  readonly after: string;
+  readonly to: string | undefined;
+}
+
+/**
+ * Conditions without a list. Their relation is made of every list's, and to sort it anew at every step would take the
+ * square of its size: it is gone through by stretches of the workspace's people.
+ */
+export function isOfWorkspace({ recipient_type, mailing_list_id }: AudienceOf): boolean {
+  return recipient_type === "custom" && mailing_list_id === null;
+}
+
+/**
+ * At this moment; undefined when its list or segment, or one that its conditions name, is not there.
+ * @param stretch for an audience of the whole workspace: nobody else is looked at
+ */
+export async function findAudience(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaign: AudienceOf,
+  now: Date,
+  stretch?: Stretch,
+): Promise<Audience | undefined> {
+  const { recipient_type, mailing_list_id, segment_id } = campaign;
+  if (recipient_type === "segment") {
+    const segment = segment_id && (await findSegment(db, workspaceId, undefined, segment_id));
+    if (!segment) return undefined;
+    const list = { id: segment.mailing_list_id, name: segment.mailing_list_name };
+    const people = await membersOf(db, workspaceId, list.id, { segmentId: segment.id }, now);
+    const isActive = !nameStatus(segment.conditions);
+    const terms = { listId: list.id, segmentId: segment.id, isActive };
+    return { people, list, segmentName: segment.name, terms };
+  }
+  const conditions = conditionsOf(campaign);
+  const lists = await listMailingLists(db, workspaceId);
+  if (conditions !== null && !(await areThere(db, workspaceId, campaign, conditions, lists)))
+    return undefined;
+  if (mailing_list_id === null && conditions !== null) {
+    const targets = lists.map(({ id }) => ({ mailing_list_id: id, conditions }));
+    const relations = await membersOfEach(db, workspaceId, targets, now, stretch && isWithin(stretch));
+    const terms = { listId: null, segmentId: null, isActive: false };
+    return { people: anyOfSql(relations), list: null, segmentName: null, terms };
+  }
+  const list = lists.find(({ id }) => id === mailing_list_id);
+  if (list === undefined) return undefined;
+  const people =
+    conditions === null
+      ? listMembersSql(workspaceId, list.id)
+      : await membersOf(db, workspaceId, list.id, { conditions }, now);
+  const isActive = conditions === null || !nameStatus(conditions);
+  return { people, list, segmentName: null, terms: { listId: list.id, segmentId: null, isActive } };
+}
+
+/** Segments and lists that conditions name. */
+async function areThere(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaign: AudienceOf,
+  conditions: Conditions,
+  lists: readonly { readonly id: string }[],
+): Promise<boolean> {
+  const segments = segmentsOf(campaign);
+  const found = segments.length === 0 ? [] : await listConditionsOf(db, workspaceId, segments);
+  const known = new Set([...found, ...lists].map(({ id }) => id));
+  const named = [...segments, ...referencesIn(conditions, "mailing_list").map(({ id }) => id)];
+  return named.every((id) => known.has(id));
+}
+
+/** Otherwise they hold for active members alone (decisions, section 7 row 8). */
+function nameStatus(conditions: Conditions): boolean {
+  return [...eachCondition(conditions)].some(([, { field }]) => field === "status");
+}
+
+/** Of the person `s`. */
+const isWithin = ({ after, to }: Stretch) =>
+  sql`s.id > ${after} ${to === undefined ? empty : sql`and s.id <= ${to}`}`;
+
+/**
+ * As many as there are now with the status for mail; 0 while nobody is named, or when it takes too long to say. Suppression
+ * is looked at when they are written to.
+ */
+export async function estimateAudience(
+  db: Database,
+  workspaceId: WorkspaceId,
+  campaign: AudienceOf,
+  now: Date,
+): Promise<number> {
+  try {
+    return await withDeadline(db, workspaceId, MOST_ESTIMATE_MS, async (tx) => {
+      const audience = await findAudience(tx, workspaceId, campaign, now);
+      if (audience === undefined) return 0;
+      const { people, terms } = audience;
+      return terms.isActive ? countIn(tx, people) : countMailable(tx, workspaceId, people, terms);
+    });
+  } catch (fault) {
+    if (fault instanceof ApiError) return 0;
+    throw fault;
+  }
+}

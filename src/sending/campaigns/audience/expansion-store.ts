@@ -1,0 +1,188 @@
+/** How far campaigns have come with making recipients of their audience. */
+import sql from "sql-template-tag";
+import type { TemplateLink } from "../../../mail/html-links-tracked.ts";
+import { lockKey } from "../../../platform/database/advisory-lock.ts";
+import type { Queryable } from "../../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import type { Campaign } from "../campaign.ts";
+
+/** People who are left out, by what keeps mail from them. */
+export interface Excluded {
+  readonly suppressed: number;
+  readonly unsubscribed: number;
+  readonly invalid: number;
+}
+
+/** What dispatch found, once: the audience as it is called, what is tracked, and its links. */
+export interface Beginning {
+  readonly listId: string | null;
+  readonly listName: string | null;
+  readonly segmentName: string | null;
+  readonly tracksOpens: boolean;
+  readonly tracksClicks: boolean;
+  readonly links: readonly TemplateLink[];
+  /** Who was not on the list's active side to begin with. */
+  readonly excluded: Excluded;
+}
+
+/** Writes down what the first step found, before it moves the cursor. */
+export async function beginExpansion(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  begin: Beginning,
+): Promise<void> {
+  const { links, excluded } = begin;
+  await tx.run(sql`
+    with links as (
+      insert into campaign_links (workspace_id, campaign_id, index, url, is_personal)
+      select ${workspaceId}, ${id}, * from unnest(${links.map((_, index) => index)}::smallint[],
+        ${links.map(({ url }) => url)}::text[], ${links.map(({ personal }) => personal)}::boolean[])
+    ), counters as (
+      insert into campaign_counters (workspace_id, campaign_id) values (${workspaceId}, ${id})
+    )
+    update campaigns
+    set audience_list_id = ${begin.listId}::uuid, mailing_list_name = ${begin.listName},
+      segment_name = ${begin.segmentName}, tracks_opens = ${begin.tracksOpens}, tracks_clicks = ${begin.tracksClicks},
+      total_recipients = 0, excluded_unsubscribed = ${excluded.unsubscribed},
+      excluded_suppressed = ${excluded.suppressed}, excluded_invalid = ${excluded.invalid}
+    where workspace_id = ${workspaceId} and id = ${id}`);
+}
+
+/**
+ * Moves the cursor of expansion and the counter, at the end of the transaction that made the recipients: only now the
+ * campaign is locked, so that nobody who pauses it waits for a step. Says whether it is still being sent; if not, nothing
+ * of the step may stay. Whoever moves counters does so by domain first (recipients-store.ts), then of the whole campaign.
+ */
+export async function advanceExpansion(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  step: Excluded & { readonly to: string; readonly added: number; readonly isOver: boolean },
+  now: Date,
+): Promise<boolean> {
+  const moved = await tx.run(sql`
+    with counted as (
+      update campaign_counters set queued = queued + ${step.added}
+      where workspace_id = ${workspaceId} and campaign_id = ${id}
+    )
+    update campaigns
+    set expanded_to = ${step.to}, expanded_at = case when ${step.isOver} then ${now}::timestamptz end,
+      expand_after = ${now}, expansion_failures = 0,
+      total_recipients = total_recipients + ${step.added},
+      excluded_suppressed = excluded_suppressed + ${step.suppressed},
+      excluded_unsubscribed = excluded_unsubscribed + ${step.unsubscribed},
+      excluded_invalid = excluded_invalid + ${step.invalid}
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'sending'`);
+  return moved > 0;
+}
+
+/** The campaign whose next step is due longest: sending, and not everybody of its audience has been dealt with. */
+export function findUnexpanded(
+  db: Queryable,
+  now: Date,
+  but: { readonly workspaces: readonly WorkspaceId[]; readonly campaigns: readonly string[] },
+): Promise<{ readonly workspace_id: WorkspaceId; readonly id: string } | undefined> {
+  return db.row(sql`
+    select workspace_id, id from campaigns
+    where status = 'sending' and expanded_at is null and (expand_after is null or expand_after <= ${now})
+      and workspace_id <> all (${but.workspaces}::uuid[]) and id <> all (${but.campaigns}::uuid[])
+      and workspace_id <> all (array(select id from workspaces where is_suspended))
+    order by expand_after nulls first, sent_at, id limit 1`);
+}
+
+/** Nobody looks at it before then. */
+export async function putOffExpansion(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  until: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update campaigns set expand_after = ${until}
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'sending'`);
+}
+
+/** Puts the next step off, twice as long each time; says how many have failed in a row. */
+export async function recordExpansionFailure(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  { seconds, now }: { readonly seconds: number; readonly now: Date },
+): Promise<number> {
+  const row = await db.row<{ failures: number }>(sql`
+    update campaigns
+    set expansion_failures = expansion_failures + 1,
+      expand_after = ${now}::timestamptz + make_interval(secs => ${seconds} * 2 ^ expansion_failures)
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'sending'
+    returning expansion_failures as failures`);
+  return row?.failures ?? 0;
+}
+
+/** What an expansion needs to know. Its content is read by the first step alone: a step takes no longer for large files. */
+export interface Expanding
+  extends Pick<
+    Campaign,
+    | "id"
+    | "name"
+    | "subject"
+    | "from_email"
+    | "message_type"
+    | "phone_field_name"
+    | "recipient_type"
+    | "mailing_list_id"
+    | "segment_id"
+    | "segment_conditions"
+    | "enable_open_tracking"
+    | "enable_click_tracking"
+  > {
+  readonly timezone: string;
+  readonly expanded_to: string | null;
+  readonly audience_list_id: string | null;
+  /** Null at every step but the first. */
+  readonly html_content: string | null;
+  readonly text_content: string | null;
+  /** Octets of bodies and attachments, as they are stored. */
+  readonly bytes: number;
+}
+
+/**
+ * Until the end of the transaction nobody else makes a step of this campaign; false when somebody does. The commit does not
+ * wait for the disk: what a crash takes back it takes back with the cursor, and whoever leases one of the messages waits.
+ */
+export async function lockExpansion(tx: Queryable, id: string): Promise<boolean> {
+  const row = await tx.row<{ isOurs: boolean }>(sql`
+    select pg_try_advisory_xact_lock(${lockKey(`expansion of ${id}`)}) as "isOurs",
+      set_config('synchronous_commit', 'off', true)`);
+  return row?.isOurs ?? false;
+}
+
+/** Undefined when there is nothing to expand. */
+export function findExpanding(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Expanding | undefined> {
+  return tx.row(sql`
+    select c.id, c.name, c.subject, c.from_email, c.message_type, c.phone_field_name, c.recipient_type, c.mailing_list_id, c.segment_id,
+      c.segment_conditions, c.enable_open_tracking, c.enable_click_tracking, c.expanded_to, c.audience_list_id, w.timezone,
+      case when c.expanded_to is null then c.html_content end as html_content,
+      case when c.expanded_to is null then c.text_content end as text_content,
+      coalesce(octet_length(c.html_content), 0) + coalesce(octet_length(c.text_content), 0)
+        + coalesce(octet_length(c.attachments::text), 0) as bytes
+    from campaigns c join workspaces w on w.id = c.workspace_id
+    where c.workspace_id = ${workspaceId} and c.id = ${id} and c.status = 'sending' and c.expanded_at is null`);
+}
+
+/** The last of the next so many people of a workspace, in the order of their ids; undefined when there are fewer. */
+export async function findStretchEnd(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  after: string,
+  size: number,
+): Promise<string | undefined> {
+  const row = await db.row<{ id: string }>(sql`
+    select id from subscribers where workspace_id = ${workspaceId} and id > ${after}
+    order by id limit 1 offset ${size - 1}`);
+  return row?.id;
+}

@@ -1,0 +1,264 @@
+/**
+ * The counters of campaigns and autoresponders, moved in the transaction in which the message door moves the messages (an OnMoved of
+ * messages/outcome.ts): a batch is summed up here, and each counter is touched once. Everybody locks in one order, by
+ * domain, then campaign, then hour, each from the smallest key.
+ */
+import sql from "sql-template-tag";
+import { countMailOfLists, countMailOfPeople, lockDays } from "../../../audience/subscribers/mail-store.ts";
+import { addressOf } from "../../../audience/suppression-lists/judge.ts";
+import type { LostMessage, MovedMessage } from "../../../messages/outcome.ts";
+import type { MessageStatus, StoredStatus } from "../../../messages/states.ts";
+import type { Queryable } from "../../../platform/database/pool.ts";
+import { type Origin, tablesOf } from "../../origins.ts";
+
+/** Those that the feed of activities shows. */
+const shown: ReadonlySet<MessageStatus> = new Set(["delivered", "bounced", "complained"]);
+/** A first attempt ends in one of these. */
+const attempted: ReadonlySet<MessageStatus> = new Set(["delivered", "deferred", "bounced", "failed"]);
+
+/** By how much something changes. */
+type Change = Map<StoredStatus, number>;
+
+const isOf = (wanted: Origin) => (one: MovedMessage) => one.source === wanted && one.originId !== null;
+const isOfCampaign = isOf("campaign");
+const isOfAutoresponder = isOf("autoresponder");
+const isCounted = (one: MovedMessage) => isOfCampaign(one) || isOfAutoresponder(one);
+
+/** The list that a mail's origin writes to, for a row with the columns workspace_id and origin_id. */
+const listOfOrigin = sql`lateral (
+  select c.audience_list_id as mailing_list_id from campaigns c
+  where c.workspace_id = m.workspace_id and c.id = m.origin_id
+  union all
+  select a.mailing_list_id from autoresponders a
+  where a.workspace_id = m.workspace_id and a.id = m.origin_id)`;
+
+/**
+ * Moves the figures of the recipients. Apart from the counters, because it locks people: that comes before whatever else
+ * is done about them (audience/suppression-lists/lost-addresses.ts), the counters after it. Those who are lost, by whatever
+ * mail, are locked with them, so that all of them are in one order.
+ */
+export async function countRecipients(
+  tx: Queryable,
+  moved: readonly MovedMessage[],
+  lost: readonly LostMessage[],
+): Promise<void> {
+  const news = moved.filter(isCounted).filter(isNewsOfMail);
+  if (news.length === 0) return;
+  await countMailOfPeople(
+    tx,
+    sql`(
+      select m.workspace_id, r.subscriber_id, m.sent, m.delivered, m.bounced, m.complained, m.time
+      from unnest(${news.map((one) => one.workspaceId)}::uuid[], ${news.map((one) => one.messageId)}::uuid[],
+        ${news.map((one) => Number(isFirstAttempt(one)))}::int[], ${news.map(deliveredBy)}::int[],
+        ${news.map((one) => Number(one.status === "bounced"))}::int[],
+        ${news.map((one) => Number(one.status === "complained"))}::int[], ${news.map((one) => one.time)}::timestamptz[])
+        as m (workspace_id, message_id, sent, delivered, bounced, complained, time)
+      cross join lateral (
+        select c.subscriber_id from campaign_recipients c
+        where c.workspace_id = m.workspace_id and c.message_id = m.message_id
+        union all
+        select a.subscriber_id from autoresponder_mails a
+        where a.workspace_id = m.workspace_id and a.message_id = m.message_id) r
+      union all
+      select s.workspace_id, s.id, 0, 0, 0, 0, null
+      from unnest(${lost.map((one) => one.workspaceId)}::uuid[], ${lost.map(addressOf)}::text[]) as l (workspace_id, email)
+      join subscribers s on s.workspace_id = l.workspace_id and s.email = l.email)`,
+  );
+}
+
+/**
+ * Of a batch with people who are lost: holds the days of their lists together with those of the campaigns' lists, which
+ * two statements are going to move. Comes when the people are locked.
+ */
+export async function holdDays(
+  tx: Queryable,
+  moved: readonly MovedMessage[],
+  lost: readonly LostMessage[],
+  now: Date,
+): Promise<void> {
+  const news = moved.filter(isCounted).filter(isNewsOfMail);
+  if (lost.length === 0 || news.length === 0) return;
+  await lockDays(
+    tx,
+    sql`(
+      select m.workspace_id, o.mailing_list_id, m.time
+      from unnest(${news.map((one) => one.workspaceId)}::uuid[], ${news.map((one) => one.originId)}::uuid[],
+        ${news.map((one) => one.time)}::timestamptz[]) as m (workspace_id, origin_id, time)
+      cross join ${listOfOrigin} o
+      union all
+      select m.workspace_id, m.mailing_list_id, ${now}::timestamptz
+      from unnest(${lost.map((one) => one.workspaceId)}::uuid[], ${lost.map(addressOf)}::text[]) as l (workspace_id, email)
+      join subscribers s on s.workspace_id = l.workspace_id and s.email = l.email
+      join memberships m on m.workspace_id = s.workspace_id and m.subscriber_id = s.id and m.status = 'active')`,
+  );
+}
+
+/** Moves the counters of the campaigns and autoresponders that these messages are of, and of their lists. */
+export async function countMoved(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
+  await moveLists(tx, moved.filter(isCounted).filter(isNewsOfMail));
+  const ofCampaigns = moved.filter(isOfCampaign);
+  if (ofCampaigns.length > 0) {
+    await moveDomains(tx, ofCampaigns);
+    await moveTotals(tx, "campaign", ofCampaigns);
+    await moveHours(tx, ofCampaigns);
+  }
+  const ofAutoresponders = moved.filter(isOfAutoresponder);
+  if (ofAutoresponders.length > 0) await moveTotals(tx, "autoresponder", ofAutoresponders);
+}
+
+async function moveDomains(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
+  const groups = grouped(moved, (one) => `${one.workspaceId} ${one.originId} ${one.domain}`);
+  await tx.rows(
+    sql`
+    with change as (
+      select * from unnest(${keys(groups, 0)}::uuid[], ${keys(groups, 1)}::uuid[], ${keys(groups, 2)}::text[],
+        ${changes(groups, "queued")}::int[], ${changes(groups, "deferred")}::int[],
+        ${changes(groups, "delivered")}::int[], ${changes(groups, "bounced")}::int[],
+        ${changes(groups, "failed")}::int[], ${changes(groups, "suppressed")}::int[],
+        ${changes(groups, "cancelled")}::int[], ${changes(groups, "complained")}::int[])
+        as c (workspace_id, campaign_id, domain, queued, deferred, delivered, bounced, failed, suppressed, cancelled, complained)
+    ), held as materialized (
+      select d.workspace_id, d.campaign_id, d.domain from campaign_domains d
+      join change using (workspace_id, campaign_id, domain)
+      order by d.workspace_id, d.campaign_id, d.domain for no key update of d
+    )
+    update campaign_domains d
+    set queued = d.queued + c.queued, deferred = d.deferred + c.deferred, delivered = d.delivered + c.delivered,
+      bounced = d.bounced + c.bounced, failed = d.failed + c.failed, suppressed = d.suppressed + c.suppressed,
+      cancelled = d.cancelled + c.cancelled, complained = d.complained + c.complained
+    from change c join held using (workspace_id, campaign_id, domain)
+    where d.workspace_id = c.workspace_id and d.campaign_id = c.campaign_id and d.domain = c.domain`,
+    "count campaign domains",
+  );
+}
+
+async function moveTotals(tx: Queryable, origin: Origin, moved: readonly MovedMessage[]): Promise<void> {
+  const { counters, originId: id } = tablesOf[origin];
+  const groups = grouped(moved, (one) => `${one.workspaceId} ${one.originId}`);
+  const count = (is: (one: MovedMessage) => boolean) => groups.map(({ all }) => all.filter(is).length);
+  await tx.rows(
+    sql`
+    with change as (
+      select * from unnest(${keys(groups, 0)}::uuid[], ${keys(groups, 1)}::uuid[],
+        ${changes(groups, "queued")}::int[], ${changes(groups, "deferred")}::int[],
+        ${changes(groups, "delivered")}::int[], ${changes(groups, "bounced")}::int[],
+        ${changes(groups, "failed")}::int[], ${changes(groups, "suppressed")}::int[],
+        ${changes(groups, "cancelled")}::int[], ${changes(groups, "complained")}::int[],
+        ${count(isFirstAttempt)}::int[], ${count(isHardBounce)}::int[], ${count(({ status }) => shown.has(status))}::int[],
+        ${groups.map(({ all }) => failuresAtEnd(all))}::int[], ${groups.map(({ all }) => !all.some(isNoFailure))}::boolean[])
+        as c (workspace_id, ${id}, queued, deferred, delivered, bounced, failed, suppressed, cancelled, complained,
+          sent, hard_bounced, activities, failures, goes_on)
+    ), held as materialized (
+      select n.workspace_id, n.${id} from ${counters} n join change using (workspace_id, ${id})
+      order by n.workspace_id, n.${id} for no key update of n
+    )
+    update ${counters} n
+    set queued = n.queued + c.queued, deferred = n.deferred + c.deferred, delivered = n.delivered + c.delivered,
+      bounced = n.bounced + c.bounced, failed = n.failed + c.failed, suppressed = n.suppressed + c.suppressed,
+      cancelled = n.cancelled + c.cancelled, complained = n.complained + c.complained, sent = n.sent + c.sent,
+      hard_bounced = n.hard_bounced + c.hard_bounced, activities = n.activities + c.activities,
+      failures_in_a_row = case when c.goes_on then n.failures_in_a_row else 0 end + c.failures
+    from change c join held using (workspace_id, ${id})
+    where n.workspace_id = c.workspace_id and n.${id} = c.${id}`,
+    `count ${origin}s`,
+  );
+}
+
+async function moveLists(tx: Queryable, news: readonly MovedMessage[]): Promise<void> {
+  if (news.length === 0) return;
+  const groups = grouped(news, (one) => `${one.workspaceId} ${one.originId} ${hourOf(one.time)}`);
+  const count = (is: (one: MovedMessage) => boolean) => groups.map(({ all }) => all.filter(is).length);
+  await countMailOfLists(
+    tx,
+    sql`(
+      select m.*, o.mailing_list_id
+      from unnest(${keys(groups, 0)}::uuid[], ${keys(groups, 1)}::uuid[], ${keys(groups, 2)}::timestamptz[],
+        ${count(isFirstAttempt)}::int[], ${count(({ status }) => status === "delivered")}::int[],
+        ${count(({ status }) => status === "bounced")}::int[], ${count(({ status }) => status === "complained")}::int[])
+        as m (workspace_id, origin_id, time, sent, delivered, bounced, complained)
+      cross join ${listOfOrigin} o)`,
+  );
+}
+
+/** By the hour in which it happened. */
+async function moveHours(tx: Queryable, moved: readonly MovedMessage[]): Promise<void> {
+  const news = moved.filter((one) => isFirstAttempt(one) || one.status === "complained");
+  if (news.length === 0) return;
+  const groups = grouped(news, (one) => `${one.workspaceId} ${one.originId} ${hourOf(one.time)}`);
+  const count = (is: (one: MovedMessage) => boolean) => groups.map(({ all }) => all.filter(is).length);
+  await tx.rows(
+    sql`
+    insert into campaign_hours as h (workspace_id, campaign_id, hour, sent, complaints)
+    select * from unnest(${keys(groups, 0)}::uuid[], ${keys(groups, 1)}::uuid[], ${keys(groups, 2)}::timestamptz[],
+      ${count(isFirstAttempt)}::int[], ${count(({ status }) => status === "complained")}::int[])
+    order by 1, 2, 3
+    on conflict (workspace_id, campaign_id, hour) do update
+    set sent = h.sent + excluded.sent, complaints = h.complaints + excluded.complaints`,
+    "count campaign hours",
+  );
+}
+
+interface Group {
+  readonly key: readonly string[];
+  readonly all: readonly MovedMessage[];
+  readonly change: Change;
+}
+
+function grouped(moved: readonly MovedMessage[], keyOf: (one: MovedMessage) => string): Group[] {
+  return [...Map.groupBy(moved, keyOf)].map(([key, all]) => ({
+    key: key.split(" "),
+    all,
+    change: changeOf(all),
+  }));
+}
+
+function changeOf(moved: readonly MovedMessage[]): Change {
+  const change: Change = new Map();
+  const add = (status: MessageStatus, by: number) => {
+    // `sending` is never stored.
+    if (status !== "sending") change.set(status, (change.get(status) ?? 0) + by);
+  };
+  for (const { from, status } of moved) {
+    add(from, -1);
+    add(status, 1);
+  }
+  return change;
+}
+
+const keys = (groups: readonly Group[], at: number) => groups.map(({ key }) => key[at] ?? null);
+const changes = (groups: readonly Group[], status: StoredStatus) =>
+  groups.map(({ change }) => change.get(status) ?? 0);
+
+function isFirstAttempt({ from, status }: MovedMessage): boolean {
+  return from === "queued" && attempted.has(status);
+}
+
+/** Whether it says of the mail itself that it went out, arrived, or did not. */
+function isNewsOfMail(one: MovedMessage): boolean {
+  return isFirstAttempt(one) || shown.has(one.status);
+}
+
+/** By how much the mails that arrived become more: one that comes back after all did not. */
+function deliveredBy({ from, status }: MovedMessage): number {
+  if (status === "delivered") return 1;
+  return status === "bounced" && from === "delivered" ? -1 : 0;
+}
+
+function isHardBounce({ status, isAddressFault }: MovedMessage): boolean {
+  return status === "bounced" && isAddressFault;
+}
+
+/** The other side said something, whatever it was: our own end works. */
+function isNoFailure({ status }: MovedMessage): boolean {
+  return status !== "failed" && attempted.has(status);
+}
+
+function failuresAtEnd(moved: readonly MovedMessage[]): number {
+  const inOrder = moved.toSorted((a, b) => a.time.getTime() - b.time.getTime());
+  return inOrder.slice(inOrder.findLastIndex(isNoFailure) + 1).filter(({ status }) => status === "failed")
+    .length;
+}
+
+function hourOf(time: Date): string {
+  return `${time.toISOString().slice(0, 13)}:00:00Z`;
+}

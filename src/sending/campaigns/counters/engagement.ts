@@ -1,0 +1,42 @@
+/**
+ * What follows from opens and clicks: the recipient is marked, the person's figures and those of the list, the campaign
+ * and the autoresponder move, all in the transaction that writes the events. Rows are locked in the order recipients,
+ * people, days, counters.
+ */
+import { countEngagements } from "../../../audience/subscribers/engagement-store.ts";
+import type { Engaged } from "../../../messages/engagement.ts";
+import type { Queryable } from "../../../platform/database/pool.ts";
+import type { Origin } from "../../origins.ts";
+import {
+  countCampaignEngagements,
+  countEngagementTotals,
+  type EngagedRecipient,
+  engagementScores,
+  updateEngagedRecipients,
+} from "./engagement-store.ts";
+
+export async function countEngaged(tx: Queryable, engaged: readonly Engaged[], now: Date): Promise<void> {
+  const ofCampaigns = engaged.filter(({ campaignId }) => campaignId !== null);
+  const ofAutoresponders = engaged.filter(({ autoresponderId }) => autoresponderId !== null);
+  const campaignRecipients = await mark(tx, "campaign", ofCampaigns);
+  const autoresponderRecipients = await mark(tx, "autoresponder", ofAutoresponders);
+  const recipients = [...campaignRecipients, ...autoresponderRecipients];
+  if (recipients.length > 0) {
+    const scores = await engagementScores(tx, recipients, now);
+    const people = recipients.map((recipient, at) => ({ ...recipient, score: scores[at] ?? 0 }));
+    await countEngagements(tx, people, now);
+  }
+  if (ofCampaigns.length > 0) {
+    await countEngagementTotals(tx, "campaign", ofCampaigns, campaignRecipients);
+    await countCampaignEngagements(tx, ofCampaigns);
+  }
+  if (ofAutoresponders.length > 0) {
+    await countEngagementTotals(tx, "autoresponder", ofAutoresponders, autoresponderRecipients);
+  }
+}
+
+/** Programs mark nobody. */
+async function mark(tx: Queryable, origin: Origin, engaged: readonly Engaged[]): Promise<EngagedRecipient[]> {
+  const ofPeople = engaged.filter(({ isMachine }) => !isMachine);
+  return ofPeople.length === 0 ? [] : updateEngagedRecipients(tx, origin, ofPeople);
+}

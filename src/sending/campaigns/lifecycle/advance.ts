@@ -1,0 +1,136 @@
+/**
+ * What moves campaigns on by themselves, in the role jobs: those whose time has come begin, audiences become recipients,
+ * and those that nobody waits for any more are sent. It is one recurring task for the whole installation, cut short by
+ * a kill at any place and taken up by whoever is there; whoever sends or resumes a campaign makes it due at once.
+ *
+ * Audiences are gone through in turns, a step of the campaign that has waited longest, and of one workspace at a time:
+ * whoever has costly conditions waits for themselves. A campaign whose steps fail is tried again later and later, and in
+ * the end paused.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import type { CountryCode } from "libphonenumber-js";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Database, Queryable } from "../../../platform/database/pool.ts";
+import { ApiError } from "../../../platform/errors.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import { PutBack } from "../../../platform/jobs/attempt.ts";
+import { hasten, type Recurring } from "../../../platform/jobs/schedule.ts";
+import type { Log } from "../../../platform/log.ts";
+import type { Plans } from "../../../workspace/billing/plans.ts";
+import { expandStep } from "../audience/expand.ts";
+import { findUnexpanded, recordExpansionFailure } from "../audience/expansion-store.ts";
+import { type CampaignNews, type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
+import {
+  completeCampaigns,
+  type MovedCampaign,
+  type PauseReason,
+  startDueCampaigns,
+} from "./transitions-store.ts";
+
+const NAME = "advance-campaigns";
+const SECONDS = 2;
+/** Later than this (an outage, a restored backup) a schedule is held instead of mailed. */
+const MISSED_AFTER_MS = 6 * 60 * 60 * 1_000;
+/** Workspaces whose campaigns are expanded at the same time. */
+const AT_ONCE = 2;
+/** Before others that recur have its place. */
+const PLACE_MS = 20_000;
+/** While all that is left is being worked on, something new may come. */
+const LOOK_AGAIN_MS = 500;
+/** Steps that fail in a row: the second is made so long after the first, and each time it takes twice as long. */
+const MOST_FAILURES = 5;
+const FAILURE_SECONDS = 5;
+const STATEMENT_TOOK_TOO_LONG = "57014";
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  /** Of telephone numbers that are written without their country code. */
+  readonly smsCountry?: CountryCode | null;
+  readonly onCampaigns?: OnCampaigns;
+}
+
+/** Makes the task due now; within a transaction, when that commits. */
+export function wakeCampaigns(db: Queryable): Promise<void> {
+  return hasten(db, NAME);
+}
+
+export function advanceCampaigns(deps: Dependencies): Recurring {
+  return { name: NAME, seconds: SECONDS, run: ({ signal, log }) => advance(deps, signal, log) };
+}
+
+/**
+ * Until nothing is left to do at this moment.
+ * @throws PutBack after `placeMs`, when more may be left
+ */
+export async function advance(
+  deps: Dependencies,
+  signal: AbortSignal,
+  log: Log,
+  placeMs = PLACE_MS,
+): Promise<void> {
+  const placeEnd = performance.now() + placeMs;
+  const { db, clock, onCampaigns } = deps;
+  const moveOn = async (change: (tx: Queryable, now: Date) => Promise<MovedCampaign[]>) => {
+    const now = clock.now();
+    await db.transaction(async (tx) => {
+      const news = (await change(tx, now)).flatMap((moved) => newsOf(moved, now));
+      if (news.length > 0) await onCampaigns?.(tx, news);
+    });
+  };
+  const busy = new Set<WorkspaceId>();
+  const passed: string[] = [];
+  const work = async () => {
+    while (!signal.aborted) {
+      await moveOn((tx, now) => startDueCampaigns(tx, now, MISSED_AFTER_MS));
+      await moveOn(completeCampaigns);
+      const next = await findUnexpanded(db, clock.now(), { workspaces: [...busy], campaigns: passed });
+      if (next === undefined && busy.size === 0) return;
+      if (next === undefined) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+      // Between the look and here the other one may have begun with the same.
+      else if (!busy.has(next.workspace_id)) {
+        busy.add(next.workspace_id);
+        const isMoved = await expand(deps, next, log).finally(() => busy.delete(next.workspace_id));
+        if (!isMoved) passed.push(next.id);
+      }
+      if (performance.now() > placeEnd) throw new PutBack();
+    }
+  };
+  const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+  const faults: unknown[] = ended.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
+  if (faults.length > 0) throw faults.find((fault) => !(fault instanceof PutBack)) ?? faults[0];
+}
+
+function newsOf(moved: MovedCampaign, time: Date): CampaignNews[] {
+  const { workspace_id: workspaceId, id: campaignId, name, status, pause_reason: reason } = moved;
+  return status === "sent" || status === "paused"
+    ? [{ workspaceId, campaignId, name, became: status, reason, time }]
+    : [];
+}
+
+/** A step; false when there is no use in another one now. */
+async function expand(
+  { db, clock, plans, smsCountry = null, onCampaigns }: Dependencies,
+  { workspace_id: workspaceId, id }: { readonly workspace_id: WorkspaceId; readonly id: string },
+  log: Log,
+): Promise<boolean> {
+  try {
+    return await expandStep({ db, clock, plans, smsCountry, onCampaigns }, workspaceId, id);
+  } catch (err) {
+    const now = clock.now();
+    const failures = await recordExpansionFailure(db, workspaceId, id, { seconds: FAILURE_SECONDS, now });
+    log.error({ err, campaign: id, failures }, "a campaign's audience could not be looked at");
+    if (failures >= MOST_FAILURES) {
+      const order = { reason: reasonOf(err), now, onCampaigns };
+      await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order));
+    }
+    return false;
+  }
+}
+
+/** Conditions that are more than a statement can hold, or take longer than one may. */
+function reasonOf(fault: unknown): PauseReason {
+  const isTooLong = fault instanceof Error && "code" in fault && fault.code === STATEMENT_TOOK_TOO_LONG;
+  return isTooLong || fault instanceof ApiError ? "audience_too_costly" : "audience_failed";
+}

@@ -1,0 +1,194 @@
+/**
+ * What its owner can do with a campaign. Every transition is one guarded statement (transitions-store.ts), so that of fifty calls at
+ * once one does it and the others are told that it is done.
+ *
+ *     draft ──send──> scheduled ──its time──> sending ──nobody waits──> sent
+ *       ^──unschedule──┘                       │   ^                     │
+ *                                        pause v   │ resume              │ the brake, while mail is deferred
+ *                                             paused <───────────────────┘
+ *
+ * and cancel, from scheduled, sending and paused, to cancelled.
+ */
+import type { Clock } from "../../../platform/clock.ts";
+import type { Database, Queryable } from "../../../platform/database/pool.ts";
+import { ApiError, notFound } from "../../../platform/errors.ts";
+import type { Caller } from "../../../platform/http/endpoint.ts";
+import { newId, type WorkspaceId } from "../../../platform/ids.ts";
+import { LONGEST_NAME, readName } from "../../../workspace/name.ts";
+import type { Campaign, NewCampaign } from "../campaign.ts";
+import { type CampaignReader, readCampaign } from "../read-campaign.ts";
+import { findCampaign, findHeldCampaign, insertCampaign, removeCampaign, updateDraft } from "../store.ts";
+import { wakeCampaigns } from "./advance.ts";
+import { type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
+import { readScheduledAt } from "./scheduled-at.ts";
+import { checkSendable, type SendChecks } from "./send-checks.ts";
+import { cancelCampaign, resumeCampaign, sendDraft, unscheduleCampaign } from "./transitions-store.ts";
+
+export interface CampaignDeps extends CampaignReader, SendChecks {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Tells the delivery workers that there is something to do, or to leave. */
+  readonly notifyWorkers: (db: Queryable) => Promise<void>;
+  readonly onCampaigns: OnCampaigns;
+}
+
+/** @throws ApiError NOT_FOUND */
+export async function requireCampaign(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Campaign> {
+  const campaign = await findCampaign(db, workspaceId, id);
+  if (campaign === undefined) throw notFound("Campaign");
+  return campaign;
+}
+
+export async function createCampaign(
+  deps: CampaignDeps,
+  caller: Caller,
+  body: NewCampaign,
+): Promise<Campaign> {
+  const now = deps.clock.now();
+  const id = newId();
+  await insertCampaign(
+    deps.db,
+    caller.workspaceId,
+    { id, ...(await readCampaign(deps, caller, body, now)) },
+    now,
+  );
+  return requireCampaign(deps.db, caller.workspaceId, id);
+}
+
+/** @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, VALIDATION_ERROR */
+export async function replaceCampaign(
+  deps: CampaignDeps,
+  caller: Caller,
+  id: string,
+  body: NewCampaign,
+): Promise<Campaign> {
+  const { db, clock } = deps;
+  const { workspaceId } = caller;
+  const { status } = await requireCampaign(db, workspaceId, id);
+  if (status !== "draft") throw notADraft(status);
+  const now = clock.now();
+  const isReplaced = await updateDraft(db, workspaceId, id, await readCampaign(deps, caller, body, now), now);
+  const campaign = await requireCampaign(db, workspaceId, id);
+  if (!isReplaced) throw notADraft(campaign.status);
+  return campaign;
+}
+
+function notADraft(status: string): ApiError {
+  return new ApiError(
+    "CONFLICT",
+    `The campaign is ${status}: only a draft can be changed, duplicate it into a new one`,
+  );
+}
+
+/** When a draft is to go out: as the call says, else as it says itself. */
+export interface SendOrder {
+  readonly scheduled_at?: string | null;
+  readonly send_now?: boolean | null;
+}
+
+/** @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, and what checkSendable throws */
+export async function sendCampaign(
+  deps: CampaignDeps,
+  caller: Caller,
+  id: string,
+  order: SendOrder,
+): Promise<Campaign> {
+  const { db, clock } = deps;
+  const { workspaceId, timezone } = caller;
+  const now = clock.now();
+  const campaign = await findHeldCampaign(db, workspaceId, id);
+  if (campaign === undefined) throw notFound("Campaign");
+  if (campaign.status !== "draft") throw wrongState(campaign.status, "sent", "a draft");
+  const given = order.scheduled_at ? readScheduledAt(order.scheduled_at, timezone) : campaign.scheduled_at;
+  const scheduledAt = order.send_now ? null : given;
+  const warnings = await checkSendable(deps, caller, campaign, now);
+  const isSent = await db.transaction(async (tx) => {
+    const dispatch = { id, revision: campaign.revision, scheduledAt, warnings };
+    const isOurs = await sendDraft(tx, workspaceId, dispatch, now);
+    if (isOurs) await wakeCampaigns(tx);
+    return isOurs;
+  });
+  if (!isSent)
+    throw new ApiError("CONFLICT", "The campaign was sent or changed by another request meanwhile");
+  return requireCampaign(db, workspaceId, id);
+}
+
+/** Conversations under way end; no other is begun. */
+export function pause(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
+  return move(deps, workspaceId, id, ["paused", "one that is sending"], (tx, now) =>
+    pauseAndTell(tx, workspaceId, id, { reason: null, now, onCampaigns: deps.onCampaigns }),
+  );
+}
+
+export function resume(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
+  return move(deps, workspaceId, id, ["resumed", "one that is paused"], (tx, now) =>
+    resumeCampaign(tx, workspaceId, id, now),
+  );
+}
+
+export function cancel(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
+  return move(deps, workspaceId, id, ["cancelled", "one that is scheduled, sending or paused"], (tx, now) =>
+    cancelCampaign(tx, workspaceId, id, now),
+  );
+}
+
+export function unschedule(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
+  return move(deps, workspaceId, id, ["unscheduled", "one that is scheduled"], (tx, now) =>
+    unscheduleCampaign(tx, workspaceId, id, now),
+  );
+}
+
+/** @throws ApiError NOT_FOUND, CONFLICT when it is in a state for something else */
+async function move(
+  { db, clock, notifyWorkers }: CampaignDeps,
+  workspaceId: WorkspaceId,
+  id: string,
+  [done, only]: readonly [string, string],
+  change: (tx: Queryable, now: Date) => Promise<boolean>,
+): Promise<Campaign> {
+  const isMoved = await db.transaction(async (tx) => {
+    const moved = await change(tx, clock.now());
+    if (moved) await Promise.all([wakeCampaigns(tx), notifyWorkers(tx)]);
+    return moved;
+  });
+  const campaign = await requireCampaign(db, workspaceId, id);
+  if (!isMoved) throw wrongState(campaign.status, done, only);
+  return campaign;
+}
+
+function wrongState(status: string, done: string, only: string): ApiError {
+  return new ApiError("CONFLICT", `The campaign is ${status}: only ${only} can be ${done}`);
+}
+
+/** A new draft with the same content and audience, and no time. */
+export async function duplicateCampaign(
+  { db, clock }: CampaignDeps,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<Campaign> {
+  const original = await requireCampaign(db, workspaceId, id);
+  const copy = { ...original, id: newId(), name: copyName(original.name), scheduled_at: null };
+  await insertCampaign(db, workspaceId, copy, clock.now());
+  return requireCampaign(db, workspaceId, copy.id);
+}
+
+const COPY = " (copy)";
+
+function copyName(name: string): string {
+  return readName(`${name.slice(0, LONGEST_NAME - COPY.length)}${COPY}`.toWellFormed());
+}
+
+/** @throws ApiError NOT_FOUND, CONFLICT while it is being sent */
+export async function deleteCampaign(
+  { db }: CampaignDeps,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<void> {
+  if (await removeCampaign(db, workspaceId, id)) return;
+  await requireCampaign(db, workspaceId, id);
+  throw new ApiError("CONFLICT", "The campaign is being sent: pause or cancel it first");
+}

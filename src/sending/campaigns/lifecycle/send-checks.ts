@@ -1,0 +1,104 @@
+/**
+ * What has to be right when a campaign is sent (decisions, section 8 row 12), whatever was right when it was written: the
+ * list may have gone since, the domain may have lost its verification.
+ */
+import { findMailingList } from "../../../audience/mailing-lists/store.ts";
+import { withDeadline } from "../../../audience/segments/members-store.ts";
+import { maySendAs } from "../../../identity/may-send-as.ts";
+import type { Database, Queryable } from "../../../platform/database/pool.ts";
+import { ApiError, type FieldFault, invalid } from "../../../platform/errors.ts";
+import type { Caller } from "../../../platform/http/endpoint.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import { findAudience } from "../audience/audience.ts";
+import { mayReachAnybody } from "../audience/recipients-store.ts";
+import type { Campaign } from "../campaign.ts";
+import { requireCompiled } from "../content/campaign-content.ts";
+import { tracksOf } from "../content/tracking.ts";
+import { requireRoute } from "../read-campaign.ts";
+
+/** Conditions may be as costly as their author likes; it is enough to find one recipient. */
+const MOST_LOOK_MS = 5_000;
+/** People who are looked at for it, a second's work; whether anybody is behind them is found out when it is sent. */
+const MOST_LOOKS = 50_000;
+
+export interface SendChecks {
+  readonly db: Database;
+  /** Whether the operator has configured what carries SMS. */
+  readonly hasSmsGateway: boolean;
+  /** Throws when plan and balance do not cover one message more; what is under way is paused (expand.ts). */
+  readonly requireAllowance: (workspaceId: WorkspaceId) => Promise<void>;
+}
+
+/**
+ * Gives what the content has to warn of.
+ * @throws ApiError VALIDATION_ERROR, BAD_REQUEST without recipients, EMAIL_NOT_VERIFIED, PLAN_LIMIT_REACHED or
+ * INSUFFICIENT_BALANCE
+ */
+export async function checkSendable(
+  { db, hasSmsGateway, requireAllowance }: SendChecks,
+  { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
+  campaign: Campaign,
+  now: Date,
+): Promise<Campaign["warnings"]> {
+  requireGateway(campaign, hasSmsGateway);
+  if (campaign.message_type === "sms" && campaign.text_content === null) {
+    throw invalid({ field: "text_content", message: "text_content is required to send an sms" });
+  }
+  if (campaign.html_content === null && campaign.text_content === null) {
+    throw invalid({ field: "html_content", message: "html_content or text_content is required to send" });
+  }
+  await requireRoute(db, workspaceId, campaign);
+  const audience = await findAudience(db, workspaceId, campaign, now);
+  if (audience === undefined) {
+    const { mailing_list_id: id } = campaign;
+    throw invalid(missingAudience(campaign, id !== null && !!(await findMailingList(db, workspaceId, id))));
+  }
+  const list = audience.list && (await findMailingList(db, workspaceId, audience.list.id));
+  const { warnings } = await requireCompiled(
+    db,
+    workspaceId,
+    { ...campaign, ...tracksOf(campaign, list ?? undefined) },
+    { listId: list?.id ?? null, timezone },
+  );
+  const { people, terms } = audience;
+  const look = (tx: Queryable) => mayReachAnybody(tx, workspaceId, people, { ...terms, most: MOST_LOOKS });
+  if (!(await withDeadline(db, workspaceId, MOST_LOOK_MS, look))) {
+    throw new ApiError(
+      "BAD_REQUEST",
+      "The campaign has no recipients: nobody of its audience is active and not suppressed",
+    );
+  }
+  await requireSender(db, workspaceId, campaign.from_email);
+  await requireAllowance(workspaceId);
+  return warnings.map(({ field, line, column, message }) => ({ field, line, column, message }));
+}
+
+/** @throws ApiError EMAIL_NOT_VERIFIED */
+export async function requireSender(db: Queryable, workspaceId: WorkspaceId, address: string): Promise<void> {
+  if ((await maySendAs(db, workspaceId, address)).allowed) return;
+  throw new ApiError("EMAIL_NOT_VERIFIED", `from_email ${address} is not verified any more`);
+}
+
+/** @throws ApiError BAD_REQUEST for an sms that nothing carries, VALIDATION_ERROR for one without its field */
+export function requireGateway(
+  { message_type, phone_field_name }: Pick<Campaign, "message_type" | "phone_field_name">,
+  hasSmsGateway: boolean,
+): void {
+  if (message_type !== "sms") return;
+  if (!hasSmsGateway) throw new ApiError("BAD_REQUEST", "No SMS gateway is configured");
+  if (phone_field_name === null) {
+    throw invalid({ field: "phone_field_name", message: "phone_field_name is required for an sms" });
+  }
+}
+
+function missingAudience({ recipient_type, mailing_list_id }: Campaign, hasList: boolean): FieldFault {
+  if (recipient_type === "custom" && (mailing_list_id === null || hasList)) {
+    const message = "segment_conditions name a segment or a mailing list that is not there any more";
+    return { field: "segment_conditions", message };
+  }
+  if (recipient_type === "segment") {
+    return { field: "segment_id", message: "segment_id is no segment of this workspace" };
+  }
+  const problem = mailing_list_id === null ? "is required to send" : "is no mailing list of this workspace";
+  return { field: "mailing_list_id", message: `mailing_list_id ${problem}` };
+}

@@ -1,0 +1,430 @@
+import sql from "sql-template-tag";
+import { beforeEach, describe, expect, test } from "vitest";
+import { addPeople, newList } from "../../../../test/support/audience.ts";
+import { insertBareWorkspace } from "../../../../test/support/bare-server.ts";
+import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
+import { testDatabase } from "../../../../test/support/database.ts";
+import { type AttemptResult, conclude, drop } from "../../../delivery/conclusion.ts";
+import type { Finding } from "../../../delivery/examination.ts";
+import type { LeasedMessage } from "../../../delivery/lease-store.ts";
+import { leaseMessages } from "../../../delivery/leases.ts";
+import { settle } from "../../../delivery/settler.ts";
+import { lostAmong } from "../../../messages/outcome.ts";
+import { systemClock } from "../../../platform/clock.ts";
+import { newId, type WorkspaceId } from "../../../platform/ids.ts";
+import { createLog } from "../../../platform/log.ts";
+import { plans } from "../../../workspace/billing/plans.ts";
+import { expandStep } from "../audience/expand.ts";
+import { findExpanding } from "../audience/expansion-store.ts";
+import type { CampaignSettings } from "../campaign.ts";
+import { countMoved, countRecipients } from "../counters/counters-store.ts";
+import { findCampaignMiscounts } from "../counters/recount-store.ts";
+import { advance } from "../lifecycle/advance.ts";
+import { cancelCampaign, pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
+import { removeTraces } from "../remove-traces.ts";
+import { findCampaign, listHaltedIds, removeCampaign } from "../store.ts";
+import { createCampaignMail } from "./leased-mail.ts";
+import { findCampaignToSend } from "./leased-store.ts";
+
+const db = await testDatabase();
+const log = createLog("silent");
+let workspaceId: WorkspaceId;
+let list: string;
+let examine: ReturnType<typeof createCampaignMail>;
+
+beforeEach(async () => {
+  await db.run(sql`truncate delivery_queue`);
+  await db.run(sql`update campaigns set status = 'cancelled' where status = 'sending'`);
+  workspaceId = await insertBareWorkspace(db);
+  await verifyShop(db, workspaceId);
+  list = await newList(db, workspaceId);
+  examine = createCampaignMail({
+    db,
+    clock: systemClock,
+    log,
+    linkBase: async () => "https://post.test",
+    linksOf: ({ messageId }, base) => ({
+      unsubscribe: `${base}/u/${messageId}`,
+      view: `${base}/v/${messageId}`,
+      pixel: `${base}/o/${messageId}`,
+      tracked: (index) => `${base}/c/${messageId}/${index}`,
+    }),
+  });
+});
+
+const people = (count: number, domain = "example.test") =>
+  addPeople(
+    db,
+    workspaceId,
+    list,
+    Array.from({ length: count }, (_, at) => ({ email: `user${at}@${domain}`, first_name: `User${at}` })),
+  );
+const work = () => advance({ db, clock: systemClock, plans }, new AbortController().signal, log);
+const begin = async (change: Partial<CampaignSettings> = {}): Promise<string> => {
+  const id = await newCampaign(db, workspaceId, list, change);
+  await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);
+  await work();
+  return id;
+};
+const lease = async (limit = 250): Promise<LeasedMessage[]> => {
+  const { paused: halted } = await listHaltedIds(db);
+  const order = {
+    workerId: newId(),
+    priority: 1,
+    limit,
+    bytes: 1e9,
+    seconds: 60,
+    saturated: [],
+    halted,
+  } as const;
+  return leaseMessages(db, order);
+};
+const find = async (id: string) => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
+const setStatus = (email: string, status: string) =>
+  db.run(sql`
+    update memberships m set status = ${status} from subscribers s
+    where s.workspace_id = ${workspaceId} and s.email = ${email} and m.subscriber_id = s.id`);
+
+/** As the delivery process does it, with the given results in turn. */
+async function deliver(results: readonly AttemptResult[], limit = results.length): Promise<void> {
+  const messages = await lease(limit);
+  const findings = await examine(messages);
+  const conclusions = messages.flatMap((message, at) => {
+    const finding = findings.get(message.message_id);
+    if (finding?.kind === "over") return drop(message, new Date(), finding);
+    const result = results[at % results.length];
+    return finding?.kind === "write" && result
+      ? conclude({ message, result, mxHost: "mx" }, new Date(), 0)
+      : [];
+  });
+  await settle(db, conclusions, async (tx, moved) => {
+    await countRecipients(tx, moved, lostAmong(moved));
+    await countMoved(tx, moved);
+  });
+}
+const accepted = { outcome: "accepted", code: 250, enhanced: "2.0.0", text: "ok" } as const;
+const refused = (code: number, enhanced: string) =>
+  ({ outcome: "refused", stage: "rcpt", code, enhanced, text: "no" }) as const;
+const broken = {
+  outcome: "broken",
+  stage: "data",
+  fault: "closed",
+  reason: "reset",
+  dataSent: false,
+} as const;
+const ours = {
+  outcome: "unroutable",
+  status: "failed",
+  enhanced: "5.3.0",
+  reason: "internal error",
+} as const;
+
+const contentOf = (finding: Finding | undefined) =>
+  finding?.kind === "write" ? finding.content() : expect.fail("nothing is written");
+
+describe("a leased message of a campaign", () => {
+  test("is written with its recipient's values, its way out and no stored body", async () => {
+    await people(1);
+    await begin({ reply_to: "ask@shop.test", use_custom_headers: true, custom_headers: "X-Team: Spring" });
+    const [message] = await lease();
+    expect(message).toMatchObject({ has_content: false, html: null });
+    const content = contentOf((await examine(message ? [message] : [])).get(message?.message_id ?? ""));
+    expect(content.html).toContain("Hello User0");
+    expect(content.text).toContain("Hello User0");
+    expect(Object.fromEntries(content.headers)).toEqual({
+      "List-Unsubscribe": `<https://post.test/u/${message?.message_id}>`,
+      "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+      "List-Id": `<${list}.lists.shop.test>`,
+      Precedence: "bulk",
+      "Reply-To": "ask@shop.test",
+      "X-Team": "Spring",
+    });
+  });
+
+  test("carries the campaign's attachments, of which there is one copy", async () => {
+    await people(2);
+    const id = await begin({
+      attachments: [
+        {
+          filename: "a.txt",
+          content: Buffer.from("x".repeat(90)).toString("base64"),
+          content_type: "text/plain",
+          disposition: "attachment",
+          content_id: null,
+        },
+      ],
+    });
+    const messages = await lease();
+    const batches = [await examine(messages.slice(0, 1)), await examine(messages.slice(1))];
+    const [first, second] = messages.map(
+      ({ message_id }, at) => contentOf(batches[at]?.get(message_id)).attachments,
+    );
+    expect(Buffer.from(String(first?.[0]?.encoded), "base64").toString()).toBe("x".repeat(90));
+    expect(second?.[0]?.encoded).toBe(first?.[0]?.encoded);
+    expect(messages[0]?.bytes).toBeGreaterThan(120);
+    expect(await findCampaignToSend(db, workspaceId, id)).not.toHaveProperty("attachments");
+  });
+
+  test("is made in steps of which the first alone reads the content", async () => {
+    await people(3);
+    const id = await newCampaign(db, workspaceId, list);
+    await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);
+    const read = () => findExpanding(db, workspaceId, id);
+    const before = await read();
+    expect(before?.html_content).toContain("Hello");
+    await expandStep({ db, clock: systemClock, plans, size: 2 }, workspaceId, id);
+    const after = await read();
+    expect(after).toMatchObject({ html_content: null, text_content: null, bytes: before?.bytes });
+    expect(Object.keys(after ?? {})).not.toContain("attachments");
+  });
+
+  test.each([
+    ["unsubscribed", () => setStatus("user0@example.test", "unsubscribed"), "The subscriber is unsubscribed"],
+    ["bounced", () => setStatus("user0@example.test", "bounced"), "The subscriber is bounced"],
+    ["complained", () => setStatus("user0@example.test", "complained"), "The subscriber is complained"],
+    [
+      "were suppressed for this list",
+      async () => {
+        await db.run(sql`
+          with l as (
+            insert into suppression_lists (workspace_id, id, name, suppression_scope, mailing_list_id, created_at, updated_at)
+            values (${workspaceId}, gen_random_uuid(), 'Never', 'mailing_list', ${list}, now(), now()) returning id
+          )
+          insert into suppression_entries (workspace_id, suppression_list_id, id, entry_value, normalized_value, entry_type,
+            reason, created_by, created_at)
+          select ${workspaceId}, id, gen_random_uuid(), v, v, 'email', 'manual', 'x', now()
+          from l, (values ('user0@example.test')) e (v)`);
+      },
+      "Suppressed (manual): on the list Never",
+    ],
+    [
+      "left the list",
+      () => db.run(sql`delete from memberships where mailing_list_id = ${list}`),
+      "The subscriber is not on the list any more",
+    ],
+    [
+      "were deleted",
+      () => db.run(sql`delete from subscribers where workspace_id = ${workspaceId}`),
+      "The subscriber was deleted",
+    ],
+  ])("is not sent to people who %s after it had been made", async (_what, happen, detail) => {
+    await people(1);
+    await begin();
+    await happen();
+    const [finding] = (await examine(await lease())).values();
+    expect(finding).toEqual({ kind: "over", status: "suppressed", detail });
+  });
+
+  test("ends as cancelled when its campaign was cancelled or deleted", async () => {
+    await people(2);
+    const id = await begin();
+    await cancelCampaign(db, workspaceId, id, new Date());
+    expect([...(await examine(await lease(1))).values()]).toMatchObject([
+      { kind: "over", status: "cancelled" },
+    ]);
+    await removeCampaign(db, workspaceId, id);
+    expect([...(await examine(await lease(1))).values()]).toMatchObject([
+      { kind: "over", status: "cancelled" },
+    ]);
+  });
+
+  test("goes back when its campaign is paused, and is not leased until it is resumed", async () => {
+    await people(2);
+    const id = await begin();
+    const before = await lease(1);
+    await pauseCampaign(db, workspaceId, id, null, new Date());
+    expect([...(await examine(before)).values()]).toMatchObject([{ kind: "wait" }]);
+    expect(await lease()).toEqual([]);
+    await resumeCampaign(db, workspaceId, id, new Date());
+    expect(await lease()).toHaveLength(1);
+  });
+
+  test("pauses its campaign when the sender is not verified any more", async () => {
+    await people(1);
+    const id = await begin();
+    await db.run(sql`update sending_domains set is_verified = false where workspace_id = ${workspaceId}`);
+    expect([...(await examine(await lease())).values()]).toMatchObject([{ kind: "wait" }]);
+    expect(await find(id)).toMatchObject({ status: "paused", pause_reason: "sender_not_verified" });
+  });
+});
+
+describe("a pause", () => {
+  const later = { ...refused(451, "4.3.0") };
+  const dueNow = () => db.run(sql`update delivery_queue set due_at = now() where leased_by is null`);
+  const setVerified = (isVerified: boolean) =>
+    db.run(sql`update sending_domains set is_verified = ${isVerified} where workspace_id = ${workspaceId}`);
+
+  test("holds what is deferred of a campaign that is sent when it has to stop, until somebody resumes it", async () => {
+    await people(2);
+    const id = await begin();
+    await deliver([later, accepted]);
+    await work();
+    expect((await find(id)).status).toBe("sent");
+    await setVerified(false);
+    await dueNow();
+    await examine(await lease());
+    expect(await find(id)).toMatchObject({
+      status: "paused",
+      pause_reason: "sender_not_verified",
+      completed_at: null,
+    });
+    await work();
+    await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
+    expect(await lease()).toEqual([]);
+    await setVerified(true);
+    await resumeCampaign(db, workspaceId, id, new Date());
+    await work();
+    expect((await find(id)).status).toBe("sent");
+    await deliver([accepted]);
+    expect(await find(id)).toMatchObject({ delivered_count: 2, status: "sent" });
+  });
+
+  test("ends by itself when nothing is left to hold", async () => {
+    await people(1);
+    const id = await begin();
+    const [message] = await lease();
+    await pauseCampaign(db, workspaceId, id, null, new Date());
+    await work();
+    expect((await find(id)).status).toBe("paused");
+    if (message === undefined) expect.fail("nothing was leased");
+    // Its conversation was under way.
+    await settle(db, [conclude({ message, result: accepted, mxHost: "mx" }, new Date(), 0)], countMoved);
+    await work();
+    expect(await find(id)).toMatchObject({ status: "sent", paused_at: null, delivered_count: 1 });
+  });
+
+  test("of a suspended workspace keeps everybody from looking at what it has queued", async () => {
+    await people(1);
+    const id = await begin();
+    const suspend = (isSuspended: boolean) =>
+      db.run(sql`update workspaces set is_suspended = ${isSuspended} where id = ${workspaceId}`);
+    await suspend(true);
+    expect((await listHaltedIds(db)).paused).toContain(id);
+    await suspend(false);
+    expect((await listHaltedIds(db)).paused).not.toContain(id);
+    expect(await lease()).toHaveLength(1);
+  });
+});
+
+describe("the brake", () => {
+  const bounces = (count: number) => [
+    ...Array.from({ length: 500 - count }, () => accepted),
+    ...Array.from({ length: count }, () => refused(550, "5.1.1")),
+  ];
+
+  test.each([
+    ["more than a tenth of five hundred", 51, "paused"],
+    ["a tenth of them", 50, "sending"],
+  ])("with hard bounces of %s: the campaign is %s", async (_what, count, status) => {
+    await people(501);
+    const id = await begin();
+    await deliver(bounces(count), 500);
+    await examine(await lease());
+    expect((await find(id)).status).toBe(status);
+    if (status === "sending") return;
+    expect((await find(id)).pause_reason).toBe("bounce_rate");
+    await resumeCampaign(db, workspaceId, id, new Date());
+    await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
+    const [finding] = (await examine(await lease())).values();
+    expect(finding?.kind).toBe("write");
+  });
+
+  test("stops after fifty failures of ours in a row", async () => {
+    await people(60);
+    const id = await begin();
+    await deliver([ours], 30);
+    await deliver([ours], 20);
+    await examine(await lease());
+    expect(await find(id)).toMatchObject({ status: "paused", pause_reason: "delivery_failures" });
+  });
+});
+
+test("counters are at every moment what the log says", async () => {
+  await people(40);
+  await people(10, "other.test");
+  const id = await begin();
+  expect(await findCampaignMiscounts(db)).toEqual([]);
+  const results = [accepted, refused(550, "5.1.1"), refused(451, "4.3.0"), broken, ours, accepted];
+  for (let round = 0; round < 5; round++) {
+    await deliver(results, 12);
+    expect(await findCampaignMiscounts(db)).toEqual([]);
+    await db.run(sql`update delivery_queue set due_at = now() where leased_by is null`);
+  }
+  await setStatus("user39@example.test", "unsubscribed");
+  await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
+  await deliver([accepted], 50);
+  expect(await findCampaignMiscounts(db)).toEqual([]);
+  await work();
+  expect((await find(id)).status).toBe("sent");
+  const campaign = await find(id);
+  const figures = await db.row(sql`
+    select sum(sent_count)::int as sent, sum(delivered_count)::int as delivered, sum(bounce_count)::int as bounced,
+      count(last_sent_at)::int as reached
+    from subscribers where workspace_id = ${workspaceId}`);
+  const wanted = {
+    sent: campaign.sent_count,
+    delivered: campaign.delivered_count,
+    bounced: campaign.bounce_count,
+  };
+  expect(figures).toEqual({ ...wanted, reached: campaign.sent_count });
+  const days = await db.row(sql`
+    select sum(sent_count)::int as sent, sum(delivered_count)::int as delivered, sum(bounce_count)::int as bounced
+    from list_days where mailing_list_id = ${list}`);
+  expect(days).toEqual(wanted);
+});
+
+test("an expansion that is cut short goes on where it stopped, and reaches nobody twice", async () => {
+  await people(30);
+  const id = await newCampaign(db, workspaceId, list);
+  await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);
+  const step = () => expandStep({ db, clock: systemClock, plans, size: 7 }, workspaceId, id);
+  await step();
+  const aborted = db.transaction(async (tx) => {
+    await expandStep(
+      { db: { ...db, transaction: (inside) => inside(tx) }, clock: systemClock, plans, size: 7 },
+      workspaceId,
+      id,
+    );
+    throw new Error("killed");
+  });
+  await expect(aborted).rejects.toThrow("killed");
+  // Several machines at once.
+  while ((await Promise.all([step(), step(), step()])).some(Boolean));
+  expect(await find(id)).toMatchObject({ total_recipients: 30 });
+  const rows = await db.row(sql`
+    select count(*)::int as recipients, count(distinct subscriber_id)::int as people,
+      (select count(*)::int from delivery_queue where campaign_id = ${id}) as queued
+    from campaign_recipients where campaign_id = ${id}`);
+  expect(rows).toEqual({ recipients: 30, people: 30, queued: 30 });
+  expect(await findCampaignMiscounts(db)).toEqual([]);
+});
+
+test("what was taken out of the log is not called a miscount, and a deleted campaign goes with its last message", async () => {
+  const rowsOf = async (id: string) =>
+    (
+      await db.row<{ rows: number[] }>(sql`
+        select array[
+          (select count(*)::int from campaign_recipients where campaign_id = ${id}),
+          (select count(*)::int from campaign_counters where campaign_id = ${id}),
+          (select count(*)::int from campaign_domains where campaign_id = ${id}),
+          (select count(*)::int from campaign_hours where campaign_id = ${id})] as rows`)
+    )?.rows;
+  const forget = () => removeTraces(db, new AbortController().signal, { step: 2 });
+  await people(5);
+  const id = await begin();
+  await deliver([accepted], 5);
+  await work();
+  const kept = await begin();
+  await db.run(sql`
+    delete from messages where id < (
+      select message_id from campaign_recipients where campaign_id = ${kept} order by message_id limit 1)`);
+  expect(await findCampaignMiscounts(db)).toEqual([]);
+  await forget();
+  expect(await rowsOf(id)).toEqual([5, 1, 1, 1]);
+  await removeCampaign(db, workspaceId, id);
+  await cancelCampaign(db, workspaceId, kept, new Date());
+  await removeCampaign(db, workspaceId, kept);
+  await forget();
+  expect(await rowsOf(id)).toEqual([0, 0, 0, 0]);
+  expect((await rowsOf(kept))?.slice(0, 2)).toEqual([5, 1]);
+});

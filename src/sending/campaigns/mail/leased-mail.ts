@@ -1,0 +1,243 @@
+/**
+ * What the delivery process has to know of campaigns: for every batch of leased messages whether their campaign still
+ * goes on, whether its sender is still verified, whether each recipient may still be written to, and what each mail
+ * says. Three statements a batch, however many messages; content is compiled once for each campaign and kept.
+ */
+
+import type { CountryCode } from "libphonenumber-js";
+import { addressOf } from "../../../audience/suppression-lists/judge.ts";
+import { encodedAttachment } from "../../../delivery/compose.ts";
+import type { Examine, Finding } from "../../../delivery/examination.ts";
+import type { LeasedMessage } from "../../../delivery/lease-store.ts";
+import { maySendAsEach } from "../../../identity/may-send-as.ts";
+import { returnPathHosts } from "../../../identity/return-path.ts";
+import { domainOf } from "../../../mail/address.ts";
+import type { Attachment } from "../../../mail/mime.ts";
+import type { Clock } from "../../../platform/clock.ts";
+import type { Database } from "../../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import type { Log } from "../../../platform/log.ts";
+import { Answers } from "../../../platform/remember.ts";
+import type { MailLinks } from "../../../tracking/tokens.ts";
+import { phoneIn } from "../../sms/phone-number.ts";
+import { writeSms } from "../../sms/short-message.ts";
+import { brakeOn } from "../lifecycle/brake.ts";
+import { type OnCampaigns, pauseAndTell } from "../lifecycle/campaign-news.ts";
+import type { PauseReason } from "../lifecycle/transitions-store.ts";
+import {
+  type CampaignStanding,
+  findAttachments,
+  findCampaignToSend,
+  listRecipients,
+  listStandings,
+  type RecipientQuestion,
+  type RecipientRow,
+} from "./leased-store.ts";
+import { type PreparedCampaign, prepareCampaign, writeMail } from "./mail-content.ts";
+
+export interface CampaignMailDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Of telephone numbers that are written without their country code. */
+  readonly smsCountry?: CountryCode | null;
+  readonly onCampaigns?: OnCampaigns;
+  /** Where links of a campaign with this tracking domain begin. */
+  readonly linkBase: (workspaceId: WorkspaceId, urlDomainId: string | null) => Promise<string>;
+  /** The addresses of one mail that lead back to us. */
+  readonly linksOf: (
+    mail: { readonly workspaceId: WorkspaceId; readonly messageId: string },
+    base: string,
+  ) => MailLinks;
+}
+
+/** Compiled campaigns kept in one worker: more than are sent at a time. */
+const MOST_KEPT = 16;
+/** Campaigns whose attachments are kept, up to 28 MB each; those of others are read again for every batch. */
+const MOST_FILES_KEPT = 2;
+const CONTENT_KEPT_MS = 10 * 60_000;
+/** Whether a tracking domain or a return path still works is looked at again after this. */
+const PLACE_KEPT_MS = 15_000;
+/** When the messages of a campaign that has just been paused come back. */
+const WAIT_SECONDS = 2;
+
+/** The parts of a campaign's mail that may change while it is sent. */
+interface Place {
+  readonly base: string;
+  readonly returnPathHost: string | null;
+}
+
+export function createCampaignMail(deps: CampaignMailDeps): Examine {
+  const { db, linksOf } = deps;
+  const contents = new Answers<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
+  const places = new Answers<Place>({ ms: PLACE_KEPT_MS, most: MOST_KEPT });
+  const prepared = ({ workspace_id, id }: CampaignStanding) =>
+    contents.get(id, async () => {
+      const campaign = await findCampaignToSend(db, workspace_id, id);
+      return campaign === undefined ? null : prepareCampaign(db, campaign);
+    });
+  const files = new Answers<readonly Attachment[]>({ ms: CONTENT_KEPT_MS, most: MOST_FILES_KEPT });
+  const filesOf = async ({ campaign: { workspace_id, id, has_attachments } }: PreparedCampaign) =>
+    has_attachments
+      ? files.get(id, async () => (await findAttachments(db, workspace_id, id)).map(encodedAttachment))
+      : [];
+  const placeOf = ({ campaign }: PreparedCampaign) =>
+    places.get(campaign.id, async () => ({
+      base: await deps.linkBase(campaign.workspace_id, campaign.url_domain_id),
+      returnPathHost: await ownReturnPath(db, campaign.workspace_id, campaign.sender_email),
+    }));
+
+  return async (messages) => {
+    const findings = new Map<string, Finding>();
+    const going: {
+      message: LeasedMessage;
+      standing: CampaignStanding;
+      ready: PreparedCampaign;
+      place: Place;
+      attachments: readonly Attachment[];
+    }[] = [];
+    const standings = await standingsOf(deps, messages);
+    for (const message of messages) {
+      const standing = standings.get(message.origin_id ?? "");
+      const ready = standing && isGoing(standing) ? await prepared(standing) : null;
+      if (standing === undefined || ready === null) findings.set(message.message_id, findingOf(standing));
+      else {
+        const [place, attachments] = [await placeOf(ready), await filesOf(ready)];
+        going.push({ message, standing, ready, place, attachments });
+      }
+    }
+    if (going.length === 0) return findings;
+    const rows = await listRecipients(
+      db,
+      "campaign",
+      going.map(({ message, standing, ready }) => questionOf(message, standing, ready)),
+    );
+    const byMessage = new Map(rows.map((row) => [row.message_id, row]));
+    for (const { message, ready, place, attachments } of going) {
+      const recipient = judge(byMessage.get(message.message_id));
+      const mail = { workspaceId: message.workspace_id, messageId: message.message_id };
+      if (ready.campaign.message_type === "sms" && typeof recipient !== "string") {
+        const finding = smsTo(ready, recipient, linksOf(mail, place.base), deps.smsCountry ?? null);
+        findings.set(message.message_id, finding);
+        continue;
+      }
+      findings.set(
+        message.message_id,
+        typeof recipient === "string"
+          ? { kind: "over", status: "suppressed", detail: recipient }
+          : {
+              kind: "write",
+              content: () =>
+                writeMail(ready, recipient, linksOf(mail, place.base), {
+                  attachments,
+                  returnPathHost: place.returnPathHost,
+                }),
+            },
+      );
+    }
+    return findings;
+  };
+}
+
+/** What was sent goes on too: its deferred messages are still tried. */
+function isGoing({ status }: CampaignStanding): boolean {
+  return status === "sending" || status === "sent";
+}
+
+function findingOf(standing: CampaignStanding | undefined): Finding {
+  if (standing === undefined)
+    return { kind: "over", status: "cancelled", detail: "The campaign was deleted" };
+  if (standing.status === "cancelled") {
+    return { kind: "over", status: "cancelled", detail: "The campaign was cancelled" };
+  }
+  return { kind: "wait", seconds: WAIT_SECONDS };
+}
+
+/** By campaign id, with those paused that have to stop now. */
+async function standingsOf(
+  { db, clock, log, onCampaigns }: CampaignMailDeps,
+  messages: readonly LeasedMessage[],
+): Promise<Map<string, CampaignStanding>> {
+  const asked = new Map(
+    messages.flatMap(({ workspace_id: workspaceId, origin_id: id }) =>
+      id === null ? [] : [[id, { workspaceId, id }]],
+    ),
+  );
+  const standings = await listStandings(db, [...asked.values()]);
+  const senderOf = (standing: CampaignStanding) => ({
+    workspaceId: standing.workspace_id,
+    address: standing.from_email,
+    domain: domainOf(standing.from_email),
+  });
+  const maySend = await maySendAsEach(db, standings.map(senderOf));
+  const judged = new Map<string, CampaignStanding>();
+  for (const standing of standings) {
+    const reason: PauseReason | null = maySend(senderOf(standing))
+      ? brakeOn(standing)
+      : "sender_not_verified";
+    const isStopped = isGoing(standing) && reason !== null;
+    judged.set(standing.id, isStopped ? { ...standing, status: "paused" } : standing);
+    if (!isStopped) continue;
+    const { workspace_id: workspaceId, id } = standing;
+    const order = { reason, now: clock.now(), onCampaigns };
+    if (await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order))) {
+      log.warn({ campaign: standing.id, reason }, "a campaign was paused by the service");
+    }
+  }
+  return judged;
+}
+
+function questionOf(
+  message: LeasedMessage,
+  standing: CampaignStanding,
+  { campaign, content }: PreparedCampaign,
+): RecipientQuestion {
+  const { fields } = content.facts;
+  return {
+    workspaceId: message.workspace_id,
+    messageId: message.message_id,
+    address: addressOf(message),
+    domain: message.domain,
+    mailingListId: standing.audience_list_id,
+    segmentId: standing.segment_id,
+    needsFields: fields === null || fields.length > 0 || campaign.message_type === "sms",
+  };
+}
+
+/** The number may have changed since the audience was looked at. */
+function smsTo(
+  { campaign, content }: PreparedCampaign,
+  recipient: Exclude<ReturnType<typeof judge>, string>,
+  links: MailLinks,
+  country: CountryCode | null,
+): Finding {
+  const to = phoneIn(recipient.custom_fields, campaign.phone_field_name ?? "", country);
+  if (to === null) {
+    const detail = "The subscriber has no valid telephone number any more";
+    return { kind: "over", status: "suppressed", detail };
+  }
+  const values = { ...recipient, list_name: campaign.mailing_list_name, campaign_name: campaign.name };
+  return { kind: "text", sms: () => writeSms(content, to, values, links) };
+}
+
+/** The values of a recipient, or a sentence that says why nothing is sent to them. */
+export function judge(row: RecipientRow | undefined) {
+  if (row === undefined || row.email === null) return "The subscriber was deleted";
+  if (row.status === null) return "The subscriber is not on the list any more";
+  if (row.status !== "active") return `The subscriber is ${row.status}`;
+  if (row.suppressed !== null) return row.suppressed;
+  const { email, first_name, last_name, custom_fields } = row;
+  return { email, first_name, last_name, custom_fields: custom_fields ?? {} };
+}
+
+/** Of sender_email's domain, while its return path leads to us. */
+async function ownReturnPath(
+  db: Database,
+  workspaceId: WorkspaceId,
+  senderEmail: string | null,
+): Promise<string | null> {
+  if (senderEmail === null) return null;
+  const domain = domainOf(senderEmail);
+  const [host = ""] = await returnPathHosts(db, [{ workspaceId, domain }], "");
+  return host || null;
+}

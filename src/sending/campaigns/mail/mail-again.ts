@@ -1,0 +1,59 @@
+/**
+ * A campaign's or an autoresponder's mail once more, for the browser and for links whose target is a matter of the recipient: of the same
+ * content and the person's values as they are now.
+ */
+import type { Database } from "../../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import { Answers } from "../../../platform/remember.ts";
+import type { MailLinks } from "../../../tracking/tokens.ts";
+import { compileFor } from "../content/campaign-content.ts";
+import type { CompiledContent } from "../content/compile.ts";
+import { renderContent } from "../content/render.ts";
+import { type CampaignToSend, findCampaignToSend } from "./leased-store.ts";
+import { findSentMail } from "./mail-again-store.ts";
+
+/** Compiling takes milliseconds, and a campaign's mails are looked at in the same hours. */
+const KEPT_MS = 10 * 60_000;
+const MOST_KEPT = 16;
+
+interface Compiled {
+  readonly campaign: CampaignToSend;
+  readonly content: CompiledContent;
+}
+
+/** Where a mail and its content are found: those of campaigns, unless others are given. */
+export interface SentMails {
+  readonly findSentMail: typeof findSentMail;
+  readonly findContent: typeof findCampaignToSend;
+}
+const ofCampaigns: SentMails = { findSentMail, findContent: findCampaignToSend };
+
+/** The answer is null when the mail or its campaign is not there any more. */
+export function createMailAgain(db: Database, sentMails = ofCampaigns) {
+  const compiled = new Answers<Compiled | null>({
+    ms: KEPT_MS,
+    most: MOST_KEPT,
+    isKept: (answer) => answer !== null,
+  });
+  const compile = async (workspaceId: WorkspaceId, id: string): Promise<Compiled | null> => {
+    const campaign = await sentMails.findContent(db, workspaceId, id);
+    if (campaign === undefined) return null;
+    const { audience_list_id: listId, timezone } = campaign;
+    const compilation = await compileFor(db, workspaceId, campaign, { listId, timezone });
+    return compilation.ok ? { campaign, content: compilation.content } : null;
+  };
+  return async (
+    { workspaceId, messageId }: { readonly workspaceId: WorkspaceId; readonly messageId: string },
+    links: MailLinks,
+  ): Promise<{ readonly html: string | null; readonly text: string | null } | null> => {
+    const sent = await sentMails.findSentMail(db, workspaceId, messageId);
+    if (sent === undefined) return null;
+    const { campaign_id: id, custom_fields, ...person } = sent;
+    const found = await compiled.get(id, () => compile(workspaceId, id));
+    if (found === null) return null;
+    const { campaign, content } = found;
+    const list = { list_name: campaign.mailing_list_name, campaign_name: campaign.name };
+    const mail = renderContent(content, { ...person, ...list, custom_fields: custom_fields ?? {} }, links);
+    return mail.ok ? { html: mail.html, text: mail.text } : null;
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * A campaign's mail to a few addresses, before it goes to everybody. It is made as the campaign's is and goes the way of
+ * transactional mail. Whoever is a subscriber sees their own values, everybody else those of a sample. Nothing is tracked
+ * and nobody is unsubscribed by it: links lead where they were written to, and the two addresses of ours to PUBLIC_URL.
+ */
+import { findMailingList } from "../../../audience/mailing-lists/store.ts";
+import { parseAddress } from "../../../mail/address.ts";
+import type { Queryable } from "../../../platform/database/pool.ts";
+import { ApiError, invalid } from "../../../platform/errors.ts";
+import type { Caller } from "../../../platform/http/endpoint.ts";
+import { newId } from "../../../platform/ids.ts";
+import type { Acceptor } from "../../accept.ts";
+import type { Draft } from "../../insert-drafts.ts";
+import { requireCompiled } from "../content/campaign-content.ts";
+import { renderContent, sampleValues } from "../content/render.ts";
+import { type CampaignDeps, requireCampaign } from "../lifecycle/lifecycle.ts";
+import { requireGateway, requireSender } from "../lifecycle/send-checks.ts";
+import { findRecipientValues } from "./recipient-values-store.ts";
+
+export const MOST_TEST_RECIPIENTS = 5;
+const LONGEST_SUBJECT = 998;
+
+export interface TestDeps {
+  readonly acceptor: Acceptor;
+  /** PUBLIC_URL, or where the service listens; without a slash at its end. */
+  readonly publicUrl: () => string;
+}
+
+/**
+ * All of them are accepted or, when one is refused, none.
+ * @throws ApiError NOT_FOUND, VALIDATION_ERROR, BAD_REQUEST for an sms, EMAIL_NOT_VERIFIED, PLAN_LIMIT_REACHED or
+ * INSUFFICIENT_BALANCE
+ */
+export async function sendTest(
+  { db, clock, acceptor, publicUrl, hasSmsGateway }: CampaignDeps & TestDeps,
+  { caller, requestId }: { readonly caller: Caller; readonly requestId: string },
+  id: string,
+  emails: readonly string[],
+): Promise<{ messages: { id: string; to: string }[] }> {
+  const { workspaceId, timezone } = caller;
+  const campaign = await requireCampaign(db, workspaceId, id);
+  requireGateway(campaign, hasSmsGateway);
+  if (campaign.message_type === "sms") {
+    const way = "send a duplicate of it to a list of your own numbers";
+    throw new ApiError("BAD_REQUEST", `A test goes by email, and this campaign is an SMS: ${way}`);
+  }
+  const recipients = emails.map(readRecipient);
+  await requireSender(db, workspaceId, campaign.from_email);
+  const listId = campaign.mailing_list_id;
+  const tracks = { tracks_opens: false, tracks_clicks: false };
+  const { content } = await requireCompiled(
+    db,
+    workspaceId,
+    { ...campaign, ...tracks },
+    { listId, timezone },
+  );
+  const from = parseAddress(campaign.from_email);
+  if (!from.ok) throw new Error("a campaign's from_email is an address");
+  const listName = (await nameOfList(db, caller, listId)) ?? sampleValues.list_name;
+  const links = {
+    unsubscribe: publicUrl(),
+    view: publicUrl(),
+    pixel: "",
+    tracked: (_: number, url: string) => url,
+  };
+  const drafts: Draft[] = [];
+  for (const to of recipients) {
+    const person = await findRecipientValues(db, workspaceId, to.address.toLowerCase());
+    const values = {
+      ...sampleValues,
+      ...person,
+      email: to.address,
+      list_name: listName,
+      campaign_name: campaign.name,
+    };
+    const mail = renderContent(content, values, links);
+    if (!mail.ok) throw invalid(mail.fault);
+    drafts.push({
+      priority: 0,
+      sender: { workspaceId, address: from.address, domain: from.domain },
+      message: {
+        workspaceId,
+        id: newId(),
+        source: "api",
+        originId: caller.keyId,
+        originName: caller.keyName,
+        fromEmail: from.address,
+        fromName: campaign.from_name,
+        toName: null,
+        localpart: to.local,
+        domain: to.domain,
+        subject: `[Test] ${mail.subject}`.slice(0, LONGEST_SUBJECT).toWellFormed(),
+        html: mail.html,
+        text: mail.text,
+        attachments: campaign.attachments,
+        bounceEmail: null,
+        requestId,
+        createdAt: clock.now(),
+      },
+    });
+  }
+  await acceptor.acceptTogether(drafts);
+  return {
+    messages: drafts.map(({ message: { id, localpart, domain } }) => ({ id, to: `${localpart}@${domain}` })),
+  };
+}
+
+function readRecipient(text: string, index: number) {
+  const field = `emails[${index}]`;
+  const parsed = parseAddress(text);
+  if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
+  return parsed;
+}
+
+async function nameOfList(
+  db: Queryable,
+  { workspaceId }: Caller,
+  listId: string | null,
+): Promise<string | undefined> {
+  return listId === null ? undefined : (await findMailingList(db, workspaceId, listId))?.name;
+}
