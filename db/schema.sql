@@ -705,6 +705,7 @@ create table message_contents (
   text text,
   attachments jsonb,
   bounce_email text,
+  particulars jsonb,
   submission_id uuid,
   PRIMARY KEY (workspace_id, message_id)
 ) partition by range (message_id);
@@ -796,6 +797,8 @@ create table origin_names (
   source text not null,
   id uuid not null,
   name text not null,
+  status text,
+  sent_at timestamp with time zone,
   PRIMARY KEY (workspace_id, source, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((source = ANY (ARRAY['campaign'::text, 'autoresponder'::text, 'api'::text])))

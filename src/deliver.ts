@@ -1,6 +1,6 @@
 /**
  * The delivery process: a child of `posthaste serve`, in a process of its own so that it never disturbs the API's
- * latency. Tells its parent when it is ready, and how many messages came to which end.
+ * latency. Tells its parent when it is ready, that it still looks at the queue, and how many messages came to which end.
  */
 import { addressOf, judgeRecipients } from "./audience/suppression-lists/judge.ts";
 import type { FindIdentity } from "./delivery/compose.ts";
@@ -27,14 +27,19 @@ import { createServices, type Services } from "./services.ts";
 import { mailLinkKey, mailLinks, unsubscribeMailbox } from "./tracking/tokens.ts";
 import { announceCampaigns } from "./webhooks/house-events.ts";
 
-/** How often the counts go to the parent. */
+/** How often the parent hears of it. */
 const REPORT_MS = 1_000;
 const DNS = { timeoutMs: 10_000, tries: 2 };
 
 /** What the process says to its parent. */
 export type DeliveryReport =
   | { readonly kind: "ready" }
-  | { readonly kind: "outcomes"; readonly counts: Readonly<Record<string, number>> };
+  | {
+      readonly kind: "news";
+      /** Whether it has looked at the queue since the last news. */
+      readonly hasLooked: boolean;
+      readonly counts: Readonly<Record<string, number>>;
+    };
 
 /** Runs until SIGTERM or the end of the parent. */
 export async function deliver(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
@@ -50,6 +55,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
   await lowerThreadPoolPriority();
 
   let counts: Record<string, number> = {};
+  let hasLooked = false;
   const dispatcher = await startDeliveryWorker({
     config,
     db: database,
@@ -73,11 +79,15 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     onConclusion({ outcome }) {
       if (outcome) counts[outcome.status] = (counts[outcome.status] ?? 0) + 1;
     },
+    onLook() {
+      hasLooked = true;
+    },
   });
   const tell = (report: DeliveryReport) => process.send?.(report);
   const reporting = setInterval(() => {
-    if (Object.keys(counts).length > 0) tell({ kind: "outcomes", counts });
+    tell({ kind: "news", hasLooked, counts });
     counts = {};
+    hasLooked = false;
   }, REPORT_MS).unref();
   tell({ kind: "ready" });
   log.info({ worker: dispatcher.workerId, mode: config.MAIL_MODE }, "delivery runs");

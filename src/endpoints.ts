@@ -1,9 +1,11 @@
 import { customFieldEndpoints } from "./audience/custom-fields/endpoints.ts";
 import { exportEndpoints } from "./audience/exports/endpoints.ts";
+import { EXPORT_JOB } from "./audience/exports/export-job.ts";
 import { importEndpoints } from "./audience/imports/endpoints.ts";
+import { IMPORT_JOB } from "./audience/imports/import-job.ts";
 import { type ListCampaigns, mailingListEndpoints } from "./audience/mailing-lists/endpoints.ts";
 import { segmentEndpoints } from "./audience/segments/endpoints.ts";
-import type { SegmentUse } from "./audience/segments/save-segment.ts";
+import type { KeepSegmentName, SegmentUse } from "./audience/segments/save-segment.ts";
 import { subscriberEndpoints } from "./audience/subscribers/endpoints.ts";
 import type { HistoryOf } from "./audience/subscribers/subscriber-detail.ts";
 import { suppressionListEndpoints } from "./audience/suppression-lists/endpoints.ts";
@@ -17,6 +19,7 @@ import { blacklistEndpoints } from "./hygiene/blacklist/endpoints.ts";
 import { listedCountOf } from "./hygiene/blacklist/monitor-store.ts";
 import { readZones } from "./hygiene/blacklist/zones.ts";
 import type { Prober } from "./hygiene/probe/prober.ts";
+import { BULK_JOB } from "./hygiene/validations/bulk/bulk-job.ts";
 import { validationEndpoints } from "./hygiene/validations/endpoints.ts";
 import { openExaminer } from "./hygiene/validations/open-examiner.ts";
 import { dkimEndpoints } from "./identity/dkims/endpoints.ts";
@@ -54,6 +57,8 @@ import {
   isSenderInUse,
   isTrackingDomainInUse,
   listLastCampaigns,
+  updateListName,
+  updateSegmentNames,
 } from "./sending/campaigns/store.ts";
 import { emailEndpoints } from "./sending/emails/endpoints.ts";
 import { createPlatformMail } from "./sending/platform-mail.ts";
@@ -108,7 +113,12 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...importEndpoints({ db: database, dataDir: config.DATA_DIR }),
     ...exportEndpoints({ db: database }),
     ...customFieldEndpoints({ db: database, clock, uses: fieldUses }),
-    ...segmentEndpoints({ db: database, clock, uses: [usedBySuppression, usedByCampaign] }),
+    ...segmentEndpoints({
+      db: database,
+      clock,
+      uses: [usedBySuppression, usedByCampaign],
+      keepName: keepSegmentName,
+    }),
     ...suppressionListEndpoints({ db: database, clock }),
     ...sendingDomainEndpoints({
       db: database,
@@ -211,7 +221,12 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
         (await listSendingIps(db, workspaceId)).some(({ is_active }) => is_active),
       hasGooglePostmaster: config.GOOGLE_POSTMASTER_CREDENTIALS !== null,
     }),
-    ...jobEndpoints({ db: database, dataDir: config.DATA_DIR, onEnded: createJobReaction(clock) }),
+    ...jobEndpoints({
+      db: database,
+      dataDir: config.DATA_DIR,
+      types: [IMPORT_JOB, EXPORT_JOB, BULK_JOB],
+      onEnded: createJobReaction(clock),
+    }),
     ...webhookEndpoints({ db: database, clock, secrets, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS }),
   ];
   return endpoints;
@@ -222,8 +237,14 @@ const usedBySuppression: SegmentUse = async (db, workspaceId, segmentId) =>
   (await isSegmentUsedBySuppression(db, workspaceId, segmentId)) ? "A suppression list" : undefined;
 const usedByCampaign: SegmentUse = async (db, workspaceId, segmentId) =>
   (await isSegmentInUse(db, workspaceId, segmentId)) ? "A campaign that is not over" : undefined;
+const keepSegmentName: KeepSegmentName = (tx, workspaceId, segmentId) =>
+  updateSegmentNames(tx, workspaceId, { segmentId });
 const listCampaigns: ListCampaigns = {
   latest: listLastCampaigns,
+  async keepName(tx, workspaceId, mailingListId) {
+    await updateListName(tx, workspaceId, mailingListId);
+    await updateSegmentNames(tx, workspaceId, { mailingListId });
+  },
   async userOf(db, workspaceId, id) {
     if (await isListInUse(db, workspaceId, id)) {
       return "A campaign to this list is scheduled or sending: cancel it first";

@@ -27,7 +27,7 @@ afterEach(async () => {
   await workers.stop(1_000);
 });
 
-const untilReady = () => eventually("the delivery process to be ready", async () => workers.areReady);
+const untilReady = () => eventually("the delivery process to be ready", async () => workers.fault === null);
 const childPid = () =>
   Number(execFileSync("pgrep", ["-P", String(process.pid), "-f", "main.ts deliver"], { encoding: "utf8" }));
 
@@ -35,7 +35,7 @@ test("a delivery process that is told to stop is waited for, and not started aga
   workers.start(1);
   await untilReady();
   await workers.stop(20_000);
-  expect(workers.areReady).toBe(false);
+  expect(workers.fault).toBe("a delivery process is starting");
   expect(logged).toEqual([]);
 });
 
@@ -51,16 +51,34 @@ test("a delivery process that was killed is started again", async () => {
   workers.start(1);
   await untilReady();
   process.kill(childPid(), "SIGKILL");
-  await eventually("it to be missed", async () => !workers.areReady);
+  await eventually("it to be missed", async () => workers.fault !== null);
   await untilReady();
   expect(logged).toEqual(["a delivery process ended and is started again"]);
+});
+
+test("a frozen delivery process is a fault after its time, until it moves again; one with nothing to send is none", async () => {
+  const silentMs = 3_000;
+  workers = new DeliveryWorkers(environment, readConfig(environment), db.url, log, silentMs);
+  workers.start(1);
+  await untilReady();
+  const begin = performance.now();
+  await eventually("twice that time to pass in idleness", async () => {
+    expect(workers.fault).toBeNull();
+    return performance.now() - begin > 2 * silentMs;
+  });
+  const pid = childPid();
+  process.kill(pid, "SIGSTOP");
+  const fault = await eventually("it to be missed", async () => workers.fault ?? undefined);
+  expect(fault).toBe("a delivery process has not looked at the queue for 3 s");
+  process.kill(pid, "SIGCONT");
+  await untilReady();
 });
 
 test("a delivery process that cannot be started is tried again, and the service goes on", async () => {
   process.execPath = join(dataDir, "nothing");
   workers.start(1);
   await eventually("the fault to be logged", async () => logged.length > 0);
-  expect(workers.areReady).toBe(false);
+  expect(workers.fault).toBe("a delivery process is starting");
   process.execPath = execPath;
   await untilReady();
   expect(logged).toEqual(["a delivery process could not be started, told or ended"]);

@@ -28,6 +28,8 @@ const STOP_MS = 30_000;
 const KILL_MS = 1_000;
 const CLOSE_MS = 10_000;
 const RESTART_MS = 1_000;
+/** A delivery process looks at the queue twice a second, and under the heaviest load every few seconds. */
+const SILENT_MS = 30_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -74,7 +76,7 @@ async function run(
   const { config, log } = services;
   await prepareDatabase(services);
   const workers = new DeliveryWorkers(environment, config, services.database.url, log);
-  const delivery = async () => (workers.areReady ? null : "a delivery process is starting");
+  const delivery = async () => workers.fault;
   const api = roles.includes("api") ? createApi(services, { delivery }) : null;
   if (api) {
     workers.onOutcome = api.countOutcome;
@@ -133,24 +135,37 @@ async function prepareDatabase({ database, config, clock, log }: Services): Prom
 export class DeliveryWorkers {
   readonly #environment: NodeJS.ProcessEnv;
   readonly #log: Log;
-  readonly #processes = new Map<number, { process: ChildProcess; isReady: boolean }>();
+  readonly #silentMs: number;
+  readonly #processes = new Map<number, { process: ChildProcess; isReady: boolean; lookedAt: number }>();
   #isStopping = false;
   /** Told how many messages came to which end. */
   onOutcome: (status: string, amount: number) => void = () => {};
 
-  constructor(environment: Environment, config: Config, databaseUrl: string, log: Log) {
+  /** @param silentMs how long ago the last look at the queue may be */
+  constructor(
+    environment: Environment,
+    config: Config,
+    databaseUrl: string,
+    log: Log,
+    silentMs: number = SILENT_MS,
+  ) {
     const secretKey = loadSecretKey(config.SECRET_KEY, config.DATA_DIR);
     this.#environment = { ...environment, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey };
     this.#log = log;
+    this.#silentMs = silentMs;
   }
 
   start(count: number): void {
     for (let slot = 0; slot < count; slot++) this.#spawn(slot);
   }
 
-  /** Are all of them there and at work? True when this machine has none. */
-  get areReady(): boolean {
-    return [...this.#processes.values()].every((worker) => worker.isReady);
+  /** What keeps one of them from its work; null when all do it, or this machine has none. */
+  get fault(): string | null {
+    const workers = [...this.#processes.values()];
+    if (workers.some(({ isReady }) => !isReady)) return "a delivery process is starting";
+    const oldest = performance.now() - this.#silentMs;
+    if (workers.every(({ lookedAt }) => lookedAt >= oldest)) return null;
+    return `a delivery process has not looked at the queue for ${this.#silentMs / 1000} s`;
   }
 
   /**
@@ -176,9 +191,10 @@ export class DeliveryWorkers {
 
   #spawn(slot: number): void {
     const child = fork(new URL("./main.ts", import.meta.url), ["deliver"], { env: this.#environment });
-    const worker = { process: child, isReady: false };
+    const worker = { process: child, isReady: false, lookedAt: 0 };
     this.#processes.set(slot, worker);
     child.on("message", (report: DeliveryReport) => {
+      if (report.kind === "ready" || report.hasLooked) worker.lookedAt = performance.now();
       if (report.kind === "ready") worker.isReady = true;
       else for (const [status, amount] of Object.entries(report.counts)) this.onOutcome(status, amount);
     });

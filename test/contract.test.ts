@@ -81,7 +81,57 @@ function expectRefusal(endpoint: Endpoint, answer: ApiAnswer, status: number, co
   if (code !== "METHOD_NOT_ALLOWED") expect(errorCodesOf(endpoint)).toContain(code);
 }
 
+/** The last of these in a path governs it; a path without any of them is a report. */
+const governing: Readonly<Record<string, string>> = {
+  "api-keys": "api_keys",
+  "sending-domains": "sending_domains",
+  "verified-senders": "verified_senders",
+  "tracking-domains": "tracking_domains",
+  "sending-ips": "sending_ips",
+  "routing-rules": "routing_rules",
+  "mailing-lists": "mailing_lists",
+  "custom-fields": "custom_fields",
+  "suppression-lists": "suppression_lists",
+  autoresponders: "autoresponders",
+  billing: "billing",
+  blacklist: "blacklist",
+  campaigns: "campaigns",
+  dkims: "dkims",
+  emails: "emails",
+  jobs: "jobs",
+  segments: "segments",
+  subscribers: "subscribers",
+  validations: "validations",
+  webhooks: "webhooks",
+};
+const reports = /^\/(dashboard|stats|messages|deliverability|bounces|complaints|bounces-complaints)\b/;
+
+/** They only compute. */
+const readingPosts = new Set([
+  "POST /mailing-lists/{id}/segments/preview",
+  "POST /suppression-lists/{id}/test",
+]);
+const sends = new Set([
+  "POST /emails/send",
+  ...["send", "pause", "resume", "cancel"].map((act) => `POST /campaigns/{id}/${act}`),
+  // Not in the contract: what else sends, or calls back what was to be sent.
+  ...["unschedule", "test"].map((act) => `POST /campaigns/{id}/${act}`),
+  ...["activate", "deactivate"].map((act) => `POST /autoresponders/{id}/${act}`),
+]);
+
+function actionBy(name: string): string {
+  if (sends.has(name)) return "send";
+  return name.startsWith("GET ") || readingPosts.has(name) ? "read" : "write";
+}
+
 describe("who may call", () => {
+  it.each(every)("%s needs what its path and method say", (name, { path, needs }) => {
+    if (name === "GET /api-keys/permissions") return expect(needs).toBe("authenticated");
+    const last = path.split("/").findLast((part) => part in governing) ?? "";
+    const resource = reports.test(path) ? "reports" : governing[last];
+    return expect(needs !== "authenticated" && permissionOf(needs)).toBe(`${resource}:${actionBy(name)}`);
+  });
+
   it.each(every)("%s without a key is 401", async (_name, endpoint) => {
     const path = fill(endpoint.path, []);
     for (const key of [null, "", "efk_", `efk_${"x".repeat(40)}`, "x".repeat(8_000)]) {

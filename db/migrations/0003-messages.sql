@@ -37,6 +37,8 @@ create table message_contents (
   -- [{ filename, content_type, disposition, content_id, content (base64) }]
   attachments jsonb,
   bounce_email text,
+  -- { headers: [[name, value]], return_path_host, sending_ip, routing_rule_id }, of a campaign's test
+  particulars jsonb,
   primary key (workspace_id, message_id)
 ) partition by range (message_id);
 

@@ -251,5 +251,8 @@ create table origin_names (
   source text not null check (source in ('campaign', 'autoresponder', 'api')),
   id uuid not null,
   name text not null,
+  -- Of a campaign: how it ended, and when it began.
+  status text,
+  sent_at timestamptz,
   primary key (workspace_id, source, id)
 );

@@ -7,6 +7,9 @@ import { startService } from "../../test/support/service.ts";
 import { startEmbedded } from "../platform/database/embedded.ts";
 import { newId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
+import { plans } from "../workspace/billing/plans.ts";
+import { subscribe } from "../workspace/billing/subscribe.ts";
+import { topUp } from "../workspace/billing/top-up.ts";
 import { runCli } from "./program.ts";
 import type { Role } from "./serve.ts";
 
@@ -55,7 +58,7 @@ test("a workspace is made while the service runs, and its key works", async () =
 
 test("without --json the workspace is a table and the key is printed once", async () => {
   const { stdout } = await run("workspace create --name Plain");
-  expect(stdout).toMatch(/^ID +NAME +PLAN +TIMEZONE/);
+  expect(stdout).toMatch(/^ID +NAME +PLAN +PLAN SET +TIMEZONE/);
   expect(stdout.match(/efk_[0-9A-Za-z]{40}/g)).toHaveLength(1);
   expect((await run("workspace list")).stdout).not.toContain("efk_");
 });
@@ -70,6 +73,21 @@ test("plan, time zone, hourly cap and the address of notices are set one by one"
   const last = await set("--hourly-cap none --timezone Asia/Tokyo --notify-email none");
   expect(last).toMatchObject({ ...made, plan: "growth", timezone: "Asia/Tokyo", notify_email: null });
   expect(await answer("workspace list")).toContainEqual(last);
+});
+
+test("of a subscriber the plan in force is shown, and what was set beside it, until another is set", async () => {
+  const { id } = await make();
+  await service.database.transaction(async (tx) => {
+    const money = { amount: "35.00", gateway: "manual", description: "" } as const;
+    await topUp(tx, plans, id, money, service.clock.now());
+    await subscribe(tx, plans, id, { plan_id: "growth", billing_interval: undefined }, service.clock.now());
+  });
+  const subscribed = { id, plan: "growth", plan_set: "free" };
+  expect(await answer("workspace list")).toContainEqual(expect.objectContaining(subscribed));
+  expect((await run("workspace list")).stdout).toMatch(new RegExp(`${id}  Acme .*growth +free`));
+  const set = (options: string) => answer(`workspace set --workspace ${id} ${options}`);
+  expect(await set("--hourly-cap 100")).toMatchObject(subscribed);
+  expect(await set("--plan scale")).toMatchObject({ plan: "scale", plan_set: null });
 });
 
 test("a running service notices a suspension and its end within two seconds", async () => {

@@ -2,8 +2,11 @@
 import type { Command } from "commander";
 import { systemClock } from "../platform/clock.ts";
 import { readConfig } from "../platform/config.ts";
+import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
+import { planNameOf } from "../workspace/billing/account.ts";
 import { readPlans } from "../workspace/billing/plans-file.ts";
+import { listSubscriptions } from "../workspace/billing/subscription-store.ts";
 import { createWorkspace } from "../workspace/create-workspace.ts";
 import { readName } from "../workspace/name.ts";
 import { changeWorkspace, type WorkspaceChanges } from "../workspace/workspaces/change.ts";
@@ -25,6 +28,7 @@ const columns = [
   "id",
   "name",
   "plan",
+  "plan_set",
   "timezone",
   "hourly_cap",
   "notify_email",
@@ -43,19 +47,38 @@ interface Named extends Shown {
   readonly workspace: WorkspaceId;
 }
 
+/** A workspace with the plan in force. */
+interface InForce extends Workspace {
+  /** What was set, where a subscription comes before it. */
+  readonly plan_set: Workspace["plan"] | null;
+}
+
+async function withPlans(db: Queryable, workspaces: readonly Workspace[]): Promise<InForce[]> {
+  const now = systemClock.now();
+  const subscriptions = await listSubscriptions(
+    db,
+    workspaces.map(({ id }) => id),
+  );
+  return workspaces.map((workspace) => {
+    const subscription = subscriptions.get(workspace.id) ?? null;
+    const plan = planNameOf({ plan: workspace.plan, subscription }, now);
+    return { ...workspace, plan, plan_set: plan === workspace.plan ? null : workspace.plan };
+  });
+}
+
 export function addWorkspaceCommands(program: Command, { stdout, environment }: CliOptions): void {
   const workspace = program.command("workspace").description("make, list and change workspaces");
 
-  const show = (workspaces: readonly Workspace[], shown: unknown, options: Shown) => {
+  const show = (workspaces: readonly InForce[], shown: unknown, options: Shown) => {
     stdout.write(options.json ? json(shown) : table(columns, workspaces));
   };
 
   const change = async (options: Named, changes: WorkspaceChanges): Promise<void> => {
     const plans = readPlans(readConfig(environment).PLANS_FILE);
-    const changed = await withDatabase(environment, (db) =>
-      changeWorkspace(db, options.workspace, changes, { clock: systemClock, plans }),
+    const changed = await withDatabase(environment, async (db) =>
+      withPlans(db, [await changeWorkspace(db, options.workspace, changes, { clock: systemClock, plans })]),
     );
-    show([changed], changed, options);
+    show(changed, changed[0], options);
   };
 
   workspace
@@ -70,7 +93,8 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
       const made = await withDatabase(environment, (db) =>
         db.transaction((tx) => createWorkspace(tx, { name, plan, timezone }, systemClock)),
       );
-      show([made.workspace], { ...made.workspace, key: made.key.key }, options);
+      const workspace = { ...made.workspace, plan_set: null };
+      show([workspace], { ...workspace, key: made.key.key }, options);
       if (!options.json) stdout.write(`\nIts API key, shown only now: ${made.key.key}\n`);
     });
 
@@ -79,7 +103,9 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
     .description("list all workspaces")
     .option("--json", jsonHelp)
     .action(async (options: Shown) => {
-      const workspaces = await withDatabase(environment, listWorkspaces);
+      const workspaces = await withDatabase(environment, async (db) =>
+        withPlans(db, await listWorkspaces(db)),
+      );
       show(workspaces, workspaces, options);
     });
 

@@ -1,5 +1,6 @@
 /** The SQL of the local inbox (capture mode). It is the operator's, not a workspace's: it shows all of them. */
 import sql from "sql-template-tag";
+import type { Page } from "../platform/database/page.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 
@@ -40,7 +41,7 @@ export interface CapturedRow {
 const columns = sql`message_id as id, from_email as "from", rcpt_to as "to", subject, received_at`;
 
 /** Newest first. */
-export function listCaptured(db: Queryable, page: { limit: number; offset: number }): Promise<CapturedRow[]> {
+export function listCaptured(db: Queryable, page: Page): Promise<CapturedRow[]> {
   return db.rows(sql`
     select ${columns} from captured_messages
     order by message_id desc limit ${page.limit} offset ${page.offset}`);

@@ -170,8 +170,8 @@ function storedContent(message: LeasedMessage): MessageContent {
     html: message.html,
     text: message.text,
     attachments: (message.attachments ?? []).map(encodedAttachment),
-    headers: [],
-    returnPathHost: null,
+    headers: message.particulars?.headers ?? [],
+    returnPathHost: message.particulars?.return_path_host ?? null,
   };
 }
 

@@ -143,6 +143,15 @@ test("a campaign that has chosen such an address is left to it as a whole", asyn
   expect(await find(message, destination)).toMatchObject({ foreignCampaign: message.origin_id });
 });
 
+test("what says itself how it leaves takes that way, and is nobody else's campaign", async () => {
+  const particulars = { headers: [], return_path_host: null, routing_rule_id: null };
+  const find = await departures({ ips: [ip(1), ip(2)], here: [1], anywhere: [1, 2] });
+  const chosen = (sending_ip: string) => routed({ particulars: { ...particulars, sending_ip } });
+  expect(await sourceOf(find, chosen("203.0.113.1"))).toBe("203.0.113.1");
+  const wait = { kind: "wait", seconds: 0, sourceIp: "203.0.113.2" };
+  expect(await find(chosen("203.0.113.2"), destination)).toEqual(wait);
+});
+
 test("an address that no machine has is named once, then waited for in silence", async () => {
   const find = await departures({ ips: [ip(1), ip(2)] });
   expect(await find(routed(), destination)).toMatchObject({

@@ -78,10 +78,12 @@ export function createDepartures(deps: DepartureDeps): FindDeparture {
   const choices = new Answers<RouteChoice>({ ms: CHOICE_KEPT_MS, most: MOST_CHOICES });
   const relays = new Answers<FindRoute>({ ms: ROUTING_KEPT_MS, most: MOST_RELAYS });
 
-  const choiceOf = ({ workspace_id, source, origin_id }: LeasedMessage) =>
-    source === "campaign" && origin_id !== null
+  const choiceOf = ({ workspace_id, source, origin_id, particulars }: LeasedMessage) => {
+    if (particulars !== null) return { ip: particulars.sending_ip, ruleId: particulars.routing_rule_id };
+    return source === "campaign" && origin_id !== null
       ? choices.get(origin_id, () => deps.findChoice(workspace_id, origin_id))
       : NO_CHOICE;
+  };
 
   /** It is said once why the message waits, which counts as its first attempt; then it waits in silence. */
   const closed = ({ attempts }: LeasedMessage, reason: string): Departure => {
@@ -111,7 +113,7 @@ export function createDepartures(deps: DepartureDeps): FindDeparture {
     message: LeasedMessage,
     ips: readonly SendingIp[],
     destination: Destination,
-    isChosen: boolean,
+    isCampaigns: boolean,
   ): Promise<Departure> => {
     const ordered = inOrder(message, ips);
     const here = ordered.filter(({ ip }) => deps.local().has(ip));
@@ -130,7 +132,7 @@ export function createDepartures(deps: DepartureDeps): FindDeparture {
         (first === undefined || warm_up_started_at === null),
     );
     if (elsewhere) {
-      const isForeign = isChosen && first === undefined && message.origin_id !== null;
+      const isForeign = isCampaigns && first === undefined && message.origin_id !== null;
       const foreign = isForeign ? { foreignCampaign: message.origin_id } : {};
       return { kind: "wait", seconds: 0, sourceIp: elsewhere.ip, ...foreign };
     }
@@ -158,7 +160,8 @@ export function createDepartures(deps: DepartureDeps): FindDeparture {
     if (way.kind === "relay") return throughRelay(message, way);
     if (way.kind === "usual" || "outcome" in route) return usual(route);
     if (way.kind === "closed") return closed(message, way.reason);
-    return fromOneOf(message, way.ips, route, choice.ip !== null || choice.ruleId !== null);
+    const isCampaigns = message.source === "campaign" && (choice.ip !== null || choice.ruleId !== null);
+    return fromOneOf(message, way.ips, route, isCampaigns);
   };
 }
 

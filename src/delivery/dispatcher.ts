@@ -12,7 +12,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
-import type { OnMoved } from "../messages/outcome.ts";
+import { type OnMoved, OUR_FAULT } from "../messages/outcome.ts";
 import type { Clock } from "../platform/clock.ts";
 import { type Database, listen } from "../platform/database/pool.ts";
 import { newId } from "../platform/ids.ts";
@@ -95,6 +95,8 @@ export interface DispatcherOptions {
   readonly onMoved: OnMoved;
   /** Told of every conclusion, for the metrics. */
   readonly onConclusion?: (conclusion: Conclusion) => void;
+  /** Told of every look at the queue that came to its end, whether or not something was due. */
+  readonly onLook?: () => void;
 }
 
 export interface Dispatcher {
@@ -237,7 +239,10 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       try {
         halted = await options.findHalted();
         stopped = new Set([...halted.paused, ...halted.cancelled]);
-        if (settler.isSafe && settler.unsettled.length <= MOST_UNSETTLED) await lease();
+        if (settler.isSafe && settler.unsettled.length <= MOST_UNSETTLED) {
+          await lease();
+          options.onLook?.();
+        }
       } catch (error) {
         log.error({ err: error }, "leasing failed, trying again");
         await databaseIsBack(db, stopping.signal);
@@ -294,7 +299,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
 const internalError = {
   outcome: "unroutable",
   status: "failed",
-  enhanced: "5.3.0",
+  enhanced: OUR_FAULT,
   reason: "internal error",
 } as const;
 

@@ -86,14 +86,10 @@ test("a connection that comes about ends the row of failures", () => {
   expect(pace.pauseLeft).toBe(120_000);
 });
 
-test("a lane where twenty conversations break in a row rests; an answer of any kind ends the row", () => {
-  const broken = {
-    outcome: "broken",
-    stage: "dot",
-    fault: "closed",
-    reason: "gone",
-    dataSent: true,
-  } as const;
+test.each([
+  ["break", { outcome: "broken", stage: "dot", fault: "closed", reason: "gone", dataSent: true } as const],
+  ["end with a 421", refused(421, "4.3.2 Not now")],
+])("a lane where twenty conversations %s in a row rests; any other answer ends the row", (_, broken) => {
   const pace = paceOf();
   for (let n = 0; n < 19; n++) pace.heed(broken);
   pace.heed(refused(550, "5.1.1 No such user"));

@@ -108,7 +108,7 @@ export class LanePace {
   /** Notes an attempt that has ended; slows down after a refusal for now that concerns us and not the one message. */
   heed(result: AttemptResult): void {
     this.#carried.note();
-    if (result.outcome === "broken" && isMidway(result.stage)) this.#break();
+    if (hasBrokenOff(result)) this.#break();
     else this.#breaks = 0;
     if (result.outcome !== "refused") return;
     const { scope, category, retry, waitSeconds } = classifyReply(result);
@@ -140,8 +140,12 @@ export class LanePace {
   }
 }
 
-function isMidway(stage: SmtpStage): boolean {
-  return stage === "mail" || stage === "rcpt" || stage === "data" || stage === "dot";
+const midway: ReadonlySet<SmtpStage> = new Set(["mail", "rcpt", "data", "dot"]);
+
+/** On a message's way: in silence, or with a 421, which closes the connection, too (RFC 5321 section 3.8). */
+function hasBrokenOff(result: AttemptResult): boolean {
+  if (result.outcome !== "broken" && !(result.outcome === "refused" && result.code === 421)) return false;
+  return midway.has(result.stage);
 }
 
 /** How many there were lately: in the present span of time or in the one before it. */

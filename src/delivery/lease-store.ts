@@ -3,7 +3,7 @@
  * transaction is open while SMTP is spoken.
  */
 import sql, { type Sql } from "sql-template-tag";
-import type { StoredAttachment } from "../messages/store.ts";
+import type { Particulars, StoredAttachment } from "../messages/store.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "../platform/ids.ts";
 import type { MessageContent } from "./examination.ts";
@@ -42,6 +42,7 @@ export interface LeasedMessage {
   readonly html: string | null;
   readonly text: string | null;
   readonly attachments: StoredAttachment[] | null;
+  readonly particulars: Particulars | null;
   /** The complete message of a client of the submission port, in place of the three above. */
   readonly raw: Buffer | null;
   /** Whether its content is stored with it; otherwise examination (examination.ts) gives it. */
@@ -101,7 +102,11 @@ export function leaseEntries(
       select workspace_id, campaign_id, starts_at, is_routed,
         ceil(${lease.limit}::float8 / count(*) over (partition by workspace_id)
           / (dense_rank() over (order by workspace_id) + dense_rank() over (order by workspace_id desc) - 1)) as share
-      from line where campaign_id <> all (${lease.halted ?? []}::uuid[])
+      -- A line in which nothing waits any more, and which is only remembered, has no share.
+      from line cross join lateral (
+        select from delivery_queue q
+        where ${isInLine(lease)} and q.due_at >= line.starts_at and q.due_at <= now() limit 1) first
+      where campaign_id <> all (${lease.halted ?? []}::uuid[])
         and workspace_id <> all (array(select id from workspaces where is_suspended))
     ), shared as materialized (
       select head.*, line.campaign_id from (select * from open_line order by random()) line
@@ -142,8 +147,9 @@ export function leaseEntries(
         -- Both moments are the database's: machines whose clocks differ agree.
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${JUDGED_SECONDS}) as is_stale
     )
-    select leased.*, r.version as routing_version, m.created_at, m.source, m.origin_id, m.from_email, m.localpart, m.domain, m.subject,
-      c.from_name, c.to_name, c.html, c.text, c.attachments, s.raw,
+    select leased.*, r.version as routing_version,
+      m.created_at, m.source, m.origin_id, m.from_email, m.localpart, m.domain, m.subject,
+      c.from_name, c.to_name, c.html, c.text, c.attachments, c.particulars, s.raw,
       c.message_id is not null and (c.submission_id is null or s.id is not null) as has_content
     from leased
     join messages m on m.workspace_id = leased.workspace_id and m.id = leased.message_id
@@ -211,7 +217,7 @@ export interface PassedOver extends Line {
   readonly ends_at: Date;
   /** How many messages those of `places` are. */
   readonly count: number;
-  /** Full lanes' recipient domains (LeaseOrder.saturated) in front of it, each with when the first of its messages was due. */
+  /** Recipient domains of full lanes (LeaseOrder.saturated), each with when the first of its messages was due. */
   readonly places: readonly string[];
   readonly due_at: readonly Date[];
 }

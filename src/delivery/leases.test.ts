@@ -145,6 +145,28 @@ test("a look that was slow although little stands in front remembers nothing, ei
   expect(await domainsOf(lease())).toEqual(["open.test"]);
 });
 
+test("when the places cannot be read a look goes on without them", async () => {
+  await wait([...mails(30, "full.test"), ...mails(30, "open.test")]);
+  const failing: Queryable = {
+    ...db,
+    rows: (statement, name) => (name ? db.rows(statement, name) : Promise.reject(new Error("too slow"))),
+  };
+  const look = () => domainsOf(starts.lease(failing, orderOf()));
+  expect([...(await look()), ...(await look()), ...(await look())]).toEqual(mails(30, "open.test"));
+});
+
+test("lines that are only remembered have no share of a batch", async () => {
+  for (let line = 0; line < 20; line++) await wait(["full.test"], { campaignId: newId() });
+  expect([...(await lease()), ...(await lease())]).toEqual([]);
+  await db.run(sql`delete from delivery_queue`);
+  const campaigns = [newId(), newId()];
+  for (const campaignId of campaigns) await wait(mails(30, "open.test"), { campaignId });
+  const batch = (await lease()).map(({ message_id }) => message_id);
+  const counts = await db.rows(sql`
+    select count(*)::integer from delivery_queue where message_id = any (${batch}) group by campaign_id`);
+  expect(counts).toEqual([{ count: 5 }, { count: 5 }]);
+});
+
 test("looks that are cheap remember nothing", async () => {
   starts = new LineStarts(2, clock);
   await wait(mails(30, "full.test"));

@@ -5,8 +5,10 @@
  * begins its next looks behind it; when one of those lanes has room again, at the first message for that one.
  *
  * Mail that gets in front of such a place, because a transaction or a clock was behind by more than five seconds, waits
- * until the places are read anew: after 10 seconds, or after twenty times as long as reading takes, a minute at most.
+ * until the places are read anew: after 10 seconds, or after twenty times as long as reading takes, a minute at most, and
+ * as long as that reading takes.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import type { Queryable } from "../platform/database/pool.ts";
 import {
   type LeasedMessage,
@@ -26,6 +28,8 @@ const SHORTEST_MS = 10_000;
 const LONGEST_MS = 60_000;
 /** Reading takes no more than the twentieth part of the time, unless that takes more than LONGEST_MS. */
 const SHARE = 20;
+/** So long a look waits for a reading: password resets must not stand behind one. */
+const PATIENCE_MS = 500;
 /** Lines are known for so long, also when nothing waits in them any more. */
 const KNOWN_MS = 600_000;
 
@@ -39,6 +43,8 @@ export class LineStarts {
   #mayReadAt = 0;
   #knownUntil = 0;
   #wasDear = false;
+  /** Under way; what was remembered before holds until it has ended. */
+  #reading: Promise<void> | undefined;
 
   /** `now` is in milliseconds. */
   constructor(dearMs = DEAR_LOOK_MS, now: () => number = () => performance.now()) {
@@ -47,23 +53,36 @@ export class LineStarts {
   }
 
   async lease(db: Queryable, order: LeaseOrder): Promise<LeasedMessage[]> {
-    if (this.#now() >= (this.#wasDear ? Math.min(this.#mayReadAt, this.#until) : this.#until)) {
-      await this.#read(db, order);
-    }
+    this.#readWhenDue(db, order);
+    if (this.#reading) await Promise.race([this.#reading, delay(PATIENCE_MS, undefined, { ref: false })]);
     const starts = startsOf(this.#passed, new Set(order.saturated));
     const asked = this.#now();
-    const messages = await leaseEntries(db, order, starts);
-    this.#wasDear = this.#now() - asked >= this.#dearMs;
-    return messages;
+    try {
+      return await leaseEntries(db, order, starts);
+    } finally {
+      // A look that the database broke off for its length was dear, too.
+      this.#wasDear = this.#now() - asked >= this.#dearMs;
+    }
   }
 
-  async #read(db: Queryable, order: LeaseOrder): Promise<void> {
+  #readWhenDue(db: Queryable, order: LeaseOrder): void {
     const asked = this.#now();
+    if (this.#reading || asked < (this.#wasDear ? Math.min(this.#mayReadAt, this.#until) : this.#until))
+      return;
     const known = asked < this.#knownUntil ? this.#passed : [];
-    this.#passed = [];
-    if (!this.#wasDear && known.length === 0) return;
+    if (!this.#wasDear && known.length === 0) {
+      this.#passed = [];
+      return;
+    }
     if (known.length === 0) this.#knownUntil = asked + KNOWN_MS;
-    const passed = await listPassedOver(db, order, known);
+    this.#reading = this.#read(db, order, known, asked).finally(() => {
+      this.#reading = undefined;
+    });
+  }
+
+  /** Never rejects: of a database that is away the look itself will tell. */
+  async #read(db: Queryable, order: LeaseOrder, known: readonly PassedOver[], asked: number): Promise<void> {
+    const passed = await listPassedOver(db, order, known).catch((): PassedOver[] => []);
     const read = this.#now();
     const isDear = read - asked >= this.#dearMs * DEAR_READING;
     this.#passed = passed.filter(({ count }) => isDear || count >= FEW);

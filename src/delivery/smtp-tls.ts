@@ -16,8 +16,9 @@ export interface TlsOutcome {
 }
 
 /**
- * What a recipient's domain demands of TLS with one of its hosts. DANE without records that say anything demands TLS
- * with whoever answers (RFC 7672 section 2.2); its `host` is the name with the records. A policy in `testing` demands nothing: it is noted how it would have done.
+ * What a recipient's domain demands of TLS with one of its hosts. DANE names the host that has the records; where these
+ * say nothing it demands TLS with whoever answers (RFC 7672 section 2.2). A policy in `testing` demands nothing: it is
+ * noted how it would have done.
  */
 export type TlsDemand =
   | { readonly by: "dane"; readonly host: string; readonly records: readonly TlsaRecord[] }

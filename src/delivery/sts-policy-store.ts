@@ -50,11 +50,12 @@ export async function keepStsPolicy(
     set id = excluded.id, mode = excluded.mode, mx = excluded.mx, max_age_seconds = excluded.max_age_seconds,
       fetched_at = excluded.fetched_at
     where sts_policies.fetched_at <= excluded.fetched_at`);
-  // What another machine is just working at is left to it: nobody waits for anybody here.
+  // What another machine is just working at is left to it: nobody waits for anybody here. Counted first, sorted only then.
   await db.run(sql`
     delete from sts_policies where domain in (
       select domain from sts_policies
       where ${expiry} <= ${fetchedAt}
-        or domain in (select domain from sts_policies order by fetched_at desc, domain offset ${most})
+        or (select count(*) from sts_policies) > ${most}
+          and domain in (select domain from sts_policies order by fetched_at desc, domain offset ${most})
       for update skip locked)`);
 }

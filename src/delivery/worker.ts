@@ -36,7 +36,7 @@ import { WarmUpAllowances } from "./warm-up-allowances.ts";
 const JOURNALS = "journals";
 
 export interface WorkerOptions
-  extends Pick<DispatcherOptions, "examine" | "findHalted" | "onMoved" | "onConclusion"> {
+  extends Pick<DispatcherOptions, "examine" | "findHalted" | "onMoved" | "onConclusion" | "onLook"> {
   readonly config: Config;
   readonly db: Database;
   readonly clock: Clock;
@@ -53,7 +53,7 @@ export interface WorkerOptions
 }
 
 export async function startDeliveryWorker(options: WorkerOptions): Promise<Dispatcher> {
-  const { config, db, clock, log, examine, findHalted, onMoved, onConclusion } = options;
+  const { config, db, clock, log, examine, findHalted, onMoved, onConclusion, onLook } = options;
   const desk = config.SMS_GATEWAY_URL === null ? null : openReceiptDesk({ db, clock, log, onMoved });
   const composing: ComposeOptions = {
     findIdentity: rememberIdentities(options.findIdentity),
@@ -73,6 +73,7 @@ export async function startDeliveryWorker(options: WorkerOptions): Promise<Dispa
     findHalted,
     onMoved,
     ...(onConclusion && { onConclusion }),
+    ...(onLook && { onLook }),
   });
   return {
     workerId: dispatcher.workerId,

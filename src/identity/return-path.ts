@@ -22,6 +22,16 @@ export async function returnPathHosts(
   return asked.map(({ domain }, position) => (ready[position] ? customReturnPathHost(domain) : bounceDomain));
 }
 
+/** Of a domain whose own leads to us; null for every other. */
+export async function ownReturnPathHost(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+): Promise<string | null> {
+  const [isReady = false] = await listCustomReturnPaths(db, [{ workspaceId, domain }]);
+  return isReady ? customReturnPathHost(domain) : null;
+}
+
 export async function returnPathHost(
   db: Queryable,
   workspaceId: WorkspaceId,

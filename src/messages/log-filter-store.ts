@@ -16,11 +16,6 @@ export interface LogFilter {
   readonly origin?: { readonly id: string; readonly first: string; readonly last: string } | undefined;
 }
 
-export interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
-
 /** Messages that a delivery worker holds: they show as being sent (states.ts). There are few. */
 export const heldSql = (workspaceId: WorkspaceId): Sql => sql`array(
   select message_id from delivery_queue where workspace_id = ${workspaceId} and leased_by is not null)`;

@@ -81,13 +81,29 @@ test("fewer than are looked at are searched to the end", async () => {
   expect({ total, since }).toEqual({ total: 1_111, since: null });
 });
 
-test("a whole address is found wherever it is, in any case, and is nobody else's", async () => {
+test("a whole address is found wherever it is, in any case", async () => {
   expect((await search("PERSON.10@A.test")).total).toBe(1);
   await db.run(sql`update messages set status = 'delivered' where localpart = 'Person.11'`);
   expect((await search("person.11@a.test")).total).toBe(1);
   expect((await search("person.11@a.test", { source: "platform" })).total).toBe(1);
   expect((await search("person.11@a.test", { source: "api" })).total).toBe(0);
   expect((await search("person.11@a.test", { status: "queued" })).total).toBe(0);
+});
+
+test("a whole address that ends others' finds these among the newest, too, and every message once", async () => {
+  const ends = `${MESSAGES}@a.test`;
+  await db.run(sql`
+    update messages set localpart = case when localpart = 'Person.12' then ${String(MESSAGES)} else localpart end,
+      status = 'delivered'
+    where localpart in ('Person.12', ${`Person.${MESSAGES}`}, ${`Person.${MESSAGES - 1}`})`);
+  const [newest, oldest] = [await search(ends), await search("person.13@a.test")];
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from messages where localpart in (${String(MESSAGES)}, ${`Person.${MESSAGES}`}) order by id desc`);
+  expect(newest).toMatchObject({ ids: rows.map(({ id }) => id), total: 2 });
+  const second = await searchMessages(db, workspaceId, { email: ends }, { limit: 1, offset: 1 });
+  expect(second).toMatchObject({ ids: [rows[1]?.id], total: 2 });
+  expect(newest.since).toEqual(oldest.since);
+  expect(await search(ends, { status: "delivered" })).toMatchObject({ total: 2, since: null });
 });
 
 test("nothing of another workspace is found", async () => {

@@ -3,11 +3,12 @@
  * counters (counters/), and so is where a deep page begins.
  */
 import sql, { empty, raw, type Sql } from "sql-template-tag";
+import type { Page } from "../platform/database/page.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "../platform/ids.ts";
 import { columnsSql, eighthOf, quarterOf } from "./counters/notes-store.ts";
 import { countedByTimeSql, type Span } from "./counters/times-store.ts";
-import { filteredSql, heldSql, heldStatuses, type LogFilter, type Page } from "./log-filter-store.ts";
+import { filteredSql, heldSql, heldStatuses, type LogFilter } from "./log-filter-store.ts";
 import { storedStatuses } from "./states.ts";
 
 /** From here on rows are not skipped one by one. */

@@ -10,12 +10,12 @@ import { countMessages, findPage } from "./log-store.ts";
 
 export const recipientField = textField(
   320,
-  `Only recipients whose whole address this is, in any case; or, when nobody's is, whose address contains it, among the newest ${MOST_SEARCHED.toLocaleString("en-US")} messages that the other filters leave.`,
+  `Only recipients whose address contains this, in any case, among the newest ${MOST_SEARCHED.toLocaleString("en-US")} messages that the other filters leave; and all that went to the one whose whole address it is.`,
 );
 
 export const SearchedSince = nullable({
   ...Timestamp,
-  description: "Older messages were not searched for the address; null when all were.",
+  description: "Older messages were not searched for parts of addresses; null when all were.",
 });
 
 /** A page, newest first. */

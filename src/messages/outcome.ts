@@ -58,6 +58,12 @@ export interface Outcome {
   readonly tls: TlsNote | null;
 }
 
+/**
+ * RFC 3463: "other or undefined mail system status". Without a reply code beside it, it is our own word for a fault of
+ * ours: the mail could not be composed, or a program error ended it. What was taken for such a mail is given back.
+ */
+export const OUR_FAULT = "5.3.0";
+
 /** For news that says nothing of these. */
 export const unclassified = {
   classification: null,

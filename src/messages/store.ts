@@ -1,5 +1,6 @@
 /** The SQL of the message log. The log is written at acceptance (here) and by the door (door.ts), nowhere else. */
 import sql, { type Sql } from "sql-template-tag";
+import type { HeaderField } from "../mail/header.ts";
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "../platform/database/array-values.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
@@ -14,6 +15,17 @@ export interface StoredAttachment {
   readonly content_type: string;
   readonly disposition: "attachment" | "inline";
   readonly content_id: string | null;
+}
+
+/** What sets a message apart from other mail of its sender. */
+export interface Particulars {
+  /** Beside those that every message has. */
+  readonly headers: readonly HeaderField[];
+  /** Host of the envelope sender, where it is not that of From's domain. */
+  readonly return_path_host: string | null;
+  /** The way out, where one is chosen; the address goes before the rule. */
+  readonly sending_ip: string | null;
+  readonly routing_rule_id: string | null;
 }
 
 /** A complete message as a client handed it in over SMTP: stored once for all of its recipients. */
@@ -43,6 +55,7 @@ export interface NewMessage {
   readonly attachments: readonly StoredAttachment[];
   /** In place of html, text and attachments. */
   readonly submission?: Submission;
+  readonly particulars?: Particulars;
   readonly bounceEmail: string | null;
   readonly requestId: string | null;
   readonly createdAt: Date;
@@ -97,14 +110,15 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
         error_message
     ), contents as (
       insert into message_contents (workspace_id, message_id, from_name, to_name, html, text, attachments,
-        bounce_email, submission_id)
+        bounce_email, particulars, submission_id)
       select * from unnest(
         ${workspaces}::uuid[], ${ids}::uuid[], ${texts((message) => message.fromName)}::text[],
         ${texts((message) => message.toName)}::text[], ${texts((message) => message.html)}::text[],
         ${texts((message) => message.text)}::text[], ${texts(attachmentsJson)}::text[]::jsonb[],
-        ${texts((message) => message.bounceEmail)}::text[],
+        ${texts((message) => message.bounceEmail)}::text[], ${texts(particularsJson)}::text[]::jsonb[],
         ${uuids((message) => message.submission?.id ?? null)}::uuid[])
-        as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email, submission_id)
+        as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email, particulars,
+          submission_id)
       where ${condition} and ${isKept}
       returning submission_id
     ), submitted as (
@@ -157,6 +171,10 @@ export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
 
 function attachmentsJson(message: NewMessage): string | null {
   return message.attachments.length === 0 ? null : JSON.stringify(message.attachments);
+}
+
+function particularsJson({ particulars }: NewMessage): string | null {
+  return particulars === undefined ? null : JSON.stringify(particulars);
 }
 
 export interface MessageRow {

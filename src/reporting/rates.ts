@@ -16,12 +16,12 @@ export function deliveredOf({ delivered, complained }: StatusCounts): number {
   return delivered + complained;
 }
 
-/** From 0 to 1; 0 of nothing. */
+/** From 0 to 1; 0 of nothing. Mail that was opened and then came back is a part of a whole that it has left. */
 export function fraction(part: number, whole: number): number {
-  return whole === 0 ? 0 : part / whole;
+  return whole === 0 ? 0 : Math.min(1, part / whole);
 }
 
 /** From 0 to 100, with two decimals; 0 of nothing. */
 export function percent(part: number, whole: number): number {
-  return whole === 0 ? 0 : Number(((100 * part) / whole).toFixed(2));
+  return Number((100 * fraction(part, whole)).toFixed(2));
 }

@@ -3,7 +3,7 @@
  * because its recipient is suppressed by now or its campaign was cancelled; or our program failed at it. Only what was
  * never tried is given back: who has a mail server could else take a mail, ask for it again later, and cancel it then.
  */
-import type { MovedMessage } from "../messages/outcome.ts";
+import { type MovedMessage, OUR_FAULT } from "../messages/outcome.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { noteGivenBack } from "./give-back-store.ts";
 
@@ -25,13 +25,7 @@ function isMetered({ source, isSms }: Ended): boolean {
 
 const unsent: ReadonlySet<string> = new Set(["suppressed", "cancelled"]);
 
-/**
- * RFC 3463: "other or undefined mail system status". Without a reply it is our own word: the mail could not be composed, or
- * a program error ended it (delivery/dispatcher.ts). Nothing that a server or a DNS of somebody else says, or does not
- * say, is a fault of ours.
- */
-const OUR_FAULT = "5.3.0";
-
+/** Nothing that a server or a DNS of somebody else says, or does not say, is a fault of ours. */
 function isUnused({ status, code, enhancedCode }: Ended): boolean {
   return unsent.has(status) || (status === "failed" && code === null && enhancedCode === OUR_FAULT);
 }

@@ -9,18 +9,18 @@ import { insertQueuedSql, type MessageOrigin } from "../messages/store.ts";
 import { takeMadeSql } from "./allowance.ts";
 
 /**
- * The rows of `asked`, each with what keeps mail from this person (`cause`), or null. `asked` is a relation that verdictOn
- * understands, with the `status` that counts. An address that bounced takes no mail; who is unreachable has no telephone
- * number for an SMS.
+ * The rows of `people`, each with what keeps mail from this person (`cause`), or null. `people` is a relation with
+ * subscriber_id, the `status` that counts, and what verdictOn asks for. An address that bounced takes no mail; who is
+ * unreachable has no telephone number for an SMS.
  */
-export const judgedSql = (unreachable: readonly string[] = []): Sql => sql`(
+export const judgedSql = (people: Sql, unreachable: readonly string[] = []): Sql => sql`(
   select asked.*, case
       when asked.status = 'unsubscribed' then 'unsubscribed'
       when asked.status = 'bounced' then 'invalid'
       when asked.status <> 'active' or verdict.reason is not null then 'suppressed'
       when asked.domain not like '%_.%_' or asked.subscriber_id = any (${[...unreachable]}::uuid[]) then 'invalid'
       end as cause
-  from asked left join ${verdictOn(sql`asked`)} as verdict on true)`;
+  from ${people} asked left join ${verdictOn(sql`asked`)} as verdict on true)`;
 
 /** What the mail of one step has in common. */
 export interface Making extends MessageOrigin {
@@ -34,6 +34,9 @@ export interface Making extends MessageOrigin {
 /**
  * Makes `mail` of the people `chosen` (a relation with subscriber_id, address and domain): its columns with id and
  * localpart, in the order of people and of ids. SMS take nothing from the allowance for emails.
+ *
+ * To stand in the caller's `with`, which must not hold these names itself: `mail` and `by_domain` (domain, queued), which
+ * the caller may read, and `log`, `notes`, `queue` and `meter`, which only write and have no rows.
  */
 export function makeMailSql(chosen: Sql, { messageIds, ...making }: Making): Sql {
   const { workspaceId, originId, bytes, expiresAt, createdAt, isSms = false } = making;

@@ -7,7 +7,7 @@
  * whether a person pressed the button or a mail program did (one-click, RFC 8058).
  */
 import type { KeyObject } from "node:crypto";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Engagement } from "../messages/engagement.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
@@ -27,13 +27,7 @@ import {
   type TrackedMail,
 } from "./tokens.ts";
 import { type OnUnsubscribed, unsubscribe } from "./unsubscribe.ts";
-import {
-  sendInvalid,
-  sendQuestion,
-  sendTrouble,
-  sendUnsubscribed,
-  sendWrongMethod,
-} from "./unsubscribe-page.ts";
+import { sendInvalid, sendQuestion, sendTrouble, sendUnsubscribed } from "./unsubscribe-page.ts";
 
 /** 1×1, transparent. */
 const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
@@ -97,7 +91,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
       return sendTrouble(reply);
     });
     // Wildcards, because a parameter that is too long would be answered by the router.
-    for (const path of Object.values(paths)) refuseAllElse(pages, path);
+    for (const path of Object.values(paths)) takeBarePath(pages, path);
 
     pages.get<Token>(`${paths.open}*`, async (request, reply) => {
       const rest = request.params["*"];
@@ -185,18 +179,10 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
   };
 }
 
-/** An address without a token, and methods that its path does not take. */
-function refuseAllElse(pages: FastifyInstance, path: string): void {
-  const used = path === paths.unsubscribe ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
-  const refuseMethod = async (_request: FastifyRequest, reply: FastifyReply) =>
-    sendWrongMethod(reply, used.join(", "));
-  const unused = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"].filter((method) => !used.includes(method));
-  // A wildcard stands for something: by itself it would leave the bare path to nobody.
-  pages.route({ method: used, url: path, handler: async (_request, reply) => sendInvalid(reply) });
-  for (const url of [path, `${path}*`]) {
-    // Refused before the body is read.
-    pages.route({ method: unused, url, onRequest: refuseMethod, handler: refuseMethod });
-  }
+/** An address without a token. A wildcard stands for something: by itself it would leave the bare path to nobody. */
+function takeBarePath(pages: FastifyInstance, path: string): void {
+  const method = path === paths.unsubscribe ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
+  pages.route({ method, url: path, handler: async (_request, reply) => sendInvalid(reply) });
 }
 
 /** RFC 8058 section 3.1: a form with this one field, urlencoded or multipart. */

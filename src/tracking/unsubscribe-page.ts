@@ -47,15 +47,6 @@ export function sendInvalid(reply: FastifyReply): FastifyReply {
   );
 }
 
-export function sendWrongMethod(reply: FastifyReply, allow: string): FastifyReply {
-  return sendPage(
-    reply.header("Allow", allow),
-    405,
-    "This address is for reading",
-    html`<p>It takes no other requests than ${allow}.</p>`,
-  );
-}
-
 export function sendTrouble(reply: FastifyReply): FastifyReply {
   return sendPage(
     reply.header("Retry-After", "5"),

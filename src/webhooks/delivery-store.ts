@@ -1,6 +1,7 @@
 /** The table of deliveries: outbox, queue and log in one. */
 import sql, { empty } from "sql-template-tag";
 import { lockKey } from "../platform/database/advisory-lock.ts";
+import type { Page } from "../platform/database/page.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "../platform/ids.ts";
 import { TEST_EVENT } from "./catalogue.ts";
@@ -111,7 +112,7 @@ export function listDeliveries(
   db: Queryable,
   workspaceId: WorkspaceId,
   webhookId: string,
-  { status, limit, offset }: { status: DeliveryStatus | undefined; limit: number; offset: number },
+  { status, limit, offset }: Page & { readonly status: DeliveryStatus | undefined },
 ): Promise<DeliveryRow[]> {
   if (offset >= MOST_COUNTED) return Promise.resolve([]);
   return db.rows(sql`

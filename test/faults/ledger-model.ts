@@ -153,7 +153,8 @@ export function meterOf(model: Model, kind: Kind, now: number): Meter {
   return meter;
 }
 
-function includedIn(model: Model, kind: Kind, now: number): number {
+/** What the plan includes, and what a bigger one has covered in the period. */
+export function includedIn(model: Model, kind: Kind, now: number): number {
   return Math.max(
     modelPlans[inForce(model, now)?.plan ?? model.plan].allowance[kind],
     meterOf(model, kind, now).covered,
@@ -174,7 +175,7 @@ function take(model: Model, kind: Kind, wanted: number, now: number): number {
   const included = includedIn(model, kind, now);
   const isPaying = isPayingIn(model, now);
   for (let taken = 0; taken < wanted; taken++) {
-    if (meter.used >= included) {
+    if (meter.used - Number(meter.paid / rates[kind]) >= included) {
       if (!isPaying || model.balance < rates[kind]) return taken;
       model.balance -= rates[kind];
       meter.paid += rates[kind];

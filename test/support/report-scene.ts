@@ -24,6 +24,8 @@ export interface ReportScene {
   readonly get: (path: string) => Promise<ApiAnswer["body"]>;
   /** Accepts a message and, unless it stays queued, tells what became of it. @returns its id */
   readonly send: (status: Outcome["status"] | "queued", told?: Told) => Promise<string>;
+  /** What becomes of it later, such as a bounce of what was delivered. */
+  readonly tell: (messageId: string, status: Outcome["status"], time: Date) => Promise<unknown>;
 }
 
 export async function reportScene(service: TestService): Promise<ReportScene> {
@@ -51,6 +53,7 @@ export async function reportScene(service: TestService): Promise<ReportScene> {
   return {
     workspaceId,
     call,
+    tell,
     async get(path) {
       const { status, body } = await call("GET", path);
       if (status !== 200) throw new Error(`GET ${path} answered ${status}: ${body.error}`);

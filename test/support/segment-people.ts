@@ -53,8 +53,23 @@ export const cities = [
   "\n",
 ];
 /** In Santiago 6 September 2026 begins at one, which is 04:00 in UTC. */
-export const days = ["2026-09-05", "2026-09-06", "2026-09-07", "2026-11-01", "2025-11-20", "2028-02-29"];
-export const instants = ["2026-09-06T04:00:00.000Z", "2026-09-06T03:59:59.999Z", "2026-11-01T12:00:00.000Z"];
+export const days = [
+  "2026-09-05",
+  "2026-09-06",
+  "2026-09-07",
+  "2026-11-01",
+  "2025-11-20",
+  "2028-02-29",
+  "0001-01-01",
+  "9999-12-31",
+];
+export const instants = [
+  "2026-09-06T04:00:00.000Z",
+  "2026-09-06T03:59:59.999Z",
+  "2026-11-01T12:00:00.000Z",
+  "0001-01-01T00:00:00.000Z",
+  "9999-12-31T23:59:59.999Z",
+];
 export const colours = ["red", "Green", "BLUE"];
 
 /** Values of custom fields, odd ones among them; the key stays away where there is none. */

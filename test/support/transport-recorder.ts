@@ -90,6 +90,7 @@ export function leased(localpart: string, change: Partial<LeasedMessage> = {}): 
     html: null,
     text: "Hello",
     attachments: null,
+    particulars: null,
     raw: null,
     has_content: true,
     is_stale: false,

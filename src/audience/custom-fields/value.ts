@@ -71,7 +71,7 @@ function readNumber(value: unknown): Reading {
 }
 
 const dateForm =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2}))?$/i;
+  /^((?!0000)\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2}))?$/i;
 const wantedDate = "must be a date such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z";
 
 function readDate(value: unknown): Reading {
@@ -83,9 +83,9 @@ function readDate(value: unknown): Reading {
   if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return refused(wantedDate);
   if (time === undefined) return ok(text);
   const instant = new Date(`${year}-${month}-${day}T${time}${zone}`.toUpperCase());
-  // A zone may push the last day of the year 9999 out of the form.
-  if (Number.isNaN(instant.getTime()) || instant.getUTCFullYear() > 9999) return refused(wantedDate);
-  return ok(instant.toISOString());
+  // A zone may push the first day of the year 1, and the last of 9999, out of these years.
+  const utcYear = instant.getUTCFullYear();
+  return utcYear >= 1 && utcYear <= 9999 ? ok(instant.toISOString()) : refused(wantedDate);
 }
 
 function readEmail(value: unknown): Reading {

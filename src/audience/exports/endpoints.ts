@@ -1,12 +1,12 @@
 /** Writing the people of a list to a CSV file. */
 import { type Static, Type } from "typebox";
 import type { Database } from "../../platform/database/pool.ts";
-import { ApiError, invalid } from "../../platform/errors.ts";
+import { invalid } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { omittable } from "../../platform/http/shapes.ts";
 import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
-import { JobStarted, startJob } from "../../platform/jobs/queue.ts";
-import { countOpenJobs } from "../../platform/jobs/store.ts";
+import { JobStarted, requireFewOpen, startJob } from "../../platform/jobs/queue.ts";
+import { lockStart } from "../../platform/jobs/store.ts";
 import { listFieldsInForce } from "../custom-fields/store.ts";
 import { requireMailingList } from "../mailing-lists/store.ts";
 import { findSegment } from "../segments/store.ts";
@@ -14,8 +14,6 @@ import { subscribers } from "../subscribers/resource.ts";
 import { subscriberStatuses } from "../subscribers/status.ts";
 import { EXPORT_JOB, type ExportInput } from "./export-job.ts";
 
-/** Exports of a workspace that wait or are under way. */
-const MOST_OPEN = 50;
 const MOST_FIELDS = 500;
 
 const ExportRequest = Type.Object(
@@ -35,7 +33,7 @@ const ExportRequest = Type.Object(
 );
 
 export function exportEndpoints({ db }: { db: Database }): Endpoint[] {
-  const needs = need(subscribers, "read");
+  const needs = need(subscribers, "write");
   return [
     endpoint({
       id: "exportSubscribers",
@@ -52,13 +50,11 @@ export function exportEndpoints({ db }: { db: Database }): Endpoint[] {
       async handle({ caller: { workspaceId }, params, body }) {
         await requireMailingList(db, workspaceId, params.id);
         const input = await readRequest(db, workspaceId, params.id, body);
-        if ((await countOpenJobs(db, workspaceId, EXPORT_JOB)) >= MOST_OPEN) {
-          throw new ApiError(
-            "CONFLICT",
-            `${MOST_OPEN} exports are waiting or under way: start this one later`,
-          );
-        }
-        return startJob(db, workspaceId, { type: EXPORT_JOB, needs, input });
+        return db.transaction(async (tx) => {
+          await lockStart(tx, workspaceId, EXPORT_JOB);
+          await requireFewOpen(tx, workspaceId, EXPORT_JOB, "exports");
+          return startJob(tx, workspaceId, { type: EXPORT_JOB, needs, input });
+        });
       },
     }),
   ];

@@ -1,20 +1,17 @@
 /** Putting people on a list from a CSV file. */
 import { Type } from "typebox";
 import type { Database } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { fileField } from "../../platform/http/uploads.ts";
 import { newId } from "../../platform/ids.ts";
 import { moveToJob } from "../../platform/jobs/files.ts";
-import { JobStarted, startJob } from "../../platform/jobs/queue.ts";
-import { countOpenJobs } from "../../platform/jobs/store.ts";
+import { JobStarted, requireFewOpen, startJob } from "../../platform/jobs/queue.ts";
+import { lockStart } from "../../platform/jobs/store.ts";
 import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 
 const MOST_BYTES = 50 * 1024 * 1024;
-/** Imports of a workspace that wait or are under way, each with a file on the disk. */
-const MOST_OPEN = 50;
 
 const ImportForm = Type.Object(
   {
@@ -61,12 +58,6 @@ export function importEndpoints({ db, dataDir }: { db: Database; dataDir: string
       errors: ["CONFLICT"],
       async handle({ caller: { workspaceId }, params, body }) {
         await requireMailingList(db, workspaceId, params.id);
-        if ((await countOpenJobs(db, workspaceId, IMPORT_JOB)) >= MOST_OPEN) {
-          throw new ApiError(
-            "CONFLICT",
-            `${MOST_OPEN} imports are waiting or under way: start this one later`,
-          );
-        }
         const id = newId();
         const input: ImportInput = {
           mailing_list_id: params.id,
@@ -75,9 +66,11 @@ export function importEndpoints({ db, dataDir }: { db: Database; dataDir: string
           resubscribe: body.resubscribe ?? false,
           trigger_autoresponders: body.trigger_autoresponders ?? false,
         };
-        await moveToJob(dataDir, id, body.csvFile.path);
         return db.transaction(async (tx) => {
           await lockMailingList(tx, workspaceId, params.id);
+          await lockStart(tx, workspaceId, IMPORT_JOB);
+          await requireFewOpen(tx, workspaceId, IMPORT_JOB, "imports");
+          await moveToJob(dataDir, id, body.csvFile.path);
           return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input });
         });
       },

@@ -419,7 +419,7 @@ it("imports at once, of the same people to one list, end with each of them once"
   expect(await findMiscounts(database)).toEqual([]);
 });
 
-it("an import is refused while 50 of them are open, those that are under way among them", async () => {
+it("an import is refused while 50 of them are open, those under way among them, also by callers at once", async () => {
   const list = await newList();
   const ids = Array.from({ length: 50 }, newId);
   await database.run(sql`
@@ -428,6 +428,7 @@ it("an import is refused while 50 of them are open, those that are under way amo
   const refused = await upload(list, "Email\na@open.example\n");
   expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
   await database.run(sql`update jobs set status = 'completed' where id = ${ids[0]}`);
-  expect((await upload(list, "Email\na@open.example\n")).status).toBe(202);
+  const last = await Promise.all([1, 2, 3, 4].map(() => upload(list, "Email\na@open.example\n")));
+  expect(last.filter(({ status }) => status === 202)).toHaveLength(1);
   await database.run(sql`delete from jobs where id = any(${ids}::uuid[])`);
 });

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { addPeople, findMiscounts, newList } from "../../../test/support/audience.ts";
+import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 
 const service = await startService();
@@ -103,6 +104,28 @@ test("a deleted list takes its members, fields and figures along; people of othe
     expect(rowCount, table).toBe(0);
   }
   expect(await findMiscounts(database)).toEqual([]);
+});
+
+test("campaigns keep the name of a list that is deleted, also those that were never begun", async () => {
+  const [list, other] = await Promise.all([create({ name: "Club" }), create({ name: "Shop" })]);
+  const [draft, rewritten] = [
+    await newCampaign(database, workspaceId, list.id),
+    await newCampaign(database, workspaceId, list.id),
+  ];
+  expect((await service.call("DELETE", `/mailing-lists/${list.id}`)).status).toBe(200);
+  const named = async (id: string) =>
+    (await service.call("GET", `/campaigns/${id}`)).body.data.mailing_list_name;
+  expect(await named(draft)).toBe("Club");
+  await verifyShop(database, workspaceId);
+  const put = await service.call("PUT", `/campaigns/${rewritten}`, {
+    name: "June",
+    subject: "News",
+    from_email: "news@shop.test",
+    mailing_list_id: other.id,
+    html_content: "<p>Hello</p>",
+  });
+  expect(put.status, put.body.error).toBe(200);
+  expect(await named(rewritten)).toBe("Shop");
 });
 
 test("whoever joins while a list is deleted is either on it no more or told that there is none", async () => {

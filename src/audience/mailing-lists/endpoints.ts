@@ -70,6 +70,8 @@ export interface ListCampaigns {
   latest(db: Queryable, workspaceId: WorkspaceId): Promise<ReadonlyMap<string, LastCampaign>>;
   /** Says what writes to the list, and what to do about it first; undefined when nothing does. */
   userOf(db: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<string | undefined>;
+  /** Lets campaigns to a list that is about to go keep its name. */
+  keepName(tx: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<void>;
 }
 
 interface Dependencies {
@@ -209,6 +211,7 @@ async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: W
     await removeLatecomers(tx, workspaceId, id, clock.now());
     await removeLateListsScopedTo(tx, workspaceId, id);
     await removeCounters(tx, workspaceId, id);
+    await campaigns.keepName(tx, workspaceId, id);
     await removeMailingList(tx, workspaceId, id);
   });
   return { id, deleted: true } as const;

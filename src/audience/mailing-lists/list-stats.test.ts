@@ -64,6 +64,12 @@ test.each([
   expect(healthScore(rates)).toBe(score);
 });
 
+test("no rate is above 1 when the mail of days before the window comes back in it", () => {
+  const late = day("2026-03-01", { sent_count: 2, delivered_count: 1, bounce_count: 3, engaged_count: 4 });
+  const rates = { bounce_rate: 1, engagement_rate: 1, complaint_rate: 0 };
+  expect(listStats("l", ["2026-03-01"], [late], null)).toMatchObject(rates);
+});
+
 test("a list that was sent nothing is in good health", () => {
   expect(listStats("l", [], [day("2026-03-01", { subscribed: 1 })], null).health_score).toBe(100);
 });

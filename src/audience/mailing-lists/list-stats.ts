@@ -92,8 +92,9 @@ function growthOf({ subscribed, unsubscribed, bounced, complained }: ListDay): n
   return subscribed - unsubscribed - bounced - complained;
 }
 
+/** Never above 1: what happens on a day may concern mail of days before the window. */
 function fraction(part: number, whole: number): number {
-  return whole === 0 ? 0 : part / whole;
+  return whole === 0 ? 0 : Math.min(1, part / whole);
 }
 
 /** Where Amazon SES pauses a sender. */

@@ -77,7 +77,13 @@ const texts = [...names, ...domains, ...cities, ...colours]
   .flatMap((text) => [text, text.slice(0, 2), text.slice(-3)])
   .concat(oddTexts)
   .filter((text) => text.trim() !== "");
-const times = ["2026-09-06T00:30:00", "2026-10-22 12:00:00.5Z", "2026-11-01T09:00:00-03:00"];
+const times = [
+  "2026-09-06T00:30:00",
+  "2026-10-22 12:00:00.5Z",
+  "2026-11-01T09:00:00-03:00",
+  "9999-12-31T23:00:00",
+  "0001-01-01T00:00:00+12:00",
+];
 const numbers = [0, -1.5, 3, 0.1, 9.99, 1e15, 1, 10, 30, 36_500];
 
 /** Whatever any operator may want. What it does not, it refuses, and then it is not asked. */

@@ -56,7 +56,7 @@ export const dateKind = kind<Date, DateSource>("a date", {
 });
 
 const momentForm =
-  /^([12]\d{3}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
+  /^((?!0000)\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
 
 /** A day, or a time; without an offset it is one of the time zone. Undefined when there is no such time. */
 function readMoment(value: unknown, timeZone: string): Date | undefined {
@@ -102,6 +102,8 @@ export function columnDates(column: Sql): DateSource {
  */
 export function customDates(name: string, { timeZone }: Moment): DateSource {
   const held = sql`(s.custom_fields ->> ${name}::text) collate "C"`;
+  const dayText = (day: Temporal.PlainDate) => comparable(day.toString());
+  const instantText = (moment: Date) => comparable(moment.toISOString());
   /** The first day that does not begin before the moment. */
   const firstFrom = (moment: Date) => {
     const day = dayOf(moment, timeZone);
@@ -109,21 +111,24 @@ export function customDates(name: string, { timeZone }: Moment): DateSource {
   };
   return (range) => {
     const ofDay = bounded(range, {
-      from: (moment) => sql`${held} >= ${firstFrom(moment).toString()}`,
-      after: (moment) => sql`${held} > ${dayOf(moment, timeZone).toString()}`,
-      before: (moment) => sql`${held} < ${firstFrom(moment).toString()}`,
-      to: (moment) => sql`${held} <= ${dayOf(moment, timeZone).toString()}`,
+      from: (moment) => sql`${held} >= ${dayText(firstFrom(moment))}`,
+      after: (moment) => sql`${held} > ${dayText(dayOf(moment, timeZone))}`,
+      before: (moment) => sql`${held} < ${dayText(firstFrom(moment))}`,
+      to: (moment) => sql`${held} <= ${dayText(dayOf(moment, timeZone))}`,
     });
     const ofInstant = bounded(range, {
-      from: (moment) => sql`${held} >= ${moment.toISOString()}`,
-      after: (moment) => sql`${held} > ${moment.toISOString()}`,
-      before: (moment) => sql`${held} < ${moment.toISOString()}`,
-      to: (moment) => sql`${held} <= ${moment.toISOString()}`,
+      from: (moment) => sql`${held} >= ${instantText(moment)}`,
+      after: (moment) => sql`${held} > ${instantText(moment)}`,
+      before: (moment) => sql`${held} < ${instantText(moment)}`,
+      to: (moment) => sql`${held} <= ${instantText(moment)}`,
     });
     return sql`case when ${held} like '____-__-__' then ${ofDay}
       when ${held} like '____-__-__T__:__:__.___Z' then ${ofInstant} end`;
   };
 }
+
+/** ISO 8601 writes years beyond 9999 as `+010000`, which as a text would come before all others. */
+const comparable = (iso: string) => (iso.startsWith("+") ? "~" : iso);
 
 function bounded(
   range: TimeRange,

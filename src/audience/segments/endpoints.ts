@@ -9,6 +9,7 @@ import { pageFields, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
 import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
 import { findMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { subscribers } from "../subscribers/resource.ts";
 import { listMembers } from "../subscribers/store.ts";
 import { Member } from "../subscribers/subscriber.ts";
 import { checkConditions } from "./check-conditions.ts";
@@ -19,6 +20,7 @@ import {
   changeSegment,
   createSegment,
   deleteSegment,
+  type KeepSegmentName,
   requireSegment,
   type SegmentPlace,
   type SegmentUse,
@@ -43,6 +45,7 @@ interface Dependencies {
   readonly clock: Clock;
   /** What else in the house uses segments, and so keeps them from being deleted. */
   readonly uses: readonly SegmentUse[];
+  readonly keepName: KeepSegmentName;
 }
 
 export function segmentEndpoints(deps: Dependencies): Endpoint[] {
@@ -163,7 +166,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       method: "GET",
       path: "/mailing-lists/{id}/segments/{segment_id}/subscribers",
       summary: "The subscribers who are in a segment at this moment, newest person first",
-      needs: need(segments, "read"),
+      needs: need(subscribers, "read"),
       query: {
         ...pageFields(),
         search: textField(200, "As in the subscribers of a list. Finds 2,000 people at most."),

@@ -6,6 +6,7 @@
 import { hash } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
 import type { Clock } from "../../platform/clock.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { offsetOf } from "../../platform/http/paging.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
@@ -65,11 +66,7 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
   const totals = new Answers<number>({ ms: FRESH_MS, most: MOST_SEGMENTS * 10 });
   const landmarks = new Answers<Landmarks>({ ms: FRESH_MS, most: MOST_SEGMENTS });
 
-  const findRemembered = async (
-    workspaceId: WorkspaceId,
-    segment: Segmentation,
-    { limit, offset }: { readonly limit: number; readonly offset: number },
-  ) => {
+  const findRemembered = async (workspaceId: WorkspaceId, segment: Segmentation, { limit, offset }: Page) => {
     const relation = membersRelation(workspaceId, segment);
     const question = `${await findRevision(db, workspaceId)} ${questionOf(relation)}`;
     const total = await totals.get(question, () =>

@@ -3,6 +3,7 @@
  * the segments of a subscriber and the audience of a campaign all read it, so that they agree.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import type { Page } from "../../platform/database/page.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
@@ -129,7 +130,7 @@ export async function findPageIn(
   db: Queryable,
   relations: readonly Sql[],
   most: number | null,
-  page: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<{ ids: string[]; total: number }> {
   const branches = relations.map((relation) => sql`(select id from ${relation} a limit ${most})`);
   const found = await db.row<{ ids: string[]; total: number }>(

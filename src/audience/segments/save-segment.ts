@@ -29,6 +29,9 @@ export type SegmentUse = (
   segmentId: string,
 ) => Promise<string | undefined>;
 
+/** Lets what the segment is named by keep its name, when it is about to go. */
+export type KeepSegmentName = (tx: Queryable, workspaceId: WorkspaceId, segmentId: string) => Promise<void>;
+
 export interface SegmentPlace {
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
@@ -102,7 +105,10 @@ export async function changeSegment(
 }
 
 /** @throws ApiError NOT_FOUND, CONFLICT while something uses it */
-export async function deleteSegment({ db, uses }: Dependencies, place: SegmentPlace): Promise<void> {
+export async function deleteSegment(
+  { db, uses, keepName }: Dependencies & { readonly keepName: KeepSegmentName },
+  place: SegmentPlace,
+): Promise<void> {
   const { workspaceId, mailingListId, segmentId } = place;
   await db.transaction(async (tx) => {
     await lockReferences(tx, workspaceId);
@@ -112,6 +118,7 @@ export async function deleteSegment({ db, uses }: Dependencies, place: SegmentPl
       const user = await use(tx, workspaceId, segmentId);
       if (user !== undefined) throw new ApiError("CONFLICT", `${user} uses this segment`);
     }
+    await keepName(tx, workspaceId, segmentId);
     await removeSegment(tx, workspaceId, segmentId);
   });
 }

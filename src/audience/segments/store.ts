@@ -1,6 +1,7 @@
 /** The table of segments, and what their conditions may name. */
 import sql, { empty, type Sql } from "sql-template-tag";
 import { lockKey } from "../../platform/database/advisory-lock.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Conditions } from "./conditions.ts";
@@ -33,7 +34,7 @@ export function listSegments(
   db: Queryable,
   workspaceId: WorkspaceId,
   filter: SegmentFilter,
-  page: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<Segment[]> {
   return db.rows(sql`
     ${segments} where ${areWanted(workspaceId, filter)}

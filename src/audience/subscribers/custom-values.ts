@@ -37,6 +37,13 @@ export interface ValueReader {
 export function valueReader(fields: readonly CustomField[]): ValueReader {
   const byName = new Map(fields.map((field) => [field.field_name, { field, read: fieldReader(field) }]));
 
+  /** Null or empty text, and blank text where a value is required: an import takes that for nothing, too. */
+  const isNothing = (key: string, value: unknown): boolean => {
+    const known = byName.get(key)?.field;
+    const text = known?.is_required && typeof value === "string" ? value.trim() : value;
+    return value === null || (known !== undefined && text === "");
+  };
+
   const merge = (
     given: CustomValues,
     held: CustomValues,
@@ -45,10 +52,10 @@ export function valueReader(fields: readonly CustomField[]): ValueReader {
     const faults: FieldFault[] = [];
     for (const [key, value] of Object.entries(given)) {
       const known = byName.get(key);
-      const isNothing = value === null || (known !== undefined && value === "");
-      const reading = isNothing || known === undefined ? { ok: true as const, value } : known.read(value);
+      const takesAway = isNothing(key, value);
+      const reading = takesAway || known === undefined ? { ok: true as const, value } : known.read(value);
       if (!reading.ok) faults.push(fault(key, reading.message));
-      else if (isNothing) values.delete(key);
+      else if (takesAway) values.delete(key);
       else if (key.length > LONGEST_KEY) faults.push(fault(key.slice(0, LONGEST_KEY), "has too long a name"));
       else values.set(key, reading.value);
     }
@@ -58,7 +65,7 @@ export function valueReader(fields: readonly CustomField[]): ValueReader {
   return {
     join(given, held) {
       const said = Object.fromEntries(
-        Object.entries(given).filter(([, value]) => value !== null && value !== ""),
+        Object.entries(given).filter(([key, value]) => value !== "" && !isNothing(key, value)),
       );
       const { values, faults } = merge(said, held);
       for (const { field } of byName.values()) {

@@ -1,10 +1,17 @@
 import * as fc from "fast-check";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { addPeople, findMiscounts, type Newcomer, newList } from "../../../test/support/audience.ts";
+import {
+  addPeople,
+  findMiscounts,
+  type Newcomer,
+  newList,
+  relationOf,
+} from "../../../test/support/audience.ts";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { lockMailingList } from "../mailing-lists/store.ts";
 import { insertMembers } from "./arrivals.ts";
 import { countMembers } from "./counters.ts";
 import { removeMembers, updateStatuses } from "./door.ts";
@@ -320,6 +327,29 @@ test("people thought to be new are written as well when one of them is known, ea
     { email: "a@example.com", custom_fields: { plan: "free", city: "Oslo" } },
     { email: "b@example.com", custom_fields: { city: "Oslo" } },
     { email: "c@example.com", custom_fields: { plan: "free", city: "Oslo" } },
+  ]);
+  expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("of two arrivals in one transaction each counts what it changed, also after people thought to be new", async () => {
+  const workspaceId = await insertBareWorkspace(db);
+  const mailingListId = await newList(db, workspaceId);
+  const arrived = await db.transaction(async (tx) => {
+    await lockMailingList(tx, workspaceId, mailingListId);
+    const options = { mailingListId, now: new Date(), updateExisting: true, resubscribe: false };
+    const arrive = (people: Newcomer[], likelyNew: boolean) =>
+      insertMembers(tx, workspaceId, { ...options, people: relationOf(people), likelyNew });
+    const [ann, bob] = [{ email: "ann@example.com" }, { email: "bob@example.com" }];
+    return [
+      await arrive([ann, bob], true),
+      await arrive([{ ...ann, first_name: "Ann" }, bob, { email: "cy@example.com" }], true),
+      await arrive([{ ...ann, status: "unsubscribed" }, bob], false),
+    ];
+  });
+  expect(arrived).toEqual([
+    { given: 2, created: 2, updated: 0, joined: 2, changed: 0 },
+    { given: 3, created: 1, updated: 1, joined: 1, changed: 1 },
+    { given: 2, created: 0, updated: 0, joined: 0, changed: 1 },
   ]);
   expect(await findMiscounts(db)).toEqual([]);
 });

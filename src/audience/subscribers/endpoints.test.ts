@@ -165,6 +165,20 @@ describe("custom fields of people", () => {
     expect(JSON.parse(member.custom_fields)).toEqual({ birthday: "2000-02-29", size: "M", old: "any" });
   });
 
+  test("of nothing but blanks are no value for a required text", async () => {
+    const define = { field_name: "shop", field_label: "Shop", field_type: "text", is_required: true };
+    await service.call("POST", `/mailing-lists/${list}/custom-fields`, define);
+    const required = [{ field: "custom_fields.shop", message: "custom_fields.shop is required" }];
+    const fields = { birthday: "2000-02-29", shop: " \t\u00a0" };
+    expect((await add({ email: address(), custom_fields: fields })).body.details).toEqual(required);
+    const { subscriber_id } = await added({ email: address(), custom_fields: { ...fields, shop: " Rome " } });
+    const path = `${members()}/${subscriber_id}`;
+    const refused = await service.call("PUT", path, { custom_fields: { shop: "  " } });
+    expect([refused.status, refused.body.details]).toEqual([400, required]);
+    const kept = await service.call("PUT", path, { custom_fields: { birthday: "2001-01-01" } });
+    expect(JSON.parse(kept.body.data.custom_fields).shop).toBe(" Rome ");
+  });
+
   test("that a person holds from another list count", async () => {
     const email = address();
     await added({ email, custom_fields: { birthday: "2000-01-01" } }, other);

@@ -55,14 +55,17 @@ async function insertAllNew(
 ): Promise<PeopleTally | undefined> {
   const { people } = arrivals;
   await tx.run(sql`savepoint all_new`);
+  let areNew = true;
   try {
     await tx.run(insertingPeople(workspaceId, arrivals));
   } catch (fault) {
     if (!(fault instanceof Error && "code" in fault && fault.code === UNIQUE_VIOLATION)) throw fault;
     await tx.run(sql`rollback to savepoint all_new`);
-    await tx.run(sql`release savepoint all_new`);
-    return undefined;
+    areNew = false;
   }
+  // Or what follows would be written by the savepoint's own sub-transaction, where countChanged would not know it.
+  await tx.run(sql`release savepoint all_new`);
+  if (!areNew) return undefined;
   const joining = sql`(select id, coalesce(status, 'active') as status, source from ${people} p)`;
   await tx.run(insertingMemberships(workspaceId, arrivals, joining));
   return tallyPeople(

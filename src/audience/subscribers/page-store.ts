@@ -3,6 +3,7 @@
  * rows themselves are read by id (store.ts), so that what a page skips costs an index entry each.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { type Position, STRIDE } from "./positions.ts";
@@ -59,7 +60,7 @@ export async function searchIds(
   workspaceId: WorkspaceId,
   { mailingListId, status }: Audience,
   text: string,
-  page: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<{ ids: string[]; total: number }> {
   const onList = sql`join memberships m on m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
     and m.subscriber_id = s.id`;

@@ -44,7 +44,9 @@ export async function describeSubscriber(
 }
 
 function lifetimeOf(person: SubscriberRow, lists: SubscriberDetail["lists"]): SubscriberDetail["stats"] {
-  const rate = (count: number) => (person.delivered_count === 0 ? 0 : count / person.delivered_count);
+  // What was opened may come back.
+  const rate = (count: number) =>
+    person.delivered_count === 0 ? 0 : Math.min(1, count / person.delivered_count);
   return {
     sent: person.sent_count,
     delivered: person.delivered_count,

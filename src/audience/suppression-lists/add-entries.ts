@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { invalid } from "../../platform/errors.ts";
 import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
-import { type EntryValue, readEntryValue, splitEntries, unquoted } from "./entry-value.ts";
+import { type EntryValue, readEntryValue, splitEntries, unquoted, wildcardHint } from "./entry-value.ts";
 import { lockSuppressionList } from "./store.ts";
 import type { AddedEntries } from "./suppression-list.ts";
 
@@ -26,7 +26,7 @@ export async function addEntries(
   }
   const tally = new EntryTally();
   for (const item of items) tally.read(item);
-  if (tally.isEmpty) throw invalid({ field: "entries", message: "entries holds no address and no domain" });
+  if (tally.isEmpty) throw invalid({ field: "entries", message: `entries holds ${tally.nothing}` });
   return db.transaction(async (tx) => {
     await lockSuppressionList(tx, list.workspaceId, list.listId);
     tally.added = await insertEntries(tx, list, tally.takeValues(), { createdBy, createdAt: clock.now() });
@@ -53,13 +53,19 @@ export class EntryTally {
     this.#given += 1;
     const value = readEntryValue(item);
     if (value === undefined) {
-      if (this.#invalid++ < MOST_NAMED) this.#named.push(shortened(item));
+      if (this.#invalid++ < MOST_NAMED) this.#named.push(shortened(item) + wildcardHint(shortened(item)));
     } else if (!this.#values.has(value.normalized)) this.#values.set(value.normalized, value);
   }
 
   /** Nothing valid was given. */
   get isEmpty(): boolean {
     return this.#given === this.#invalid;
+  }
+
+  /** What was given instead, to be told to whoever gave it. */
+  get nothing(): string {
+    const sentence = "no address and no domain";
+    return this.#invalid > 0 ? `${sentence}: ${this.#invalidNamed()}` : sentence;
   }
 
   /** How many values wait to be taken. */
@@ -77,13 +83,16 @@ export class EntryTally {
   result(): AddedEntries {
     const { added } = this;
     const [invalid, duplicates] = [this.#invalid, this.#given - this.#invalid - added];
-    const named = this.#named.join(", ") + (invalid > this.#named.length ? ", …" : "");
     const parts = [
       `${added} added`,
       duplicates > 0 && `${duplicates} duplicate${duplicates === 1 ? "" : "s"}`,
-      invalid > 0 && `${invalid} invalid: ${named}`,
+      invalid > 0 && `${invalid} invalid: ${this.#invalidNamed()}`,
     ];
     return { added, duplicates, invalid, message: parts.filter((part) => part !== false).join(", ") };
+  }
+
+  #invalidNamed(): string {
+    return this.#named.join(", ") + (this.#invalid > this.#named.length ? ", …" : "");
   }
 }
 

@@ -33,6 +33,19 @@ describe("entries", () => {
     });
   });
 
+  it("are no patterns: one that was meant for a domain is refused, and says how to write that", async () => {
+    const refused = await add(id, "*@wild.example");
+    expect([refused.status, refused.body.error]).toEqual([
+      400,
+      "entries holds no address and no domain: *@wild.example (for the whole domain write @wild.example)",
+    ]);
+    const { body } = await add(id, "ada@wild.example, *@wild.example");
+    expect(body.message).toBe(
+      "1 added, 1 invalid: *@wild.example (for the whole domain write @wild.example)",
+    );
+    expect(await valuesOf(id)).toEqual(["ada@wild.example"]);
+  });
+
   it("tell who added them and how they were written, newest first", async () => {
     await add(id, "first@example.com");
     clock.advance(1_000);

@@ -4,6 +4,7 @@
  */
 import sql, { empty, type Sql } from "sql-template-tag";
 import { domainOf } from "../../mail/address.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { newId, newIdSeries, type WorkspaceId } from "../../platform/ids.ts";
 import { type Position, STRIDE } from "../subscribers/positions.ts";
@@ -71,7 +72,7 @@ export function searchEntries(
   db: Queryable,
   list: EntriesOf,
   text: string,
-  page: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<SuppressionEntry[]> {
   return db.rows(sql`
     select * from (

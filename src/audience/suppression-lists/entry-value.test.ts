@@ -39,10 +39,18 @@ test("a value is kept as it was given, without what stood round it", () => {
   expect(readEntryValue(' "Ada@Example.com." ')?.value).toBe("Ada@Example.com.");
 });
 
-test.each(["", "@", "ada", "ada@", "a b@example.com", "ada@localhost", "http://example.com", "127.0.0.1"])(
-  "%j is neither",
-  (text) => expect(readEntryValue(text)).toBeUndefined(),
-);
+test.each([
+  "",
+  "@",
+  "ada",
+  "ada@",
+  "a b@example.com",
+  "ada@localhost",
+  "http://example.com",
+  "127.0.0.1",
+  "*@example.com",
+  "*.example.com",
+])("%j is neither", (text) => expect(readEntryValue(text)).toBeUndefined());
 
 test("a text is parted by line ends of every kind, commas and semicolons, and blanks are none", () => {
   expect(splitEntries("a\r\nb\nc\rd,e;f,,; \r\n\t\n\"\"\n'g'")).toEqual(["a", "b", "c", "d", "e", "f", "g"]);

@@ -26,10 +26,12 @@ export function splitEntries(text: string): string[] {
 /**
  * Reads one value. Case, the dot that may end a domain, and the script a domain is written in make no difference; tags
  * behind a plus sign and dots do, for two people may be meant. A display name round the address is left out.
- * @returns undefined for what is neither an address nor a domain
+ * @returns undefined for what is neither an address nor a domain, and for `*@example.com`: literally that is an address,
+ * but nobody means it (see wildcardHint)
  */
 export function readEntryValue(text: string): EntryValue | undefined {
   const value = unquoted(text);
+  if (value.startsWith(WILDCARD)) return undefined;
   const bare = value.endsWith(".") ? value.slice(0, -1) : value;
   if (bare.lastIndexOf("@") > 0) {
     const address = readAddress(bare.endsWith(">") ? withoutName(bare) : bare);
@@ -37,6 +39,14 @@ export function readEntryValue(text: string): EntryValue | undefined {
   }
   const domain = parseDomain(bare.startsWith("@") ? bare.slice(1) : bare);
   return domain.ok ? { value, normalized: domain.domain, type: "domain" } : undefined;
+}
+
+const WILDCARD = "*@";
+
+/** What to write instead, in brackets, for what was meant as a pattern; else nothing. */
+export function wildcardHint(text: string): string {
+  const value = unquoted(text);
+  return value.startsWith(WILDCARD) ? ` (for the whole domain write ${value.slice(1)})` : "";
 }
 
 function withoutName(text: string): string {

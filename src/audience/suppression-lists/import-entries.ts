@@ -50,7 +50,7 @@ export async function importEntries(
       tally.read(cells[column] ?? "");
       if (tally.waiting === BATCH) await store();
     }
-    if (tally.isEmpty) throw new ApiError("BAD_REQUEST", "The file holds no address and no domain");
+    if (tally.isEmpty) throw new ApiError("BAD_REQUEST", `The file holds ${tally.nothing}`);
     await store();
     tally.added += await storing;
     await tellPlanner(tx, tally.added);

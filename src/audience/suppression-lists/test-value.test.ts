@@ -29,6 +29,10 @@ describe("the test of a value", () => {
     const { id } = await create();
     const { details } = await ask(id, "nobody");
     expect(details).toMatchObject([{ field: "test_value" }]);
+    const pattern = await ask(id, "*@wild.example");
+    expect(pattern.error).toBe(
+      "test_value must be an address or a domain (for the whole domain write @wild.example)",
+    );
   });
 });
 

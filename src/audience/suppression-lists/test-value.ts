@@ -4,7 +4,7 @@ import { domainOf } from "../../mail/address.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { invalid, notFound } from "../../platform/errors.ts";
 import type { EntriesOf } from "./entry-store.ts";
-import { readEntryValue } from "./entry-value.ts";
+import { readEntryValue, wildcardHint } from "./entry-value.ts";
 import { judgeByList } from "./judge.ts";
 import type { SuppressionTest } from "./suppression-list.ts";
 
@@ -16,7 +16,8 @@ export async function testValue(
 ): Promise<Static<typeof SuppressionTest>> {
   const value = readEntryValue(text);
   if (value === undefined) {
-    throw invalid({ field: "test_value", message: "test_value must be an address or a domain" });
+    const message = `test_value must be an address or a domain${wildcardHint(text)}`;
+    throw invalid({ field: "test_value", message });
   }
   const { normalized: address } = value;
   const verdict = await judgeByList(db, { workspaceId, address, domain: domainOf(address) }, listId);

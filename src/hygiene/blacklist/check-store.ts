@@ -1,5 +1,6 @@
 /** The table of checks: the history. */
 import sql, { empty } from "sql-template-tag";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { ZoneStatus } from "./checker.ts";
@@ -56,7 +57,7 @@ export function listChecks(
   db: Queryable,
   workspaceId: WorkspaceId,
   { target, check_type, monitor_id, since, before }: CheckFilter,
-  page: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<CheckRow[]> {
   return db.rows(sql`
     select ${columns} from blacklist_checks

@@ -1,5 +1,6 @@
 /** The SQL of validations: their history, and how many came to which end on each day. */
 import sql from "sql-template-tag";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { noteUseSql } from "../../workspace/billing/meter-store.ts";
@@ -73,11 +74,7 @@ export async function addToDay(
 }
 
 /** Newest first. */
-export function listValidations(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  page: { readonly limit: number; readonly offset: number },
-): Promise<HistoryRow[]> {
+export function listValidations(db: Queryable, workspaceId: WorkspaceId, page: Page): Promise<HistoryRow[]> {
   return db.rows(sql`
     select email, status, risk_score, cost, created_at from validations where workspace_id = ${workspaceId}
     order by id desc limit ${page.limit} offset ${page.offset}`);

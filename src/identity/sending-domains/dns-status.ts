@@ -35,6 +35,9 @@ export const DnsStatus = Type.Object(
     platform_spf_domain: Type.String({ description: "The domain to include in SPF." }),
     dns: Type.Object({
       ...DomainDnsChecks.properties,
+      tracking: Type.Union([DnsCheck, Type.Null()], {
+        description: "Of the newest tracking domain below the domain.",
+      }),
       ownership_verified: Type.Boolean({ description: "As published now, like the next three." }),
       spf_verified: Type.Boolean(),
       dkim_verified: Type.Boolean(),
@@ -61,6 +64,7 @@ export function dnsStatusOf(
   domain: CheckedDomain,
   checks: DomainChecks,
   platform: PlatformDomains,
+  tracking: DnsCheck | null,
 ): Static<typeof DnsStatus> {
   const key = decisiveKey(checks);
   return {
@@ -70,6 +74,7 @@ export function dnsStatusOf(
     platform_spf_domain: platform.PLATFORM_SPF_DOMAIN,
     dns: {
       ...dnsChecksOf(checks),
+      tracking,
       ownership_verified: checks.ownership.status === "verified",
       spf_verified: checks.spf.status === "verified",
       dkim_verified: key?.check.status === "verified",
@@ -79,7 +84,7 @@ export function dnsStatusOf(
       dkim_record: key?.check.expected ?? null,
       dmarc_suggested: checks.dmarc.expected,
       dmarc_record: checks.dmarc.found[0] ?? null,
-      records: recordsOf(checks),
+      records: recordsOf(checks, tracking),
     },
   };
 }

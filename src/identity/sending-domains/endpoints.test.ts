@@ -336,6 +336,24 @@ describe("the switches", () => {
   });
 });
 
+test("dns-status looks at the newest tracking domain below the domain", async () => {
+  const id = await verifiedDomain();
+  expect((await status(id)).body.data.dns.tracking).toBeNull();
+  const added = await service.call("POST", "/tracking-domains", { domain: `links.${domain}` });
+  const record = added.body.data.dns_record;
+  const { dns } = (await status(id)).body.data;
+  expect(dns.tracking).toMatchObject({
+    status: "missing",
+    host: record.host,
+    type: "CNAME",
+    expected: record.value,
+    found: [],
+  });
+  expect(dns.records.at(-1)).toMatchObject({ ...record, purpose: "tracking", required: false });
+  await publish(id);
+  expect((await status(id)).body.data.dns.tracking.status).toBe("verified");
+});
+
 test.each(["scheduled", "sending"])("a domain stays while a %s campaign sends from it", async (state) => {
   const id = await verifiedDomain();
   const campaign = await newCampaign(service.database, service.workspaceId, null, {
@@ -371,4 +389,20 @@ test("another workspace's domain is not there, like one that never was", async (
   }
   expect(await list(key)).toEqual([]);
   expect(await rowOf(id)).toBeDefined();
+});
+
+test("a workspace has a thousand sending domains at most", async () => {
+  const { workspaceId, key } = await service.newWorkspace();
+  await service.database.run(sql`
+    insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, created_at)
+    select ${workspaceId}, gen_random_uuid(), 'many' || n || '.test', 'v' || n, 'many' || n, now()
+    from generate_series(1, 999) n`);
+  expect((await create(domain, key)).status).toBe(201);
+  const refused = await create(`one-more.${domain}`, key);
+  expect(refused.status).toBe(400);
+  expect(refused.body).toMatchObject({
+    code: "BAD_REQUEST",
+    error: "There can be 1000 sending domains; delete one first",
+  });
+  expect(await list(key)).toHaveLength(1_000);
 });

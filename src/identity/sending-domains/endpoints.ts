@@ -8,14 +8,17 @@ import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
+import { checkAlias } from "../check-alias.ts";
 import { automaticKey, newDkimKey } from "../dkims/new-key.ts";
 import { insertDkimKey, listDkimKeysOfDomain } from "../dkims/store.ts";
+import { listTrackingDomains } from "../tracking-domains/store.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { DnsStatus, dnsStatusOf } from "./dns-status.ts";
 import { readSendingDomain } from "./domain-name.ts";
 import { sendingDomains } from "./resource.ts";
 import {
   type CheckedDomain,
+  countSendingDomains,
   findSendingDomain,
   findSendingDomainByName,
   insertSendingDomain,
@@ -27,6 +30,9 @@ import {
 } from "./store.ts";
 import type { OnVerification } from "./verification-news.ts";
 import { Verification, verificationMessage, verifyDomain } from "./verify.ts";
+
+/** Of a workspace: they are listed all at once. */
+const MOST_DOMAINS = 1_000;
 
 const SendingDomain = Type.Object(
   {
@@ -58,7 +64,8 @@ export interface SendingDomainDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly secrets: Secrets;
-  readonly config: PlatformDomains;
+  /** TRACKING_HOST: where tracking domains have to lead. */
+  readonly config: PlatformDomains & { readonly TRACKING_HOST: string };
   /** Asks a domain's own name servers first. */
   readonly resolverFor: (domain: string) => Resolver;
   readonly onVerification: OnVerification;
@@ -88,7 +95,7 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       body: SendingDomainInput,
       answer: SendingDomain,
       status: 201,
-      errors: ["CONFLICT"],
+      errors: ["CONFLICT", "BAD_REQUEST"],
       message: (data) => `${data.domain} was added; publish the records of its dns-status, then verify it`,
       handle: ({ caller, body }) => createDomain(deps, caller.workspaceId, readSendingDomain(body.domain)),
     }),
@@ -182,6 +189,9 @@ async function createDomain(
   const now = clock.now();
   const key = await newDkimKey(secrets, { domain, ...automaticKey, createdAt: now });
   return db.transaction(async (tx) => {
+    if ((await countSendingDomains(tx, workspaceId)) >= MOST_DOMAINS) {
+      throw new ApiError("BAD_REQUEST", `There can be ${MOST_DOMAINS} sending domains; delete one first`);
+    }
     const row = await insertSendingDomain(tx, workspaceId, domain, now);
     if (row === undefined) throw conflict();
     await insertDkimKey(tx, workspaceId, key);
@@ -196,7 +206,15 @@ async function dnsStatus(
 ) {
   const domain = await found;
   if (domain === undefined) throw notFound("Sending domain");
-  const keys = await listDkimKeysOfDomain(db, workspaceId, domain.domain);
-  const checks = await checkDns(resolverFor(domain.domain), domain, keys, config);
-  return dnsStatusOf(domain, checks, config);
+  const resolver = resolverFor(domain.domain);
+  const [keys, hosts] = await Promise.all([
+    listDkimKeysOfDomain(db, workspaceId, domain.domain),
+    listTrackingDomains(db, workspaceId),
+  ]);
+  const host = hosts.find((one) => one.domain.endsWith(`.${domain.domain}`))?.domain;
+  const [checks, tracking] = await Promise.all([
+    checkDns(resolver, domain, keys, config),
+    host === undefined ? null : checkAlias(resolver, host, config.TRACKING_HOST),
+  ]);
+  return dnsStatusOf(domain, checks, config, tracking);
 }

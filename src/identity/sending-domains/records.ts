@@ -8,7 +8,7 @@ const TTL_SECONDS = 3600;
 
 export const DnsRecord = Type.Object(
   {
-    purpose: Type.Enum(["ownership", "spf", "dkim", "dmarc", "return_path", "dmarc_reports"]),
+    purpose: Type.Enum(["ownership", "spf", "dkim", "dmarc", "return_path", "dmarc_reports", "tracking"]),
     type: DnsCheck.properties.type,
     host: Type.String(),
     value: Type.String({ description: "Keeps what is published already, where one record serves several." }),
@@ -24,7 +24,7 @@ export const DnsRecord = Type.Object(
 
 export type DnsRecord = Static<typeof DnsRecord>;
 
-export function recordsOf(checks: DomainChecks): DnsRecord[] {
+export function recordsOf(checks: DomainChecks, tracking: DnsCheck | null = null): DnsRecord[] {
   const record = (purpose: DnsRecord["purpose"], required: boolean, check: DnsCheck | null): DnsRecord[] => {
     if (check === null) return [];
     const { type, host, expected: value, status } = check;
@@ -38,5 +38,6 @@ export function recordsOf(checks: DomainChecks): DnsRecord[] {
     ...record("dmarc", true, checks.dmarc),
     ...record("return_path", false, checks.return_path),
     ...record("dmarc_reports", false, checks.dmarc_reports),
+    ...record("tracking", false, tracking),
   ];
 }

@@ -1,6 +1,7 @@
 /** The tables of sending domains and of the claims on them. */
 import { randomBytes } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { Failures } from "../standing.ts";
@@ -56,6 +57,14 @@ export function listSendingDomains(db: Queryable, workspaceId: WorkspaceId): Pro
     select ${columns} from sending_domains
     where workspace_id = ${workspaceId}
     order by created_at desc, id desc`);
+}
+
+/** How many there are; nobody else counts, to add one, before this transaction ends. */
+export async function countSendingDomains(tx: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`sending domains of ${workspaceId}`)})`);
+  const row = await tx.row<{ count: number }>(sql`
+    select count(*)::int as count from sending_domains where workspace_id = ${workspaceId}`);
+  return row?.count ?? 0;
 }
 
 export function findSendingDomain(

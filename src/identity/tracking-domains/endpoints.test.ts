@@ -197,7 +197,7 @@ test("a workspace has at most 100, whoever asks at once", async () => {
   expect((await service.call("GET", "/tracking-domains", undefined, { key })).body.data).toHaveLength(100);
 });
 
-test("a domain that links of a campaign begin with stays; links use PUBLIC_URL when it is gone", async () => {
+test("a domain that links of a campaign begin with stays, under its name; links use PUBLIC_URL when it is gone", async () => {
   const id = await add("links.used.example");
   await db.run(sql`update tracking_domains set is_verified = true where id = ${id}`);
   await db.run(sql`
@@ -205,8 +205,12 @@ test("a domain that links of a campaign begin with stays; links use PUBLIC_URL w
       use_custom_headers, status, url_domain_id, created_at, updated_at)
     values (${workspaceId}, ${id}, '', '', '', 'email', 'custom', false, 'scheduled', ${id}, now(), now())`);
   const remove = () => service.call("DELETE", `/tracking-domains/${id}`);
+  const rename = (domain: string) => service.call("PUT", `/tracking-domains/${id}`, { domain });
   expect((await remove()).status).toBe(409);
+  expect((await rename("links.renamed.example")).status).toBe(409);
+  expect((await rename("links.used.example")).body.data).toMatchObject({ is_verified: true });
   await db.run(sql`update campaigns set status = 'sent' where id = ${id}`);
+  expect((await rename("links.renamed.example")).status).toBe(200);
   expect((await remove()).body.data).toEqual({ id, deleted: true });
   expect((await remove()).status).toBe(404);
   expect(await baseOf(id)).toBe(publicUrl);

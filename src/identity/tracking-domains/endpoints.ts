@@ -75,7 +75,7 @@ const TrackingDomainVerification = Type.Object(
 export interface TrackingDomainDeps extends VerifyDeps {
   /** Names at which the service answers itself. */
   readonly ownHosts: readonly string[];
-  /** Whether a campaign that is scheduled, or being sent, uses it. */
+  /** Whether a campaign that is scheduled, or being sent, or paused uses it. */
   readonly isInUse: (db: Queryable, workspaceId: WorkspaceId, id: string) => Promise<boolean>;
 }
 
@@ -91,6 +91,10 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
     const domain = await findTrackingDomain(db, workspaceId, id);
     if (domain === undefined) throw notFound("Tracking domain");
     return domain;
+  };
+  const requireUnused = async (tx: Queryable, workspaceId: WorkspaceId, id: string) => {
+    if (!(await deps.isInUse(tx, workspaceId, id))) return;
+    throw new ApiError("CONFLICT", "A campaign that is scheduled or being sent uses the tracking domain");
   };
   return [
     endpoint({
@@ -156,6 +160,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
         if (domain === undefined) return shown(before);
         const row = await db.transaction(async (tx) => {
           await lockTrackingDomains(tx, workspaceId);
+          if (domain !== before.domain) await requireUnused(tx, workspaceId, id);
           return renameTrackingDomain(tx, workspaceId, id, domain);
         });
         if (row === undefined) {
@@ -175,12 +180,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       errors: ["CONFLICT"],
       message: "Tracking domain deleted",
       async handle({ caller: { workspaceId }, params: { id } }) {
-        if (await deps.isInUse(db, workspaceId, id)) {
-          throw new ApiError(
-            "CONFLICT",
-            "A campaign that is scheduled or being sent uses the tracking domain",
-          );
-        }
+        await requireUnused(db, workspaceId, id);
         if (!(await removeTrackingDomain(db, workspaceId, id))) throw notFound("Tracking domain");
         return { id, deleted: true } as const;
       },

@@ -325,3 +325,21 @@ test("a sender is deleted once", async () => {
   expect((await service.call("DELETE", `/verified-senders/${id}`)).status).toBe(404);
   expect((await resend(newId())).status).toBe(404);
 });
+
+test("a workspace has a thousand verified senders at most, and nobody is mailed for one more", async () => {
+  const { workspaceId, key } = await service.newWorkspace();
+  await service.database.run(sql`
+    insert into verified_senders
+      (workspace_id, id, email, from_name, token_expires_at, link_sent_at, created_at)
+    select ${workspaceId}, gen_random_uuid(), 'many' || n || '@example.test', '', now(), now(), now()
+    from generate_series(1, 999) n`);
+  expect((await create({ email }, key)).status).toBe(201);
+  const refused = await create({ email: `one-more-${email}` }, key);
+  expect(refused.status).toBe(400);
+  expect(refused.body).toMatchObject({
+    code: "BAD_REQUEST",
+    error: "There can be 1000 verified senders; delete one first",
+  });
+  expect(await list(key)).toHaveLength(1_000);
+  expect(await mailsTo(`one-more-${email}`)).toEqual([]);
+});

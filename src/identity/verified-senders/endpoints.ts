@@ -16,6 +16,7 @@ import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts"
 import { confirmationPath } from "./confirmation-page.ts";
 import { senderLinkKey, signSenderLink } from "./confirmation-token.ts";
 import {
+  countVerifiedSenders,
   findVerifiedSender,
   insertVerifiedSender,
   listVerifiedSenders,
@@ -33,6 +34,8 @@ const verifiedSenders: Resource = {
 const LINK_LIFETIME_MS = 48 * 60 * 60 * 1000;
 const RESEND_PAUSE_MS = 60 * 1000;
 const LONGEST_NAME = 200;
+/** Of a workspace: they are listed all at once. */
+const MOST_SENDERS = 1_000;
 
 const VerifiedSender = Type.Object(
   {
@@ -105,7 +108,7 @@ export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
       body: SenderInput,
       answer: NewVerifiedSender,
       status: 201,
-      errors: ["CONFLICT", "RATE_LIMIT_EXCEEDED"],
+      errors: ["CONFLICT", "BAD_REQUEST", "RATE_LIMIT_EXCEEDED"],
       message: (data) => `A confirmation link was sent to ${data.email}`,
       handle: ({ caller, body }) => createSender(deps, caller.workspaceId, readInput(body)),
     }),
@@ -141,6 +144,9 @@ async function createSender(
 ) {
   const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
+    if ((await countVerifiedSenders(tx, workspaceId)) >= MOST_SENDERS) {
+      throw new ApiError("BAD_REQUEST", `There can be ${MOST_SENDERS} verified senders; delete one first`);
+    }
     const inserted = await insertVerifiedSender(tx, workspaceId, { ...input, now, expiresAt: expiryOf(now) });
     if (inserted === undefined) {
       throw new ApiError("CONFLICT", `${input.email} is a verified sender of this workspace already`);

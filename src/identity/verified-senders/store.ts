@@ -31,6 +31,14 @@ export function listVerifiedSenders(db: Queryable, workspaceId: WorkspaceId): Pr
     order by created_at desc, id desc`);
 }
 
+/** How many there are; nobody else counts, to add one, before this transaction ends. */
+export async function countVerifiedSenders(tx: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`verified senders of ${workspaceId}`)})`);
+  const row = await tx.row<{ count: number }>(sql`
+    select count(*)::int as count from verified_senders where workspace_id = ${workspaceId}`);
+  return row?.count ?? 0;
+}
+
 export function findVerifiedSender(
   db: Queryable,
   workspaceId: WorkspaceId,

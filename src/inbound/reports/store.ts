@@ -1,6 +1,7 @@
 /** DMARC and TLS reports of sending domains. */
 import sql from "sql-template-tag";
 import type { ReportedDomain } from "../../identity/sending-domains/store.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { ReadDmarcReport, ReadTlsReport } from "../reading/reading.ts";
@@ -111,11 +112,6 @@ export interface ReportScope {
   readonly workspaceId: WorkspaceId;
   readonly sendingDomainId: string;
   readonly since: Date;
-}
-
-interface Page {
-  readonly limit: number;
-  readonly offset: number;
 }
 
 const inScope = ({ workspaceId, sendingDomainId, since }: ReportScope) => sql`

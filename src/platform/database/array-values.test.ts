@@ -41,3 +41,29 @@ test("a text with what literals escape arrives as it is", async () => {
   const understood = values.map((value) => value?.toWellFormed() ?? null);
   expect(await read(sql`${textArray(values)}::text[]`)).toEqual(understood);
 });
+
+test("an empty array arrives as one", async () => {
+  for (const empty of [
+    sql`${textArray([])}::text[]`,
+    sql`${uuidArray([])}::uuid[]`,
+    sql`${integerArray([])}::integer[]`,
+    sql`${timestamptzArray([])}::timestamptz[]`,
+    sql`${byteaArray([])}::bytea[]`,
+  ]) {
+    expect(await read(sql`cardinality(${empty})`)).toBe(0);
+    expect(await read(sql`${empty} = '{}'`)).toBe(true);
+  }
+});
+
+test.each([
+  "",
+  "0190a1b2",
+  "0190a1b2-0000-7000-8000-00000000000",
+  "0190a1b2-0000-7000-8000-00000000000g",
+  "0190a1b2-0000-7000-8000-0000000000000000",
+])("what is no id is not sent as one: %j", (value) => {
+  const id = "0190a1b2-0000-7000-8000-000000000000";
+  for (const ids of [[value], [value, id], [id, value], [value, null]]) {
+    expect(() => uuidArray(ids)).toThrow("is no id");
+  }
+});

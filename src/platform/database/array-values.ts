@@ -38,13 +38,17 @@ export function byteaArray(values: readonly Buffer[]): Buffer {
   return array;
 }
 
-/** Each in its usual form of 36 characters. */
+/** Each in its usual form of 36 characters. @throws an Error when one is no id */
 export function uuidArray(values: readonly (string | null)[]): Buffer {
   const array = begin(OID.uuid, values.length, values.length * UUID_LENGTH);
   let at = HEAD;
   for (const value of values) {
     at = array.writeInt32BE(value === null ? NULL_LENGTH : UUID_LENGTH, at);
-    if (value !== null) at += array.write(value.replaceAll("-", ""), at, "hex");
+    if (value === null) continue;
+    const digits = value.replaceAll("-", "");
+    const written = digits.length === 2 * UUID_LENGTH ? array.write(digits, at, "hex") : 0;
+    if (written !== UUID_LENGTH) throw new Error(`"${value}" is no id`);
+    at += written;
   }
   return array.subarray(0, at);
 }

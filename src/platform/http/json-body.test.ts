@@ -27,6 +27,32 @@ describe("a JSON body", () => {
     );
   });
 
+  it.each([
+    '{"a":1,"a":1}',
+    '{"a":1,"b":{"c":[{"d":1,\n"d"\t:2}]}}',
+    '{"a":"x","\\u0061":"y"}',
+    '{"__proto__":{"a":1,"a":2}}',
+    '{"__proto__":1,"__proto__":2}',
+    '{"a":"quoted \\" and \\\\","a":"\\":"}',
+  ])("with a field that stands twice in one object is refused: %s", (text) => {
+    expect(() => JSON.parse(text)).not.toThrow();
+    const { code, message } = refusalOf(text);
+    expect(code).toBe("VALIDATION_ERROR");
+    expect(message).toBe("An object in the body has the same field twice");
+  });
+
+  it("may have a field once in each object, and anything inside of strings and arrays", () => {
+    for (const text of [
+      '{"a":{"a":[{"a":1},{"a":2}]},"A":"\\"a\\":1","":":"}',
+      '["a","a:",":","\\\\"]',
+      '{"a" \r\n: "b:\\\\", "b":"\\\\\\":"}',
+      '{"__proto__":{"a":{"b":1}},"constructor":{"prototype":{"c":1}},"d":1}',
+      '"a"',
+    ]) {
+      expect(() => parseJsonBody(text)).not.toThrow();
+    }
+  });
+
   it("is undefined when there is nothing", () => {
     expect(parseJsonBody("")).toBeUndefined();
     expect(parseJsonBody(" \r\n ")).toBeUndefined();

@@ -1,7 +1,8 @@
 /**
  * JSON bodies. PostgreSQL stores neither NUL nor half a surrogate pair in text or jsonb, so they are refused here,
  * once, for every endpoint; `__proto__` and `constructor.prototype` keys are dropped, so that no merge can reach
- * Object.prototype.
+ * Object.prototype. An object that has a name twice is refused (RFC 8259 section 4): which one counts would be a guess,
+ * and whoever checked the body before us may have guessed otherwise.
  */
 import { ApiError, invalid } from "../errors.ts";
 
@@ -11,7 +12,7 @@ const DEEPEST = 64;
 /** Unstorable characters can only come as escapes: raw, the one is no JSON and the other no UTF-8. */
 const unstorableEscape = /\\u(0000|d[89a-f])/i;
 
-/** @throws ApiError VALIDATION_ERROR that says where the text stops being JSON. */
+/** @throws ApiError VALIDATION_ERROR that says where the text stops being JSON, or for a name that stands twice. */
 export function parseJsonBody(body: string): unknown {
   const text = body.startsWith("\uFEFF") ? body.slice(1) : body;
   if (text.trim() === "") return undefined;
@@ -22,8 +23,36 @@ export function parseJsonBody(body: string): unknown {
     const why = fault instanceof Error ? fault.message : String(fault);
     throw new ApiError("VALIDATION_ERROR", `The body is not valid JSON: ${why.slice(0, 200)}`);
   }
-  clean(value, unstorableEscape.test(text));
+  const names = clean(value, unstorableEscape.test(text));
+  if (countNames(text) !== names) {
+    throw new ApiError("VALIDATION_ERROR", "An object in the body has the same field twice");
+  }
   return value;
+}
+
+const BACKSLASH = 0x5c;
+const COLON = 0x3a;
+/** Space, tab, line feed, carriage return. */
+const isBlank = (code: number) => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+
+/** Strings before a colon, in text that is JSON: looks at quotes only, because most of a body is inside of strings. */
+function countNames(text: string): number {
+  let names = 0;
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
+    at = endOfString(text, at);
+    while (isBlank(text.charCodeAt(at))) at += 1;
+    if (text.charCodeAt(at) === COLON) names += 1;
+  }
+  return names;
+}
+
+/** Where the text goes on behind the string whose opening quote stands there. */
+function endOfString(text: string, open: number): number {
+  for (let close = text.indexOf('"', open + 1); ; close = text.indexOf('"', close + 1)) {
+    let before = close - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((close - before) % 2 === 1) return close + 1;
+  }
 }
 
 /** A field that may come as JSON text, as what that text says. @throws ApiError VALIDATION_ERROR with the field's path. */
@@ -36,8 +65,12 @@ export function parsedJson(field: string, given: unknown): unknown {
   }
 }
 
-/** Walks with a stack of its own: the nesting is the attacker's choice. Text of 10 KB is not looked through for names. */
-function clean(root: unknown, mayHoldThem: boolean): void {
+/**
+ * Walks with a stack of its own: the nesting is the attacker's choice.
+ * @returns how many fields all objects together came with, those that are dropped included
+ */
+function clean(root: unknown, mayHoldThem: boolean): number {
+  let fields = 0;
   const open: { value: unknown; path: string; depth: number }[] = [{ value: root, path: "", depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, path, depth } = next;
@@ -46,8 +79,10 @@ function clean(root: unknown, mayHoldThem: boolean): void {
     } else if (typeof value === "object" && value !== null) {
       if (depth === DEEPEST)
         throw new ApiError("VALIDATION_ERROR", `The body is nested deeper than ${DEEPEST} levels`);
+      const entries = Object.entries(value);
       dropPrototype(value);
-      for (const [key, child] of Object.entries(value)) {
+      if (!Array.isArray(value)) fields += entries.length;
+      for (const [key, child] of entries) {
         if (mayHoldThem) requireStorable(key, path);
         // Strings need a visit only for these characters; a long array of them costs nothing otherwise.
         if (mayHoldThem || typeof child === "object") {
@@ -57,6 +92,7 @@ function clean(root: unknown, mayHoldThem: boolean): void {
       }
     }
   }
+  return fields;
 }
 
 /** What a merge would take for the prototype of an object, or of its class. */

@@ -286,17 +286,22 @@ describe("a body", () => {
 });
 
 describe("a fault", () => {
-  const post = () => api.call("POST", "/things", key, { name: "x" });
+  const post = (query = "") => api.call("POST", `/things${query}`, key, { name: "x" });
 
   it("of ours tells the caller nothing and the log everything, under the request id", async () => {
     fault = new Error('syntax error at or near "secret"');
-    const { status, body, headers } = await post();
+    const { status, body, headers } = await post("?search=ada@example.test");
     expect([status, body]).toEqual([
       500,
       failed("INTERNAL_ERROR", "Something failed on our side; retry shortly"),
     ]);
     expect(logged).toEqual([
-      expect.objectContaining({ msg: "request failed", request_id: headers.get("x-request-id") }),
+      expect.objectContaining({
+        msg: "request failed",
+        request_id: headers.get("x-request-id"),
+        method: "POST",
+        path: "/api/v1/things",
+      }),
     ]);
     expect(JSON.stringify(logged)).toContain("secret");
   });

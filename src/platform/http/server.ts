@@ -11,7 +11,6 @@ import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
-  type HTTPMethods,
   LogController,
 } from "fastify";
 import type { Database } from "../database/pool.ts";
@@ -25,6 +24,7 @@ import { BODY_LIMIT, type Caller, type Endpoint } from "./endpoint.ts";
 import { asFailure, failure } from "./envelope.ts";
 import { parseJsonBody } from "./json-body.ts";
 import { drain, refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./malformed.ts";
+import { watchMethods } from "./other-methods.ts";
 import { html, sendPage } from "./page.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { fileFieldOf, formLimit } from "./uploads.ts";
@@ -36,7 +36,6 @@ export const API_PREFIX = "/api/v1";
 
 const UPLOADS_BYTES = 1024 * 1024 * 1024;
 const MOST_CONNECTIONS = 10_000;
-const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const satisfies HTTPMethods[];
 
 /** How long a request may take to arrive. */
 export interface Patience {
@@ -123,8 +122,10 @@ export function createServer(options: ServerOptions): FastifyInstance {
   });
   server.setErrorHandler((error, _request, reply) => sendFailure(reply, error, options.log));
   server.setNotFoundHandler((_request, reply) => sendFailure(reply, new ApiError("NOT_FOUND"), options.log));
+  const refuseOtherMethods = watchMethods(server, API_PREFIX);
   options.pages(server);
   server.register(async (api) => registerEndpoints(api, options), { prefix: API_PREFIX });
+  server.register(async () => refuseOtherMethods());
   return server;
 }
 
@@ -160,26 +161,6 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
       add(scope, endpoint, formLimit(endpoint.bodyLimit ?? BODY_LIMIT), takeDisk);
     }
   });
-  const taken = new Map<string, Set<string>>();
-  for (const endpoint of options.endpoints) {
-    const url = urlOf(endpoint);
-    taken.set(url, (taken.get(url) ?? new Set()).add(endpoint.method));
-  }
-  for (const [url, used] of taken) {
-    // Where there is a GET, Fastify answers HEAD too.
-    if (used.has("GET")) used.add("HEAD");
-    const allow = [...used].sort().join(", ");
-    const refuse = async () => {
-      throw new ApiError("METHOD_NOT_ALLOWED", `Use ${allow} on this path`, { headers: { Allow: allow } });
-    };
-    // Refused before the body is read: what it holds is of no interest.
-    api.route({
-      method: methods.filter((method) => !used.has(method)),
-      url,
-      onRequest: refuse,
-      handler: refuse,
-    });
-  }
   api.setNotFoundHandler(() => {
     throw new ApiError("NOT_FOUND", "There is no such path: see /docs for all of them");
   });
@@ -199,9 +180,17 @@ function refuseUnreadablePath({ url, headers }: FastifyRequest, reply: FastifyRe
   } else sendPage(reply, 404, "There is no such page", html`<p>The address may have been cut off.</p>`);
 }
 
+/** Without the query, where addresses may stand; outside the API as a pattern, because there paths hold tokens. */
+function loggedPath({ url, routeOptions }: FastifyRequest): string | undefined {
+  return url.startsWith(`${API_PREFIX}/`) ? url.split("?", 1)[0] : routeOptions.url;
+}
+
 function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["error"] }): void {
   const { status, error, isOurFault } = asFailure(thrown);
-  if (isOurFault) log.error({ err: thrown, request_id: reply.request.id }, "request failed");
+  if (isOurFault) {
+    const { id: request_id, method } = reply.request;
+    log.error({ err: thrown, request_id, method, path: loggedPath(reply.request) }, "request failed");
+  }
   if (status === 503) reply.header("Retry-After", "5");
   reply
     .headers({ "X-Request-Id": reply.request.id, ...error.headers })

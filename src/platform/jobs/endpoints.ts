@@ -19,7 +19,7 @@ import {
 } from "../http/endpoint.ts";
 import { type FileAnswer, fileFromDisk, fileShape } from "../http/file-answer.ts";
 import { offsetOf, pageOf, pagination } from "../http/paging.ts";
-import { choiceField, pageFields, textField } from "../http/query.ts";
+import { choiceField, pageFields } from "../http/query.ts";
 import { API_PREFIX } from "../http/server.ts";
 import { Id, NullableTimestamp, nullable, Timestamp } from "../http/shapes.ts";
 import type { WorkspaceId } from "../ids.ts";
@@ -66,10 +66,12 @@ const Csv = (description: string) => fileShape("text/csv", description);
 interface Dependencies {
   readonly db: Database;
   readonly dataDir: string;
+  /** The kinds of jobs that there are. */
+  readonly types: readonly string[];
   readonly onEnded?: OnJobEnded;
 }
 
-export function jobEndpoints({ db, dataDir, onEnded }: Dependencies): Endpoint[] {
+export function jobEndpoints({ db, dataDir, types, onEnded }: Dependencies): Endpoint[] {
   /** The job, when it is there and the caller may do this with it. */
   const get = async (caller: Caller, id: string, action: Action): Promise<JobRow> => {
     const job = await findJob(db, caller.workspaceId, id);
@@ -109,7 +111,7 @@ export function jobEndpoints({ db, dataDir, onEnded }: Dependencies): Endpoint[]
       summary: "Background jobs that the key may see, newest first",
       needs: need(jobs, "read", "handler"),
       query: {
-        type: textField(64, "Only jobs of this type, such as subscriber_import."),
+        type: choiceField(types, "Only jobs of this type."),
         status: choiceField(jobStatuses, "Only jobs in this state."),
         ...pageFields(),
       },

@@ -1,16 +1,35 @@
 /** Starting a job: the record and its place in the queue belong to the caller's transaction. */
 import { type Static, Type } from "typebox";
 import type { Queryable } from "../database/pool.ts";
+import { ApiError } from "../errors.ts";
 import { type Need, permissionOf } from "../http/endpoint.ts";
 import { Id } from "../http/shapes.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
-import { insertJob } from "./store.ts";
+import { countOpenJobs, insertJob } from "./store.ts";
+
+/** Of one type and workspace, waiting or under way, each with a file on the disk. */
+const MOST_OPEN = 50;
 
 /** What an endpoint answers (202) that started a job. */
 export const JobStarted = Type.Object(
   { job_id: Id, status: Type.Literal("pending") },
   { $id: "JobStarted", description: "Follow the job at /jobs/{job_id}." },
 );
+
+/**
+ * Exact where `lockStart` came before, in the transaction that starts the job.
+ * @param called what such jobs are, in the plural
+ * @throws ApiError CONFLICT
+ */
+export async function requireFewOpen(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  type: string,
+  called: string,
+): Promise<void> {
+  if ((await countOpenJobs(db, workspaceId, type)) < MOST_OPEN) return;
+  throw new ApiError("CONFLICT", `${MOST_OPEN} ${called} are waiting or under way: start this one later`);
+}
 
 /**
  * Starts a job with the commit of `tx`. Whoever may read the resource of `needs` (the need of the endpoint that starts

@@ -3,6 +3,8 @@
  * key is the record's id. The record says how far a job is, the twin who works on it.
  */
 import sql, { type Sql } from "sql-template-tag";
+import { lockKey } from "../database/advisory-lock.ts";
+import type { Page } from "../database/page.ts";
 import type { Queryable } from "../database/pool.ts";
 import type { WorkspaceId } from "../ids.ts";
 
@@ -114,7 +116,7 @@ export async function listJobs(
   db: Queryable,
   workspaceId: WorkspaceId,
   filter: JobFilter,
-  page: { limit: number; offset: number },
+  page: Page,
 ): Promise<JobRow[]> {
   return db.rows<JobRow>(sql`
     select ${columns} from jobs where ${matching(workspaceId, filter)}
@@ -126,6 +128,11 @@ export async function countJobs(db: Queryable, workspaceId: WorkspaceId, filter:
     sql`select count(*) as count from jobs where ${matching(workspaceId, filter)}`,
   );
   return row?.count ?? 0;
+}
+
+/** Nobody else starts a job of this type for the workspace before the transaction ends. */
+export async function lockStart(tx: Queryable, workspaceId: WorkspaceId, type: string): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`${type} jobs of ${workspaceId}`)})`);
 }
 
 /** How many of this type wait, run or are put back. */

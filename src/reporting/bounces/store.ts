@@ -2,6 +2,7 @@
 import sql from "sql-template-tag";
 import type { Classification } from "../../messages/outcome.ts";
 import type { MessageSource } from "../../messages/states.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
@@ -25,7 +26,7 @@ export interface BounceRow {
 export function listBounces(
   db: Queryable,
   workspaceId: WorkspaceId,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  { limit, offset }: Page,
 ): Promise<BounceRow[]> {
   return db.rows(sql`
     select b.id, b.message_id, b.localpart || '@' || b.domain as email, b.domain, b.bounce_type, b.category, b.smtp_code,

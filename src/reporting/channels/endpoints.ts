@@ -2,7 +2,6 @@
 import { Type } from "typebox";
 import type { Counts } from "../../messages/counters/counters.ts";
 import { reports } from "../../messages/resource.ts";
-import { storedStatuses } from "../../messages/states.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
@@ -10,11 +9,11 @@ import { pageFields } from "../../platform/http/query.ts";
 import { Id, NullableTimestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { countsByOrigin, countsOfOrigins } from "../counters/origins-store.ts";
-import { deliveredOf, fraction } from "../rates.ts";
+import { attemptedOf, deliveredOf, fraction } from "../rates.ts";
 import { findKeyNames, listAutoresponderOrigins, listCampaignOrigins } from "./store.ts";
 
 const countFields = {
-  total_messages: Type.Integer(),
+  total_messages: Type.Integer({ description: "Without those that were suppressed or cancelled." }),
   delivered_count: Type.Integer(),
   failed_count: Type.Integer(),
   bounced_count: Type.Integer(),
@@ -28,11 +27,16 @@ const engagementFields = {
   click_rate: Rate,
 };
 
+const IsDeleted = Type.Boolean({ description: "Listed for its messages alone, which stay in the log." });
+
 const CampaignStats = Type.Object(
   {
     id: Id,
     name: Type.String(),
-    status: Type.String({ description: "That of the campaign, or `deleted`." }),
+    status: Type.String({
+      description: "That of the campaign; `cancelled` if it was deleted before its end.",
+    }),
+    is_deleted: IsDeleted,
     sent_at: NullableTimestamp,
     ...countFields,
     ...engagementFields,
@@ -44,7 +48,8 @@ const AutoresponderStats = Type.Object(
   {
     id: Id,
     name: Type.String(),
-    status: Type.Enum(["active", "inactive", "deleted"]),
+    status: Type.Enum(["active", "inactive"]),
+    is_deleted: IsDeleted,
     ...countFields,
     ...engagementFields,
   },
@@ -159,7 +164,7 @@ async function withEngagement<Origin extends { readonly id: string }>(
 
 function countsOf(counts: Counts | undefined) {
   return {
-    total_messages: counts ? storedStatuses.reduce((sum, status) => sum + counts[status], 0) : 0,
+    total_messages: counts ? counts.queued + attemptedOf(counts) : 0,
     delivered_count: counts ? deliveredOf(counts) : 0,
     failed_count: counts?.failed ?? 0,
     bounced_count: counts?.bounced ?? 0,

@@ -1,25 +1,32 @@
 /** What messages came from: campaigns, autoresponders, API keys. */
 import sql, { type Sql } from "sql-template-tag";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import type { Page, Paged } from "../counters/counted-store.ts";
+import type { Paged } from "../counters/counted-store.ts";
 
 export interface CampaignOrigin {
   readonly id: string;
   readonly name: string;
   readonly status: string;
+  readonly is_deleted: boolean;
   readonly sent_at: Date | null;
 }
 
 export interface AutoresponderOrigin {
   readonly id: string;
   readonly name: string;
-  readonly status: "active" | "inactive" | "deleted";
+  readonly status: "active" | "inactive";
+  readonly is_deleted: boolean;
 }
 
-/** Those that are deleted have their name and their figures left. */
-const deleted = (workspaceId: WorkspaceId, source: "campaign" | "autoresponder") =>
-  sql`from origin_names where workspace_id = ${workspaceId} and source = ${source}`;
+/** Of those that are deleted, names and figures are left; without figures there is nothing to report. */
+const deleted = (workspaceId: WorkspaceId, source: "campaign" | "autoresponder") => {
+  const counted = sql`c where c.workspace_id = ${workspaceId} and c.source = ${source} and c.origin_id = o.id`;
+  return sql`
+    from origin_names o where o.workspace_id = ${workspaceId} and o.source = ${source}
+      and (exists (select from report_origins ${counted}) or exists (select from report_notes ${counted}))`;
+};
 
 /** Newest first. */
 export function listCampaignOrigins(
@@ -28,8 +35,8 @@ export function listCampaignOrigins(
   page: Page,
 ): Promise<Paged<CampaignOrigin>> {
   const origins = sql`
-    select id, name, status, sent_at from campaigns where workspace_id = ${workspaceId}
-    union all select id, name, 'deleted', null ${deleted(workspaceId, "campaign")}`;
+    select id, name, status, false as is_deleted, sent_at from campaigns where workspace_id = ${workspaceId}
+    union all select o.id, o.name, o.status, true, o.sent_at ${deleted(workspaceId, "campaign")}`;
   return pageOf(db, origins, page);
 }
 
@@ -40,8 +47,8 @@ export function listAutoresponderOrigins(
   page: Page,
 ): Promise<Paged<AutoresponderOrigin>> {
   const origins = sql`
-    select id, name, status from autoresponders where workspace_id = ${workspaceId}
-    union all select id, name, 'deleted' ${deleted(workspaceId, "autoresponder")}`;
+    select id, name, status, false as is_deleted from autoresponders where workspace_id = ${workspaceId}
+    union all select o.id, o.name, 'inactive', true ${deleted(workspaceId, "autoresponder")}`;
   return pageOf(db, origins, page);
 }
 

@@ -1,6 +1,7 @@
 /** The records of messages that were complained about, as the message door writes them. */
 import sql from "sql-template-tag";
 import type { MessageSource } from "../../messages/states.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
@@ -21,7 +22,7 @@ export interface ComplaintRow {
 export function listComplaints(
   db: Queryable,
   workspaceId: WorkspaceId,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  { limit, offset }: Page,
 ): Promise<ComplaintRow[]> {
   return db.rows(sql`
     select c.id, c.message_id, c.localpart || '@' || c.domain as email, c.domain, c.feedback_type, c.provider, c.source,

@@ -2,13 +2,9 @@
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { type Counts, counters } from "../../messages/counters/counters.ts";
 import { columnsSql } from "../../messages/counters/notes-store.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-
-export interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
 
 export interface Paged<Row> {
   readonly rows: readonly Row[];
@@ -59,20 +55,24 @@ export async function pageOf<Row extends object>(
     page: { offset, limit },
     order,
     columns = counters,
-  }: { readonly page: Page; readonly order: Sql; readonly columns?: readonly string[] },
+    having = empty,
+  }: {
+    readonly page: Page;
+    readonly order: Sql;
+    readonly columns?: readonly string[];
+    readonly having?: Sql;
+  },
 ): Promise<Paged<Row>> {
-  const found = await db.rows<Row & { readonly position: number | null; readonly total: number }>(sql`
+  const found = await db.rows<{ readonly total: number; readonly row: Row | null }>(sql`
     with grouped as (
       select ${raw(key)}, ${sums(columns)}, row_number() over (order by ${order}) as position
-      from ${counted} group by ${raw(key)}
+      from ${counted} group by ${raw(key)} ${having}
     ), sized as (select count(*) as total from grouped)
-    select grouped.*, total
+    select total, to_jsonb(grouped) - 'position' as row
     from sized left join grouped on position > ${offset} and position <= ${offset + limit}
     order by position`);
   return {
     total: found[0]?.total ?? 0,
-    rows: found.flatMap(({ position, total: _total, ...row }) =>
-      position === null ? [] : (row as unknown as Row),
-    ),
+    rows: found.flatMap(({ row }) => row ?? []),
   };
 }

@@ -5,10 +5,11 @@
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { type Counts, counters, type StatusCounts } from "../../messages/counters/counters.ts";
 import { columnsSql, DAY } from "../../messages/counters/notes-store.ts";
-import { storedStatuses } from "../../messages/states.ts";
+import { type StoredStatus, storedStatuses } from "../../messages/states.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { countedSql, type Page, type Paged, pageOf, totalOf } from "./counted-store.ts";
+import { countedSql, type Paged, pageOf, totalOf } from "./counted-store.ts";
 
 /** Days from the one on that `since` is in; null: all of them. */
 function byDay(
@@ -27,18 +28,24 @@ function byDay(
   });
 }
 
-const mostMessages = sql`${join(
-  storedStatuses.map((status) => sql`sum(${raw(status)})`),
-  " + ",
-)} desc`;
+const messagesIn = (statuses: readonly StoredStatus[]) =>
+  join(
+    statuses.map((status) => sql`sum(${raw(status)})`),
+    " + ",
+  );
+const mostMessages = sql`${messagesIn(storedStatuses)} desc`;
+/** Messages that were meant for the domain's server. */
+const volume = messagesIn(
+  storedStatuses.filter((status) => status !== "suppressed" && status !== "cancelled"),
+);
 
 export interface DomainCounts extends StatusCounts {
   readonly domain: string;
 }
 
 /**
- * By the recipient's domain, most messages first. `since` is rounded down to a UTC day. Of whole weeks there are fewer rows
- * than of their days.
+ * By the recipient's domain, most messages first, those that were suppressed or cancelled left out. `since` is rounded down
+ * to a UTC day. Of whole weeks there are fewer rows than of their days.
  */
 export function countsByDomain(
   db: Queryable,
@@ -60,8 +67,9 @@ export function countsByDomain(
   ) counted`;
   return pageOf(db, "domain", counted, {
     page,
-    order: sql`${mostMessages}, domain`,
+    order: sql`${volume} desc, domain`,
     columns: storedStatuses,
+    having: sql`having ${volume} > 0`,
   });
 }
 

@@ -2,9 +2,10 @@
 import sql, { type Sql } from "sql-template-tag";
 import { type Counts, counters } from "../../messages/counters/counters.ts";
 import type { MessageSource } from "../../messages/states.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { countedSql, type Page, type Paged, pageOf, sums, totalOf } from "./counted-store.ts";
+import { countedSql, type Paged, pageOf, sums, totalOf } from "./counted-store.ts";
 
 export interface OriginCounts extends Counts {
   readonly origin_id: string;

@@ -113,4 +113,6 @@ test("steps are done when they were taken, at the moment of the first time", asy
   expect(setup_checklist.items.every((step: Step) => step.completed === (step.completed_at !== null))).toBe(
     true,
   );
+  const first = setup_checklist.items.find(({ key }: Step) => key === "send_first_email");
+  expect(first.completed_at).toBe(clock.now().toISOString());
 });

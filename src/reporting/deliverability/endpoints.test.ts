@@ -89,6 +89,15 @@ describe("deliverability", () => {
     expect((await get("/deliverability")).bounce_breakdown).toMatchObject({ hard: 1, block: 1 });
   });
 
+  test("hard and soft bounces are parts of the bounce rate, also when what was sent before the window comes back in it", async () => {
+    const { get, send } = await reportScene(service);
+    await send("delivered");
+    await send("bounced", hard);
+    for (let sent = 0; sent < 3; sent++) await send("bounced", { ...hard, acceptedAt: daysAgo(2) });
+    const { overall_metrics } = await get("/deliverability?window_days=1");
+    expect(overall_metrics).toMatchObject({ total_sent: 2, bounce_rate: 0.5, hard_bounce_rate: 0.5 });
+  });
+
   test.each(["0", "-1", "91", "1e9", "abc", "1.5", "", "9223372036854775808"])(
     "window_days=%s is the default, and says so",
     async (days) => {
@@ -117,6 +126,8 @@ describe("recipient domains", () => {
     await send("queued", { to: "c@large.test" });
     await send("cancelled", { to: "d@large.test" });
     await send("failed", { to: "a@small.test" });
+    for (let sent = 0; sent < 4; sent++) await send("suppressed", { to: "b@small.test" });
+    await send("suppressed", { to: "a@refused.test" });
     await send("delivered", { to: "a@old.test", acceptedAt: daysAgo(80), time: daysAgo(80) });
     const large = {
       domain: "large.test",

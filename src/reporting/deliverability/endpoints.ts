@@ -19,7 +19,7 @@ import {
 } from "../counters/days-store.ts";
 import { totalsSince } from "../counters/store.ts";
 import { googlePostmasterOf } from "../postmaster/report.ts";
-import { attemptedOf, deliveredOf, fraction, percent } from "../rates.ts";
+import { attemptedOf, bouncesOf, deliveredOf, fraction, percent } from "../rates.ts";
 import { scoreOf } from "../sending/health.ts";
 import { type Listing, reputationOf } from "./reputation.ts";
 import { Deliverability } from "./shapes.ts";
@@ -143,13 +143,16 @@ async function deliverabilityOf(
 function overallOf(counts: Counts) {
   const total_sent = attemptedOf(counts);
   const delivered = deliveredOf(counts);
+  const bounce_rate = fraction(counts.bounced, total_sent);
+  // What came back within the window may have been sent before it: only how it divides counts here.
+  const bounceRateOf = (bounces: number) => bounce_rate * fraction(bounces, bouncesOf(counts));
   return {
     total_sent,
     delivered,
     delivery_rate: fraction(delivered, total_sent),
-    bounce_rate: fraction(counts.bounced, total_sent),
-    hard_bounce_rate: fraction(counts.hard_bounces, total_sent),
-    soft_bounce_rate: fraction(counts.soft_bounces, total_sent),
+    bounce_rate,
+    hard_bounce_rate: bounceRateOf(counts.hard_bounces),
+    soft_bounce_rate: bounceRateOf(counts.soft_bounces),
     complaint_rate: fraction(counts.complained, delivered),
     open_rate: fraction(counts.unique_opens, delivered),
     click_rate: fraction(counts.unique_clicks, delivered),

@@ -179,15 +179,8 @@ function newestOf(stats: readonly Stat[]): DomainStats {
     const stat = ofDay.find((one) => one.metric === metric);
     return stat === undefined ? null : rateOf(stat);
   };
-  return {
-    date,
-    spam_rate: figure("spam_rate"),
-    spf_success_rate: figure("spf_success_rate"),
-    dkim_success_rate: figure("dkim_success_rate"),
-    dmarc_success_rate: figure("dmarc_success_rate"),
-    encryption_rate: figure("encryption_rate"),
-    delivery_error_rate: figure("delivery_error_rate"),
-  };
+  const figures = Object.fromEntries(metricNames.map((metric) => [metric, figure(metric)]));
+  return { date, ...(figures as Record<Metric, number | null>) };
 }
 
 /** Only what can be a rate; a float may lie beside 1. */

@@ -45,7 +45,7 @@ export async function insertMails(tx: Queryable, workspaceId: WorkspaceId, turn:
           and subscriber_id = d.subscriber_id and status = 'active' and subscribed_at = d.member_since
         offset 0) m on d.generation = ${autoresponder.generation}
     ), judged as materialized (
-      select j.*, had.it from ${judgedSql()} j
+      select j.*, had.it from ${judgedSql(sql`asked`)} j
       -- Whoever has had the step already, before the steps were put into another order, goes on without it.
       left join lateral (
         select true as it from autoresponder_mails

@@ -1,6 +1,7 @@
 /** The table of autoresponders: what is shown of them, what their authors decide, and whether they are active. */
 import sql, { empty, type Sql } from "sql-template-tag";
 import { insertOriginName } from "../../messages/origin-names-store.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { AutoresponderStatus, AutoresponderSummary } from "./autoresponder.ts";
@@ -36,7 +37,7 @@ export function listAutoresponders(
   db: Queryable,
   workspaceId: WorkspaceId,
   filter: AutoresponderFilter,
-  page: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<AutoresponderSummary[]> {
   return db.rows(sql`
     select ${summary} ${autoresponders} where ${matching(workspaceId, filter)}

@@ -1,8 +1,13 @@
+import { createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../test/support/audience.ts";
 import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
+import { recordTransport } from "../../../test/support/transport-recorder.ts";
+import { prepare } from "../../delivery/compose.ts";
+import { leaseMessages } from "../../delivery/leases.ts";
+import { newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { advance } from "./lifecycle/advance.ts";
@@ -299,6 +304,20 @@ describe("sending", () => {
     await database.run(sql`update sending_domains set is_verified = true`);
   });
 
+  test("is refused, and a test as well, when the envelope sender's return path is switched off", async () => {
+    const switchOn = (isOn: boolean) =>
+      database.run(
+        sql`update sending_domains set custom_return_path = ${isOn}, return_path_verified = ${isOn}`,
+      );
+    await switchOn(true);
+    const id = await create({ ...complete(), sender_email: "returns@shop.test" });
+    await switchOn(false);
+    for (const answer of [await act(id, "send"), await act(id, "test", { emails: ["ada@example.test"] })]) {
+      const { status, body } = answer;
+      expect([status, body.code, body.details[0].field]).toEqual([400, "VALIDATION_ERROR", "sender_email"]);
+    }
+  });
+
   test("makes one recipient of each active member, with a row in log and queue", async () => {
     const id = await create();
     expect((await act(id, "send")).body.data).toMatchObject({ status: "sending" });
@@ -440,6 +459,66 @@ test("a test goes to a few addresses as transactional mail, with the values of w
     { source: "api", subject: "[Test] Hello Ada", priority: 0 },
   ]);
   expect((await act(id, "test", { emails: Array.from({ length: 6 }, () => "a@b.test") })).status).toBe(400);
+});
+
+test("a test is made and leaves as the campaign's mail, but nobody is unsubscribed by it", async () => {
+  await database.run(sql`update sending_domains set custom_return_path = true, return_path_verified = true`);
+  const ip = "192.0.2.7";
+  expect((await call("POST", "/sending-ips", { ip, pool: "test" })).status).toBe(201);
+  const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "ada" }] };
+  const segment = await call("POST", `/mailing-lists/${list}/segments`, { name: "T", conditions });
+  const id = await create({
+    ...complete(),
+    mailing_list_id: null,
+    segment_id: segment.body.data.id,
+    html_content: "<p>{{ list_name }}</p>",
+    reply_to: "ask@shop.test",
+    use_custom_headers: true,
+    custom_headers: "X-Team: Spring",
+    sender_email: "returns@shop.test",
+    virtual_mta_ip: ip,
+  });
+  await database.run(sql`truncate delivery_queue`);
+  expect((await act(id, "test", { emails: ["boss@shop.test"] })).status).toBe(200);
+  const order = { workerId: newId(), priority: 0, limit: 1, bytes: 1e9, seconds: 60, saturated: [] } as const;
+  const [message] = await leaseMessages(database, order);
+  if (message === undefined) expect.fail("nothing is queued");
+  expect(message.particulars).toMatchObject({ sending_ip: ip, routing_rule_id: null });
+  const composed = await prepare(
+    message,
+    {
+      findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.us.test" }),
+      returnPathKey: createSecretKey(Buffer.alloc(32)),
+    },
+    recordTransport(),
+  );
+  expect(composed?.mailFrom).toMatch(/@bounce\.shop\.test$/);
+  const text = String(composed?.message);
+  for (const line of ["Reply-To: ask@shop.test", "X-Team: Spring", `List-Id: <${list}.lists.shop.test>`]) {
+    expect(text).toContain(`${line}\r\n`);
+  }
+  expect(text).toContain("<p>News</p>");
+  expect(text).not.toContain("List-Unsubscribe");
+});
+
+test("a campaign to a segment shows the same names as a draft, under way, and without the segment", async () => {
+  const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "ada" }] };
+  const segment = async () =>
+    (await call("POST", `/mailing-lists/${list}/segments`, { name: "Adas", conditions })).body.data.id;
+  const names = { mailing_list_id: null, mailing_list_name: null, segment_name: "Adas" };
+  const [first, second] = [await segment(), await segment()];
+  const begun = await create({ ...complete(), mailing_list_id: null, segment_id: first });
+  expect(await read(begun)).toMatchObject(names);
+  await act(begun, "send");
+  await work();
+  expect(await read(begun)).toMatchObject({ ...names, total_recipients: 1 });
+  const never = await create({ ...complete(), mailing_list_id: null, segment_id: second });
+  await act(never, "send", { scheduled_at: "2040-01-01T00:00:00Z" });
+  await Promise.all([act(begun, "cancel"), act(never, "cancel")]);
+  for (const one of [first, second]) {
+    expect((await call("DELETE", `/mailing-lists/${list}/segments/${one}`)).status).toBe(200);
+  }
+  for (const id of [begun, never]) expect(await read(id)).toMatchObject(names);
 });
 
 test("a test whose last message nothing covers sends none", async () => {

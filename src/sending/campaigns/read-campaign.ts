@@ -5,7 +5,7 @@
 
 import { checkConditions } from "../../audience/segments/check-conditions.ts";
 import { findSegment } from "../../audience/segments/store.ts";
-import { returnPathHosts } from "../../identity/return-path.ts";
+import { ownReturnPathHost } from "../../identity/return-path.ts";
 import { type RouteFields, readRouteFields } from "../../identity/routing-rules/routing.ts";
 import { domainOf } from "../../mail/address.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
@@ -133,7 +133,7 @@ async function readRouting(
     body,
   );
   const sender_email = readEmail("sender_email", body.sender_email);
-  if (sender_email !== null) await requireReturnPath(db, workspaceId, sender_email);
+  await requireReturnPath(db, workspaceId, sender_email);
   return { url_domain_id, virtual_mta_ip, routing_rule_id, sender_email };
 }
 
@@ -149,13 +149,19 @@ export async function requireRoute(
   throw refuse(fields.unknown, `is no ${isRule ? "routing rule" : "sending IP"} of this workspace`);
 }
 
-/** Bounces have to come to us, whatever the envelope says. */
-async function requireReturnPath(db: Queryable, workspaceId: WorkspaceId, email: string): Promise<void> {
-  const domain = domainOf(email);
-  const [host = ""] = await returnPathHosts(db, [{ workspaceId, domain }], "");
-  if (host === "") {
-    throw refuse("sender_email", "must be on a sending domain whose custom return path is verified");
-  }
+/**
+ * Bounces have to come to us, whatever the envelope says. Gives its host; null without a `sender_email`.
+ * @throws ApiError VALIDATION_ERROR
+ */
+export async function requireReturnPath(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  email: string | null,
+): Promise<string | null> {
+  if (email === null) return null;
+  const host = await ownReturnPathHost(db, workspaceId, domainOf(email));
+  if (host !== null) return host;
+  throw refuse("sender_email", "must be on a sending domain whose custom return path is verified");
 }
 
 function readPhoneField(isSms: boolean, given: string | null | undefined): string | null {

@@ -1,23 +1,25 @@
 /** The table of campaigns: drafts, what is shown of every campaign, and who uses what. (Its states are moved in transitions-store.ts.) */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { LastCampaign } from "../../audience/mailing-lists/list-stats.ts";
-import { insertOriginName } from "../../messages/origin-names-store.ts";
+import { type DeletedOrigin, insertOriginName } from "../../messages/origin-names-store.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { segmentsOf } from "./audience/audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
 import { isUnpaidFor } from "./lifecycle/transitions-store.ts";
 
-/** `part` of `whole`, 0 when there is none. */
+/** `part` of `whole`, 0 when there is none, and never above 1: what was opened may come back. */
 const rate = (part: Sql, whole: Sql) =>
-  sql`case when ${whole} > 0 then (${part})::float8 / (${whole}) else 0 end`;
+  sql`case when ${whole} > 0 then least(1, (${part})::float8 / (${whole})) else 0 end`;
 
 const delivered = sql`(coalesce(n.delivered, 0) + coalesce(n.complained, 0))`;
 
 /** Columns of a CampaignSummary, and those that a Campaign has beside them, of the tables in `campaigns`. */
 export const summary = sql`
   c.id, c.name, c.subject, c.from_email, c.from_name, c.status, c.message_type, c.recipient_type, c.mailing_list_id,
-  coalesce(c.mailing_list_name, l.name) as mailing_list_name, c.segment_id,
+  coalesce(case when c.mailing_list_id = coalesce(c.audience_list_id, c.mailing_list_id) then c.mailing_list_name end,
+    l.name) as mailing_list_name, c.segment_id,
   coalesce(c.segment_name, g.name) as segment_name, c.scheduled_at, c.sent_at, c.completed_at, c.paused_at,
   c.pause_reason, c.total_recipients,
   json_build_object('suppressed', c.excluded_suppressed, 'unsubscribed', c.excluded_unsubscribed,
@@ -57,7 +59,7 @@ export function listCampaigns(
   db: Queryable,
   workspaceId: WorkspaceId,
   filter: CampaignFilter,
-  page: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<CampaignSummary[]> {
   return db.rows(sql`
     select ${summary} ${campaigns} where ${matching(workspaceId, filter)}
@@ -117,7 +119,10 @@ export async function updateDraft(
   now: Date,
 ): Promise<boolean> {
   const updated = await db.run(sql`
-    update campaigns set (${settingNames}) = (${settingValues(settings)}), revision = revision + 1, updated_at = ${now}
+    update campaigns
+    set (${settingNames}) = (${settingValues(settings)}), revision = revision + 1, updated_at = ${now},
+      mailing_list_name = case when mailing_list_id = ${settings.mailing_list_id}::uuid then mailing_list_name end,
+      segment_name = case when segment_id = ${settings.segment_id}::uuid then segment_name end
     where workspace_id = ${workspaceId} and id = ${id} and status = 'draft'`);
   return updated > 0;
 }
@@ -145,9 +150,9 @@ function settingValues(campaign: CampaignSettings): Sql {
  * whether it was there and not being sent.
  */
 export async function removeCampaign(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<boolean> {
-  const removed = await tx.row<{ id: string; name: string }>(sql`
+  const removed = await tx.row<Required<DeletedOrigin>>(sql`
     delete from campaigns where workspace_id = ${workspaceId} and id = ${id} and status <> 'sending'
-    returning id, name`);
+    returning id, name, case when status = 'paused' then 'cancelled' else status end as status, sent_at`);
   if (removed) await insertOriginName(tx, workspaceId, "campaign", removed);
   return removed !== undefined;
 }
@@ -189,6 +194,42 @@ export async function isListInUse(
           and g.mailing_list_id = ${mailingListId}))
     limit 1`);
   return row !== undefined;
+}
+
+/**
+ * The name of a mailing list that is about to go, for campaigns that were never begun: those that were hold it already.
+ * One that somebody changes at this moment goes without, for that somebody may be waiting for the list.
+ */
+export async function updateListName(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<void> {
+  await tx.run(sql`
+    update campaigns c set mailing_list_name = l.name
+    from mailing_lists l
+    where l.workspace_id = ${workspaceId} and l.id = ${mailingListId} and c.workspace_id = ${workspaceId}
+      and c.id in (
+        select id from campaigns
+        where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and mailing_list_name is null
+        for update skip locked)`);
+}
+
+/** The same of a segment, or of those that go with their list. */
+export async function updateSegmentNames(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  gone: { readonly segmentId: string } | { readonly mailingListId: string },
+): Promise<void> {
+  const isGone =
+    "segmentId" in gone ? sql`g.id = ${gone.segmentId}` : sql`g.mailing_list_id = ${gone.mailingListId}`;
+  await tx.run(sql`
+    with named as (
+      select c.id, g.name from segments g
+      join campaigns c on c.workspace_id = g.workspace_id and c.segment_id = g.id and c.segment_name is null
+      where g.workspace_id = ${workspaceId} and ${isGone}
+      for update of c skip locked)
+    update campaigns c set segment_name = named.name from named where c.workspace_id = ${workspaceId} and c.id = named.id`);
 }
 
 /** Does one that is not over go to the segment, or name it in its conditions? */

@@ -29,13 +29,20 @@ export interface Account {
 }
 
 /** A suspended subscription leaves the limits of Free, and so does a cancelled one whose period is over. */
-function subscriptionInForce({ subscription }: Account, now: Date): Subscription | null {
+function subscriptionInForce(
+  { subscription }: Pick<Account, "subscription">,
+  now: Date,
+): Subscription | null {
   if (subscription === null || subscription.status === "suspended") return null;
   return subscription.cancel_at_period_end && subscription.current_period_end <= now ? null : subscription;
 }
 
 export function planOf(account: Account, plans: Plans, now: Date): Plan {
-  return plans[subscriptionInForce(account, now)?.plan_id ?? account.plan];
+  return plans[planNameOf(account, now)];
+}
+
+export function planNameOf(account: Pick<Account, "plan" | "subscription">, now: Date): PlanName {
+  return subscriptionInForce(account, now)?.plan_id ?? account.plan;
 }
 
 /**

@@ -147,6 +147,21 @@ test("the ledger is filtered, paged and exported; no cell of the export is a for
   expect(rows.every((row) => row.includes(",manual,'=cmd,"))).toBe(true);
 });
 
+test("a page that goes on behind the last row has no row twice, also when rows came meanwhile", async () => {
+  const read = async (query: string) => (await api("GET", `/billing/transactions?${query}`)).body.data;
+  const idsOf = ({ transactions }: { transactions: { id: string }[] }) => transactions.map(({ id }) => id);
+  const all = idsOf(await read("limit=100"));
+  const first = idsOf(await read("limit=2"));
+  await pay("1.00");
+  const next = await read(`limit=100&before=${first[1]}`);
+  expect([...first, ...idsOf(next)]).toEqual(all);
+  expect(next.pagination.total).toBe(all.length - 2);
+  expect((await api("GET", "/billing/transactions?before=yesterday")).body).toMatchObject({
+    code: "VALIDATION_ERROR",
+    details: [{ field: "before" }],
+  });
+});
+
 test("the export has the amounts of the list: exact decimals, with two places at least, and numbers to a spreadsheet", async () => {
   const { transactions } = (await api("GET", "/billing/transactions?limit=100")).body.data;
   const amounts = transactions.map(({ amount }: { amount: string }) => amount);

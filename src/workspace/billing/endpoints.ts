@@ -3,11 +3,12 @@ import { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
+import { invalid } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { FileAnswer, fileShape } from "../../platform/http/file-answer.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
-import { choiceField, pageFields } from "../../platform/http/query.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { choiceField, pageFields, textField } from "../../platform/http/query.ts";
+import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
 import type { Subscription as SubscriptionRow } from "./account.ts";
 import { gateways, transactionStatuses } from "./ledger-store.ts";
 import { getReading, settle } from "./meter.ts";
@@ -27,6 +28,7 @@ import {
   transactionShape,
   Usage,
 } from "./shapes.ts";
+import { remainingOf } from "./standing.ts";
 import { cancelSubscription, subscribe } from "./subscribe.ts";
 import { countTransactions, listCharges, listTransactions, spentSince } from "./transaction-store.ts";
 import { transactionLines } from "./transactions-file.ts";
@@ -162,10 +164,20 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       path: "/billing/transactions",
       summary: "The ledger, newest first",
       needs: read,
-      query: { ...pageFields(), ...filterFields },
+      query: {
+        ...pageFields(),
+        ...filterFields,
+        before: textField(
+          36,
+          "Only those older than the transaction with this id: with the last one of a page, the first page of what follows is the next one, whatever has come meanwhile.",
+        ),
+      },
       answer: pageOf("transactions", Transaction),
       message: "Transactions",
       async handle({ caller: { workspaceId }, query }) {
+        if (query.before !== undefined && !isUuid(query.before)) {
+          throw invalid({ field: "before", message: "before must be the id of a transaction" });
+        }
         const [transactions, total] = await Promise.all([
           listTransactions(db, workspaceId, query, { limit: query.limit, offset: offsetOf(query) }),
           countTransactions(db, workspaceId, query),
@@ -199,7 +211,7 @@ async function overviewOf(
   const { account, plan, period, used } = reading;
   const allowance = plan.allowances.email;
   const emails_used = Math.max(0, used.email);
-  const { isPaying, allowance: included } = standingOf(reading, "email");
+  const standing = { ...standingOf(reading, "email"), used: emails_used };
   return {
     balance: shownMoney(account.balance),
     currency: CURRENCY,
@@ -207,10 +219,12 @@ async function overviewOf(
     subscription_status: account.subscription?.status ?? null,
     email_allowance: allowance,
     emails_used,
-    emails_remaining: included === null ? null : Math.max(0, included - emails_used),
+    emails_remaining: remainingOf(standing),
     period_start: period.start,
     period_end: period.end,
     low_balance:
-      isPaying && capacityFor(reading, "email").most !== null && Number(account.balance) < LOW_BALANCE,
+      standing.isPaying &&
+      capacityFor(reading, "email").most !== null &&
+      Number(account.balance) < LOW_BALANCE,
   };
 }

@@ -76,15 +76,15 @@ export function listUse(
     group by kind`);
 }
 
-/** Writes how the meter stands after `uses`. An hour keeps what was taken in it, whatever came back. */
+/** Writes how `kinds`, those of `uses` among them, stand now. An hour keeps what was taken in it, whatever came back. */
 export async function putMeter(
   tx: Queryable,
   workspaceId: WorkspaceId,
   { period, used, paid, covered }: Reading,
   uses: readonly Use[],
+  kinds: readonly MeterKind[],
 ): Promise<void> {
-  if (uses.length === 0) return;
-  const kinds = [...new Set(uses.map(({ kind }) => kind))];
+  if (kinds.length === 0) return;
   await tx.run(sql`
     with by_hour as (
       insert into meter_hours (workspace_id, kind, hour, used)
@@ -96,7 +96,7 @@ export async function putMeter(
     )
     insert into meters (workspace_id, kind, period_start, used, paid, covered)
     select ${workspaceId}, kind, ${period.start}, used, paid, covered
-    from unnest(${kinds}::text[], ${kinds.map((kind) => used[kind])}::bigint[],
+    from unnest(${[...kinds]}::text[], ${kinds.map((kind) => used[kind])}::bigint[],
       ${kinds.map((kind) => paid[kind])}::numeric[], ${kinds.map((kind) => covered[kind])}::bigint[])
       as m (kind, used, paid, covered)
     on conflict (workspace_id, kind, period_start)

@@ -19,7 +19,16 @@ import { findAccount, lockAccount, updateHeadroom } from "./account-store.ts";
 import { addToDay } from "./ledger-store.ts";
 import { listEntries, listUse, putMeter, takeEntries } from "./meter-store.ts";
 import type { MeterKind, Plans } from "./plans.ts";
-import { type Capacity, capacityFor, hourOf, type Reading, readingOf, type Use, withUse } from "./reading.ts";
+import {
+  type Capacity,
+  capacityFor,
+  hourOf,
+  type Metered,
+  type Reading,
+  readingOf,
+  type Use,
+  withUse,
+} from "./reading.ts";
 
 /** Reads the meter without writing it. @throws ApiError NOT_FOUND for a workspace that is not there */
 export async function getReading(
@@ -71,10 +80,15 @@ export async function takeUpTo(
 /** What was used in a period, and what that comes to. */
 interface Step extends ReturnType<typeof withUse> {
   readonly uses: readonly Use[];
+  /** Those whose row says less than the reading. */
+  readonly kinds: readonly MeterKind[];
 }
 
-function stepFrom(before: Reading, uses: readonly Use[]): Step {
-  return { uses, ...withUse(before, uses) };
+/** @param rows those that `before` was read from */
+function stepFrom(before: Reading, uses: readonly Use[], rows: readonly Metered[] = []): Step {
+  const newlyCovered = rows.filter(({ kind, covered }) => covered !== before.covered[kind]);
+  const kinds = [...new Set([...uses, ...newlyCovered].map(({ kind }) => kind))];
+  return { uses, kinds, ...withUse(before, uses) };
 }
 
 /** The meter with the entries that are given: period by period, the one of `now` among them. */
@@ -96,7 +110,7 @@ async function readMeter(
     const before = readingOf({ ...account, balance }, plans, time);
     const rows = await listUse(db, workspaceId, before.period.start, before.hour);
     const ofPeriod = uses.filter(({ last }) => startOf(last) === start);
-    const step = stepFrom(readingOf(before.account, plans, time, rows), ofPeriod);
+    const step = stepFrom(readingOf(before.account, plans, time, rows), ofPeriod, rows);
     steps.push(step);
     balance = step.reading.account.balance;
   }
@@ -116,10 +130,10 @@ function turningPoints(account: Account, now: Date): Date[] {
 async function write(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { reading, movements, uses }: Step,
+  { reading, movements, uses, kinds }: Step,
   now: Date,
 ): Promise<void> {
-  await putMeter(tx, workspaceId, reading, uses);
+  await putMeter(tx, workspaceId, reading, uses, kinds);
   for (const movement of movements) await addToDay(tx, workspaceId, movement, now);
 }
 

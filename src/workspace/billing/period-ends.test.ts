@@ -191,6 +191,33 @@ describe("what comes back", () => {
     }
   });
 
+  test("stays covered by the bigger plan, also when that came back and went again", async () => {
+    await pay("200.00", "2026-01-10");
+    await begin({ ...monthly, plan_id: "scale" }, "2026-01-10");
+    await take(200_000, "2026-01-11");
+    await begin(monthly, "2026-01-12");
+    await begin({ ...monthly, plan_id: "scale" }, "2026-01-13");
+    await note(-1_000, "2026-01-13");
+    await begin(monthly, "2026-01-14");
+    const { balance } = (await read("2026-01-14")).account;
+    await take(1_000, "2026-01-14");
+    expect((await read("2026-01-14")).account.balance).toBe(balance);
+  });
+
+  test("is not paid for again when it was paid for before a bigger plan covered it", async () => {
+    await pay("200.00", "2026-01-10");
+    await begin(monthly, "2026-01-10");
+    await take(60_000, "2026-01-11");
+    await begin({ ...monthly, plan_id: "scale" }, "2026-01-12");
+    await note(-10_000, "2026-01-13");
+    await begin(monthly, "2026-01-14");
+    const { balance } = (await read("2026-01-14")).account;
+    await take(10_000, "2026-01-14");
+    expect((await read("2026-01-14")).account.balance).toBe(balance);
+    await take(1, "2026-01-14");
+    expect((await read("2026-01-14")).account.balance).toBe((Number(balance) - 0.0008).toFixed(6));
+  });
+
   test("in a later month counts there, as that many more", async () => {
     await take(3_000, "2026-01-15");
     await note(-10, "2026-02-01");

@@ -50,12 +50,10 @@ export function nextHour(time: Date): Date {
 
 const HOUR_MS = 3_600_000;
 
-const nothing: Readonly<Record<MeterKind, number>> = { email: 0, validation: 0, blacklist_check: 0 };
-const nothingPaid: Readonly<Record<MeterKind, string>> = {
-  email: "0",
-  validation: "0",
-  blacklist_check: "0",
-};
+/** One value for each kind. */
+function byKind<Value>(of: (kind: MeterKind) => Value): Record<MeterKind, Value> {
+  return { email: of("email"), validation: of("validation"), blacklist_check: of("blacklist_check") };
+}
 
 /** A row of the meter. */
 export interface Metered {
@@ -69,37 +67,36 @@ export interface Metered {
 /**
  * The meter of the period that `now` falls into, as it stands in the table. What was used and cost nothing, and is more
  * than the plan includes, a bigger plan has covered: it is included for the rest of the period, also when it comes back
- * and is used again. So the order of what is taken and given back never changes what that costs.
+ * and is used again. So while a plan holds for all of a period, the order of what is taken and given back does not change
+ * what that costs; over changes of plan, no more is paid for than once lay beyond an allowance.
  */
 export function readingOf(account: Account, plans: Plans, now: Date, rows: readonly Metered[] = []): Reading {
+  const rowOf = (kind: MeterKind) => rows.find((row) => row.kind === kind);
   const reading = {
     account,
     plan: planOf(account, plans, now),
     period: allowancePeriod(account, now),
     hour: hourOf(now),
-    used: { ...nothing, ...Object.fromEntries(rows.map(({ kind, used }) => [kind, used])) },
-    paid: { ...nothingPaid, ...Object.fromEntries(rows.map(({ kind, paid }) => [kind, paid])) },
-    covered: { ...nothing, ...Object.fromEntries(rows.map(({ kind, covered }) => [kind, covered])) },
-    usedInHour: {
-      ...nothing,
-      ...Object.fromEntries(rows.map(({ kind, used_in_hour }) => [kind, used_in_hour])),
-    },
+    used: byKind((kind) => rowOf(kind)?.used ?? 0),
+    paid: byKind((kind) => rowOf(kind)?.paid ?? "0"),
+    covered: byKind((kind) => rowOf(kind)?.covered ?? 0),
+    usedInHour: byKind((kind) => rowOf(kind)?.used_in_hour ?? 0),
   };
   const coveredOf = (kind: MeterKind) => {
     const standing = standingOf(reading, kind);
-    const free = freeOf(standing, reading.paid[kind]);
+    const free = freeOf(standing);
     return standing.allowance !== null && free > standing.allowance ? free : reading.covered[kind];
   };
-  const covered = Object.fromEntries(meterKinds.map((kind) => [kind, coveredOf(kind)]));
-  return { ...reading, covered: { ...nothing, ...covered } };
+  return { ...reading, covered: byKind(coveredOf) };
 }
 
-export function standingOf({ account, plan, used, covered }: Reading, kind: MeterKind): Standing {
+export function standingOf({ account, plan, used, paid, covered }: Reading, kind: MeterKind): Standing {
   const allowance = plan.allowances[kind];
   return {
     used: used[kind],
     allowance: allowance === null ? null : Math.max(allowance, covered[kind]),
     rate: plan.rates[kind],
+    paid: paid[kind],
     balance: account.balance,
     isPaying: account.is_prepaid || plan.id !== "free",
   };
@@ -127,7 +124,7 @@ export function withUse(
   const move = (kind: MeterKind, quantity: number, transaction_type: "usage" | "refund") => {
     const { account, used, paid } = reading;
     const standing = standingOf(reading, kind);
-    const charged = chargedOf(standing, quantity, paid[kind]);
+    const charged = chargedOf(standing, quantity);
     reading = { ...reading, used: { ...used, [kind]: used[kind] + quantity } };
     const { rate } = standing;
     if (rate === null || charged === 0) return;

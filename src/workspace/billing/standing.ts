@@ -11,6 +11,8 @@ export interface Standing {
   readonly allowance: number | null;
   /** For one beyond the allowance; null: there is none beyond it. */
   readonly rate: string | null;
+  /** USD, what the period's use has cost so far. */
+  readonly paid: string;
   readonly balance: string;
   /** Whether the workspace pays for what goes beyond: it subscribes to a plan, or topped up once. */
   readonly isPaying: boolean;
@@ -19,42 +21,54 @@ export interface Standing {
 /** Why there is no more: the words a campaign gives as its pause_reason. */
 export type Refusal = "plan_limit_reached" | "insufficient_balance";
 
+/**
+ * How many more cost nothing, because they are included, or were paid for and came back where a bigger plan had them
+ * covered; null is no limit.
+ */
+export function remainingOf(standing: Standing): number | null {
+  const { used, allowance } = standing;
+  return allowance === null ? null : Math.max(0, allowance + paidUnitsOf(standing) - used);
+}
+
 /** How many more may be used; null is no limit. */
-export function capacityOf({ used, allowance, rate, balance, isPaying }: Standing): number | null {
-  if (allowance === null) return null;
-  const included = Math.max(0, allowance - used);
-  if (rate === null || !isPaying) return included;
-  if (new Big(rate).eq(0)) return null;
-  return included + wholeUnits(balance, rate);
+export function capacityOf(standing: Standing): number | null {
+  const { rate, balance, isPaying } = standing;
+  const remaining = remainingOf(standing);
+  if (remaining === null || rate === null || !isPaying) return remaining;
+  return isGratis(rate) ? null : remaining + wholeUnits(balance, rate);
 }
 
 export function refusalOf({ rate, isPaying }: Standing): Refusal {
   return rate !== null && isPaying ? "insufficient_balance" : "plan_limit_reached";
 }
 
-/** How many of the next `quantity` (or, below zero, of those given back) lie beyond the allowance. */
-function overageOf({ used, allowance }: Standing, quantity: number): number {
-  if (allowance === null) return 0;
-  return Math.max(0, used + quantity - allowance) - Math.max(0, used - allowance);
-}
-
-/** How many of the used ones were not paid for. @param paid as in chargedOf */
-export function freeOf({ used, rate }: Standing, paid: string): number {
-  return rate === null || new Big(rate).eq(0) ? used : used - wholeUnits(paid, rate);
+/** How many of the used ones were not paid for. */
+export function freeOf(standing: Standing): number {
+  return standing.used - paidUnitsOf(standing);
 }
 
 /**
- * How many of them are paid for (or, below zero, paid back). What a wider limit of a moment ago let through and the
- * balance does not cover is not owed; what was never paid for, under another plan, is not paid back.
- * @param paid USD, what this period's use has cost so far
+ * How many of the next `quantity` are paid for (or, below zero, how many of those given back are paid back). What was paid
+ * for under a smaller plan and came back under a bigger one is not paid for again. What a wider limit of a moment ago let
+ * through and the balance does not cover is not owed; what was never paid for, under another plan, is not paid back.
  */
-export function chargedOf(standing: Standing, quantity: number, paid: string): number {
-  const { rate, isPaying, balance } = standing;
-  if (rate === null || !isPaying || new Big(rate).eq(0)) return 0;
-  const overage = overageOf(standing, quantity);
-  return overage < 0
-    ? -Math.min(-overage, wholeUnits(paid, rate))
-    : Math.min(overage, wholeUnits(balance, rate));
+export function chargedOf(standing: Standing, quantity: number): number {
+  const { used, allowance, rate, balance, isPaying } = standing;
+  if (allowance === null || rate === null || !isPaying || isGratis(rate)) return 0;
+  const before = Math.max(0, used - allowance);
+  const after = Math.max(0, used + quantity - allowance);
+  const paid = paidUnitsOf(standing);
+  return quantity < 0
+    ? -Math.min(before - after, paid)
+    : Math.min(Math.max(0, after - Math.max(before, paid)), wholeUnits(balance, rate));
+}
+
+function paidUnitsOf({ paid, rate }: Standing): number {
+  return rate === null || isGratis(rate) ? 0 : wholeUnits(paid, rate);
+}
+
+function isGratis(rate: string): boolean {
+  return new Big(rate).eq(0);
 }
 
 function wholeUnits(money: string, rate: string): number {

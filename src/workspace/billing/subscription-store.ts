@@ -27,6 +27,18 @@ export async function removeSubscription(tx: Queryable, workspaceId: WorkspaceId
   await tx.run(sql`delete from subscriptions where workspace_id = ${workspaceId}`);
 }
 
+/** Those of some workspaces of the installation. */
+export async function listSubscriptions(
+  db: Queryable,
+  workspaceIds: readonly WorkspaceId[],
+): Promise<Map<WorkspaceId, Subscription>> {
+  const rows = await db.rows<Subscription & { workspace_id: WorkspaceId }>(sql`
+    select workspace_id, plan_id, billing_interval, status, anchor, current_period_start, current_period_end,
+      cancel_at_period_end, past_due_since, retry_at
+    from subscriptions where workspace_id = any(${[...workspaceIds]}::uuid[])`);
+  return new Map(rows.map((row) => [row.workspace_id, row]));
+}
+
 /** Workspaces whose subscription has a period that is over or a renewal to try again, those longest due first. */
 export async function listDueWorkspaces(db: Queryable, now: Date, most: number): Promise<WorkspaceId[]> {
   const rows = await db.rows<{ workspace_id: WorkspaceId }>(sql`

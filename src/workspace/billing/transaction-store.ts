@@ -1,5 +1,6 @@
 /** Reading the ledger. */
 import sql, { empty, type Sql } from "sql-template-tag";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Gateway, TransactionStatus, TransactionType } from "./ledger-store.ts";
@@ -19,6 +20,8 @@ export interface TransactionRow {
 export interface TransactionFilter {
   readonly status?: TransactionStatus | undefined;
   readonly gateway?: Gateway | undefined;
+  /** Only those older than this one. */
+  readonly before?: string | undefined;
 }
 
 const columns = sql`
@@ -41,12 +44,11 @@ export function listTransactions(
   db: Queryable,
   workspaceId: WorkspaceId,
   filter: TransactionFilter,
-  { limit, offset = 0, before }: { limit: number; offset?: number; before?: string | undefined },
+  { limit, offset }: Page,
 ): Promise<TransactionRow[]> {
   return db.rows(sql`
     select ${columns} from billing_transactions
-    where ${matching(workspaceId, filter)} ${before === undefined ? empty : sql`and id < ${before}`}
-    order by id desc limit ${limit} offset ${offset}`);
+    where ${matching(workspaceId, filter)} order by id desc limit ${limit} offset ${offset}`);
 }
 
 export async function countTransactions(
@@ -67,18 +69,24 @@ export async function* readTransactions(
   workspaceId: WorkspaceId,
   filter: TransactionFilter,
 ): AsyncGenerator<TransactionRow[]> {
-  for (let before: string | undefined; ; ) {
-    const rows = await listTransactions(db, workspaceId, filter, { limit: ROWS_AT_ONCE, before });
+  for (let { before } = filter; ; ) {
+    const rows = await listTransactions(
+      db,
+      workspaceId,
+      { ...filter, before },
+      { limit: ROWS_AT_ONCE, offset: 0 },
+    );
     if (rows.length > 0) yield rows;
     if (rows.length < ROWS_AT_ONCE) return;
     before = rows.at(-1)?.id;
   }
 }
 
-function matching(workspaceId: WorkspaceId, { status, gateway }: TransactionFilter): Sql {
+function matching(workspaceId: WorkspaceId, { status, gateway, before }: TransactionFilter): Sql {
   return sql`workspace_id = ${workspaceId}
     ${status === undefined ? empty : sql`and status = ${status}`}
-    ${gateway === undefined ? empty : sql`and gateway = ${gateway}`}`;
+    ${gateway === undefined ? empty : sql`and gateway = ${gateway}`}
+    ${before === undefined ? empty : sql`and id < ${before}`}`;
 }
 
 /** What was spent since then, less what was given back. */

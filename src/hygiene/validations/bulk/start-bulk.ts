@@ -1,13 +1,12 @@
 /** How a bulk validation begins: the file is read, what it will cost is compared with what there is, and a job starts. */
 import type { Clock } from "../../../platform/clock.ts";
-import type { Database, Queryable } from "../../../platform/database/pool.ts";
-import { ApiError } from "../../../platform/errors.ts";
+import type { Database } from "../../../platform/database/pool.ts";
 import { need } from "../../../platform/http/endpoint.ts";
 import type { UploadedFile } from "../../../platform/http/uploads.ts";
 import { newId, type WorkspaceId } from "../../../platform/ids.ts";
 import { moveToJob } from "../../../platform/jobs/files.ts";
-import { startJob } from "../../../platform/jobs/queue.ts";
-import { countOpenJobs } from "../../../platform/jobs/store.ts";
+import { requireFewOpen, startJob } from "../../../platform/jobs/queue.ts";
+import { lockStart } from "../../../platform/jobs/store.ts";
 import { getReading } from "../../../workspace/billing/meter.ts";
 import type { Plans } from "../../../workspace/billing/plans.ts";
 import { standingOf } from "../../../workspace/billing/reading.ts";
@@ -16,10 +15,6 @@ import { capacityOf, refusalOf } from "../../../workspace/billing/standing.ts";
 import { validations } from "../resource.ts";
 import { readAddressFile } from "./address-file.ts";
 import { BULK_JOB, type BulkInput } from "./bulk-job.ts";
-import { lockBulk } from "./store.ts";
-
-/** Of a workspace, waiting or under way, each with a file on the disk. */
-const MOST_OPEN = 50;
 
 export interface StartDeps {
   readonly db: Database;
@@ -37,7 +32,7 @@ export async function startBulkValidation(
   workspaceId: WorkspaceId,
   file: UploadedFile,
 ) {
-  await requireFewOpen(db, workspaceId);
+  await requireFewOpen(db, workspaceId, BULK_JOB, "validations");
   const { addresses, duplicates } = await readAddressFile(file.path);
   const now = clock.now();
   const standing = standingOf(await getReading(db, plans, workspaceId, now), "validation");
@@ -48,14 +43,9 @@ export async function startBulkValidation(
   const input: BulkInput = { file_name: file.name };
   const total = addresses.length + duplicates;
   return db.transaction(async (tx) => {
-    await lockBulk(tx, workspaceId);
-    await requireFewOpen(tx, workspaceId);
+    await lockStart(tx, workspaceId, BULK_JOB);
+    await requireFewOpen(tx, workspaceId, BULK_JOB, "validations");
     await moveToJob(dataDir, id, file.path);
     return startJob(tx, workspaceId, { id, type: BULK_JOB, needs: need(validations, "write"), input, total });
   });
-}
-
-async function requireFewOpen(db: Queryable, workspaceId: WorkspaceId): Promise<void> {
-  if ((await countOpenJobs(db, workspaceId, BULK_JOB)) < MOST_OPEN) return;
-  throw new ApiError("CONFLICT", `${MOST_OPEN} validations are waiting or under way: start this one later`);
 }

@@ -1,6 +1,5 @@
 /** The SQL of bulk validations: which batches of a job are done, and what they found. */
 import sql from "sql-template-tag";
-import { lockKey } from "../../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import type { Refusal } from "../../../workspace/billing/standing.ts";
@@ -30,11 +29,6 @@ export interface BatchRows {
   /** Places in the file, and the rows of the result file that belong to them. */
   readonly places: readonly number[];
   readonly rows: readonly string[];
-}
-
-/** Nobody else starts a bulk validation of the workspace before the transaction ends. */
-export async function lockBulk(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`bulk validations of ${workspaceId}`)})`);
 }
 
 /**

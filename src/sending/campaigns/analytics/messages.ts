@@ -2,6 +2,7 @@
 import { type Found, searchMessages } from "../../../messages/log-search-store.ts";
 import { countHeld, findPage } from "../../../messages/log-store.ts";
 import { type MessageStatus, storedStatuses } from "../../../messages/states.ts";
+import type { Page } from "../../../platform/database/page.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { countByStatus, findIdSpan, listMessageIds } from "./store.ts";
@@ -17,7 +18,7 @@ export async function findCampaignMessages(
   workspaceId: WorkspaceId,
   campaignId: string,
   { status, email }: Filter,
-  page: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<Found> {
   if (status === undefined && email === undefined) {
     const [ids, total] = await Promise.all([

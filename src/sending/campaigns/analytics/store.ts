@@ -4,14 +4,10 @@ import type { StatusCounts } from "../../../messages/counters/counters.ts";
 import { columnsSql } from "../../../messages/counters/notes-store.ts";
 import type { DomainRow } from "../../../messages/domain-stats.ts";
 import { storedStatuses } from "../../../messages/states.ts";
+import type { Page } from "../../../platform/database/page.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type ActivityEvent, shownTypes } from "./activity.ts";
-
-interface Page {
-  readonly limit: number;
-  readonly offset: number;
-}
 
 /** An hour that had any news. */
 export interface CampaignHour {

@@ -71,7 +71,7 @@ export async function mayReachAnybody(
   const found = await db.row(
     bounded(sql`
       with asked as materialized (${askedSql(workspaceId, first, terms)})
-      select from ${judgedSql()} judged where cause is null limit 1`),
+      select from ${judgedSql(sql`asked`)} judged where cause is null limit 1`),
   );
   if (found !== undefined) return true;
   const looked = await db.row<{ count: number }>(bounded(sql`select count(*)::int as count from ${first} f`));
@@ -128,7 +128,7 @@ export async function insertRecipients(
     ), asked as materialized (
       ${askedSql(workspaceId, sql`page`, step)}
     ), judged as materialized (
-      select subscriber_id, address, domain, cause from ${judgedSql(step.unreachable)} j
+      select subscriber_id, address, domain, cause from ${judgedSql(sql`asked`, step.unreachable)} j
     ), ${makeMailSql(sql`(select subscriber_id, address, domain from judged where cause is null)`, {
       ...step,
       workspaceId,

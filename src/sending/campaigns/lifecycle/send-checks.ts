@@ -14,7 +14,7 @@ import { mayReachAnybody } from "../audience/recipients-store.ts";
 import type { Campaign } from "../campaign.ts";
 import { requireCompiled } from "../content/campaign-content.ts";
 import { tracksOf } from "../content/tracking.ts";
-import { requireRoute } from "../read-campaign.ts";
+import { requireReturnPath, requireRoute } from "../read-campaign.ts";
 
 /** Conditions may be as costly as their author likes; it is enough to find one recipient. */
 const MOST_LOOK_MS = 5_000;
@@ -48,6 +48,7 @@ export async function checkSendable(
     throw invalid({ field: "html_content", message: "html_content or text_content is required to send" });
   }
   await requireRoute(db, workspaceId, campaign);
+  await requireReturnPath(db, workspaceId, campaign.sender_email);
   const audience = await findAudience(db, workspaceId, campaign, now);
   if (audience === undefined) {
     const { mailing_list_id: id } = campaign;

@@ -123,6 +123,17 @@ const contentOf = (finding: Finding | undefined) =>
   finding?.kind === "write" ? finding.content() : expect.fail("nothing is written");
 
 describe("a leased message of a campaign", () => {
+  test.each(["plan_limit_reached", "insufficient_balance"] as const)(
+    "that is paid for goes out while the campaign waits for money (%s)",
+    async (reason) => {
+      await people(3);
+      const id = await begin();
+      await db.transaction((tx) => pauseCampaign(tx, workspaceId, id, reason, new Date()));
+      await deliver([accepted], 3);
+      expect(await find(id)).toMatchObject({ pause_reason: reason, sent_count: 3, delivered_count: 3 });
+    },
+  );
+
   test("is written with its recipient's values, its way out and no stored body", async () => {
     await people(1);
     await begin({ reply_to: "ask@shop.test", use_custom_headers: true, custom_headers: "X-Team: Spring" });

@@ -10,7 +10,7 @@ import { encodedAttachment } from "../../../delivery/compose.ts";
 import type { Examine, Finding } from "../../../delivery/examination.ts";
 import type { LeasedMessage } from "../../../delivery/lease-store.ts";
 import { maySendAsEach } from "../../../identity/may-send-as.ts";
-import { returnPathHosts } from "../../../identity/return-path.ts";
+import { ownReturnPathHost } from "../../../identity/return-path.ts";
 import { domainOf } from "../../../mail/address.ts";
 import type { Attachment } from "../../../mail/mime.ts";
 import type { Clock } from "../../../platform/clock.ts";
@@ -84,7 +84,10 @@ export function createCampaignMail(deps: CampaignMailDeps): Examine {
   const placeOf = ({ campaign }: PreparedCampaign) =>
     places.get(campaign.id, async () => ({
       base: await deps.linkBase(campaign.workspace_id, campaign.url_domain_id),
-      returnPathHost: await ownReturnPath(db, campaign.workspace_id, campaign.sender_email),
+      returnPathHost:
+        campaign.sender_email === null
+          ? null
+          : await ownReturnPathHost(db, campaign.workspace_id, domainOf(campaign.sender_email)),
     }));
 
   return async (messages) => {
@@ -228,16 +231,4 @@ export function judge(row: RecipientRow | undefined) {
   if (row.suppressed !== null) return row.suppressed;
   const { email, first_name, last_name, custom_fields } = row;
   return { email, first_name, last_name, custom_fields: custom_fields ?? {} };
-}
-
-/** Of sender_email's domain, while its return path leads to us. */
-async function ownReturnPath(
-  db: Database,
-  workspaceId: WorkspaceId,
-  senderEmail: string | null,
-): Promise<string | null> {
-  if (senderEmail === null) return null;
-  const domain = domainOf(senderEmail);
-  const [host = ""] = await returnPathHosts(db, [{ workspaceId, domain }], "");
-  return host || null;
 }

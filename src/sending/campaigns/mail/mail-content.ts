@@ -31,7 +31,13 @@ export async function prepareCampaign(db: Queryable, campaign: CampaignToSend): 
   };
 }
 
-function commonHeaders(campaign: CampaignToSend): HeaderField[] {
+/** Of a campaign that may be a draft still. */
+export function commonHeaders(
+  campaign: Pick<
+    CampaignToSend,
+    "workspace_id" | "audience_list_id" | "from_email" | "reply_to" | "use_custom_headers" | "custom_headers"
+  >,
+): HeaderField[] {
   const { reply_to, use_custom_headers, custom_headers, from_email } = campaign;
   const domain = domainOf(from_email);
   // RFC 2919: a name for ever, in a namespace that is the sender's own.

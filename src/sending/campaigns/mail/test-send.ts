@@ -1,20 +1,26 @@
 /**
- * A campaign's mail to a few addresses, before it goes to everybody. It is made as the campaign's is and goes the way of
- * transactional mail. Whoever is a subscriber sees their own values, everybody else those of a sample. Nothing is tracked
- * and nobody is unsubscribed by it: links lead where they were written to, and the two addresses of ours to PUBLIC_URL.
+ * A campaign's mail to a few addresses, before it goes to everybody. It is made as the campaign's is, leaves as that does,
+ * and waits in the line of transactional mail. Whoever is a subscriber sees their own values, everybody else those of a
+ * sample. Nothing is tracked and nobody is unsubscribed by it: links lead where they were written to, the two addresses of
+ * ours to PUBLIC_URL, and there is no List-Unsubscribe.
  */
 import { findMailingList } from "../../../audience/mailing-lists/store.ts";
+import { findSegment } from "../../../audience/segments/store.ts";
+import { routeChoice } from "../../../identity/routing-rules/routing.ts";
 import { parseAddress } from "../../../mail/address.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import { ApiError, invalid } from "../../../platform/errors.ts";
 import type { Caller } from "../../../platform/http/endpoint.ts";
-import { newId } from "../../../platform/ids.ts";
+import { newId, type WorkspaceId } from "../../../platform/ids.ts";
 import type { Acceptor } from "../../accept.ts";
 import type { Draft } from "../../insert-drafts.ts";
+import type { Campaign } from "../campaign.ts";
 import { requireCompiled } from "../content/campaign-content.ts";
 import { renderContent, sampleValues } from "../content/render.ts";
 import { type CampaignDeps, requireCampaign } from "../lifecycle/lifecycle.ts";
 import { requireGateway, requireSender } from "../lifecycle/send-checks.ts";
+import { requireReturnPath, requireRoute } from "../read-campaign.ts";
+import { commonHeaders } from "./mail-content.ts";
 import { findRecipientValues } from "./recipient-values-store.ts";
 
 export const MOST_TEST_RECIPIENTS = 5;
@@ -46,7 +52,10 @@ export async function sendTest(
   }
   const recipients = emails.map(readRecipient);
   await requireSender(db, workspaceId, campaign.from_email);
-  const listId = campaign.mailing_list_id;
+  const { ip, ruleId } = routeChoice(await requireRoute(db, workspaceId, campaign));
+  const returnPathHost = await requireReturnPath(db, workspaceId, campaign.sender_email);
+  const list = await findList(db, workspaceId, campaign);
+  const listId = list?.id ?? null;
   const tracks = { tracks_opens: false, tracks_clicks: false };
   const { content } = await requireCompiled(
     db,
@@ -56,7 +65,12 @@ export async function sendTest(
   );
   const from = parseAddress(campaign.from_email);
   if (!from.ok) throw new Error("a campaign's from_email is an address");
-  const listName = (await nameOfList(db, caller, listId)) ?? sampleValues.list_name;
+  const particulars = {
+    headers: commonHeaders({ ...campaign, workspace_id: workspaceId, audience_list_id: listId }),
+    return_path_host: returnPathHost,
+    sending_ip: ip,
+    routing_rule_id: ruleId,
+  };
   const links = {
     unsubscribe: publicUrl(),
     view: publicUrl(),
@@ -70,7 +84,7 @@ export async function sendTest(
       ...sampleValues,
       ...person,
       email: to.address,
-      list_name: listName,
+      list_name: list?.name ?? sampleValues.list_name,
       campaign_name: campaign.name,
     };
     const mail = renderContent(content, values, links);
@@ -93,6 +107,7 @@ export async function sendTest(
         html: mail.html,
         text: mail.text,
         attachments: campaign.attachments,
+        particulars,
         bounceEmail: null,
         requestId,
         createdAt: clock.now(),
@@ -112,10 +127,15 @@ function readRecipient(text: string, index: number) {
   return parsed;
 }
 
-async function nameOfList(
+/** Whose members get the campaign; none for the whole workspace, and where it is not there. */
+async function findList(
   db: Queryable,
-  { workspaceId }: Caller,
-  listId: string | null,
-): Promise<string | undefined> {
-  return listId === null ? undefined : (await findMailingList(db, workspaceId, listId))?.name;
+  workspaceId: WorkspaceId,
+  { recipient_type, segment_id, mailing_list_id }: Campaign,
+): Promise<{ readonly id: string; readonly name: string } | undefined> {
+  if (recipient_type !== "segment") {
+    return mailing_list_id === null ? undefined : findMailingList(db, workspaceId, mailing_list_id);
+  }
+  const segment = segment_id === null ? undefined : await findSegment(db, workspaceId, undefined, segment_id);
+  return segment && { id: segment.mailing_list_id, name: segment.mailing_list_name };
 }

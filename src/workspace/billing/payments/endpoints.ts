@@ -51,10 +51,11 @@ export function topUpEndpoints({ db, clock, log, gateway, publicUrl }: TopUpDeps
       idempotent: true,
       openWhileSuspended: true,
       errors: ["BAD_REQUEST", "CONFLICT"],
-      async handle({ caller: { workspaceId }, body: { amount } }) {
+      async handle({ caller: { workspaceId }, body: { amount }, requestId }) {
         if (gateway === null) throw new ApiError("BAD_REQUEST", "no payment gateway configured");
         const wish = { workspaceId, amount, returnUrl: `${publicUrl()}/payments/done` };
-        const { transactionId, url } = await beginPayIn(db, gateway, wish, clock.now(), log);
+        const requestLog = log.child({ request_id: requestId });
+        const { transactionId, url } = await beginPayIn(db, gateway, wish, clock.now(), requestLog);
         const transaction = await getTransaction(db, workspaceId, transactionId);
         return { transaction: transactionShape(transaction), checkout_url: url };
       },

@@ -27,23 +27,27 @@ export function registerPaymentPages(
     pages.removeAllContentTypeParsers();
     // The signature is over the octets.
     pages.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-    pages.post("/payments/stripe", { bodyLimit: MOST_BYTES }, async ({ headers, body, log }) => {
-      const signature = headers["stripe-signature"];
-      const rawBody = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-      const now = clock.now();
-      const event = gateway.readEvent(rawBody, typeof signature === "string" ? signature : undefined, now);
-      if (event === undefined)
-        throw new ApiError("BAD_REQUEST", "This is not signed by the payment provider");
-      const ignored = await db.transaction((tx) => hearPayment(tx, plans, gateway, event, now));
-      if (ignored !== null) {
-        const { because, isUncredited } = ignored;
-        const { workspaceId, transactionId, reference } = event.payment ?? {};
-        const concerned = { event: event.id, because, workspaceId, transactionId, reference };
-        if (isUncredited) log.error(concerned, "a payment was made and not credited");
-        else log.info(concerned, "a payment event changed nothing");
-      }
-      return { received: true };
-    });
+    pages.post(
+      "/payments/stripe",
+      { bodyLimit: MOST_BYTES },
+      async ({ headers, body, log, id: request_id }) => {
+        const signature = headers["stripe-signature"];
+        const rawBody = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+        const now = clock.now();
+        const event = gateway.readEvent(rawBody, typeof signature === "string" ? signature : undefined, now);
+        if (event === undefined)
+          throw new ApiError("BAD_REQUEST", "This is not signed by the payment provider");
+        const ignored = await db.transaction((tx) => hearPayment(tx, plans, gateway, event, now));
+        if (ignored !== null) {
+          const { because, isUncredited } = ignored;
+          const { workspaceId, transactionId, reference } = event.payment ?? {};
+          const concerned = { request_id, event: event.id, because, workspaceId, transactionId, reference };
+          if (isUncredited) log.error(concerned, "a payment was made and not credited");
+          else log.info(concerned, "a payment event changed nothing");
+        }
+        return { received: true };
+      },
+    );
     pages.get("/payments/done", (_request, reply) =>
       sendPage(
         reply,

@@ -1,0 +1,56 @@
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import { expect, test } from "vitest";
+import { startService } from "../../../test/support/service.ts";
+
+const service = await startService();
+
+/** A request of any method; fetch sends no TRACE. */
+async function ask(method: string, path: string, headers: Record<string, string> = {}) {
+  const { promise, resolve, reject } =
+    Promise.withResolvers<[number | undefined, string | undefined, string]>();
+  request(service.url + path, { method, headers }, (answer) => {
+    text(answer).then((body) => resolve([answer.statusCode, answer.headers.allow, body]), reject);
+  })
+    .on("error", reject)
+    .end();
+  return promise;
+}
+
+test.each([
+  ["POST", "/healthz", "GET, HEAD"],
+  ["PUT", "/readyz", "GET, HEAD"],
+  ["DELETE", "/metrics", "GET, HEAD"],
+  ["POST", "/docs", "GET, HEAD"],
+  ["OPTIONS", "/docs/scalar.js", "GET, HEAD"],
+  ["POST", "/inbox", "GET, HEAD"],
+  ["POST", "/inbox/", "GET, HEAD"],
+  ["PATCH", "/inbox/messages", "GET, HEAD"],
+  ["PUT", "/verify-sender/x", "GET, HEAD, POST"],
+  ["TRACE", "/healthz", "GET, HEAD"],
+  ["TRACE", "/u/x", "GET, HEAD, POST"],
+])("%s %s is 405, says which methods the page takes, and has no envelope", async (method, path, methods) => {
+  const [status, allow, body] = await ask(method, path);
+  expect([status, allow]).toEqual([405, methods]);
+  expect(body).toContain(`It takes no other requests than ${methods}.`);
+});
+
+test.each([
+  ["TRACE", "/api-keys", "GET, HEAD, POST"],
+  ["TRACE", "/suppression-lists/x/import", "POST"],
+  ["GET", "/suppression-lists/x/import", "POST"],
+])("%s %s of the API is 405 in the envelope, to whoever has a key", async (method, path, methods) => {
+  const [status, allow, body] = await ask(method, `/api/v1${path}`, { "X-API-Key": service.key });
+  expect([status, allow]).toEqual([405, methods]);
+  expect(JSON.parse(body)).toMatchObject({ success: false, code: "METHOD_NOT_ALLOWED" });
+  expect((await ask(method, `/api/v1${path}`))[0]).toBe(401);
+});
+
+test("what hides from a caller hides its methods, too", async () => {
+  const [status, allow] = await ask("POST", "/inbox", { "X-Forwarded-For": "203.0.113.9" });
+  expect([status, allow]).toEqual([404, undefined]);
+});
+
+test("a path that is not there has no methods", async () => {
+  for (const path of ["/", "/nowhere", "/docs/x"]) expect((await ask("POST", path))[0]).toBe(404);
+});
