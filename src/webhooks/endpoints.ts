@@ -3,6 +3,7 @@
 import { Type } from "typebox";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
+import { lockRoom, requireRoom } from "../platform/database/room-store.ts";
 import { ApiError, invalid, notFound } from "../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../platform/http/paging.ts";
@@ -25,21 +26,19 @@ import { readReceiverUrl } from "./receiver-url.ts";
 import { secretContext } from "./secret-context.ts";
 import { newSecret } from "./signature.ts";
 import {
-  countWebhooks,
   findWebhook,
   insertWebhook,
   listWebhooks,
-  lockWebhooks,
   removeWebhook,
   updateSecret,
   updateWebhook,
   type WebhookRow,
+  webhookRoom,
 } from "./store.ts";
 import { Webhook, WebhookDelivery, WebhookInput, WebhookUpdate, WebhookWithSecret } from "./webhook.ts";
 
 const webhooks: Resource = { name: "webhooks", label: "Webhooks", group: "Account" };
 
-const MOST_WEBHOOKS = 20;
 /** How long the secret of before a rotation signs as well. */
 const ROTATION_MS = 24 * 60 * 60 * 1_000;
 const MOST_TESTS = 10;
@@ -100,13 +99,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
         };
         const sealedSecret = secrets.seal(secret, secretContext(id));
         await db.transaction(async (tx) => {
-          await lockWebhooks(tx, workspaceId);
-          if ((await countWebhooks(tx, workspaceId)) >= MOST_WEBHOOKS) {
-            throw new ApiError(
-              "CONFLICT",
-              `There are ${MOST_WEBHOOKS} webhooks; delete one that is not needed any more`,
-            );
-          }
+          await requireRoom(tx, workspaceId, webhookRoom);
           await insertWebhook(tx, workspaceId, { id, sealedSecret, ...settings }, clock.now());
         });
         return { ...(await found(workspaceId, id)), secret };
@@ -191,7 +184,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
         const time = clock.now();
         const event = rowOf({ workspaceId, type: TEST_EVENT, time, data: { webhook_id: id } });
         await db.transaction(async (tx) => {
-          await lockWebhooks(tx, workspaceId);
+          await lockRoom(tx, workspaceId, webhookRoom);
           const since = new Date(time.getTime() - TESTS_SECONDS * 1_000);
           if ((await countTestEvents(tx, workspaceId, id, since, MOST_TESTS)) === MOST_TESTS) {
             throw new ApiError(

@@ -1,7 +1,7 @@
 /** The table of receivers. Secrets leave it sealed. */
 import sql from "sql-template-tag";
-import { lockKey } from "../platform/database/advisory-lock.ts";
 import type { Queryable } from "../platform/database/pool.ts";
+import type { Room } from "../platform/database/room-store.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 
 /** A receiver as the API shows it. */
@@ -22,6 +22,14 @@ export type WebhookSettings = Pick<WebhookRow, "url" | "events" | "description" 
 
 const columns = sql`id, url, events, description, is_active, disabled_reason, consecutive_failures, created_at, updated_at`;
 
+export const webhookRoom: Room = {
+  table: sql`webhooks`,
+  counted: sql`and deleted_at is null`,
+  what: "webhooks",
+  most: 20,
+  code: "CONFLICT",
+};
+
 /** Newest first. */
 export function listWebhooks(db: Queryable, workspaceId: WorkspaceId): Promise<WebhookRow[]> {
   return db.rows(sql`
@@ -36,17 +44,6 @@ export function findWebhook(
   return db.row(sql`
     select ${columns} from webhooks
     where workspace_id = ${workspaceId} and id = ${id} and deleted_at is null`);
-}
-
-/** Nobody else adds a receiver to the workspace before the transaction ends. */
-export async function lockWebhooks(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`webhooks of ${workspaceId}`)})`);
-}
-
-export async function countWebhooks(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  const counted = await db.row<{ count: number }>(sql`
-    select count(*) from webhooks where workspace_id = ${workspaceId} and deleted_at is null`);
-  return counted?.count ?? 0;
 }
 
 export async function insertWebhook(

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
+import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
@@ -14,20 +15,16 @@ import { type FieldSettings, readDefinition } from "./definition.ts";
 import { CustomField, CustomFieldChanges, NewCustomField } from "./field.ts";
 import { normalizeFieldName, readFieldName } from "./field-name.ts";
 import {
-  countFields,
+  customFieldRoom,
   type FieldScope,
   insertField,
   listFields,
   lockField,
-  lockNewFields,
   removeField,
   updateField,
 } from "./store.ts";
 
 const customFields: Resource = { name: "custom_fields", label: "Custom fields", group: "Audience" };
-
-/** More than a form has. */
-const MOST_FIELDS = 200;
 
 const plain: Omit<FieldSettings, "field_label" | "field_type"> = {
   field_options: null,
@@ -162,10 +159,7 @@ async function createField(
   const settings = readDefinition({ ...plain, field_label, field_type }, body);
   return db.transaction(async (tx) => {
     if (scope !== null) await lockMailingList(tx, workspaceId, scope);
-    await lockNewFields(tx, workspaceId);
-    if ((await countFields(tx, workspaceId, scope)) >= MOST_FIELDS) {
-      throw new ApiError("BAD_REQUEST", `There can be ${MOST_FIELDS} custom fields; delete one first`);
-    }
+    await requireRoom(tx, workspaceId, customFieldRoom(scope));
     const field = { ...settings, id: newId(), mailing_list_id: scope, field_name };
     const inserted = await insertField(tx, workspaceId, field, clock.now());
     if (inserted === undefined) throw new ApiError("CONFLICT", `There is a field ${field_name} already`);

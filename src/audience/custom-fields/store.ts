@@ -1,7 +1,7 @@
 /** The table of custom fields. */
 import sql, { type Sql } from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { FieldSettings } from "./definition.ts";
 import type { CustomField } from "./field.ts";
@@ -12,8 +12,17 @@ export type FieldScope = string | null;
 const columns = sql`id, mailing_list_id, field_name, field_label, field_type, field_options, placeholder, default_value,
   help_text, validation_rules, is_required, is_active, display_order, created_at, updated_at`;
 
+const isIn = (scope: FieldScope) => sql`mailing_list_id is not distinct from ${scope}::uuid`;
 const isOf = (workspaceId: WorkspaceId, scope: FieldScope) =>
-  sql`workspace_id = ${workspaceId} and mailing_list_id is not distinct from ${scope}::uuid`;
+  sql`workspace_id = ${workspaceId} and ${isIn(scope)}`;
+
+/** More than a form has. */
+export const customFieldRoom = (scope: FieldScope): Room => ({
+  table: sql`custom_fields`,
+  counted: sql`and ${isIn(scope)}`,
+  what: "custom fields",
+  most: 200,
+});
 
 /** In display order. */
 export function listFields(
@@ -53,22 +62,10 @@ export function lockField(
     select ${columns} from custom_fields where ${isOf(workspaceId, scope)} and id = ${id} for update`);
 }
 
-export async function countFields(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  scope: FieldScope,
-): Promise<number> {
-  const row = await db.row<{ count: number }>(sql`
-    select count(*)::int as count from custom_fields where ${isOf(workspaceId, scope)}`);
-  return row?.count ?? 0;
-}
-
-/** Makes new fields of a workspace wait for each other, so that each counts and orders those before it. */
-export async function lockNewFields(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`custom fields of ${workspaceId}`)})`);
-}
-
-/** The new field, last in order when it says nothing else; undefined when the name is taken in its scope. */
+/**
+ * The new field, last in order when it says nothing else; undefined when the name is taken in its scope. After
+ * requireRoom, which makes new fields wait for each other, so that each is put behind those before it.
+ */
 export function insertField(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import type { QueryField } from "../../platform/http/query.ts";
@@ -21,22 +22,19 @@ import {
   readSettings,
 } from "./mailing-list.ts";
 import {
-  countMailingLists,
   findMailingList,
   insertMailingList,
   listDays,
   listMailingLists,
   lockMailingListAlone,
   lockSettings,
+  mailingListRoom,
   removeMailingList,
   requireMailingList,
   updateMailingList,
 } from "./store.ts";
 
 const mailingLists: Resource = { name: "mailing_lists", label: "Mailing lists", group: "Audience" };
-
-/** Of a workspace: they are listed all at once, and so are their stats. */
-const MOST_LISTS = 1_000;
 
 const plain: Omit<ListSettings, "name"> = {
   description: "",
@@ -110,9 +108,7 @@ export function mailingListEndpoints(deps: Dependencies): Endpoint[] {
         const counts = { subscriber_count: 0, total_subscribers: 0 };
         const list = { id: newId(), ...settings, ...counts, created_at: now, updated_at: now };
         await db.transaction(async (tx) => {
-          if ((await countMailingLists(tx, caller.workspaceId)) >= MOST_LISTS) {
-            throw new ApiError("BAD_REQUEST", `There can be ${MOST_LISTS} mailing lists; delete one first`);
-          }
+          await requireRoom(tx, caller.workspaceId, mailingListRoom);
           await insertMailingList(tx, caller.workspaceId, list);
         });
         return list;

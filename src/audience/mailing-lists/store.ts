@@ -1,7 +1,7 @@
 /** The table of mailing lists, and what the counters say of them. */
 import sql from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import { notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { MailingList } from "./mailing-list.ts";
@@ -12,6 +12,9 @@ const lists = sql`
     coalesce(c.active + c.unsubscribed + c.bounced + c.complained, 0) as total_subscribers, l.created_at, l.updated_at
   from mailing_lists l
   left join list_counters c on c.workspace_id = l.workspace_id and c.mailing_list_id = l.id`;
+
+/** They are listed all at once, and so are their stats. */
+export const mailingListRoom: Room = { table: sql`mailing_lists`, what: "mailing lists", most: 1_000 };
 
 /** Newest first. */
 export function listMailingLists(db: Queryable, workspaceId: WorkspaceId): Promise<MailingList[]> {
@@ -53,14 +56,6 @@ export async function lockMailingListAlone(
   const found = await tx.row(sql`
     select from mailing_lists where workspace_id = ${workspaceId} and id = ${id} for update`);
   if (found === undefined) throw notFound("Mailing list");
-}
-
-/** How many there are; nobody else counts, to add one, before this transaction ends. */
-export async function countMailingLists(tx: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`mailing lists of ${workspaceId}`)})`);
-  const row = await tx.row<{ count: number }>(sql`
-    select count(*)::int as count from mailing_lists where workspace_id = ${workspaceId}`);
-  return row?.count ?? 0;
 }
 
 export async function insertMailingList(

@@ -1,6 +1,7 @@
 /** Making, changing and deleting segments. */
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { requireRoomUnderLock } from "../../platform/database/room-store.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { readName } from "../../workspace/name.ts";
@@ -9,18 +10,15 @@ import { checkConditions } from "./check-conditions.ts";
 import { countSaved } from "./counts.ts";
 import type { NewSegment, Segment, SegmentChanges } from "./segment.ts";
 import {
-  countSegments,
   findSegment,
   insertSegment,
   listReferences,
   lockReferences,
   lockSegment,
   removeSegment,
+  segmentRoom,
   updateSegment,
 } from "./store.ts";
-
-/** Of a workspace: all of them are looked at when one changes. */
-const MOST_SEGMENTS = 1_000;
 
 /** Says whether something uses a segment: what does, as the beginning of a sentence, or undefined. */
 export type SegmentUse = (
@@ -56,10 +54,7 @@ export async function createSegment(
   const saved = await db.transaction(async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     await lockReferences(tx, workspaceId);
-    const everywhere = { mailingListId: undefined, search: undefined };
-    if ((await countSegments(tx, workspaceId, everywhere)) >= MOST_SEGMENTS) {
-      throw new ApiError("BAD_REQUEST", `There can be ${MOST_SEGMENTS} segments; delete one first`);
-    }
+    await requireRoomUnderLock(tx, workspaceId, segmentRoom);
     const place = { workspaceId, mailingListId, segmentId: newId() };
     await insertSegment(
       tx,

@@ -1,8 +1,8 @@
 /** The table of segments, and what their conditions may name. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import { lockRoom, type Room } from "../../platform/database/room-store.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Conditions } from "./conditions.ts";
 import type { FieldDefinition } from "./scope.ts";
@@ -13,6 +13,9 @@ const segments = sql`
   select g.id, g.name, g.description, g.mailing_list_id, l.name as mailing_list_name, g.conditions, g.is_active,
     g.subscriber_count, g.counted_at, g.created_at, g.updated_at
   from segments g join mailing_lists l on l.workspace_id = g.workspace_id and l.id = g.mailing_list_id`;
+
+/** All of them are looked at when one changes. */
+export const segmentRoom: Room = { table: sql`segments`, what: "segments", most: 1_000 };
 
 /** Which segments to list. */
 export interface SegmentFilter {
@@ -78,7 +81,7 @@ export function listSegmentsAround(
 
 /** Who changes what segments refer to does it alone, so that two changes cannot close a circle. */
 export async function lockReferences(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`segments of ${workspaceId}`)})`);
+  await lockRoom(tx, workspaceId, segmentRoom);
 }
 
 /** The segment, which nobody else changes before this transaction ends; to go, or (others may refer to it) to change. */

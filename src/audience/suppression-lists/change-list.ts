@@ -1,15 +1,16 @@
 /** Making a suppression list, and changing its settings. */
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { keptByService } from "./remove-list.ts";
 import {
-  countSuppressionLists,
   insertSuppressionList,
   lockScope,
   lockSuppressionList,
   requireSuppressionList,
+  suppressionListRoom,
   updateSuppressionList,
 } from "./store.ts";
 import {
@@ -25,9 +26,6 @@ interface Dependencies {
   readonly clock: Clock;
 }
 
-/** Of a workspace: they are listed all at once. */
-export const MOST_LISTS = 1_000;
-
 /**
  * @throws ApiError VALIDATION_ERROR, also for a mailing list or segment that is not there; BAD_REQUEST when there are too
  * many
@@ -41,9 +39,7 @@ export function createSuppressionList(
   const id = newId();
   return db.transaction(async (tx) => {
     await requireScope(tx, workspaceId, settings);
-    if ((await countSuppressionLists(tx, workspaceId)) >= MOST_LISTS) {
-      throw new ApiError("BAD_REQUEST", `There can be ${MOST_LISTS} suppression lists; delete one first`);
-    }
+    await requireRoom(tx, workspaceId, suppressionListRoom);
     await insertSuppressionList(tx, workspaceId, { id, ...settings }, clock.now());
     return requireSuppressionList(tx, workspaceId, id);
   });

@@ -1,7 +1,7 @@
 /** The table of suppression lists. Whoever changes the entries of one locks it first (lockSuppressionList). */
 import sql from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import { notFound } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { SuppressionList, SuppressionSettings } from "./suppression-list.ts";
@@ -19,17 +19,16 @@ const lists = sql`
   left join mailing_lists m on m.workspace_id = l.workspace_id and m.id = l.mailing_list_id
   left join segments s on s.workspace_id = l.workspace_id and s.id = l.segment_id`;
 
+/** They are listed all at once. */
+export const suppressionListRoom: Room = {
+  table: sql`suppression_lists`,
+  what: "suppression lists",
+  most: 1_000,
+};
+
 /** Newest first. */
 export function listSuppressionLists(db: Queryable, workspaceId: WorkspaceId): Promise<SuppressionList[]> {
   return db.rows(sql`${lists} where l.workspace_id = ${workspaceId} order by l.created_at desc, l.id desc`);
-}
-
-/** Nobody else adds one before this transaction ends. */
-export async function countSuppressionLists(tx: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`suppression lists of ${workspaceId}`)})`);
-  const row = await tx.row<{ count: number }>(sql`
-    select count(*)::int as count from suppression_lists where workspace_id = ${workspaceId}`);
-  return row?.count ?? 0;
 }
 
 export function findSuppressionList(

@@ -1,5 +1,6 @@
 /** Blacklist checks: one now, monitors that repeat it, and the history of both. */
 import { Type } from "typebox";
+import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, invalid, notFound, overloaded } from "../../platform/errors.ts";
 import { dayField } from "../../platform/http/days.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
@@ -10,11 +11,10 @@ import { refusalError } from "../../workspace/billing/refusal.ts";
 import { checkTypes, hasRuns, listChecks } from "./check-store.ts";
 import { momentsOf } from "./history-days.ts";
 import {
-  countMonitors,
   findMonitor,
   insertMonitor,
   listMonitors,
-  lockMonitors,
+  monitorRoom,
   removeMonitor,
   updateMonitor,
 } from "./monitor-store.ts";
@@ -33,7 +33,6 @@ import { readTarget } from "./target.ts";
 
 const blacklist: Resource = { name: "blacklist", label: "Blacklist checker", group: "Hygiene" };
 
-const MOST_MONITORS = 1_000;
 /** Calls whose zones are being asked in this process; each asks at most 20 at the same time. */
 const MOST_CHECKS_AT_ONCE = 100;
 const DEEPEST_OFFSET = 1_000_000;
@@ -93,7 +92,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       id: "createBlacklistMonitor",
       method: "POST",
       path: "/blacklist/monitors",
-      summary: `Watch an IP address or a domain, at most ${MOST_MONITORS} in a workspace; the first run follows within a minute`,
+      summary: `Watch an IP address or a domain, at most ${monitorRoom.most} in a workspace; the first run follows within a minute`,
       needs: need(blacklist, "write"),
       body: MonitorInput,
       answer: BlacklistMonitor,
@@ -104,13 +103,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
         const watched = readTarget(body.target);
         const { frequency_minutes = DAILY, notify: isNotified = true } = body;
         const monitor = await db.transaction(async (tx) => {
-          await lockMonitors(tx, workspaceId);
-          if ((await countMonitors(tx, workspaceId)) >= MOST_MONITORS) {
-            throw new ApiError(
-              "CONFLICT",
-              `There are ${MOST_MONITORS} monitors; delete one that is not needed any more`,
-            );
-          }
+          await requireRoom(tx, workspaceId, monitorRoom);
           const settings = { ...watched, frequency_minutes, notify: isNotified };
           const inserted = await insertMonitor(tx, workspaceId, settings, clock.now());
           if (inserted !== undefined) await wakeMonitors(tx);

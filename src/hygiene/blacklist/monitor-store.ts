@@ -1,7 +1,7 @@
 /** The table of monitors: targets that are checked on a schedule. */
 import sql from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { Target, TargetType } from "./target.ts";
 
@@ -28,6 +28,13 @@ const columns = sql`
   id, target, target_type, frequency_minutes, notify, status, last_checked_at, next_run_at,
   cardinality(last_listed_zones) as last_listed_count, last_listed_zones, last_error`;
 
+export const monitorRoom: Room = {
+  table: sql`blacklist_monitors`,
+  what: "monitors",
+  most: 1_000,
+  code: "CONFLICT",
+};
+
 /** Newest first. */
 export function listMonitors(db: Queryable, workspaceId: WorkspaceId): Promise<MonitorRow[]> {
   return db.rows(sql`
@@ -42,17 +49,6 @@ export function findMonitor(
 ): Promise<MonitorRow | undefined> {
   return db.row(sql`
     select ${columns} from blacklist_monitors where workspace_id = ${workspaceId} and id = ${id}`);
-}
-
-/** Nobody else adds a monitor to the workspace before the transaction ends. */
-export async function lockMonitors(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`blacklist monitors of ${workspaceId}`)})`);
-}
-
-export async function countMonitors(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  const counted = await db.row<{ count: number }>(sql`
-    select count(*) from blacklist_monitors where workspace_id = ${workspaceId}`);
-  return counted?.count ?? 0;
 }
 
 /** Due at once. Undefined when the workspace watches the target already. */

@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { requireRoomUnderLock } from "../../platform/database/room-store.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { Deleted, Id, omittable, Timestamp } from "../../platform/http/shapes.ts";
@@ -12,18 +13,17 @@ import { type ReaderOptions, type RuleInput, readRule } from "./read-rule.ts";
 import { redacted } from "./relay-url.ts";
 import { actionOf } from "./routing.ts";
 import {
-  countRoutingRules,
   findRoutingRule,
   insertRoutingRule,
   listRoutingRules,
   type RoutingRuleRow,
   removeRoutingRule,
+  routingRuleRoom,
   updateRoutingRule,
 } from "./store.ts";
 
 const routingRules: Resource = { name: "routing_rules", label: "Routing rules", group: "Sending identity" };
 
-const MOST_RULES = 200;
 const MOST_NAMES = 1_000;
 const DEFAULT_PRIORITY = 100;
 
@@ -149,12 +149,7 @@ export function routingRuleEndpoints(deps: RoutingRuleDeps): Endpoint[] {
       message: "Routing rule created",
       handle: ({ caller: { workspaceId }, body }) =>
         change(workspaceId, async (tx) => {
-          if ((await countRoutingRules(tx, workspaceId)) >= MOST_RULES) {
-            throw new ApiError(
-              "CONFLICT",
-              `There are ${MOST_RULES} routing rules; delete one that is not needed`,
-            );
-          }
+          await requireRoomUnderLock(tx, workspaceId, routingRuleRoom);
           const rule = await read(tx, workspaceId, body, { ...empty, id: newId(), created_at: clock.now() });
           await insertRoutingRule(tx, workspaceId, rule);
           return shown(rule);

@@ -1,6 +1,7 @@
 /** The table of routing rules. */
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
 export interface RoutingRuleRow {
@@ -25,6 +26,14 @@ export interface RoutingRuleRow {
 
 const columns = sql`id, name, priority, is_active, is_automatic, recipient_domains, providers, source_ip_id, pool,
   relay_url, created_at`;
+
+export const routingRuleRoom: Room = {
+  table: sql`routing_rules`,
+  what: "routing rules",
+  most: 200,
+  code: "CONFLICT",
+  way: "delete one that is not needed",
+};
 
 /** In the order in which they are asked. */
 export function listRoutingRules(db: Queryable, workspaceId: WorkspaceId): Promise<RoutingRuleRow[]> {
@@ -62,12 +71,6 @@ export function findRuleOfLastInPool(
     where i.workspace_id = ${workspaceId} and i.id = ${sendingIpId}
       and not exists (select from sending_ips o where o.workspace_id = i.workspace_id and o.pool = i.pool and o.id <> i.id)
     limit 1`);
-}
-
-export async function countRoutingRules(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  const counted = await db.row<{ count: number }>(sql`
-    select count(*) from routing_rules where workspace_id = ${workspaceId}`);
-  return counted?.count ?? 0;
 }
 
 export async function insertRoutingRule(

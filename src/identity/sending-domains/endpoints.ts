@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import type { Resolver } from "../../mail/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
@@ -18,21 +19,18 @@ import { readSendingDomain } from "./domain-name.ts";
 import { sendingDomains } from "./resource.ts";
 import {
   type CheckedDomain,
-  countSendingDomains,
   findSendingDomain,
   findSendingDomainByName,
   insertSendingDomain,
   listSendingDomains,
   removeDomainClaim,
   removeSendingDomain,
+  sendingDomainRoom,
   updateCustomReturnPath,
   updateDmarcIngestion,
 } from "./store.ts";
 import type { OnVerification } from "./verification-news.ts";
 import { Verification, verificationMessage, verifyDomain } from "./verify.ts";
-
-/** Of a workspace: they are listed all at once. */
-const MOST_DOMAINS = 1_000;
 
 const SendingDomain = Type.Object(
   {
@@ -189,9 +187,7 @@ async function createDomain(
   const now = clock.now();
   const key = await newDkimKey(secrets, { domain, ...automaticKey, createdAt: now });
   return db.transaction(async (tx) => {
-    if ((await countSendingDomains(tx, workspaceId)) >= MOST_DOMAINS) {
-      throw new ApiError("BAD_REQUEST", `There can be ${MOST_DOMAINS} sending domains; delete one first`);
-    }
+    await requireRoom(tx, workspaceId, sendingDomainRoom);
     const row = await insertSendingDomain(tx, workspaceId, domain, now);
     if (row === undefined) throw conflict();
     await insertDkimKey(tx, workspaceId, key);

@@ -1,8 +1,8 @@
 /** The tables of sending domains and of the claims on them. */
 import { randomBytes } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { Failures } from "../standing.ts";
 
@@ -51,20 +51,15 @@ const checkedColumns = sql`${columns}, verification_token, dmarc_token, failed_c
 const TOKEN_OCTETS = 16;
 const newToken = () => randomBytes(TOKEN_OCTETS).toString("hex");
 
+/** They are listed all at once. */
+export const sendingDomainRoom: Room = { table: sql`sending_domains`, what: "sending domains", most: 1_000 };
+
 /** Newest first. */
 export function listSendingDomains(db: Queryable, workspaceId: WorkspaceId): Promise<SendingDomain[]> {
   return db.rows(sql`
     select ${columns} from sending_domains
     where workspace_id = ${workspaceId}
     order by created_at desc, id desc`);
-}
-
-/** How many there are; nobody else counts, to add one, before this transaction ends. */
-export async function countSendingDomains(tx: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`sending domains of ${workspaceId}`)})`);
-  const row = await tx.row<{ count: number }>(sql`
-    select count(*)::int as count from sending_domains where workspace_id = ${workspaceId}`);
-  return row?.count ?? 0;
 }
 
 export function findSendingDomain(

@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { requireRoomUnderLock } from "../../platform/database/room-store.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import {
@@ -16,19 +17,17 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import { type IpRules, readHostname, readIp, readPool } from "./read-sending-ip.ts";
 import { beginRoutingChange } from "./routing-change.ts";
 import {
-  countSendingIps,
   findSendingIp,
   insertSendingIp,
   listSendingIps,
   removeSendingIp,
   type SendingIpRow,
   type SendingIpSettings,
+  sendingIpRoom,
   updateSendingIp,
 } from "./store.ts";
 
 const sendingIps: Resource = { name: "sending_ips", label: "Sending IPs", group: "Sending identity" };
-
-const MOST_IPS = 200;
 
 const LaneWarmUp = Type.Object({
   provider: Type.String({ description: "Mailbox provider, as `match.providers` of routing rules has it." }),
@@ -153,12 +152,7 @@ export function sendingIpEndpoints(deps: SendingIpDeps): Endpoint[] {
         const ip = readIp(body.ip.trim(), deps);
         const row = await db.transaction(async (tx) => {
           await beginRoutingChange(tx, workspaceId);
-          if ((await countSendingIps(tx, workspaceId)) >= MOST_IPS) {
-            throw new ApiError(
-              "CONFLICT",
-              `There are ${MOST_IPS} sending IPs; delete one that is not needed`,
-            );
-          }
+          await requireRoomUnderLock(tx, workspaceId, sendingIpRoom);
           return insertSendingIp(tx, workspaceId, ip, readSettings(body, fresh, clock.now()), clock.now());
         });
         if (row === undefined) throw new ApiError("CONFLICT", `${ip} is a sending IP already`);

@@ -1,6 +1,7 @@
 /** The tables of sending IPs, and of the workspaces that have a routing of their own. */
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 
 export interface SendingIpRow {
@@ -23,6 +24,14 @@ const MOST_UNRELEASED = 1_000;
 
 const columns = sql`id, host(ip) as ip, hostname, pool, is_active, warm_up_started_at, created_at`;
 
+export const sendingIpRoom: Room = {
+  table: sql`sending_ips`,
+  what: "sending IPs",
+  most: 200,
+  code: "CONFLICT",
+  way: "delete one that is not needed",
+};
+
 /** Newest first. */
 export function listSendingIps(db: Queryable, workspaceId: WorkspaceId): Promise<SendingIpRow[]> {
   return db.rows(sql`
@@ -44,12 +53,6 @@ export function findSendingIpByAddress(
 ): Promise<SendingIpRow | undefined> {
   return db.row(sql`
     select ${columns} from sending_ips where workspace_id = ${workspaceId} and ip = ${ip}::inet`);
-}
-
-export async function countSendingIps(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  const counted = await db.row<{ count: number }>(sql`
-    select count(*) from sending_ips where workspace_id = ${workspaceId}`);
-  return counted?.count ?? 0;
 }
 
 /** The new row, or undefined when somebody has the address already. */

@@ -1,6 +1,7 @@
 /** Tracking domains: hosts of a workspace's own that the links in its campaigns begin with. */
 import { type Static, Type } from "typebox";
 import type { Queryable } from "../../platform/database/pool.ts";
+import { lockRoom, requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
@@ -8,14 +9,13 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import { DnsCheck } from "../dns-check.ts";
 import { readTrackingDomain } from "./domain-name.ts";
 import {
-  countTrackingDomains,
   findTrackingDomain,
   insertTrackingDomain,
   listTrackingDomains,
-  lockTrackingDomains,
   removeTrackingDomain,
   renameTrackingDomain,
   type TrackingDomainRow,
+  trackingDomainRoom,
 } from "./store.ts";
 import { type VerifyDeps, verifyTrackingDomain } from "./verify.ts";
 
@@ -24,9 +24,6 @@ const trackingDomains: Resource = {
   label: "Tracking domains",
   group: "Sending identity",
 };
-
-/** The re-check asks the DNS about each of them daily. */
-const MOST_DOMAINS = 100;
 
 const TrackingDomain = Type.Object(
   {
@@ -121,13 +118,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       async handle({ caller: { workspaceId }, body }) {
         const domain = readTrackingDomain(body.domain, deps.ownHosts);
         const row = await db.transaction(async (tx) => {
-          await lockTrackingDomains(tx, workspaceId);
-          if ((await countTrackingDomains(tx, workspaceId)) >= MOST_DOMAINS) {
-            throw new ApiError(
-              "CONFLICT",
-              `There are ${MOST_DOMAINS} tracking domains; delete one that is not needed any more`,
-            );
-          }
+          await requireRoom(tx, workspaceId, trackingDomainRoom);
           return insertTrackingDomain(tx, workspaceId, domain, clock.now());
         });
         if (row === undefined) throw taken(domain);
@@ -159,7 +150,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
         const before = await found(workspaceId, id);
         if (domain === undefined) return shown(before);
         const row = await db.transaction(async (tx) => {
-          await lockTrackingDomains(tx, workspaceId);
+          await lockRoom(tx, workspaceId, trackingDomainRoom);
           if (domain !== before.domain) await requireUnused(tx, workspaceId, id);
           return renameTrackingDomain(tx, workspaceId, id, domain);
         });

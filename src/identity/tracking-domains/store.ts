@@ -2,6 +2,7 @@
 import sql from "sql-template-tag";
 import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 
 export interface TrackingDomainRow {
@@ -16,6 +17,14 @@ export interface TrackingDomainRow {
 }
 
 const columns = sql`id, domain, is_verified, verified_at, checked_at, created_at`;
+
+/** The re-check asks the DNS about each of them daily. */
+export const trackingDomainRoom: Room = {
+  table: sql`tracking_domains`,
+  what: "tracking domains",
+  most: 100,
+  code: "CONFLICT",
+};
 
 /** Newest first. */
 export function listTrackingDomains(db: Queryable, workspaceId: WorkspaceId): Promise<TrackingDomainRow[]> {
@@ -33,17 +42,6 @@ export function findTrackingDomain(
     select ${columns} from tracking_domains where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** Nobody else adds or renames a tracking domain of the workspace before the transaction ends. */
-export async function lockTrackingDomains(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`tracking domains of ${workspaceId}`)})`);
-}
-
-export async function countTrackingDomains(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  const counted = await db.row<{ count: number }>(sql`
-    select count(*) from tracking_domains where workspace_id = ${workspaceId}`);
-  return counted?.count ?? 0;
-}
-
 /** The new row, or undefined when the workspace has the domain already. */
 export function insertTrackingDomain(
   db: Queryable,
@@ -59,7 +57,7 @@ export function insertTrackingDomain(
 }
 
 /**
- * Gives it another name, which has to be verified anew; the name it has changes nothing. Under lockTrackingDomains.
+ * Gives it another name, which has to be verified anew; the name it has changes nothing. Under lockRoom.
  * Undefined when it is not there, or when another one of the workspace has the name.
  */
 export function renameTrackingDomain(

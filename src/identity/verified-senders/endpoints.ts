@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { domainOf, headerTextFault, normalizeAddress, parseAddress } from "../../mail/address.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { Deleted, Id, NullableTimestamp, omittable, Timestamp } from "../../platform/http/shapes.ts";
@@ -16,13 +17,13 @@ import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts"
 import { confirmationPath } from "./confirmation-page.ts";
 import { senderLinkKey, signSenderLink } from "./confirmation-token.ts";
 import {
-  countVerifiedSenders,
   findVerifiedSender,
   insertVerifiedSender,
   listVerifiedSenders,
   removeVerifiedSender,
   updateSenderLink,
   type VerifiedSender as VerifiedSenderRow,
+  verifiedSenderRoom,
 } from "./store.ts";
 
 const verifiedSenders: Resource = {
@@ -34,8 +35,6 @@ const verifiedSenders: Resource = {
 const LINK_LIFETIME_MS = 48 * 60 * 60 * 1000;
 const RESEND_PAUSE_MS = 60 * 1000;
 const LONGEST_NAME = 200;
-/** Of a workspace: they are listed all at once. */
-const MOST_SENDERS = 1_000;
 
 const VerifiedSender = Type.Object(
   {
@@ -144,9 +143,7 @@ async function createSender(
 ) {
   const now = deps.clock.now();
   return deps.db.transaction(async (tx) => {
-    if ((await countVerifiedSenders(tx, workspaceId)) >= MOST_SENDERS) {
-      throw new ApiError("BAD_REQUEST", `There can be ${MOST_SENDERS} verified senders; delete one first`);
-    }
+    await requireRoom(tx, workspaceId, verifiedSenderRoom);
     const inserted = await insertVerifiedSender(tx, workspaceId, { ...input, now, expiresAt: expiryOf(now) });
     if (inserted === undefined) {
       throw new ApiError("CONFLICT", `${input.email} is a verified sender of this workspace already`);

@@ -2,6 +2,7 @@
 import sql from "sql-template-tag";
 import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { SenderLink } from "./confirmation-token.ts";
 
@@ -23,20 +24,19 @@ export interface LinkedSender extends VerifiedSender {
 
 const columns = sql`id, email, from_name, is_verified, verified_at, token_expires_at, created_at`;
 
+/** They are listed all at once. */
+export const verifiedSenderRoom: Room = {
+  table: sql`verified_senders`,
+  what: "verified senders",
+  most: 1_000,
+};
+
 /** Newest first. */
 export function listVerifiedSenders(db: Queryable, workspaceId: WorkspaceId): Promise<VerifiedSender[]> {
   return db.rows(sql`
     select ${columns} from verified_senders
     where workspace_id = ${workspaceId}
     order by created_at desc, id desc`);
-}
-
-/** How many there are; nobody else counts, to add one, before this transaction ends. */
-export async function countVerifiedSenders(tx: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`verified senders of ${workspaceId}`)})`);
-  const row = await tx.row<{ count: number }>(sql`
-    select count(*)::int as count from verified_senders where workspace_id = ${workspaceId}`);
-  return row?.count ?? 0;
 }
 
 export function findVerifiedSender(

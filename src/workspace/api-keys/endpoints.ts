@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import { requirePermissions } from "../../platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
@@ -15,12 +16,9 @@ import { lockForChange } from "./escalation.ts";
 import { readExpiry } from "./expiry.ts";
 import { issueKey } from "./issue.ts";
 import { newSecret, prefixOf } from "./secret.ts";
-import { countKeys, deactivateKey, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
+import { apiKeyRoom, deactivateKey, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
 
 const apiKeys: Resource = { name: "api_keys", label: "API keys", group: "Account" };
-
-/** Of a workspace: they are listed all at once. An operator's command (cli/key.ts) makes one more whatever the number. */
-const MOST_KEYS = 1_000;
 
 const NewApiKey = Type.Object(
   {
@@ -117,12 +115,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
         return change(async (tx) => {
           const { own } = await lockForChange(tx, caller, clock.now());
           requirePermissions(own, settings.permissions);
-          if ((await countKeys(tx, caller.workspaceId)) >= MOST_KEYS) {
-            throw new ApiError(
-              "BAD_REQUEST",
-              `There can be ${MOST_KEYS} API keys; delete one for good first`,
-            );
-          }
+          await requireRoom(tx, caller.workspaceId, apiKeyRoom);
           return issueKey(tx, caller.workspaceId, settings, clock.now());
         });
       },

@@ -1,13 +1,21 @@
 /** The table of API keys. The secret enters here only to be hashed. */
 import sql, { empty } from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import type { KeyRecord } from "../../platform/http/authenticate.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { ApiKey } from "./api-key.ts";
 import { hashSecret, prefixOf } from "./secret.ts";
 
 const columns = sql`id, name, permissions, key_prefix, is_active, last_used_at, expires_at, created_at`;
+
+/** They are listed all at once, inactive ones too. An operator's command (cli/key.ts) makes one more whatever the number. */
+export const apiKeyRoom: Room = {
+  table: sql`api_keys`,
+  what: "API keys",
+  most: 1_000,
+  way: "delete one for good first",
+};
 
 export async function insertKey(
   db: Queryable,
@@ -19,14 +27,6 @@ export async function insertKey(
     insert into api_keys (workspace_id, key_hash, ${columns})
     values (${workspaceId}, ${hashSecret(secret)}, ${key.id}, ${key.name}, ${key.permissions}, ${key.key_prefix},
       ${key.is_active}, ${key.last_used_at}, ${key.expires_at}, ${key.created_at})`);
-}
-
-/** How many there are, inactive ones too; nobody else counts, to add one, before this transaction ends. */
-export async function countKeys(tx: Queryable, workspaceId: WorkspaceId): Promise<number> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`API keys of ${workspaceId}`)})`);
-  const row = await tx.row<{ count: number }>(sql`
-    select count(*)::int as count from api_keys where workspace_id = ${workspaceId}`);
-  return row?.count ?? 0;
 }
 
 /** Newest first. */
