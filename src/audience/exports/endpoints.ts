@@ -5,8 +5,7 @@ import { invalid } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { omittable } from "../../platform/http/shapes.ts";
 import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
-import { JobStarted, requireFewOpen, startJob } from "../../platform/jobs/queue.ts";
-import { lockStart } from "../../platform/jobs/store.ts";
+import { JobStarted, requirePlace, startJob } from "../../platform/jobs/queue.ts";
 import { listFieldsInForce } from "../custom-fields/store.ts";
 import { requireMailingList } from "../mailing-lists/store.ts";
 import { findSegment } from "../segments/store.ts";
@@ -51,8 +50,7 @@ export function exportEndpoints({ db }: { db: Database }): Endpoint[] {
         await requireMailingList(db, workspaceId, params.id);
         const input = await readRequest(db, workspaceId, params.id, body);
         return db.transaction(async (tx) => {
-          await lockStart(tx, workspaceId, EXPORT_JOB);
-          await requireFewOpen(tx, workspaceId, EXPORT_JOB, "exports");
+          await requirePlace(tx, workspaceId, EXPORT_JOB, "exports");
           return startJob(tx, workspaceId, { type: EXPORT_JOB, needs, input });
         });
       },

@@ -5,8 +5,7 @@ import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { fileField } from "../../platform/http/uploads.ts";
 import { newId } from "../../platform/ids.ts";
 import { moveToJob } from "../../platform/jobs/files.ts";
-import { JobStarted, requireFewOpen, startJob } from "../../platform/jobs/queue.ts";
-import { lockStart } from "../../platform/jobs/store.ts";
+import { JobStarted, requirePlace, startJob } from "../../platform/jobs/queue.ts";
 import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
@@ -68,8 +67,7 @@ export function importEndpoints({ db, dataDir }: { db: Database; dataDir: string
         };
         return db.transaction(async (tx) => {
           await lockMailingList(tx, workspaceId, params.id);
-          await lockStart(tx, workspaceId, IMPORT_JOB);
-          await requireFewOpen(tx, workspaceId, IMPORT_JOB, "imports");
+          await requirePlace(tx, workspaceId, IMPORT_JOB, "imports");
           await moveToJob(dataDir, id, body.csvFile.path);
           return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input });
         });

@@ -5,7 +5,7 @@ import { ApiError } from "../errors.ts";
 import { type Need, permissionOf } from "../http/endpoint.ts";
 import { Id } from "../http/shapes.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
-import { countOpenJobs, insertJob } from "./store.ts";
+import { countOpenJobs, insertJob, lockStart } from "./store.ts";
 
 /** Of one type and workspace, waiting or under way, each with a file on the disk. */
 const MOST_OPEN = 50;
@@ -17,10 +17,21 @@ export const JobStarted = Type.Object(
 );
 
 /**
- * Exact where `lockStart` came before, in the transaction that starts the job.
+ * Before a job is started in the same transaction: nobody else of the workspace starts one of this type before it ends.
  * @param called what such jobs are, in the plural
  * @throws ApiError CONFLICT
  */
+export async function requirePlace(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  type: string,
+  called: string,
+): Promise<void> {
+  await lockStart(tx, workspaceId, type);
+  await requireFewOpen(tx, workspaceId, type, called);
+}
+
+/** The same at a glance, before work that would be in vain; others may start one meanwhile. @throws as requirePlace */
 export async function requireFewOpen(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -5,8 +5,7 @@ import { need } from "../../../platform/http/endpoint.ts";
 import type { UploadedFile } from "../../../platform/http/uploads.ts";
 import { newId, type WorkspaceId } from "../../../platform/ids.ts";
 import { moveToJob } from "../../../platform/jobs/files.ts";
-import { requireFewOpen, startJob } from "../../../platform/jobs/queue.ts";
-import { lockStart } from "../../../platform/jobs/store.ts";
+import { requireFewOpen, requirePlace, startJob } from "../../../platform/jobs/queue.ts";
 import { getReading } from "../../../workspace/billing/meter.ts";
 import type { Plans } from "../../../workspace/billing/plans.ts";
 import { standingOf } from "../../../workspace/billing/reading.ts";
@@ -43,8 +42,7 @@ export async function startBulkValidation(
   const input: BulkInput = { file_name: file.name };
   const total = addresses.length + duplicates;
   return db.transaction(async (tx) => {
-    await lockStart(tx, workspaceId, BULK_JOB);
-    await requireFewOpen(tx, workspaceId, BULK_JOB, "validations");
+    await requirePlace(tx, workspaceId, BULK_JOB, "validations");
     await moveToJob(dataDir, id, file.path);
     return startJob(tx, workspaceId, { id, type: BULK_JOB, needs: need(validations, "write"), input, total });
   });
