@@ -3,6 +3,7 @@
  * 429 and 5xx and silence are for now, every other answer is for good. The id is the message's and the same at every
  * attempt, so that the gateway can tell a repetition.
  */
+import { readText, reasonOf } from "../../platform/http-answer.ts";
 import { encodeText, MOST_PARTS } from "./alphabet.ts";
 import { declined, type ShortMessage, type SmsGateway, type SmsResult } from "./gateway.ts";
 import type { HttpSettings } from "./gateway-settings.ts";
@@ -42,7 +43,8 @@ export function createHttpGateway(
           redirect: "manual",
           signal: AbortSignal.any([AbortSignal.timeout(ANSWER_MS), closing.signal]),
         });
-        return readAnswer(response, await readText(response), hasReceipts ? id : null);
+        const answer = await readText(response, LONGEST_ANSWER);
+        return readAnswer(response, answer.text, hasReceipts ? id : null);
       } catch (error) {
         return declined(`no answer: ${reasonOf(error)} (the SMS may have been taken)`, true);
       }
@@ -78,19 +80,4 @@ function idIn(text: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** No more of it than anybody needs. */
-async function readText(response: Response): Promise<string> {
-  let octets = Buffer.alloc(0);
-  for await (const chunk of response.body ?? []) {
-    octets = Buffer.concat([octets, chunk]);
-    if (octets.length > LONGEST_ANSWER) break;
-  }
-  return octets.toString();
-}
-
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
 }

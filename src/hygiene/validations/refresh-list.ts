@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseDomain } from "../../mail/address.ts";
 import { ApiError } from "../../platform/errors.ts";
+import { readText, reasonOf } from "../../platform/http-answer.ts";
 import { newId } from "../../platform/ids.ts";
 import { disposableFile, entriesOf } from "./lists.ts";
 
@@ -20,7 +21,7 @@ const MOST_WRONG = 1;
  * @throws ApiError BAD_REQUEST with a sentence for the operator; the list stays as it was
  */
 export async function refreshDisposableDomains(dataDir: string, from: string): Promise<number> {
-  const text = /^https?:\/\//i.test(from) ? await fetchText(from) : await readText(from);
+  const text = /^https?:\/\//i.test(from) ? await fetchList(from) : await readListFile(from);
   const entries = [...new Set(entriesOf(text))];
   const domains = entries.flatMap((entry) => {
     const parsed = parseDomain(entry);
@@ -44,7 +45,7 @@ export async function refreshDisposableDomains(dataDir: string, from: string): P
   return domains.length;
 }
 
-async function readText(path: string): Promise<string> {
+async function readListFile(path: string): Promise<string> {
   try {
     if ((await stat(path)).size > MOST_BYTES) throw tooLarge();
     return await readFile(path, "utf8");
@@ -53,18 +54,13 @@ async function readText(path: string): Promise<string> {
   }
 }
 
-async function fetchText(url: string): Promise<string> {
+async function fetchList(url: string): Promise<string> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(FETCH_MS) });
     if (!response.ok) throw refusal(`its server answered ${response.status}`);
-    const chunks: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const chunk of response.body ?? []) {
-      bytes += chunk.length;
-      if (bytes > MOST_BYTES) throw tooLarge();
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks).toString("utf8");
+    const { text, isWhole } = await readText(response, MOST_BYTES);
+    if (!isWhole) throw tooLarge();
+    return text;
   } catch (fault) {
     throw fault instanceof ApiError ? fault : refusal(`it cannot be fetched (${reasonOf(fault)})`);
   }
@@ -76,10 +72,4 @@ function tooLarge(): ApiError {
 
 function refusal(why: string): ApiError {
   return new ApiError("BAD_REQUEST", `The list was not taken: ${why}`);
-}
-
-/** fetch says what went wrong in the cause. */
-function reasonOf(fault: unknown): string {
-  if (!(fault instanceof Error)) return String(fault);
-  return fault.cause instanceof Error ? fault.cause.message : fault.message;
 }

@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
+import { readText } from "../../platform/http-answer.ts";
 import type { Credentials } from "./credentials.ts";
 
 const API_URL = new URL("https://gmailpostmastertools.googleapis.com");
@@ -199,14 +200,9 @@ type Ask = (url: URL, request: RequestInit, stop: AbortSignal) => Promise<Answer
 
 async function fetchText(url: URL, request: RequestInit): Promise<Answer> {
   const response = await fetch(url, { ...request, redirect: "error" });
-  const chunks: Uint8Array[] = [];
-  let octets = 0;
-  for await (const chunk of response.body ?? []) {
-    octets += chunk.length;
-    if (octets > LONGEST_ANSWER) throw new Error(`Google answered with more than ${LONGEST_ANSWER} octets`);
-    chunks.push(chunk);
-  }
-  return { status: response.status, text: Buffer.concat(chunks).toString() };
+  const { text, isWhole } = await readText(response, LONGEST_ANSWER);
+  if (!isWhole) throw new Error(`Google answered with more than ${LONGEST_ANSWER} octets`);
+  return { status: response.status, text };
 }
 
 function parsed<Shape extends typeof Token | typeof Page | typeof Refusal | typeof TokenRefusal>(

@@ -6,6 +6,7 @@
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
 import type { Config } from "../../../platform/config.ts";
+import { readText } from "../../../platform/http-answer.ts";
 import { asWorkspaceId, isUuid } from "../../../platform/ids.ts";
 import type { PaymentEvent, PaymentGateway, TopUpOrder } from "./gateway.ts";
 import { isSigned } from "./stripe-signature.ts";
@@ -13,6 +14,7 @@ import { isSigned } from "./stripe-signature.ts";
 /** The API's version whose shapes stand below. */
 const API_VERSION = "2026-10-28.endive";
 const DEADLINE_MS = 15_000;
+const LONGEST_ANSWER = 1_048_576;
 const LONGEST_REASON = 300;
 
 export interface StripeSettings {
@@ -68,9 +70,10 @@ export function createStripe({ apiUrl, secretKey, webhookSecret }: StripeSetting
         },
         body: new URLSearchParams(sessionFields(order)),
       });
-      const text = await response.text();
+      const { text, isWhole } = await readText(response, LONGEST_ANSWER);
       if (!response.ok)
         throw new Error(`Stripe answered ${response.status}: ${text.slice(0, LONGEST_REASON)}`);
+      if (!isWhole) throw new Error(`Stripe answered with more than ${LONGEST_ANSWER} octets`);
       const { id, url } = Value.Parse(Session, JSON.parse(text));
       return { reference: id, url };
     },
