@@ -7,9 +7,8 @@ import { expireHardBounces } from "./audience/suppression-lists/expire.ts";
 import { removeOldCaptured } from "./delivery/capture-store.ts";
 import { notifyWorkers } from "./delivery/channel.ts";
 import { releaseHeldBack } from "./delivery/queue-store.ts";
-import { createChecker, createZonesResolver } from "./hygiene/blacklist/checker.ts";
+import { checkerFor } from "./hygiene/blacklist/checker.ts";
 import { blacklistTasks } from "./hygiene/blacklist/run-monitors.ts";
-import { readZones } from "./hygiene/blacklist/zones.ts";
 import { proberFor } from "./hygiene/probe/prober.ts";
 import { BULK_JOB, bulkHandler } from "./hygiene/validations/bulk/bulk-job.ts";
 import { forgetOldValidations } from "./hygiene/validations/forget-old.ts";
@@ -123,13 +122,8 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       db: database,
       clock,
       plans,
-      checker: createChecker({
-        resolver: createZonesResolver(config.DNS_SERVERS),
-        zones: readZones(config.BLACKLIST_ZONES_FILE),
-        clock,
-        // A scheduled run is for news.
-        keptMs: 0,
-      }),
+      // A scheduled run is for news: no answer is kept for it.
+      checker: checkerFor(config, clock, 0),
       sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
       onListingChanged: announceListing,
     }),

@@ -14,10 +14,9 @@ import { isSegmentUsedBySuppression } from "./audience/suppression-lists/store.t
 import { notifyWorkers } from "./delivery/channel.ts";
 import { mergeLanes } from "./delivery/lanes.ts";
 import { warmUpStates } from "./delivery/warm-up-state.ts";
-import { createChecker, createZonesResolver } from "./hygiene/blacklist/checker.ts";
+import { checkerFor } from "./hygiene/blacklist/checker.ts";
 import { blacklistEndpoints } from "./hygiene/blacklist/endpoints.ts";
 import { listedCountOf } from "./hygiene/blacklist/monitor-store.ts";
-import { readZones } from "./hygiene/blacklist/zones.ts";
 import type { Prober } from "./hygiene/probe/prober.ts";
 import { BULK_JOB } from "./hygiene/validations/bulk/bulk-job.ts";
 import { validationEndpoints } from "./hygiene/validations/endpoints.ts";
@@ -192,12 +191,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       db: database,
       clock,
       plans,
-      checker: createChecker({
-        resolver: createZonesResolver(config.DNS_SERVERS),
-        zones: readZones(config.BLACKLIST_ZONES_FILE),
-        clock,
-        keptMs: BLACKLIST_ANSWER_MS,
-      }),
+      checker: checkerFor(config, clock, BLACKLIST_ANSWER_MS),
     }),
     ...validationEndpoints({
       db: database,

@@ -5,11 +5,12 @@
 import { type DnsblReading, dnsblName, readDnsblAnswer, readDnsblReason } from "../../mail/dnsbl.ts";
 import type { Resolver } from "../../mail/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
+import type { Config } from "../../platform/config.ts";
 import { createResolver } from "../../platform/dns.ts";
 import { Answers } from "../../platform/remember.ts";
 import { createSelfTest, type SelfTest } from "./self-test.ts";
 import { kindOf, type Target, type TargetKind } from "./target.ts";
-import { isAsked, type Zone } from "./zones.ts";
+import { isAsked, readZones, type Zone } from "./zones.ts";
 
 export const zoneStatuses = ["listed", "not_listed", "skipped", "timeout", "error"] as const;
 export type ZoneStatus = (typeof zoneStatuses)[number];
@@ -63,6 +64,15 @@ export interface CheckerOptions {
 /** @param servers DNS_SERVERS */
 export function createZonesResolver(servers: readonly string[]): Resolver {
   return createResolver({ servers, timeoutMs: PACE.zoneMs, tries: TRIES });
+}
+
+/** Over the operator's DNS servers and zones. @param keptMs as in CheckerOptions */
+export function checkerFor(
+  { DNS_SERVERS: servers, BLACKLIST_ZONES_FILE: file }: Config,
+  clock: Clock,
+  keptMs: number,
+): Checker {
+  return createChecker({ resolver: createZonesResolver(servers), zones: readZones(file), clock, keptMs });
 }
 
 export function createChecker({ resolver, zones, clock, keptMs, pace = PACE }: CheckerOptions): Checker {
