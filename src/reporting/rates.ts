@@ -1,5 +1,6 @@
-/** Sums and fractions that reports have in common. */
+/** Sums and rates that reports have in common. */
 import type { Counts, StatusCounts } from "../messages/counters/counters.ts";
+import { fraction } from "../platform/fraction.ts";
 
 /** Bounces by when they came. */
 export function bouncesOf(counts: Pick<Counts, "hard_bounces" | "soft_bounces" | "block_bounces">): number {
@@ -14,11 +15,6 @@ export function attemptedOf(counts: StatusCounts): number {
 /** Messages that were taken and did not come back, complained about or not: what a rate of complaints is of. */
 export function deliveredOf({ delivered, complained }: StatusCounts): number {
   return delivered + complained;
-}
-
-/** From 0 to 1; 0 of nothing. Mail that was opened and then came back is a part of a whole that it has left. */
-export function fraction(part: number, whole: number): number {
-  return whole === 0 ? 0 : Math.min(1, part / whole);
 }
 
 /** From 0 to 100, with two decimals; 0 of nothing. */

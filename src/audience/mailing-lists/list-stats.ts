@@ -1,6 +1,7 @@
 /** How lists fared over the last days (decisions, section 5 rows 6 to 10), from the counters of their days. */
 import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
+import { fraction } from "../../platform/fraction.ts";
 import { Id, NullableTimestamp, nullable } from "../../platform/http/shapes.ts";
 import type { ListDay } from "./store.ts";
 
@@ -90,11 +91,6 @@ export function listStats(
 
 function growthOf({ subscribed, unsubscribed, bounced, complained }: ListDay): number {
   return subscribed - unsubscribed - bounced - complained;
-}
-
-/** Never above 1: what happens on a day may concern mail of days before the window. */
-function fraction(part: number, whole: number): number {
-  return whole === 0 ? 0 : Math.min(1, part / whole);
 }
 
 /** Where Amazon SES pauses a sender. */

@@ -1,6 +1,7 @@
 /** Everything that is known of one person. */
 import type { Queryable } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
+import { fraction } from "../../platform/fraction.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { findSubscriber, listMemberships, type SubscriberRow } from "./store.ts";
 import type { History, SubscriberDetail } from "./subscriber.ts";
@@ -44,9 +45,6 @@ export async function describeSubscriber(
 }
 
 function lifetimeOf(person: SubscriberRow, lists: SubscriberDetail["lists"]): SubscriberDetail["stats"] {
-  // What was opened may come back.
-  const rate = (count: number) =>
-    person.delivered_count === 0 ? 0 : Math.min(1, count / person.delivered_count);
   return {
     sent: person.sent_count,
     delivered: person.delivered_count,
@@ -57,8 +55,8 @@ function lifetimeOf(person: SubscriberRow, lists: SubscriberDetail["lists"]): Su
     unique_opens: person.unique_open_count,
     clicks: person.click_count,
     unique_clicks: person.unique_click_count,
-    open_rate: rate(person.unique_open_count),
-    click_rate: rate(person.unique_click_count),
+    open_rate: fraction(person.unique_open_count, person.delivered_count),
+    click_rate: fraction(person.unique_click_count, person.delivered_count),
     first_sent_at: person.first_sent_at,
     last_sent_at: person.last_sent_at,
     last_opened_at: person.last_opened_at,

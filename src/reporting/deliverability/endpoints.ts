@@ -5,6 +5,7 @@ import { type DomainRow, DomainStats, withShare } from "../../messages/domain-st
 import { reports } from "../../messages/resource.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { fraction } from "../../platform/fraction.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { offsetOf, Pagination, pagination } from "../../platform/http/paging.ts";
 import { pageFields, windowField } from "../../platform/http/query.ts";
@@ -19,7 +20,7 @@ import {
 } from "../counters/days-store.ts";
 import { totalsSince } from "../counters/store.ts";
 import { googlePostmasterOf } from "../postmaster/report.ts";
-import { attemptedOf, bouncesOf, deliveredOf, fraction, percent } from "../rates.ts";
+import { attemptedOf, bouncesOf, deliveredOf, percent } from "../rates.ts";
 import { scoreOf } from "../sending/health.ts";
 import { type Listing, reputationOf } from "./reputation.ts";
 import { Deliverability } from "./shapes.ts";

@@ -2,8 +2,9 @@
 import { type Static, Type } from "typebox";
 import { healthScore, PAUSED_AT } from "../../audience/mailing-lists/list-stats.ts";
 import type { Counts } from "../../messages/counters/counters.ts";
+import { fraction } from "../../platform/fraction.ts";
 import { Timestamp } from "../../platform/http/shapes.ts";
-import { attemptedOf, deliveredOf, fraction } from "../rates.ts";
+import { attemptedOf, deliveredOf } from "../rates.ts";
 
 const thresholds = {
   bounce: { warning: 0.05, critical: PAUSED_AT.bounce_rate },
