@@ -49,16 +49,16 @@ import { autoresponderEndpoints } from "./sending/autoresponders/endpoints.ts";
 import { campaignAnalyticsEndpoints } from "./sending/campaigns/analytics/endpoints.ts";
 import { mailHistoryOf } from "./sending/campaigns/analytics/person-history.ts";
 import { campaignEndpoints } from "./sending/campaigns/endpoints.ts";
+import { listLastCampaigns } from "./sending/campaigns/store.ts";
 import {
   isListInUse,
   isRouteInUse,
   isSegmentInUse,
   isSenderInUse,
   isTrackingDomainInUse,
-  listLastCampaigns,
   updateListName,
   updateSegmentNames,
-} from "./sending/campaigns/store.ts";
+} from "./sending/campaigns/uses-store.ts";
 import { emailEndpoints } from "./sending/emails/endpoints.ts";
 import { createPlatformMail } from "./sending/platform-mail.ts";
 import { fieldUses, findAutoresponderOfList } from "./sending/uses-store.ts";

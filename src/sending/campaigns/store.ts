@@ -1,4 +1,7 @@
-/** The table of campaigns: drafts, what is shown of every campaign, and who uses what. (Its states are moved in transitions-store.ts.) */
+/**
+ * The table of campaigns: drafts, and what is shown of every campaign. (Its states are moved in transitions-store.ts; what
+ * campaigns use is in uses-store.ts.)
+ */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { LastCampaign } from "../../audience/mailing-lists/list-stats.ts";
 import { type DeletedOrigin, insertOriginName } from "../../messages/origin-names-store.ts";
@@ -178,120 +181,6 @@ export async function listHaltedIds(db: Queryable): Promise<{ paused: string[]; 
   );
   const of = (status: string) => rows.filter((row) => row.status === status).map(({ id }) => id);
   return { paused: of("paused"), cancelled: of("cancelled") };
-}
-
-/** Is one that is scheduled or sending to the list, or to a segment of it, or names one in its conditions? */
-export async function isListInUse(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  mailingListId: string,
-): Promise<boolean> {
-  const row = await db.row(sql`
-    select from campaigns c
-    where workspace_id = ${workspaceId} and status in ('scheduled', 'sending')
-      and (mailing_list_id = ${mailingListId} or audience_list_id = ${mailingListId} or exists (
-        select from segments g where g.workspace_id = c.workspace_id and g.id = any (c.audience_segments)
-          and g.mailing_list_id = ${mailingListId}))
-    limit 1`);
-  return row !== undefined;
-}
-
-/**
- * The name of a mailing list that is about to go, for campaigns that were never begun: those that were hold it already.
- * One that somebody changes at this moment goes without, for that somebody may be waiting for the list.
- */
-export async function updateListName(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  mailingListId: string,
-): Promise<void> {
-  await tx.run(sql`
-    update campaigns c set mailing_list_name = l.name
-    from mailing_lists l
-    where l.workspace_id = ${workspaceId} and l.id = ${mailingListId} and c.workspace_id = ${workspaceId}
-      and c.id in (
-        select id from campaigns
-        where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and mailing_list_name is null
-        for update skip locked)`);
-}
-
-/** The same of a segment, or of those that go with their list. */
-export async function updateSegmentNames(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  gone: { readonly segmentId: string } | { readonly mailingListId: string },
-): Promise<void> {
-  const isGone =
-    "segmentId" in gone ? sql`g.id = ${gone.segmentId}` : sql`g.mailing_list_id = ${gone.mailingListId}`;
-  await tx.run(sql`
-    with named as (
-      select c.id, g.name from segments g
-      join campaigns c on c.workspace_id = g.workspace_id and c.segment_id = g.id and c.segment_name is null
-      where g.workspace_id = ${workspaceId} and ${isGone}
-      for update of c skip locked)
-    update campaigns c set segment_name = named.name from named where c.workspace_id = ${workspaceId} and c.id = named.id`);
-}
-
-/** Does one that is not over go to the segment, or name it in its conditions? */
-export async function isSegmentInUse(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  segmentId: string,
-): Promise<boolean> {
-  const row = await db.row(sql`
-    select from campaigns
-    where workspace_id = ${workspaceId} and ${segmentId} = any (audience_segments)
-      and status in ('draft', 'scheduled', 'sending', 'paused')
-    limit 1`);
-  return row !== undefined;
-}
-
-/** Does one that is scheduled or sending send as the address, or as any of the domain (in From, or on the envelope)? */
-export async function isSenderInUse(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  sender: { readonly email: string } | { readonly domain: string },
-): Promise<boolean> {
-  const isIts =
-    "email" in sender
-      ? sql`lower(from_email) = ${sender.email}`
-      : sql`${sender.domain} in (split_part(from_email, '@', -1), split_part(sender_email, '@', -1))`;
-  const row = await db.row(sql`
-    select from campaigns
-    where workspace_id = ${workspaceId} and status in ('scheduled', 'sending') and ${isIts}
-    limit 1`);
-  return row !== undefined;
-}
-
-/** Are links of a campaign that is not over made of it? */
-export async function isTrackingDomainInUse(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  trackingDomainId: string,
-): Promise<boolean> {
-  const row = await db.row(sql`
-    select from campaigns
-    where workspace_id = ${workspaceId} and url_domain_id = ${trackingDomainId}
-      and status in ('scheduled', 'sending', 'paused')
-    limit 1`);
-  return row !== undefined;
-}
-
-/** Whether one of them that is scheduled, or being sent, has chosen this sending IP or routing rule. */
-export async function isRouteInUse(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  route: { readonly ip: string } | { readonly ruleId: string },
-): Promise<boolean> {
-  const chosen =
-    "ip" in route
-      ? sql`virtual_mta_ip = ${route.ip}`
-      : sql`(routing_rule_id = ${route.ruleId} or virtual_mta_ip = ${`routing_rule:${route.ruleId}`})`;
-  const row = await db.row(sql`
-    select from campaigns
-    where workspace_id = ${workspaceId} and ${chosen} and status in ('scheduled', 'sending', 'paused')
-    limit 1`);
-  return row !== undefined;
 }
 
 /** The way out that a campaign has chosen for itself; undefined when it is gone. */
