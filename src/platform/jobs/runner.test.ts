@@ -15,8 +15,9 @@ import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "./at
 import { jobFolder } from "./files.ts";
 import { startJob } from "./queue.ts";
 import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
+import { removeSilentRunners } from "./runners-store.ts";
 import { hasten } from "./schedule.ts";
-import { findJob, type JobRow, removeSilentRunners, updateJobToCancel } from "./store.ts";
+import { findJob, type JobRow, updateJobToCancel } from "./store.ts";
 
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
 const database = await testDatabase();

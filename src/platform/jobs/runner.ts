@@ -15,8 +15,8 @@ import type { WorkspaceId } from "../ids.ts";
 import type { Log } from "../log.ts";
 import { attemptJob, type JobHandler, type OnJobEnded, type Workplace } from "./attempt.ts";
 import { loadGraphile } from "./graphile.ts";
+import { removeRunner, removeSilentRunners, updateRunnerSeen } from "./runners-store.ts";
 import { type Recurring, runRecurring, scheduleAll, taskName } from "./schedule.ts";
-import { removeRunner, removeSilentRunners, updateRunnerSeen } from "./store.ts";
 
 export interface RunnerOptions {
   readonly database: Database;

@@ -6,7 +6,7 @@
 import type { Database, Queryable } from "../database/pool.ts";
 import type { Log } from "../log.ts";
 import { PutBack } from "./attempt.ts";
-import { insertRecurring, listIdleTasks } from "./store.ts";
+import { insertRecurring, listIdleTasks } from "./recurring-store.ts";
 
 export interface Recurring {
   /** Unique, for ever: a running installation knows the task by it. */

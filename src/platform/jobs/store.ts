@@ -67,7 +67,7 @@ export interface JobFilter {
 const KEPT_DAYS = 7;
 
 /** Graphile's own limit on attempts, out of reach: attempt.ts counts, so that the record learns of the last one. */
-const QUEUE_ATTEMPTS = 1_000;
+export const QUEUE_ATTEMPTS = 1_000;
 
 const columns = sql`id, type, status, permission, total, processed, succeeded, failed, skipped, counts, result, error,
   result_file, errors_file, created_at, started_at, completed_at, expires_at`;
@@ -257,50 +257,4 @@ export async function listUnknownJobs(db: Queryable, ids: readonly string[]): Pr
   const rows = await db.rows<{ id: string }>(sql`
     select id from unnest(${ids}::text[]) as u (id) where not exists (select from jobs where id::text = u.id)`);
   return rows.map((row) => row.id);
-}
-
-/**
- * Puts a recurring task in the queue, waiting once under its name; one that waits keeps its time unless `replace`. The
- * queue of that name keeps it from running twice at once.
- */
-export async function insertRecurring(
-  db: Queryable,
-  name: string,
-  seconds: number,
-  mode: "replace" | "preserve_run_at",
-): Promise<void> {
-  await db.run(sql`
-    select graphile_worker.add_job(${name}, '{}'::json, queue_name := ${name},
-      run_at := now() + make_interval(secs => ${seconds}), job_key := ${name}, job_key_mode := ${mode},
-      max_attempts := ${QUEUE_ATTEMPTS})`);
-}
-
-/** Those of the tasks that nobody is running now. */
-export async function listIdleTasks(db: Queryable, names: readonly string[]): Promise<string[]> {
-  const rows = await db.rows<{ name: string }>(sql`
-    select name from unnest(${names}::text[]) as u (name)
-    where not exists (select from graphile_worker.jobs where key = u.name and locked_at is not null)`);
-  return rows.map(({ name }) => name);
-}
-
-/** This runner lives. */
-export async function updateRunnerSeen(db: Queryable, id: string): Promise<void> {
-  await db.run(sql`
-    insert into job_runners (id) values (${id}) on conflict (id) do update set seen_at = now()`);
-}
-
-/** Forgets runners that have been silent for so long, and gives what they held back: jobs, and the queues of these. */
-export async function removeSilentRunners(db: Queryable, silentMs: number): Promise<void> {
-  const before = sql`now() - make_interval(secs => ${silentMs / 1000})`;
-  await db.run(sql`
-    select graphile_worker.force_unlock_workers(array_agg(distinct locked_by)) from graphile_worker.jobs
-    where locked_at < ${before}
-      and not exists (select from job_runners where id = locked_by and seen_at >= ${before})
-    having count(*) > 0`);
-  await db.run(sql`delete from job_runners where seen_at < ${before}`);
-}
-
-/** A runner that has stopped in order holds nothing any more. */
-export async function removeRunner(db: Queryable, id: string): Promise<void> {
-  await db.run(sql`delete from job_runners where id = ${id}`);
 }
