@@ -1,10 +1,21 @@
-/** How the text of a setting becomes its value. Each refuses what makes no sense, and says what would. */
+/** What a setting is, and how its text becomes its value. Each reader refuses what makes no sense, and says what would. */
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type CountryCode, isSupportedCountry } from "libphonenumber-js";
 
 /** @throws ConfigError that goes on after the name of the setting */
 export type Reader<Value> = (text: string) => Value;
+
+export interface Setting<Value> {
+  readonly default: string;
+  readonly read: Reader<Value>;
+  readonly about: string;
+  /** Never shown by `posthaste config`. */
+  readonly secret?: true;
+}
+
+/** Keeps the type of the value. */
+export const setting = <Value>(definition: Setting<Value>): Setting<Value> => definition;
 
 export interface RateLimit {
   readonly perSecond: number;
