@@ -55,8 +55,8 @@ export async function searchMessages(
           ${shows(workspaceId, status)})
     select array(select id from meant order by id desc limit ${limit} offset ${offset}) as ids,
       (select count(*) from meant) as total,
-      (select max(oldest)
-        from (select min(created_at) as oldest from looked group by place having count(*) = ${MOST_SEARCHED}) cut) as since`);
+      (select max(oldest) from (
+        select min(created_at) as oldest from looked group by place having count(*) = ${MOST_SEARCHED}) cut) as since`);
   if (found === undefined) throw new Error("no row");
   return found;
 }

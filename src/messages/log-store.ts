@@ -1,6 +1,6 @@
 /**
- * Pages of the message log, newest first, bounded whatever its size and the filter. How many messages there are is known from
- * counters (counters/), and so is where a deep page begins.
+ * Pages of the message log, newest first, bounded whatever its size and the filter. How many messages there are is known
+ * from counters (counters/), and so is where a deep page begins.
  */
 import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { Page } from "../platform/database/page.ts";
@@ -113,7 +113,8 @@ function findLast(
   return db.row(sql`
     select part as time, before, messages
     from (
-      select part, sum(messages)::bigint as messages, (sum(sum(messages)) over (order by part desc) - sum(messages))::bigint as before
+      select part, sum(messages)::bigint as messages,
+        (sum(sum(messages)) over (order by part desc) - sum(messages))::bigint as before
       from (select ${partOf(sql`time`)} as part, messages from ${shownSql(workspaceId, filter, counted, span)}) parts
       group by part) running
     where before <= ${most}

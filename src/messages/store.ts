@@ -194,7 +194,8 @@ export interface MessageRow {
 }
 
 /** A message is being sent while a delivery worker holds its lease (states.ts). */
-const shownStatus = sql`case when q.leased_by is not null and m.status in ('queued', 'deferred') then 'sending' else m.status end`;
+const shownStatus = sql`
+  case when q.leased_by is not null and m.status in ('queued', 'deferred') then 'sending' else m.status end`;
 
 const messageColumns = sql`m.id, m.created_at as time, m.localpart, m.domain, ${shownStatus} as status, m.attempts,
   m.error_message, m.source, m.origin_name, m.next_attempt_at, m.from_email, m.subject, m.request_id`;
@@ -241,8 +242,8 @@ export interface EventRow {
 /** What happened to one message, oldest first. */
 export function listEvents(db: Queryable, workspaceId: WorkspaceId, messageId: string): Promise<EventRow[]> {
   return db.rows(sql`
-    select type, time, attempt, detail, mx_host, code, enhanced_code, host(source_ip) as source_ip, tls, coalesce(times, 1) as times, user_agent,
-      machine_sign
+    select type, time, attempt, detail, mx_host, code, enhanced_code, host(source_ip) as source_ip, tls,
+      coalesce(times, 1) as times, user_agent, machine_sign
     from message_events
     where workspace_id = ${workspaceId} and message_id = ${messageId} order by time, id limit 1000`);
 }

@@ -59,7 +59,8 @@ export interface SettledAttempt {
   readonly time: Date;
 }
 
-const columns = sql`id, type, status, attempts, next_attempt_at, attempted_at, status_code, error, duration_ms, body, created_at`;
+const columns = sql`
+  id, type, status, attempts, next_attempt_at, attempted_at, status_code, error, duration_ms, body, created_at`;
 
 /** Counted no further: whoever looks for something there asks by status. */
 const MOST_COUNTED = 10_000;

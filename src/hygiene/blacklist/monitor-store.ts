@@ -155,8 +155,8 @@ export async function updateMonitorRun(
 }
 
 /**
- * For reports: in how many blacklists the targets that the workspace watches were listed, and when that was seen. By target, in
- * the form readTarget gives it; those that were never checked are left out.
+ * For reports: in how many blacklists the targets that the workspace watches were listed, and when that was seen. By
+ * target, in the form readTarget gives it; those that were never checked are left out.
  */
 export async function listedCountOf(
   db: Queryable,

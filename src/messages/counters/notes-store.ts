@@ -72,7 +72,8 @@ export function noteMovedSql(moved: Sql): Sql {
     sql`count(*) filter (where became = ${raw(`'${status}'`)}) - count(*) filter (where was = ${raw(`'${status}'`)})`;
   const happened = (event: string) => sql`count(*) filter (where event = ${raw(`'${event}'`)})`;
   return sql`
-    insert into report_notes (${keys}, source_ip, bounce_type, category, ${columnsSql([...storedStatuses, ...eventCounters])})
+    insert into report_notes (${keys}, source_ip, bounce_type, category,
+      ${columnsSql([...storedStatuses, ...eventCounters])})
     select ${keys}, source_ip, bounce_type, category, ${join(storedStatuses.map(difference))},
       ${join(eventCounters.map(happened))}
     from (

@@ -11,8 +11,9 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
 /**
- * For a `with`: `event`, the relation of what happened since the first of some moments, with columns time, source, hard, soft,
- * block and complaints. A row never reaches over one of the moments or of the cuts, which are between quarter-hours.
+ * For a `with`: `event`, the relation of what happened since the first of some moments, with columns time, source, hard,
+ * soft, block and complaints. A row never reaches over one of the moments or of the cuts, which are between
+ * quarter-hours.
  */
 function eventSql(workspaceId: WorkspaceId, moments: readonly Date[], cuts?: Sql): Sql {
   const first = new Date(Math.min(...moments.map((moment) => moment.getTime())));

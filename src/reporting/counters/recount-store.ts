@@ -140,7 +140,8 @@ const differences = tables.map(({ name, keys, ofNotes = keys, columns, isByTime 
         select ${columnsSql(["workspace_id", ...ofNotes, ...noted])} from report_notes where ${isOf(name)}) counters
       group by ${all}) k
     full join (
-      select workspace_id, ${join(ofNotes.map((value, at) => sql`${raw(value)} as ${raw(keys[at] ?? value)}`))}, ${sums(columns)}
+      select workspace_id, ${join(ofNotes.map((value, at) => sql`${raw(value)} as ${raw(keys[at] ?? value)}`))},
+        ${sums(columns)}
       from facts where ${isOf(name)} group by workspace_id, ${columnsSql(ofNotes)}) c using (${all})
     cross join log
     cross join lateral (values ${join(

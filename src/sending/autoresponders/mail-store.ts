@@ -1,4 +1,7 @@
-/** What is asked about the mail of autoresponders: when it is about to be sent, when it is looked at again, and when somebody leaves by it. */
+/**
+ * What is asked about the mail of autoresponders: when it is about to be sent, when it is looked at again, and when
+ * somebody leaves by it.
+ */
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";

@@ -67,7 +67,8 @@ export async function insertMails(tx: Queryable, workspaceId: WorkspaceId, turn:
         expiresAt: turn.expiresAt,
       },
     )}, added as (
-      insert into autoresponder_mails (workspace_id, autoresponder_id, subscriber_id, occasion, step_id, message_id, content_id)
+      insert into autoresponder_mails
+        (workspace_id, autoresponder_id, subscriber_id, occasion, step_id, message_id, content_id)
       select ${workspaceId}, ${id}, subscriber_id, occasion, ${step.id}, id, ${step.content_id} from mail
     ), counted as (
       update autoresponder_counters set queued = queued + (select count(*) from mail)

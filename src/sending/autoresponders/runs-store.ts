@@ -132,7 +132,8 @@ export async function insertJoined(
       ${insertRunsSql(workspaceId, autoresponder, sql`(select * from page where status = 'active')`)}
     )
     select (select count(*)::int from page) as seen, (
-      select subscribed_at || '/' || subscriber_id from page order by subscribed_at desc, subscriber_id desc limit 1) as last`);
+      select subscribed_at || '/' || subscriber_id from page
+      order by subscribed_at desc, subscriber_id desc limit 1) as last`);
   return row ?? { seen: 0, last: null };
 }
 
@@ -144,7 +145,8 @@ export async function updateScanned(
   began: Date,
 ): Promise<void> {
   await tx.run(sql`
-    update autoresponders set scanned_to = greatest(scanned_to, ${began}) where workspace_id = ${workspaceId} and id = ${id}`);
+    update autoresponders set scanned_to = greatest(scanned_to, ${began})
+    where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
 /**
@@ -195,7 +197,8 @@ export async function updateDayDone(
   day: string,
 ): Promise<void> {
   await tx.run(sql`
-    update autoresponders set day_done = greatest(day_done, ${day}::date) where workspace_id = ${workspaceId} and id = ${id}`);
+    update autoresponders set day_done = greatest(day_done, ${day}::date)
+    where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
 /** The step that somebody has waited for longest, and whether it is one still. */

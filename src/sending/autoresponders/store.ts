@@ -103,7 +103,8 @@ export async function insertAutoresponder(
 
 /**
  * In the transaction that holds it.
- * @param beginsAnew whether those who are in the middle get no more of it, and only those who come from now on are written to
+ * @param beginsAnew whether those who are in the middle get no more of it, and only those who come from now on are
+ * written to
  */
 export async function updateAutoresponder(
   tx: Queryable,

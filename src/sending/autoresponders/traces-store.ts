@@ -1,4 +1,7 @@
-/** What is kept of autoresponders beyond its use: ways through a series that are over, mails that left the log, and what they said. */
+/**
+ * What is kept of autoresponders beyond its use: ways through a series that are over, mails that left the log, and what
+ * they said.
+ */
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "../../platform/ids.ts";

@@ -30,8 +30,8 @@ export async function updateWorkspace(tx: Queryable, workspace: Workspace): Prom
   await tx.run(sql`
     update workspaces
     set name = ${workspace.name}, timezone = ${workspace.timezone}, plan = ${workspace.plan},
-        hourly_cap = ${workspace.hourly_cap}, notify_email = ${workspace.notify_email}, is_suspended = ${workspace.is_suspended},
-        updated_at = ${workspace.updated_at}
+        hourly_cap = ${workspace.hourly_cap}, notify_email = ${workspace.notify_email},
+        is_suspended = ${workspace.is_suspended}, updated_at = ${workspace.updated_at}
     where id = ${workspace.id}`);
 }
 

@@ -1,7 +1,7 @@
 /**
- * The counters of campaigns and autoresponders, moved in the transaction in which the message door moves the messages (an OnMoved of
- * messages/outcome.ts): a batch is summed up here, and each counter is touched once. Everybody locks in one order, by
- * domain, then campaign, then hour, each from the smallest key.
+ * The counters of campaigns and autoresponders, moved in the transaction in which the message door moves the messages (an
+ * OnMoved of messages/outcome.ts): a batch is summed up here, and each counter is touched once. Everybody locks in one
+ * order, by domain, then campaign, then hour, each from the smallest key.
  */
 import sql from "sql-template-tag";
 import { countMailOfLists, countMailOfPeople, lockDays } from "../../../audience/subscribers/mail-store.ts";
@@ -116,7 +116,8 @@ async function moveDomains(tx: Queryable, moved: readonly MovedMessage[]): Promi
         ${changes(groups, "delivered")}::int[], ${changes(groups, "bounced")}::int[],
         ${changes(groups, "failed")}::int[], ${changes(groups, "suppressed")}::int[],
         ${changes(groups, "cancelled")}::int[], ${changes(groups, "complained")}::int[])
-        as c (workspace_id, campaign_id, domain, queued, deferred, delivered, bounced, failed, suppressed, cancelled, complained)
+        as c (workspace_id, campaign_id, domain, queued, deferred, delivered, bounced, failed, suppressed, cancelled,
+          complained)
     ), held as materialized (
       select d.workspace_id, d.campaign_id, d.domain from campaign_domains d
       join change using (workspace_id, campaign_id, domain)

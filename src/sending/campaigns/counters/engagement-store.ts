@@ -73,7 +73,8 @@ export async function engagementScores(
       from (
         select first_opened_at, first_clicked_at,
           -- The id begins with the message's time in milliseconds. No age is so great that a weight vanishes.
-          2 ^ (-least(36500, (${now.getTime()}::float8 - ('x' || translate(left(message_id::text, 13), '-', ''))::bit(48)::bigint)
+          2 ^ (-least(36500,
+            (${now.getTime()}::float8 - ('x' || translate(left(message_id::text, 13), '-', ''))::bit(48)::bigint)
             / 86400000) / 60) as w
         from (
           select message_id, first_opened_at, first_clicked_at from campaign_recipients
