@@ -77,6 +77,8 @@ interface Written extends Pick<Composed, "subject" | "smtpUtf8"> {
   /** What is signed. */
   readonly headers: readonly HeaderField[];
   readonly body: Buffer;
+  /** Its relaxed form, where that was made with it. */
+  readonly relaxedBody: string | null;
   /** The message as it is sent, with further fields in front: joined once, for it is the largest thing made here. */
   readonly behind: (fields: readonly HeaderField[]) => Buffer;
   /** Where it is not that of From's domain. */
@@ -97,8 +99,9 @@ async function compose(
   ];
   const { raw } = message;
   const written = raw === null ? write(message, ours) : complete(message, raw, ours);
-  const { headers, body, subject, smtpUtf8 } = written;
-  const signature = signingKey && (await signDkim({ ...signingKey, headers, body, timestamp: new Date() }));
+  const { headers, body, relaxedBody, subject, smtpUtf8 } = written;
+  const signing = { headers, body, relaxedBody, timestamp: new Date() };
+  const signature = signingKey && (await signDkim({ ...signingKey, ...signing }));
   return {
     subject,
     mailFrom: `${token}@${written.returnPathHost ?? returnPathHost}`,
@@ -130,8 +133,8 @@ function write(message: LeasedMessage, ours: readonly HeaderField[]): Written {
     from: { name: content.fromName, address: message.from_email },
     to: { name: content.toName, address: recipientOf(message) },
     subject,
-    html: content.html ?? htmlFromText(content.text ?? ""),
-    text: content.text ?? textFromHtml(content.html ?? ""),
+    html: content.html ?? htmlFromText(String(content.text ?? "")),
+    text: content.text ?? textFromHtml(String(content.html ?? "")),
     attachments: content.attachments,
     headers: [
       ...content.headers,
@@ -140,9 +143,9 @@ function write(message: LeasedMessage, ours: readonly HeaderField[]): Written {
       ...(message.source === "platform" ? ([["Auto-Submitted", "auto-generated"]] as const) : []),
     ],
   });
-  const { headers, body } = composed;
+  const { headers, body, relaxedBody } = composed;
   const behind = (fields: readonly HeaderField[]) => renderMessage([...fields, ...headers], body);
-  return { subject, headers, body, behind, returnPathHost, smtpUtf8: composed.needsSmtpUtf8 };
+  return { subject, headers, body, relaxedBody, behind, returnPathHost, smtpUtf8: composed.needsSmtpUtf8 };
 }
 
 /** What a client of the submission port wrote goes out octet by octet, behind the fields that are this message's own. */
@@ -154,6 +157,7 @@ function complete(message: LeasedMessage, raw: Buffer, ours: readonly HeaderFiel
     subject: message.subject,
     headers: [...ours, ...given],
     body: raw.subarray(section.bodyStart),
+    relaxedBody: null,
     behind: (fields) => Buffer.concat([Buffer.from(renderHeaders([...fields, ...ours])), raw]),
     returnPathHost: null,
     smtpUtf8: needsSmtpUtf8(recipientOf(message)) || !isAscii(raw.subarray(0, section.bodyStart)),

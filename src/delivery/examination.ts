@@ -4,6 +4,7 @@
  */
 import type { HeaderField } from "../mail/header.ts";
 import type { Attachment } from "../mail/mime.ts";
+import type { MailText } from "../mail/woven-text.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import type { SmsContent } from "./sms/gateway.ts";
 
@@ -12,8 +13,8 @@ export interface MessageContent {
   readonly fromName: string | null;
   readonly toName: string | null;
   readonly subject: string;
-  readonly html: string | null;
-  readonly text: string | null;
+  readonly html: MailText | null;
+  readonly text: MailText | null;
   readonly attachments: readonly Attachment[];
   /** Beside those that every message has. */
   readonly headers: readonly HeaderField[];

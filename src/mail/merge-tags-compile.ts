@@ -8,12 +8,17 @@ import {
 } from "./merge-tags-engine.ts";
 import { renderFault } from "./merge-tags-faults.ts";
 import { compileSegments } from "./merge-tags-segments.ts";
+import type { MailText } from "./woven-text.ts";
 
 /** The text, or a sentence that says why there is none with these values. Never an exception. */
-export type Rendered =
-  | { readonly ok: true; readonly text: string }
+export type Rendered<Text = string> =
+  | { readonly ok: true; readonly text: Text }
   | { readonly ok: false; readonly message: string };
-export type Render = (values: MergeValues) => Rendered;
+export interface Render {
+  (values: MergeValues): Rendered;
+  /** The same as composing takes it: not joined, where the template allows that. */
+  woven(values: MergeValues): Rendered<MailText>;
+}
 
 /**
  * Compiles a template that has been read, with what was inserted into it since.
@@ -23,13 +28,18 @@ export type Render = (values: MergeValues) => Rendered;
 export function compileTemplate(source: string, kind: TemplateKind, timezone: string): Render {
   const engine = renderingEngine(kind, timezone);
   const write = compileSegments(engine, source) ?? liquidRenderer(engine, source);
-  return (values) => {
+  const woven = (values: MergeValues): Rendered<MailText> => {
     try {
       return { ok: true, text: write(values) };
     } catch (error) {
       return { ok: false, message: renderFault(error) };
     }
   };
+  const render = (values: MergeValues): Rendered => {
+    const rendered = woven(values);
+    return rendered.ok ? { ok: true, text: String(rendered.text) } : rendered;
+  };
+  return Object.assign(render, { woven });
 }
 
 function liquidRenderer(engine: Liquid, source: string): (values: MergeValues) => string {

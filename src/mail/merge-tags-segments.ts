@@ -6,6 +6,7 @@
 import { type Context, type Liquid, type Token, Tokenizer, type TopLevelToken, TypeGuards } from "liquidjs";
 import { filterContext, hrefTarget, type MergeValues, pixelImage, trackedHref } from "./merge-tags-engine.ts";
 import { textOf } from "./merge-tags-escape.ts";
+import { TextForm, WovenText } from "./woven-text.ts";
 
 type Write = (values: MergeValues) => string;
 type Read = (values: MergeValues) => unknown;
@@ -17,14 +18,14 @@ type FilterToken = ReturnType<Tokenizer["readFilters"]>[number];
 const madeUp: ReadonlySet<string> = new Set(["first", "last", "size"]);
 
 /** Compiles a template, as merge-tags-engine.ts made it, for an engine; null where it needs LiquidJS. */
-export function compileSegments(engine: Liquid, source: string): Write | null {
+export function compileSegments(engine: Liquid, source: string): ((values: MergeValues) => WovenText) | null {
   const { context, begin } = filterContext(engine);
   const parts = new SegmentCompiler(engine, source, context).parts(null);
   if (parts === null) return null;
-  const write = joined(parts);
+  const weave = woven(parts);
   return (values) => {
     begin();
-    return write(values);
+    return weave(values);
   };
 }
 
@@ -82,8 +83,8 @@ class SegmentCompiler {
       const target = hrefTarget(address.join(""));
       return ({ links }) => trackedHref(links, index, target);
     }
-    const write = joined(address);
-    return (values) => trackedHref(values.links, index, hrefTarget(write(values)));
+    const weave = woven(address);
+    return (values) => trackedHref(values.links, index, hrefTarget(weave(values).toString()));
   }
 
   #output(range: readonly [number, number]): Part | null {
@@ -164,18 +165,20 @@ function ownProperty(of: unknown, name: string): unknown {
 }
 
 /** Writes parts one behind the other. */
-function joined(parts: readonly Part[]): Write {
-  let before = "";
-  const writes: { readonly write: Write; text: string }[] = [];
+function woven(parts: readonly Part[]): (values: MergeValues) => WovenText {
+  const pieces = [""];
+  const writes: Write[] = [];
   for (const part of parts) {
-    const last = writes.at(-1);
-    if (typeof part !== "string") writes.push({ write: part, text: "" });
-    else if (last === undefined) before += part;
-    else last.text += part;
+    if (typeof part === "string") pieces.push((pieces.pop() ?? "") + part);
+    else {
+      writes.push(part);
+      pieces.push("");
+    }
   }
-  return (values) => {
-    let result = before;
-    for (const { write, text } of writes) result += write(values) + text;
-    return result;
-  };
+  const form = new TextForm(pieces);
+  return (values) =>
+    new WovenText(
+      form,
+      writes.map((write) => write(values)),
+    );
 }

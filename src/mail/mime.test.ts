@@ -389,8 +389,8 @@ describe("a composed message", () => {
       from: [[blankless(from.name), from.address]],
       to: [[blankless(to.name), to.address]],
       subject,
-      text: plainText ?? "",
-      html: html ?? "",
+      text: String(plainText ?? ""),
+      html: String(html ?? ""),
       files: sorted(
         attachments.map(({ filename, contentType, encoded }) => ({
           name: filename,

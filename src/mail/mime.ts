@@ -28,6 +28,7 @@ import {
   renderHeaders,
 } from "./header.ts";
 import { encodeTextContent } from "./transfer-encoding.ts";
+import type { MailText } from "./woven-text.ts";
 
 export interface Attachment {
   readonly filename: string;
@@ -49,8 +50,8 @@ export interface MessageContent {
   readonly to: Mailbox;
   readonly subject: string;
   /** At least one of the two bodies is given. */
-  readonly html: string | null;
-  readonly text: string | null;
+  readonly html: MailText | null;
+  readonly text: MailText | null;
   readonly attachments: readonly Attachment[];
   /** Further fields, unencoded, sent after Message-ID in this order. */
   readonly headers: readonly HeaderField[];
@@ -60,6 +61,8 @@ export interface ComposedMessage {
   /** All fields, encoded and folded, in the order they are sent. */
   readonly headers: HeaderField[];
   readonly body: Buffer;
+  /** Its relaxed form (RFC 6376 section 3.4.4), where its texts were woven; null where it has to be made of the body. */
+  readonly relaxedBody: string | null;
   /** Whether a header address is not ASCII, so that the message can travel only over SMTPUTF8. */
   readonly needsSmtpUtf8: boolean;
 }
@@ -67,7 +70,10 @@ export interface ComposedMessage {
 /** A leaf or a multipart: its own Content-* fields and its content in pieces that are joined once. */
 interface Part {
   readonly headers: readonly HeaderField[];
-  readonly content: readonly Buffer[];
+  /** Strings are ASCII. */
+  readonly content: readonly (Buffer | string)[];
+  /** The content in relaxed form, as long as a line break follows it. */
+  readonly relaxed: string | null;
 }
 
 const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?: *; *[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[ !#-[\]-~]*"))* *$/;
@@ -98,6 +104,8 @@ export function composeMessage(
       ...body.headers,
     ],
     body: endedByLineBreak(body.content),
+    // A text by itself may end in empty lines, which do not count.
+    relaxedBody: body.content.length > 1 ? body.relaxed : null,
     needsSmtpUtf8: needsSmtpUtf8(from.address) || needsSmtpUtf8(to.address),
   };
 }
@@ -165,14 +173,18 @@ function bodyOf({ html, text, attachments }: MessageContent, randomId: () => str
   );
 }
 
-function textPart(subtype: "plain" | "html", text: string): Part {
-  const { encoding, octets } = encodeTextContent(text);
+function textPart(subtype: "plain" | "html", text: MailText): Part {
+  const woven = typeof text === "string" ? null : text.sevenBit();
+  const { encoding, octets } = woven
+    ? ({ encoding: "7bit", octets: woven.wire } as const)
+    : encodeTextContent(String(text));
   return {
     headers: [
       ["Content-Type", `text/${subtype}; charset=utf-8`],
       ["Content-Transfer-Encoding", encoding],
     ],
     content: [octets],
+    relaxed: woven === null ? null : woven.relaxed,
   };
 }
 
@@ -185,36 +197,53 @@ function attachmentPart({ filename, encoded, contentType, disposition, contentId
     ["Content-Disposition", `${disposition};\r\n ${encodeParameter("filename", filename)}`],
   ];
   if (contentId != null) headers.push(["Content-ID", `<${contentId}>`]);
-  return { headers, content: [encoded] };
+  return { headers, content: [encoded], relaxed: null };
 }
 
 /** The parts between boundaries; a single part stands for itself, without a multipart around it. */
 function multipart(subtype: string, parts: readonly Part[], boundary: string): Part {
   const [only, ...more] = parts;
   if (only !== undefined && more.length === 0) return only;
-  const content = parts.flatMap((part, index) => [
-    Buffer.from(`${index === 0 ? "" : "\r\n"}--${boundary}\r\n${renderHeaders(part.headers)}\r\n`),
-    ...part.content,
-  ]);
+  const content: (Buffer | string)[] = [];
+  let relaxed: string | null = "";
+  for (const [at, part] of parts.entries()) {
+    const start = `${at === 0 ? "" : "\r\n"}--${boundary}\r\n${renderHeaders(part.headers)}\r\n`;
+    content.push(start, ...part.content);
+    relaxed = relaxed === null || part.relaxed === null ? null : relaxed + start + part.relaxed;
+  }
+  const end = `\r\n--${boundary}--\r\n`;
+  content.push(end);
   return {
     headers: [["Content-Type", `multipart/${subtype};\r\n boundary="${boundary}"`]],
-    content: [...content, Buffer.from(`\r\n--${boundary}--\r\n`)],
+    content,
+    relaxed: relaxed && relaxed + end,
   };
 }
 
 /** SMTP ends every message with CRLF; a body that has it already is hashed, sent and stored as the same octets. */
-function endedByLineBreak(content: readonly Buffer[]): Buffer {
-  const ended = content.at(-1)?.subarray(-2).equals(lineBreak) ?? false;
-  return Buffer.concat(ended ? content : [...content, lineBreak]);
+function endedByLineBreak(content: readonly (Buffer | string)[]): Buffer {
+  const last = content.at(-1) ?? "";
+  const isEnded = typeof last === "string" ? last.endsWith("\r\n") : last.subarray(-2).equals(lineBreak);
+  const pieces = isEnded ? content : [...content, lineBreak];
+  if (pieces.every((piece) => typeof piece === "string")) return Buffer.from(pieces.join(""), "latin1");
+  return Buffer.concat(
+    pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece, "latin1") : piece)),
+  );
 }
 
 /**
  * The common tail of a message's boundaries. Random, so that nobody can write a body that ends a part early, and
- * looked for in the texts all the same; base64 and quoted-printable cannot hold the "=_" in front of it.
+ * looked for all the same in texts that came in one piece; base64 and quoted-printable cannot hold the "=_" in front of
+ * it.
  */
 function unusedBoundary(leaves: readonly (Part | null)[], randomId: () => string): string {
   for (;;) {
     const boundary = randomId();
-    if (!leaves.some((leaf) => leaf?.content.some((octets) => octets.includes(boundary)))) return boundary;
+    if (
+      !leaves.some((leaf) =>
+        leaf?.content.some((octets) => typeof octets !== "string" && octets.includes(boundary)),
+      )
+    )
+      return boundary;
   }
 }

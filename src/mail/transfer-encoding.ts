@@ -12,7 +12,7 @@ export interface EncodedContent {
 }
 
 /** RFC 5322 section 2.1.1, without the CRLF. */
-const maxLineLength = 998;
+export const maxLineLength = 998;
 /** RFC 2045 section 6.7 rule 5, without the "=" of a soft line break. */
 const maxQuotedLength = 75;
 /** 57 octets make one line of 76 base64 characters. */

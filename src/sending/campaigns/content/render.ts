@@ -1,5 +1,6 @@
 /** A campaign's mail for one recipient. This happens to every message: it takes microseconds, and never throws. */
 import type { Render } from "../../../mail/merge-tags-compile.ts";
+import type { MailText } from "../../../mail/woven-text.ts";
 import type { FieldFault } from "../../../platform/errors.ts";
 import type { MailLinks } from "../../../tracking/tokens.ts";
 import type { fieldsVariable, VariableName } from "./variables.ts";
@@ -24,12 +25,12 @@ export interface RecipientValues {
   readonly campaign_name: string;
 }
 
-export type RenderedContent =
+export type RenderedContent<Text = string> =
   | {
       readonly ok: true;
       readonly subject: string;
-      readonly html: string | null;
-      readonly text: string | null;
+      readonly html: Text | null;
+      readonly text: Text | null;
     }
   | { readonly ok: false; readonly fault: FieldFault };
 
@@ -42,6 +43,17 @@ export function renderContent(
   recipient: RecipientValues,
   links: MailLinks,
 ): RenderedContent {
+  const mail = weaveContent(content, recipient, links);
+  if (!mail.ok) return mail;
+  return { ...mail, html: mail.html && String(mail.html), text: mail.text && String(mail.text) };
+}
+
+/** The same as composing takes it, which shares what the mails of a campaign have in common. */
+export function weaveContent(
+  content: RenderableContent,
+  recipient: RecipientValues,
+  links: MailLinks,
+): RenderedContent<MailText> {
   const variables: Record<VariableName | typeof fieldsVariable, unknown> = {
     email: recipient.email,
     first_name: recipient.first_name,
@@ -55,9 +67,9 @@ export function renderContent(
   const values = { variables, more: recipient.custom_fields, links };
   const subject = content.subject(values);
   if (!subject.ok) return failure("subject", subject.message);
-  const html = content.html?.(values);
+  const html = content.html?.woven(values);
   if (html?.ok === false) return failure("html_content", html.message);
-  const text = content.text?.(values);
+  const text = content.text?.woven(values);
   if (text?.ok === false) return failure("text_content", text.message);
   return {
     ok: true,
@@ -67,7 +79,7 @@ export function renderContent(
   };
 }
 
-function failure(field: string, message: string): RenderedContent {
+function failure(field: string, message: string): RenderedContent<never> {
   return { ok: false, fault: { field, message } };
 }
 

@@ -140,8 +140,8 @@ describe("a leased message of a campaign", () => {
     const [message] = await lease();
     expect(message).toMatchObject({ has_content: false, html: null });
     const content = contentOf((await examine(message ? [message] : [])).get(message?.message_id ?? ""));
-    expect(content.html).toContain("Hello User0");
-    expect(content.text).toContain("Hello User0");
+    expect(String(content.html)).toContain("Hello User0");
+    expect(String(content.text)).toContain("Hello User0");
     expect(Object.fromEntries(content.headers)).toEqual({
       "List-Unsubscribe": `<https://post.test/u/${message?.message_id}>`,
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",

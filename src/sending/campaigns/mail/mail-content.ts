@@ -8,7 +8,7 @@ import type { MailLinks } from "../../../tracking/tokens.ts";
 import { compileFor } from "../content/campaign-content.ts";
 import type { CompiledContent } from "../content/compile.ts";
 import { readCustomHeaders } from "../content/custom-headers.ts";
-import { type RecipientValues, renderContent } from "../content/render.ts";
+import { type RecipientValues, weaveContent } from "../content/render.ts";
 import type { CampaignToSend } from "./leased-store.ts";
 
 /** What all mails of a campaign have in common, ready for the recipient. */
@@ -62,7 +62,7 @@ export function writeMail(
   rest: Pick<MessageContent, "attachments" | "returnPathHost">,
 ): MessageContent {
   const values = { ...recipient, list_name: campaign.mailing_list_name, campaign_name: campaign.name };
-  const mail = renderContent(content, values, links);
+  const mail = weaveContent(content, values, links);
   if (!mail.ok) throw new Error(`${mail.fault.field}: ${mail.fault.message}`);
   return {
     fromName: campaign.from_name,
