@@ -37,6 +37,11 @@ const settings = (): Setting[] => [
   ["maintenance_work_mem", memory(1 / 32, 64, 256), "index builds and vacuum"],
 
   ["wal_compression", "off", "this build has only pglz, whose CPU time is worth more than the bytes"],
+  [
+    "wal_buffers",
+    "16MB",
+    "its own choice is one log file, which here is 4 MB: whoever writes more at a time would wait for the file",
+  ],
   ["max_wal_size", "2GB", "imports and campaigns write much: checkpoints by time, not by volume"],
   ["min_wal_size", "256MB", "keeps log files for reuse; making new ones costs a sync each"],
   ["checkpoint_timeout", "15min", "fewer full page images in the log"],
