@@ -5,20 +5,17 @@ import { withWorkspace } from "../../audience/subscribers/with-workspace.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
-/** Those of the next people of a relation with the column id, in its order; null where there is none. */
+/** Those of the people of a relation with the column id; null where there is none. */
 export function listNumbers(
   db: Queryable,
   workspaceId: WorkspaceId,
   people: Sql,
-  page: { readonly field: string; readonly after: string; readonly limit: number },
+  field: string,
 ): Promise<{ readonly id: string; readonly number: string | null }[]> {
   return db.rows(
     bounded(sql`
-      select s.id, s.custom_fields ->> ${page.field} as number
-      from (${withWorkspace(
-        workspaceId,
-        sql`(select id from ${people} a where id > ${page.after} order by id limit ${page.limit}) p`,
-      )}) p cross join lateral (
+      select s.id, s.custom_fields ->> ${field} as number
+      from (${withWorkspace(workspaceId, sql`${people} p`)}) p cross join lateral (
         select id, custom_fields from subscribers where workspace_id = p.workspace and id = p.id offset 0) s`),
   );
 }

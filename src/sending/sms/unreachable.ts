@@ -6,14 +6,13 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import { listNumbers } from "./numbers-store.ts";
 import { fieldKey, readPhoneNumber } from "./phone-number.ts";
 
-/** Ids among the next people of the relation `people`. */
+/** Ids among the people of a relation. */
 export async function findUnreachable(
   db: Queryable,
   workspaceId: WorkspaceId,
   people: Sql,
-  page: { readonly after: string; readonly limit: number },
   phone: { readonly fieldName: string; readonly country: CountryCode | null },
 ): Promise<string[]> {
-  const found = await listNumbers(db, workspaceId, people, { ...page, field: fieldKey(phone.fieldName) });
+  const found = await listNumbers(db, workspaceId, people, fieldKey(phone.fieldName));
   return found.flatMap(({ id, number }) => (readPhoneNumber(number, phone.country) === null ? [id] : []));
 }

@@ -13,6 +13,7 @@ import type { WorkspaceId } from "../../../platform/ids.ts";
 import { PutBack } from "../../../platform/jobs/attempt.ts";
 import { createLog } from "../../../platform/log.ts";
 import { plans } from "../../../workspace/billing/plans.ts";
+import { changeWorkspace } from "../../../workspace/workspaces/change.ts";
 import type { CampaignSettings } from "../campaign.ts";
 import { advance } from "../lifecycle/advance.ts";
 import { pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
@@ -51,6 +52,8 @@ const begin = async (change: Partial<CampaignSettings> = {}, workspace = workspa
   await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);
   return id;
 };
+const setPlan = (plan: "free" | "enterprise") =>
+  changeWorkspace(db, workspaceId, { plan }, { clock: systemClock, plans });
 const find = async (id: string) => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
 const advanceAt = (clock = systemClock) => advance({ db, clock, plans }, new AbortController().signal, log);
 const obstruct = (id: string, state: string) => db.run(sql`insert into obstacles values (${id}, ${state})`);
@@ -210,11 +213,11 @@ describe("a step that fails", () => {
 
 describe("while a step of one workspace takes long", () => {
   /** Runs while a step of the campaign waits, which goes on afterwards. */
-  const whileWaiting = async (id: string, work: () => Promise<void>) => {
+  const whileWaiting = async (id: string, work: () => Promise<unknown>, goOn = () => advanceAt()) => {
     await obstruct(id, "wait");
     const advancing = db.transaction(async (tx) => {
       await tx.run(sql`select pg_advisory_xact_lock(${LOCK})`);
-      const running = advanceAt();
+      const running = goOn();
       await eventually("the step to wait", async () =>
         db.row(sql`select from pg_locks where locktype = 'advisory' and objid = ${LOCK} and not granted`),
       );
@@ -236,6 +239,28 @@ describe("while a step of one workspace takes long", () => {
       await eventually("the other campaign", async () => (await recipientsOf(quick)).length === 1);
     });
     expect(await recipientsOf(slow)).toHaveLength(1);
+  });
+
+  test("the next of the same campaign is made meanwhile", async () => {
+    await addPeople(
+      db,
+      workspaceId,
+      list,
+      ["ada", "bob", "cid", "dan"].map((name) => ({ email: `${name}@example.test` })),
+    );
+    await setPlan("enterprise");
+    const id = await begin();
+    const stepBy = { db, clock: systemClock, plans, size: 1 };
+    await expandStep(stepBy, workspaceId, id);
+    const goOn = () => advance(stepBy, new AbortController().signal, log);
+    const waiting = async () =>
+      (
+        await db.rows(
+          sql`select from pg_locks where locktype = 'advisory' and objid = ${LOCK} and not granted`,
+        )
+      ).length;
+    await whileWaiting(id, () => eventually("two steps to wait", async () => (await waiting()) === 2), goOn);
+    expect(await recipientsOf(id)).toHaveLength(4);
   });
 
   test("nobody who pauses the campaign waits for it, and nothing of the step stays", async () => {

@@ -1,8 +1,9 @@
 /**
  * From a campaign to its recipients, in bounded steps: each is a transaction, with the cursor of the audience in the same
- * commit. Any process may make the next step, and one that is killed has made it or has not. The first of them finds
- * out what the campaign is about at this moment; a campaign that cannot go out after all (its list is gone, its sender is
- * not verified any more) is paused and says why.
+ * commit. Any process may make the next step, and one that is killed has made it or has not. A step may begin before the
+ * one in front of it is over; it is made after that one, or not at all. The first of them finds out what the campaign is
+ * about at this moment; a campaign that cannot go out after all (its list is gone, its sender is not verified any more)
+ * is paused and says why.
  */
 import type { CountryCode } from "libphonenumber-js";
 import { findMailingList } from "../../../audience/mailing-lists/store.ts";
@@ -24,54 +25,77 @@ import {
   advanceExpansion,
   type Beginning,
   beginExpansion,
+  commitEarly,
   type Expanding,
   findExpanding,
   findStretchEnd,
   lockExpansion,
   putOffExpansion,
 } from "./expansion-store.ts";
-import { countInactive, insertRecipients, isAnybodyBehind } from "./recipients-store.ts";
+import {
+  type Chosen,
+  choosePeople,
+  chosenSql,
+  countDomains,
+  countInactive,
+  insertRecipients,
+  isAnybodyBehind,
+  type StepResult,
+  type Terms,
+} from "./recipients-store.ts";
 
 /** People a step looks at: a tenth of a second's work. */
 const STEP = 5_000;
 /** Retried for this long, then given up; counted from when the recipient was made. */
 const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1_000;
 
-/** Takes back a step whose campaign was paused or cancelled meanwhile. */
+/** Takes back a step whose campaign was paused or cancelled meanwhile, or whose predecessor came to nothing. */
 class Overtaken extends Error {}
 
-/** One step of one campaign; false when there was nothing to do, or somebody else is at it. */
+/** A step that is being made, as the one behind it sees it. */
+export interface Predecessor {
+  /** The last of its people. */
+  readonly to: string;
+  /** Whether it is committed, as soon as that is known; does not reject. */
+  readonly isMade: Promise<boolean>;
+}
+
+export interface Expansion {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly plans: Plans;
+  readonly size?: number | undefined;
+  readonly smsCountry?: CountryCode | null;
+  readonly onCampaigns?: OnCampaigns | undefined;
+  /**
+   * The step begins behind this one, before that is over: it makes its recipients on a connection of its own, and then
+   * waits. It is made only if its predecessor was, and decides nothing about the campaign: what keeps it from being made
+   * meets the step that is made in its place.
+   */
+  readonly behind?: Predecessor | undefined;
+  /** Called with the last of the step's people, when somebody may begin with the next behind it. */
+  readonly onChosen?: ((to: string) => void) | undefined;
+}
+
+/**
+ * One step of one campaign; false when there was nothing to do, or somebody else is at it. Everybody gets one message: a
+ * step takes those behind the cursor and moves it from there in the same commit, or leaves nothing.
+ */
 export async function expandStep(
-  {
-    db,
-    clock,
-    plans,
-    size = STEP,
-    smsCountry = null,
-    onCampaigns,
-  }: {
-    readonly db: Database;
-    readonly clock: Clock;
-    readonly plans: Plans;
-    readonly size?: number;
-    readonly smsCountry?: CountryCode | null;
-    readonly onCampaigns?: OnCampaigns | undefined;
-  },
+  { db, clock, size = STEP, smsCountry = null, onCampaigns, ...expansion }: Expansion,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<boolean> {
+  const order = { ...expansion, size, smsCountry, onCampaigns, now: clock.now() };
   try {
-    return await db.transaction((tx) =>
-      step(tx, workspaceId, id, { plans, size, now: clock.now(), smsCountry, onCampaigns }),
-    );
+    return await db.transaction((tx) => step(tx, workspaceId, id, order));
   } catch (fault) {
     if (fault instanceof Overtaken) return false;
     throw fault;
   }
 }
 
-interface StepOrder {
-  readonly plans: Plans;
+interface StepOrder extends Pick<Expansion, "plans" | "behind" | "onChosen"> {
   readonly smsCountry: CountryCode | null;
   readonly size: number;
   readonly now: Date;
@@ -79,42 +103,62 @@ interface StepOrder {
 }
 
 async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: StepOrder): Promise<boolean> {
-  const { now } = order;
-  if (!(await lockExpansion(tx, id))) return false;
+  const { now, behind } = order;
+  await commitEarly(tx);
+  if (behind === undefined && !(await lockExpansion(tx, id))) return false;
   const campaign = await findExpanding(tx, workspaceId, id);
   if (campaign === undefined) return false;
-  const after = campaign.expanded_to ?? nilId;
+  const from = behind?.to ?? campaign.expanded_to;
+  const after = from ?? nilId;
   const stretch = isOfWorkspace(campaign)
     ? { after, to: await findStretchEnd(tx, workspaceId, after, order.size) }
     : undefined;
   const audience = await findAudience(tx, workspaceId, campaign, now, stretch);
-  const beginning =
-    audience && campaign.expanded_to === null ? await begin(tx, workspaceId, campaign, audience) : null;
+  const beginning = audience && from === null ? await begin(tx, workspaceId, campaign, audience) : null;
   if (audience === undefined || typeof beginning === "string") {
+    if (behind !== undefined) throw new Overtaken();
     const reason = typeof beginning === "string" ? beginning : "audience_missing";
     await pauseAndTell(tx, workspaceId, id, { ...order, reason });
     return false;
   }
-  const size = await sizeCovered(tx, workspaceId, campaign, audience, { ...order, after });
+  const { size, isLimited } = await sizeCovered(tx, workspaceId, campaign, audience, { ...order, after });
   if (size === 0) return false;
-  const { seen, to, ...found } = await addRecipients(tx, workspaceId, campaign, audience, {
+  const chosen = await choosePeople(tx, audience.people, { after, size });
+  const { to = after, isOver } = endOf(chosen, size, stretch && { to: stretch.to, size: order.size });
+  // Before the next step makes its own: messages have the order of people.
+  const messageIds = Array.from({ length: chosen.seen }, newId);
+  const mayBeFollowed = !isOver && !isLimited && from !== null;
+  if (mayBeFollowed) order.onChosen?.(to);
+  const { by_domain, ...made } = await addRecipients(tx, workspaceId, campaign, audience.terms, {
     ...order,
-    size,
-    after,
+    chosen,
+    messageIds,
   });
   if (beginning !== null) await beginExpansion(tx, workspaceId, id, beginning);
-  // With less covered than a step may look at, there may be more in the stretch.
-  const isWhole = seen < size || (stretch !== undefined && size === order.size);
-  const isOver = isWhole && stretch?.to === undefined;
-  const progress = { ...found, to: (isWhole ? stretch?.to : undefined) ?? to ?? after, isOver };
-  if (!(await advanceExpansion(tx, workspaceId, id, progress, now))) throw new Overtaken();
+  // Up to here it holds nothing that its predecessor may want.
+  if (behind && !((await behind.isMade) && (await lockExpansion(tx, id)))) throw new Overtaken();
+  await countDomains(tx, workspaceId, id, by_domain);
+  if (!(await advanceExpansion(tx, workspaceId, id, { ...made, from, to, isOver }, now)))
+    throw new Overtaken();
   await notifyWorkers(tx);
   return true;
 }
 
+/** The last of the people a step deals with, and whether nobody is left behind them. */
+function endOf(
+  { seen, to }: Chosen,
+  size: number,
+  stretch: { readonly to: string | undefined; readonly size: number } | undefined,
+): { readonly to: string | undefined; readonly isOver: boolean } {
+  // With less covered than a step may look at, there may be more in the stretch.
+  const isWhole = seen < size || size === stretch?.size;
+  const last = isWhole ? stretch?.to : undefined;
+  return { to: last ?? to ?? undefined, isOver: isWhole && last === undefined };
+}
+
 /**
  * As many people as allowance and balance cover. When they cover nobody, the campaign is paused and says why; at an hourly
- * cap it only waits for the next hour.
+ * cap it only waits for the next hour. Where there is a limit steps are made one after the other, under the account's lock.
  */
 async function sizeCovered(
   tx: Queryable,
@@ -122,16 +166,18 @@ async function sizeCovered(
   { id, message_type }: Expanding,
   { people }: Audience,
   { after, ...order }: StepOrder & { readonly after: string },
-): Promise<number> {
+): Promise<{ readonly size: number; readonly isLimited: boolean }> {
   const { plans, size, now } = order;
-  if (message_type === "sms") return size;
+  if (message_type === "sms") return { size, isLimited: false };
   const { covered, refusal } = await coveredOf(tx, plans, workspaceId, size, now);
-  if (covered > 0 || refusal === null) return covered;
+  if (refusal === null) return { size: covered, isLimited: false };
+  if (order.behind !== undefined) throw new Overtaken();
+  if (covered > 0) return { size: covered, isLimited: true };
   // Nobody is left who would have to be paid for: the last step finds that out.
-  if (!(await isAnybodyBehind(tx, people, after))) return size;
+  if (!(await isAnybodyBehind(tx, people, after))) return { size, isLimited: true };
   if (refusal === "hourly_cap") await putOffExpansion(tx, workspaceId, id, nextHour(now));
   else await pauseAndTell(tx, workspaceId, id, { ...order, reason: refusal });
-  return 0;
+  return { size: 0, isLimited: true };
 }
 
 /** What is found out once, or why the campaign cannot go out. */
@@ -168,18 +214,22 @@ async function addRecipients(
   tx: Queryable,
   workspaceId: WorkspaceId,
   campaign: Expanding,
-  { people, terms }: Audience,
-  { size, now, after, smsCountry: country }: StepOrder & { readonly after: string },
-) {
+  terms: Terms,
+  {
+    chosen,
+    messageIds,
+    now,
+    smsCountry: country,
+  }: StepOrder & { readonly chosen: Chosen; readonly messageIds: readonly string[] },
+): Promise<StepResult> {
   const { message_type, phone_field_name: fieldName } = campaign;
   const isSms = message_type === "sms" && fieldName !== null;
   const unreachable = isSms
-    ? await findUnreachable(tx, workspaceId, people, { after, limit: size }, { fieldName, country })
+    ? await findUnreachable(tx, workspaceId, chosenSql(chosen), { fieldName, country })
     : [];
   return insertRecipients(tx, workspaceId, {
     ...terms,
-    audience: people,
-    after,
+    chosen,
     unreachable,
     originId: campaign.id,
     originName: campaign.name,
@@ -187,7 +237,7 @@ async function addRecipients(
     fromEmail: campaign.from_email,
     isSms,
     bytes: campaign.bytes,
-    messageIds: Array.from({ length: size }, newId),
+    messageIds,
     createdAt: now,
     expiresAt: new Date(now.getTime() + EXPIRES_AFTER_MS),
   });

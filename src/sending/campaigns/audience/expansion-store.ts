@@ -51,14 +51,20 @@ export async function beginExpansion(
 
 /**
  * Moves the cursor of expansion and the counter, at the end of the transaction that made the recipients: only now the
- * campaign is locked, so that nobody who pauses it waits for a step. Says whether it is still being sent; if not, nothing
- * of the step may stay. Whoever moves counters does so by domain first (recipients-store.ts), then of the whole campaign.
+ * campaign is locked, so that nobody who pauses it waits for a step. Says whether it is still being sent, and the cursor
+ * where the step began (`from`); if not, nothing of the step may stay. Whoever moves counters does so by domain first
+ * (recipients-store.ts), then of the whole campaign.
  */
 export async function advanceExpansion(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-  step: Excluded & { readonly to: string; readonly added: number; readonly isOver: boolean },
+  step: Excluded & {
+    readonly from: string | null;
+    readonly to: string;
+    readonly added: number;
+    readonly isOver: boolean;
+  },
   now: Date,
 ): Promise<boolean> {
   const moved = await tx.run(sql`
@@ -73,7 +79,8 @@ export async function advanceExpansion(
       excluded_suppressed = excluded_suppressed + ${step.suppressed},
       excluded_unsubscribed = excluded_unsubscribed + ${step.unsubscribed},
       excluded_invalid = excluded_invalid + ${step.invalid}
-    where workspace_id = ${workspaceId} and id = ${id} and status = 'sending'`);
+    where workspace_id = ${workspaceId} and id = ${id} and status = 'sending'
+      and expanded_to is not distinct from ${step.from}::uuid`);
   return moved > 0;
 }
 
@@ -146,15 +153,19 @@ export interface Expanding
   readonly bytes: number;
 }
 
-/**
- * Until the end of the transaction nobody else makes a step of this campaign; false when somebody does. The commit does not
- * wait for the disk: what a crash takes back it takes back with the cursor, and whoever leases one of the messages waits.
- */
+/** Until the end of the transaction nobody else moves the cursor of this campaign; false when somebody is about to. */
 export async function lockExpansion(tx: Queryable, id: string): Promise<boolean> {
   const row = await tx.row<{ isOurs: boolean }>(sql`
-    select pg_try_advisory_xact_lock(${lockKey(`expansion of ${id}`)}) as "isOurs",
-      set_config('synchronous_commit', 'off', true)`);
+    select pg_try_advisory_xact_lock(${lockKey(`expansion of ${id}`)}) as "isOurs"`);
   return row?.isOurs ?? false;
+}
+
+/**
+ * The commit does not wait for the disk: what a crash takes back it takes back with the cursor and with every step behind
+ * it, and whoever leases one of the messages waits.
+ */
+export async function commitEarly(tx: Queryable): Promise<void> {
+  await tx.run(sql`select set_config('synchronous_commit', 'off', true)`);
 }
 
 /** Undefined when there is nothing to expand. */

@@ -1,6 +1,6 @@
 /**
- * The recipients of campaigns. A step of an expansion is one statement: it looks at the next people of the audience, in
- * the order of their ids, leaves out whom mail may not reach, and makes recipient, log row and queue row of the others.
+ * The recipients of campaigns. A step of an expansion chooses the next people of the audience, in the order of their ids;
+ * one statement leaves out whom mail may not reach, and makes recipient, log row and queue row of the others.
  */
 import sql, { join, type Sql } from "sql-template-tag";
 import { bounded } from "../../../audience/segments/members-store.ts";
@@ -31,17 +31,27 @@ export interface Terms {
   readonly isActive: boolean;
 }
 
-/** The people of a relation with address, domain and their status on the list, or anywhere. */
-function askedSql(workspaceId: WorkspaceId, people: Sql, { listId, segmentId, isActive }: Terms): Sql {
+/** The people of a relation, each looked up by its id. */
+const eachOf = (workspaceId: WorkspaceId, people: Sql): Sql => sql`
+  (${withWorkspace(workspaceId, sql`${people} p`)}) p cross join lateral (
+    select workspace_id, id, email, email_domain, status from subscribers
+    where workspace_id = p.workspace and id = p.id offset 0) s`;
+
+/** Those who were chosen, looked up in one walk over the index. */
+const allOf = (workspaceId: WorkspaceId, { ids }: Chosen): Sql => sql`
+  (${withWorkspace(workspaceId, sql`(select ${ids}::uuid[] as ids) c`)}) p cross join lateral (
+    select workspace_id, id, email, email_domain, status from subscribers
+    where workspace_id = p.workspace and id = any (p.ids) offset 0) s`;
+
+/** People `s` (eachOf, allOf) with address, domain and their status on the list, or anywhere. */
+function askedSql(people: Sql, { listId, segmentId, isActive }: Terms): Sql {
   const statusThere = sql`(select m.status from memberships m
     where m.workspace_id = p.workspace and m.mailing_list_id = ${listId} and m.subscriber_id = s.id)`;
   return sql`
     select s.workspace_id, s.id as subscriber_id, s.email as address, s.email_domain as domain,
       ${isActive ? sql`'active'` : listId === null ? sql`s.status` : statusThere} as status,
       ${listId}::uuid as mailing_list_id, ${segmentId}::uuid as segment_id, false as is_platform
-    from (${withWorkspace(workspaceId, sql`${people} p`)}) p cross join lateral (
-      select workspace_id, id, email, email_domain, status from subscribers
-      where workspace_id = p.workspace and id = p.id offset 0) s`;
+    from ${people}`;
 }
 
 /** How many of an audience have the status for mail; suppression is not looked at. */
@@ -53,7 +63,7 @@ export async function countMailable(
 ): Promise<number> {
   const row = await db.row<{ count: number }>(
     bounded(sql`
-      select count(*)::int as count from (${askedSql(workspaceId, people, terms)}) asked
+      select count(*)::int as count from (${askedSql(eachOf(workspaceId, people), terms)}) asked
       where asked.status = 'active'`),
   );
   return row?.count ?? 0;
@@ -70,7 +80,7 @@ export async function mayReachAnybody(
   // Materialized: the status is found once, and only of those who are looked at.
   const found = await db.row(
     bounded(sql`
-      with asked as materialized (${askedSql(workspaceId, first, terms)})
+      with asked as materialized (${askedSql(eachOf(workspaceId, first), terms)})
       select from ${judgedSql(sql`asked`)} judged where cause is null limit 1`),
   );
   if (found !== undefined) return true;
@@ -96,26 +106,52 @@ export async function countInactive(
   return counted ?? { unsubscribed: 0, suppressed: 0, invalid: 0 };
 }
 
-/** One step of an expansion. */
+/** The next people of an audience, in the order of their ids. */
+export interface Chosen {
+  /** Their ids, as PostgreSQL writes an array: they only go back to it. */
+  readonly ids: string;
+  /** How many; fewer than were asked for: nobody is left behind them. */
+  readonly seen: number;
+  /** The last of them; null when there is nobody. */
+  readonly to: string | null;
+}
+
+/** At most so many of an audience, behind an id. */
+export async function choosePeople(
+  db: Queryable,
+  audience: Sql,
+  { after, size }: { readonly after: string; readonly size: number },
+): Promise<Chosen> {
+  const chosen = await db.row<Chosen>(
+    bounded(sql`
+      select ids::text as ids, cardinality(ids) as seen, ids[cardinality(ids)] as to
+      from (select array(select id from ${audience} a where id > ${after} order by id limit ${size}) as ids) c`),
+  );
+  return chosen ?? { ids: "{}", seen: 0, to: null };
+}
+
+/** Those who were chosen, as a relation with the column id. */
+export const chosenSql = ({ ids }: Chosen): Sql => sql`(select unnest(${ids}::uuid[]) as id)`;
+
+/** What a step of an expansion makes. */
 export interface Step extends Terms, Omit<Making, "workspaceId" | "source"> {
-  readonly audience: Sql;
-  /** People up to this id have been dealt with. */
-  readonly after: string;
+  readonly chosen: Chosen;
   /** People who cannot be written to, for a reason that is known already. */
   readonly unreachable: readonly string[];
 }
 
 export interface StepResult extends Excluded {
-  /** People who were looked at; fewer than there were ids for: nobody is left. */
-  readonly seen: number;
-  /** The last of them; null when there was nobody. */
-  readonly to: string | null;
   readonly added: number;
+  /** How many of them each domain got, as a JSON object: for countDomains. */
+  readonly by_domain: string;
 }
 
-const nobody: StepResult = { seen: 0, to: null, added: 0, suppressed: 0, unsubscribed: 0, invalid: 0 };
+const nobody: StepResult = { added: 0, by_domain: "{}", suppressed: 0, unsubscribed: 0, invalid: 0 };
 
-/** In the transaction that moves the cursor. */
+/**
+ * In the transaction that moves the cursor. It writes rows of its own alone, so that the steps before and behind it wait
+ * for nothing here.
+ */
 export async function insertRecipients(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -123,10 +159,8 @@ export async function insertRecipients(
 ): Promise<StepResult> {
   const { originId } = step;
   const statement = sql`
-    with page as materialized (
-      select id from ${step.audience} a where id > ${step.after} order by id limit ${step.messageIds.length}
-    ), asked as materialized (
-      ${askedSql(workspaceId, sql`page`, step)}
+    with asked as materialized (
+      ${askedSql(allOf(workspaceId, step.chosen), step)}
     ), judged as materialized (
       select subscriber_id, address, domain, cause from ${judgedSql(sql`asked`, step.unreachable)} j
     ), ${makeMailSql(sql`(select subscriber_id, address, domain from judged where cause is null)`, {
@@ -136,16 +170,29 @@ export async function insertRecipients(
     })}, added as (
       insert into campaign_recipients (workspace_id, campaign_id, subscriber_id, message_id)
       select ${workspaceId}, ${originId}, subscriber_id, id from mail
-    ), counted as (
-      insert into campaign_domains as d (workspace_id, campaign_id, domain, queued)
-      select ${workspaceId}, ${originId}, domain, queued from by_domain order by domain
-      on conflict (workspace_id, campaign_id, domain) do update set queued = d.queued + excluded.queued
     )
-    select (select count(*)::int from page) as seen, (select id from page order by id desc limit 1) as to,
-      (select count(*)::int from mail) as added,
+    select (select count(*)::int from mail) as added,
+      (select coalesce(json_object_agg(domain, queued), '{}')::text from by_domain) as by_domain,
       count(*) filter (where cause = 'suppressed')::int as suppressed,
       count(*) filter (where cause = 'unsubscribed')::int as unsubscribed,
       count(*) filter (where cause = 'invalid')::int as invalid
     from judged`;
   return (await tx.row<StepResult>(bounded(statement))) ?? nobody;
+}
+
+/**
+ * Counts what a step has queued by domain. Everybody else who moves counters of the campaign waits from here to the end of
+ * the transaction.
+ */
+export async function countDomains(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+  byDomain: string,
+): Promise<void> {
+  await tx.run(sql`
+    insert into campaign_domains as d (workspace_id, campaign_id, domain, queued)
+    select ${workspaceId}, ${campaignId}, key, value::int from json_each_text(${byDomain}::json)
+    order by key collate "C"
+    on conflict (workspace_id, campaign_id, domain) do update set queued = d.queued + excluded.queued`);
 }

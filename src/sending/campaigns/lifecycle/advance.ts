@@ -4,15 +4,13 @@
  * a kill at any place and taken up by whoever is there; whoever sends or resumes a campaign makes it due at once.
  *
  * Audiences are gone through in turns, a step of the campaign that has waited longest, and of one workspace at a time:
- * whoever has costly conditions waits for themselves. A campaign whose steps fail is tried again later and later, and in
- * the end paused.
+ * whoever has costly conditions waits for themselves. While nobody else wants anything, the next step of a campaign begins
+ * before the last is over. A campaign whose steps fail is tried again later and later, and in the end paused.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import type { CountryCode } from "libphonenumber-js";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError } from "../../../platform/errors.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
 import { PutBack } from "../../../platform/jobs/attempt.ts";
 import { hasten, type Recurring } from "../../../platform/jobs/schedule.ts";
 import type { Log } from "../../../platform/log.ts";
@@ -20,6 +18,7 @@ import type { Plans } from "../../../workspace/billing/plans.ts";
 import { expandStep } from "../audience/expand.ts";
 import { findUnexpanded, recordExpansionFailure } from "../audience/expansion-store.ts";
 import { type CampaignNews, type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
+import { type CampaignToExpand, createStepsUnderWay, type Followable } from "./steps-under-way.ts";
 import {
   completeCampaigns,
   type MovedCampaign,
@@ -31,7 +30,7 @@ const NAME = "advance-campaigns";
 const SECONDS = 2;
 /** Later than this (an outage, a restored backup) a schedule is held instead of mailed. */
 const MISSED_AFTER_MS = 6 * 60 * 60 * 1_000;
-/** Workspaces whose campaigns are expanded at the same time. */
+/** Steps that are made at the same time, each on a connection. */
 const AT_ONCE = 2;
 /** Before others that recur have its place. */
 const PLACE_MS = 20_000;
@@ -46,6 +45,8 @@ interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
+  /** People a step looks at. */
+  readonly size?: number;
   /** Of telephone numbers that are written without their country code. */
   readonly smsCountry?: CountryCode | null;
   readonly onCampaigns?: OnCampaigns;
@@ -79,20 +80,31 @@ export async function advance(
       if (news.length > 0) await onCampaigns?.(tx, news);
     });
   };
-  const busy = new Set<WorkspaceId>();
+  const steps = createStepsUnderWay();
   const passed: string[] = [];
+  /** Of the same workspaces, too: their campaigns take turns. */
+  const isAnybodyWaiting = async () => {
+    const campaigns = [...passed, ...steps.campaigns()];
+    return (await findUnexpanded(db, clock.now(), { workspaces: [], campaigns })) !== undefined;
+  };
   const work = async () => {
     while (!signal.aborted) {
       await moveOn((tx, now) => startDueCampaigns(tx, now, MISSED_AFTER_MS));
       await moveOn(completeCampaigns);
-      const next = await findUnexpanded(db, clock.now(), { workspaces: [...busy], campaigns: passed });
-      if (next === undefined && busy.size === 0) return;
-      if (next === undefined) await delay(LOOK_AGAIN_MS, undefined, { signal }).catch(() => {});
+      const busy = steps.workspaces();
+      const next = await findUnexpanded(db, clock.now(), { workspaces: busy, campaigns: passed });
+      if (next === undefined && busy.length === 0) return;
       // Between the look and here the other one may have begun with the same.
-      else if (!busy.has(next.workspace_id)) {
-        busy.add(next.workspace_id);
-        const isMoved = await expand(deps, next, log).finally(() => busy.delete(next.workspace_id));
-        if (!isMoved) passed.push(next.id);
+      if (next !== undefined && !steps.workspaces().includes(next.workspace_id)) {
+        await steps.make(next, async (onChosen) => {
+          const isMade = await expand(deps, next, onChosen, log);
+          if (!isMade) passed.push(next.id);
+          return isMade;
+        });
+      } else {
+        const last = (await isAnybodyWaiting()) ? undefined : steps.takeFollowable();
+        if (last === undefined) await steps.waitForNews(LOOK_AGAIN_MS, signal);
+        else await steps.make(last.campaign, (onChosen) => follow(deps, last, onChosen, log));
       }
       if (performance.now() > placeEnd) throw new PutBack();
     }
@@ -111,12 +123,14 @@ function newsOf(moved: MovedCampaign, time: Date): CampaignNews[] {
 
 /** A step; false when there is no use in another one now. */
 async function expand(
-  { db, clock, plans, smsCountry = null, onCampaigns }: Dependencies,
-  { workspace_id: workspaceId, id }: { readonly workspace_id: WorkspaceId; readonly id: string },
+  { db, clock, plans, size, smsCountry = null, onCampaigns }: Dependencies,
+  { workspace_id: workspaceId, id }: CampaignToExpand,
+  onChosen: (to: string) => void,
   log: Log,
 ): Promise<boolean> {
   try {
-    return await expandStep({ db, clock, plans, smsCountry, onCampaigns }, workspaceId, id);
+    const order = { db, clock, plans, size, smsCountry, onCampaigns, onChosen };
+    return await expandStep(order, workspaceId, id);
   } catch (err) {
     const now = clock.now();
     const failures = await recordExpansionFailure(db, workspaceId, id, { seconds: FAILURE_SECONDS, now });
@@ -125,6 +139,22 @@ async function expand(
       const order = { reason: reasonOf(err), now, onCampaigns };
       await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order));
     }
+    return false;
+  }
+}
+
+/** A step behind one that is under way. What keeps it from being made meets the step that is made in its place. */
+async function follow(
+  { db, clock, plans, size, smsCountry = null, onCampaigns }: Dependencies,
+  { campaign: { workspace_id: workspaceId, id }, behind }: Followable,
+  onChosen: (to: string) => void,
+  log: Log,
+): Promise<boolean> {
+  try {
+    const order = { db, clock, plans, size, smsCountry, onCampaigns, behind, onChosen };
+    return await expandStep(order, workspaceId, id);
+  } catch (err) {
+    log.warn({ err, campaign: id }, "a step of a campaign's expansion has to be made anew");
     return false;
   }
 }
