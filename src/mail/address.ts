@@ -147,6 +147,7 @@ function lineFault(text: string): string | null {
 /** A local part written without quotes: a dot-atom (RFC 5322 section 3.2.3, RFC 6531 section 3.3). */
 function plainLocal(local: string): string | Refusal {
   if (local === "") return refuse("Enter a name before the @, such as name@example.com.");
+  if (dotAtom.test(local) && !/[%!]/.test(local) && !invisible.test(local)) return local;
   for (const character of local) {
     if (character === ".") continue;
     if (!dotAtom.test(character) || /[%!]/.test(character) || invisible.test(character)) {
@@ -155,9 +156,7 @@ function plainLocal(local: string): string | Refusal {
       );
     }
   }
-  return dotAtom.test(local)
-    ? local
-    : refuse("Remove the dot at an end, or one of two dots in a row, before the @.");
+  return refuse("Remove the dot at an end, or one of two dots in a row, before the @.");
 }
 
 /**

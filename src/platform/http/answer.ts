@@ -53,10 +53,8 @@ export function answerer(endpoint: Endpoint, database: Database, dataDir: string
     await using form = await readForm?.(request);
     const body = form ? form.body : readBody?.(request.body === undefined ? absentBody : request.body);
     const key = endpoint.idempotent && idempotencyKey(request.headers["idempotency-key"]);
-    // A trailing slash is tolerated, and must not make another path of it.
-    const path = (request.url.split("?", 1)[0] ?? "").replace(/\/+$/, "");
     const reservation: Reservation | undefined = key
-      ? { workspaceId: caller.workspaceId, path, key, token: newId(), answerFor: success }
+      ? { workspaceId: caller.workspaceId, path: pathOf(request), key, token: newId(), answerFor: success }
       : undefined;
     if (reservation) {
       const replayed = await reserve(database, reservation, body);
@@ -125,6 +123,11 @@ function sendFile(reply: FastifyReply, mediaType: string, file: FileAnswer): Fas
       "Cache-Control": "private, no-store",
     })
     .send(file.content);
+}
+
+/** A trailing slash is tolerated, and must not make another path of it. */
+function pathOf({ url }: FastifyRequest): string {
+  return (url.split("?", 1)[0] ?? "").replace(/\/+$/, "");
 }
 
 /** Path ids in the one spelling that rows have. @throws ApiError NOT_FOUND for what cannot be an id */
