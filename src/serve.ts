@@ -190,7 +190,9 @@ export class DeliveryWorkers {
   }
 
   #spawn(slot: number): void {
-    const child = fork(new URL("./main.ts", import.meta.url), ["deliver"], { env: this.#environment });
+    // Without the options of this process: the launcher chose them for the API.
+    const options = { env: this.#environment, execArgv: [] };
+    const child = fork(new URL("./main.ts", import.meta.url), ["deliver"], options);
     const worker = { process: child, isReady: false, lookedAt: 0 };
     this.#processes.set(slot, worker);
     child.on("message", (report: DeliveryReport) => {
