@@ -1,5 +1,5 @@
 /** The SQL of the message log. The log is written at acceptance (here) and by the door (door.ts), nowhere else. */
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { HeaderField } from "../mail/header.ts";
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "../platform/database/array-values.ts";
 import type { Queryable } from "../platform/database/pool.ts";
@@ -67,13 +67,19 @@ export interface Admission {
   readonly condition: Sql;
   /**
    * Who is suppressed: a lateral relation with one row, the `detail`, for a message `m` that will not be sent, and none for
-   * others. It knows the columns of the log, and with them the `address` given here for each message.
+   * others. It knows the columns of the log, and with them the `address` given here for each message. Null where the
+   * condition fails when anybody is suppressed, and no message is a submission: what is for those alone is left out then.
    */
-  readonly judging: { readonly addresses: readonly string[]; readonly verdict: Sql };
+  readonly judging: { readonly addresses: readonly string[]; readonly verdict: Sql } | null;
 }
 
+/** Nobody is suppressed. */
+const noVerdict = sql`(select null::text as detail)`;
+
 /** Accepted by the same statement, and to be sent: the condition that a message_id fulfils. Content is kept for these. */
-export const isKept = sql`message_id not in (select id from log where status <> 'queued')`;
+export function isKept(judging: Admission["judging"]): Sql {
+  return judging ? sql`message_id not in (select id from log where status <> 'queued')` : sql`true`;
+}
 
 /**
  * Parts of the one statement that accepts a batch (sending/accept.ts), to stand in its `with`: the log's rows, the
@@ -85,9 +91,6 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
   const uuids = (read: Read<string | null>) => uuidArray(messages.map(read));
   const workspaces = uuids((message) => message.workspaceId);
   const ids = uuids((message) => message.id);
-  const submissions = [
-    ...new Map(messages.map((message) => [message.submission?.id, message])).values(),
-  ].flatMap(({ workspaceId, submission }) => (submission ? { workspaceId, ...submission } : []));
   return sql`
     log as (
       insert into messages (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject,
@@ -101,10 +104,10 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
         ${texts((message) => message.domain)}::text[], ${texts((message) => message.subject)}::text[],
         ${texts((message) => message.requestId)}::text[],
         ${timestamptzArray(messages.map(({ createdAt }) => createdAt))}::timestamptz[],
-        ${textArray(judging.addresses)}::text[])
+        ${textArray(judging?.addresses ?? [])}::text[])
         as m (workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, subject, request_id,
           created_at, address)
-      left join ${judging.verdict} as s on true
+      left join ${judging?.verdict ?? noVerdict} as s on true
       where ${condition}
       returning workspace_id, id, source, origin_id, origin_name, from_email, localpart, domain, status, created_at,
         error_message
@@ -119,9 +122,19 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
         ${uuids((message) => message.submission?.id ?? null)}::uuid[])
         as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email, particulars,
           submission_id)
-      where ${condition} and ${isKept}
+      where ${condition} and ${isKept(judging)}
       returning submission_id
-    ), submitted as (
+    )${judging ? forSomeSql(messages, condition) : empty}, notes as (
+      ${noteAcceptedSql(sql`log`)}
+    )`;
+}
+
+/** Parts for submissions, and for messages that are over at once. */
+function forSomeSql(messages: readonly NewMessage[], condition: Sql): Sql {
+  const submissions = [
+    ...new Map(messages.map((message) => [message.submission?.id, message])).values(),
+  ].flatMap(({ workspaceId, submission }) => (submission ? { workspaceId, ...submission } : []));
+  return sql`, submitted as (
       insert into submissions (workspace_id, id, raw)
       select * from unnest(
         ${uuidArray(submissions.map((submission) => submission.workspaceId))}::uuid[],
@@ -132,8 +145,6 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
       insert into message_events (workspace_id, message_id, id, type, time, detail)
       select workspace_id, id, gen_random_uuid(), status, created_at, error_message from log
       where status <> 'queued'
-    ), notes as (
-      ${noteAcceptedSql(sql`log`)}
     )`;
 }
 

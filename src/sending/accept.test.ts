@@ -4,6 +4,7 @@ import { insertBareWorkspace } from "../../test/support/bare-server.ts";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft } from "../../test/support/drafts.ts";
 import { eventually } from "../../test/support/eventually.ts";
+import { suppressPerson } from "../audience/suppression-lists/lost-addresses.ts";
 import { insertSendingDomain, updateDomainStanding } from "../identity/sending-domains/store.ts";
 import { systemClock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
@@ -69,6 +70,54 @@ describe("a flood of messages", () => {
     // One and one while the queue is empty, then as many as there are places for in a batch.
     expect(seen.inserts).toBeLessThanOrEqual(6);
     expect(wakes).toBe(seen.inserts);
+  });
+
+  test("is answered while the next batch is under way", async () => {
+    const { seen, database } = observed(db);
+    const acceptor = createAcceptor({ db: database, clock: systemClock, plans, onCommitted: () => {} });
+    const insertsAtAnswers = ["a", "b"].map(async (name) => {
+      await acceptor.accept(draft(workspaceId, `${name}@a.test`));
+      return seen.inserts;
+    });
+    expect(await Promise.all(insertsAtAnswers)).toEqual([2, 2]);
+  });
+
+  test("is stored by halves: those just stored and those who wait take turns", async () => {
+    const sizes: number[] = [];
+    const rows: Database["rows"] = async (statement, name) => {
+      const before = await stored();
+      const answer = await db.rows(statement, name);
+      if (name === "accept messages") sizes.push((await stored()).length - before.length);
+      return answer as never;
+    };
+    const acceptor = createAcceptor({
+      db: { ...db, rows },
+      clock: systemClock,
+      plans,
+      onCommitted: () => {},
+    });
+    const client = async (name: string) => {
+      for (let at = 0; at < 4; at++) await acceptor.accept(draft(workspaceId, `${name}${at}@a.test`));
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, at) => client(`c${at}-`)));
+    expect(sizes.slice(0, 5)).toEqual([1, 10, 10, 10, 10]);
+  });
+
+  test("with a suppressed recipient among them loses nobody, and that one is not queued", async () => {
+    const { seen, database } = observed(db);
+    const acceptor = createAcceptor({ db: database, clock: systemClock, plans, onCommitted: () => {} });
+    const gone = { address: "gone@a.test", status: "bounced" } as const;
+    const origin = { createdBy: "system", createdAt: new Date() };
+    await db.transaction((tx) => suppressPerson(tx, workspaceId, gone, origin));
+    await acceptor.acceptTogether(["ada", "gone"].map((name) => draft(workspaceId, `${name}@a.test`)));
+    const log = await db.rows<{ localpart: string; status: string; is_queued: boolean }>(sql`
+      select localpart, status, exists (select from delivery_queue q where q.message_id = m.id) as is_queued
+      from messages m where workspace_id = ${workspaceId} order by localpart`);
+    expect(log).toEqual([
+      { localpart: "ada", status: "queued", is_queued: true },
+      { localpart: "gone", status: "suppressed", is_queued: false },
+    ]);
+    expect(seen.inserts).toBe(1);
   });
 
   test("of large ones is cut into batches of some megabytes", async () => {

@@ -55,12 +55,14 @@ export function createAcceptor(deps: CommitDeps, limits: Readonly<typeof LIMITS>
   let heldBytes = 0;
   let isWatched = false;
 
-  const start = () => {
+  /** @param returning callers who are about to be answered, many of whom come back at once */
+  const start = (returning = 0) => {
     while (waiting.length >= (inFlight === 0 ? 1 : WORTH_A_SECOND) && inFlight < BATCHES_IN_FLIGHT) {
       inFlight += 1;
-      void commit({ ...deps, retry }, takeBatch(waiting)).finally(() => {
+      const batch = takeBatch(waiting, fairShare(waiting.length, returning));
+      void commit({ ...deps, retry }, batch).then((answeredNext) => {
         inFlight -= 1;
-        start();
+        start(answeredNext);
       });
     }
     const [first] = waiting;
@@ -83,7 +85,7 @@ export function createAcceptor(deps: CommitDeps, limits: Readonly<typeof LIMITS>
     while (again.length > 0) {
       await delay(BUSY_MS);
       refuseLate(again);
-      if (again.length > 0) await commit({ ...deps, retry }, takeBatch(again));
+      if (again.length > 0) await commit({ ...deps, retry }, takeBatch(again, again.length));
     }
     isRetrying = false;
   };
@@ -126,12 +128,22 @@ function refuseLate(waiting: Waiting[]): void {
   }
 }
 
-function takeBatch(waiting: Waiting[]): Waiting[] {
+/**
+ * How many of those who wait go into the next batch: half of all, so that process and database are busy side by side, the
+ * one answering and reading requests while the other stores. Left alone, batches of nearly everybody alternate with
+ * batches of a few.
+ */
+function fairShare(waiting: number, returning: number): number {
+  return returning === 0 ? waiting : Math.ceil((waiting + returning) / 2);
+}
+
+function takeBatch(waiting: Waiting[], most: number): Waiting[] {
   let bytes = 0;
   let count = 0;
   let messages = 0;
   for (const { bytes: size, drafts } of waiting) {
     messages += drafts.length;
+    if (count === most) break;
     if (count > 0 && (messages > BATCH_MESSAGES || bytes + size > BATCH_BYTES)) break;
     bytes += size;
     count += 1;

@@ -34,26 +34,39 @@ export async function insertDrafts(
 ): Promise<void> {
   if (drafts.length === 0) return;
   const name = announceSuppressed ? "insert and announce messages" : "insert messages";
-  await db.rows(sql`with ${insertsOf(drafts, sql`true`, announceSuppressed, now)} select`, name);
+  await db.rows(
+    sql`with ${insertsOf(drafts, { condition: sql`true`, announceSuppressed, now })} select`,
+    name,
+  );
 }
 
-/** The parts of such a statement, which happen where `condition` holds. */
+export interface Inserting {
+  /** They happen where it holds; it may ask `suppressions`, the entries in force for the recipients. */
+  readonly condition: Sql;
+  /** The condition fails when there are any, and no draft is a submission: half of the statement is not needed then. */
+  readonly isPlain?: boolean;
+  readonly announceSuppressed?: AnnounceSuppressed | undefined;
+  /** When they are metered; at the time that they bear unless said. */
+  readonly now?: Date | undefined;
+}
+
+/** The parts of such a statement. */
 export function insertsOf(
   drafts: readonly Draft[],
-  condition: Sql,
-  announceSuppressed?: AnnounceSuppressed,
-  now?: Date,
+  { condition, isPlain = false, announceSuppressed, now }: Inserting,
 ): Sql {
   const messages = drafts.map(({ message }) => message);
   const recipients = messages.map(recipientOf);
-  const judging = {
-    addresses: recipients.map(({ address }) => address),
-    verdict: sql`lateral (
+  const judging = isPlain
+    ? null
+    : {
+        addresses: recipients.map(({ address }) => address),
+        verdict: sql`lateral (
       select detail from (
         select m.workspace_id, m.address, m.domain, m.source = 'platform' as is_platform,
           null::uuid as mailing_list_id, null::uuid as segment_id) asked
       cross join ${verdictOn(sql`asked`, { found: sql`suppressions` })} as verdict)`,
-  };
+      };
   const queue = enqueueSql(
     drafts.map(({ message, priority }) => ({
       workspaceId: message.workspaceId,
@@ -63,13 +76,13 @@ export function insertsOf(
       bytes: sizeOf(message),
       expiresAt: new Date(message.createdAt.getTime() + EXPIRES_AFTER_MS),
     })),
-    sql`${condition} and ${isKept}`,
+    sql`${condition} and ${isKept(judging)}`,
   );
   return sql`
     suppressions as materialized (${entriesFor(recipients)}),
     ${insertMessagesSql(messages, { condition, judging })}, queue as (${queue}),
     meter as (${takeAcceptedSql(now ?? messages[0]?.createdAt ?? new Date())})
-    ${announceSuppressed ? sql`, announced as (${announceSuppressed(sql`log`)})` : empty}`;
+    ${announceSuppressed && !isPlain ? sql`, announced as (${announceSuppressed(sql`log`)})` : empty}`;
 }
 
 /** Octets of content, as a worker has to hold them. */
