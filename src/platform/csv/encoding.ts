@@ -2,14 +2,12 @@
  * In which encoding a text file is written. Spreadsheets say nothing about it, or a byte order mark: without one a file
  * is UTF-8 when all of it is valid UTF-8, UTF-16 when every other byte is NUL, and Windows-1252 otherwise.
  */
-import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { ApiError } from "../errors.ts";
+import { readPieces } from "./pieces.ts";
 
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
 
-/** Read at a time. The rows of more would outlive a young generation of V8, and cost a fifth more to read. */
-export const CHUNK_BYTES = 32 * 1024;
 const SAMPLE_BYTES = 64 * 1024;
 
 const NOT_CSV = "Save the table as CSV (in a spreadsheet: Save as, or Download) and send that file";
@@ -77,9 +75,7 @@ function utf16WithoutMark(sample: Uint8Array): Encoding | undefined {
 async function isValid(path: string, encoding: Encoding): Promise<boolean> {
   const decoder = new TextDecoder(encoding, { fatal: true });
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
-      decoder.decode(chunk as Buffer, { stream: true });
-    }
+    for await (const piece of readPieces(path)) decoder.decode(piece, { stream: true });
     decoder.decode();
     return true;
   } catch (fault) {

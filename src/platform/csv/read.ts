@@ -1,8 +1,8 @@
 /** CSV files as people have them: in any of four encodings, with any of four delimiters. */
-import { createReadStream } from "node:fs";
 import { ApiError } from "../errors.ts";
 import { type Delimiter, detectLayout } from "./delimiter.ts";
-import { CHUNK_BYTES, detectEncoding, type Encoding, sampleOf } from "./encoding.ts";
+import { detectEncoding, type Encoding, sampleOf } from "./encoding.ts";
+import { readPieces } from "./pieces.ts";
 import { type CsvRow, createRecordReader } from "./records.ts";
 
 export interface CsvFile {
@@ -10,7 +10,7 @@ export interface CsvFile {
   readonly delimiter: Delimiter;
   /** Reads the file from its beginning; blank lines are no rows. @throws ApiError BAD_REQUEST where it breaks off */
   rows(): AsyncGenerator<CsvRow>;
-  /** The same some thousand rows at a time, which is quicker. */
+  /** The same some hundred rows at a time, which is quicker. */
   batches(): AsyncGenerator<CsvRow[]>;
 }
 
@@ -35,8 +35,8 @@ export async function openCsv(path: string): Promise<CsvFile> {
       }
       return rows;
     };
-    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
-      yield withoutHint(reader.push(decoder.decode(chunk as Buffer, { stream: true })));
+    for await (const piece of readPieces(path)) {
+      yield withoutHint(reader.push(decoder.decode(piece, { stream: true })));
       if (reader.openLength > LONGEST_ROW) throw tooLong(reader.openLine);
     }
     yield withoutHint([...reader.push(decoder.decode()), ...reader.end()]);
