@@ -42,7 +42,7 @@ export function createLastRows(): LastRows {
     for (let at = 0; at < old.length; at += SLOT) {
       const row = old[at] ?? 0;
       if (row === 0) continue;
-      hash.set(old.subarray(at + 1, at + SLOT));
+      for (let word = 0; word < hash.length; word++) hash[word] = old[at + 1 + word] ?? 0;
       put(row - 1);
     }
   };
