@@ -19,6 +19,7 @@ import { plans } from "../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { IMPORT_JOB, importHandler } from "./import-job.ts";
+import { claimBatch, settleBatches } from "./store.ts";
 
 /** Five batches. */
 const PEOPLE = 80_000;
@@ -103,6 +104,28 @@ test("two runs of one import, one of them thought dead, write everybody once", a
   expect(await countWhere("memberships", list)).toBe(PEOPLE);
   expect(await countWhere("import_batches", id)).toBe(BATCHES);
   expect(await findMiscounts(db)).toEqual([]);
+});
+
+test("an import of which a crash of the database took batches back does not end, but is tried again", async () => {
+  const id = await start();
+  const running = attempt(id);
+  await someBatch(id);
+  await db.run(sql`delete from import_batches where job_id = ${id}`);
+  await expect(running).rejects.toThrow("lost");
+  expect(await findJob(db, workspaceId, id)).toMatchObject({ status: "pending" });
+});
+
+test("what an import says of its end is on the disk, though its batches did not wait for that", async () => {
+  const jobId = await start();
+  const commit = await db.transaction(async (tx) => {
+    await claimBatch(tx, workspaceId, { jobId, batch: 0 });
+    return tx.row<{ waits: string }>(sql`select current_setting('synchronous_commit') as waits`);
+  });
+  expect(commit).toEqual({ waits: "off" });
+  const claimed = await db.row<{ end: string }>(sql`select pg_current_wal_insert_lsn()::text as end`);
+  await settleBatches(db, workspaceId, jobId);
+  const settled = sql`select pg_current_wal_flush_lsn() >= ${claimed?.end}::pg_lsn as "isOnDisk"`;
+  expect(await db.row(settled)).toEqual({ isOnDisk: true });
 });
 
 test("a cancelled import keeps what it has written, and says how much", async () => {

@@ -22,12 +22,14 @@ interface BatchKey {
 
 /**
  * Takes a batch of a job for this transaction: true once, for whoever commits. Another run of the job that wants the
- * same waits here for that, and then has nothing to do.
+ * same waits here for that, and then has nothing to do. The commit does not wait for the disk: what a crash takes back it
+ * takes back with the claim, and settleBatches sees that it is missing.
  */
 export async function claimBatch(tx: Queryable, workspaceId: WorkspaceId, key: BatchKey): Promise<boolean> {
   const claimed = await tx.run(sql`
     insert into import_batches (workspace_id, job_id, batch)
-    values (${workspaceId}, ${key.jobId}, ${key.batch}) on conflict do nothing`);
+    select ${workspaceId}, ${key.jobId}, ${key.batch} from set_config('synchronous_commit', 'off', true)
+    on conflict do nothing`);
   return claimed === 1;
 }
 
@@ -42,15 +44,27 @@ export async function updateBatch(
     where workspace_id = ${workspaceId} and job_id = ${key.jobId} and batch = ${key.batch}`);
 }
 
+export type WrittenBatch = Written & { readonly batch: number };
+
 /** The batches that are written. */
-export function listBatches(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  jobId: string,
-): Promise<(Written & { batch: number })[]> {
+export function listBatches(db: Queryable, workspaceId: WorkspaceId, jobId: string): Promise<WrittenBatch[]> {
   return db.rows(sql`
     select batch, created, updated, unchanged from import_batches
     where workspace_id = ${workspaceId} and job_id = ${jobId}`);
+}
+
+/**
+ * The batches that are written and can no more be taken back: on the disk with this statement, which changes nothing but
+ * commits behind them, for the log is written in order.
+ */
+export function settleBatches(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  jobId: string,
+): Promise<WrittenBatch[]> {
+  return db.rows(sql`
+    update import_batches set created = created where workspace_id = ${workspaceId} and job_id = ${jobId}
+    returning batch, created, updated, unchanged`);
 }
 
 /** The addresses of those who hold a value of each custom field that they lack here. */

@@ -15,7 +15,7 @@ import { lockMailingList } from "../mailing-lists/store.ts";
 import { insertMembers } from "../subscribers/arrivals.ts";
 import { stage, staged, unstage } from "../subscribers/staging.ts";
 import type { Batch, Plan } from "./plan.ts";
-import { claimBatch, listBatches, updateBatch, type Written } from "./store.ts";
+import { claimBatch, listBatches, settleBatches, updateBatch, type Written } from "./store.ts";
 
 export interface Writing {
   readonly db: Database;
@@ -40,25 +40,35 @@ export interface Writing {
 const AT_ONCE = 2;
 
 /**
- * @returns what is written at the end: of all batches, or where the signal ended it of those that are done
- * @throws PutBack while the workspace is suspended
+ * @returns what is written at the end, and on the disk: of all batches, or where the signal ended it of those that are done
+ * @throws PutBack while the workspace is suspended; an Error when a crash of the database took a batch back
  */
 export async function writePeople(writing: Writing, plan: Plan): Promise<Written> {
-  const { db, workspaceId, jobId, folder, signal, onWritten, takeTurn } = writing;
+  const { db, workspaceId, jobId, signal, onWritten } = writing;
   const done = await listBatches(db, workspaceId, jobId);
-  let sum = done.reduce(add, nothing);
-  onWritten(sum);
+  onWritten(sumOf(done));
   const isDone = new Set(done.map(({ batch }) => batch));
-  const left = plan.batches.map((batch, at) => [at, batch] as const).filter(([at]) => !isDone.has(at));
-  if (left.length === 0) return sum;
-  await using people = await open(join(folder, plan.people_file));
+  const left = [...plan.batches.keys()].filter((at) => !isDone.has(at));
+  if (left.length > 0) await writeLeft(writing, plan, left, sumOf(done));
+  // Counted again: another run of the job, thought dead, may have written batches meanwhile.
+  const settled = await settleBatches(db, workspaceId, jobId);
+  if (settled.length < plan.batches.length && !signal.aborted) {
+    throw new Error("the database lost batches of an import, and has to be given them again");
+  }
+  onWritten(sumOf(settled));
+  return sumOf(settled);
+}
 
+/** Writes the batches with these numbers. @param before what the others came to */
+async function writeLeft(writing: Writing, plan: Plan, left: number[], before: Written): Promise<void> {
+  const { db, workspaceId, folder, signal, onWritten, takeTurn } = writing;
+  await using people = await open(join(folder, plan.people_file));
+  let sum = before;
   const work = async () => {
-    for (let next = left.shift(); next !== undefined && !signal.aborted; next = left.shift()) {
-      const [at, batch] = next;
+    for (let at = left.shift(); at !== undefined && !signal.aborted; at = left.shift()) {
+      const batch = at;
       await requireNotSuspended(db, workspaceId);
-      const written = await takeTurn(() => writeBatch(writing, plan, at, batch, people));
-      sum = add(sum, written);
+      sum = sumOf([sum, await takeTurn(() => writeBatch(writing, plan, batch, people))]);
       onWritten(sum);
     }
   };
@@ -67,10 +77,6 @@ export async function writePeople(writing: Writing, plan: Plan): Promise<Written
   if (faults.length > 0 && !signal.aborted) {
     throw faults.find((fault) => !(fault instanceof PutBack)) ?? faults[0];
   }
-  // Counted again: another run of the job, thought dead, may have written batches meanwhile.
-  const all = (await listBatches(db, workspaceId, jobId)).reduce(add, nothing);
-  onWritten(all);
-  return all;
 }
 
 const PIECE_BYTES = 128 * 1024;
@@ -99,10 +105,11 @@ async function writeBatch(
   }: Writing,
   plan: Plan,
   at: number,
-  batch: Batch,
   people: FileHandle,
 ): Promise<Written> {
   const key = { jobId, batch: at };
+  const batch = plan.batches[at];
+  if (batch === undefined) throw new Error("a batch that is not in the plan");
   const write = async (tx: Transaction) => {
     if (!(await claimBatch(tx, workspaceId, key))) return nothing;
     await lockMailingList(tx, workspaceId, mailingListId);
@@ -127,10 +134,7 @@ async function writeBatch(
 
 const nothing: Written = { created: 0, updated: 0, unchanged: 0 };
 
-function add(one: Written, other: Written): Written {
-  return {
-    created: one.created + other.created,
-    updated: one.updated + other.updated,
-    unchanged: one.unchanged + other.unchanged,
-  };
+function sumOf(parts: readonly Written[]): Written {
+  const total = (name: keyof Written) => parts.reduce((sum, part) => sum + part[name], 0);
+  return { created: total("created"), updated: total("updated"), unchanged: total("unchanged") };
 }
