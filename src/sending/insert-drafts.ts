@@ -62,10 +62,10 @@ export function insertsOf(
     : {
         addresses: recipients.map(({ address }) => address),
         verdict: sql`lateral (
-      select detail from (
-        select m.workspace_id, m.address, m.domain, m.source = 'platform' as is_platform,
-          null::uuid as mailing_list_id, null::uuid as segment_id) asked
-      cross join ${verdictOn(sql`asked`, { found: sql`suppressions` })} as verdict)`,
+          select detail from (
+            select m.workspace_id, m.address, m.domain, m.source = 'platform' as is_platform,
+              null::uuid as mailing_list_id, null::uuid as segment_id) asked
+          cross join ${verdictOn(sql`asked`, { found: sql`suppressions` })} as verdict)`,
       };
   const queue = enqueueSql(
     drafts.map(({ message, priority }) => ({
