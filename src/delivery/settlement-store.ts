@@ -3,6 +3,7 @@
  * too late holds an old number, with which nothing can be settled.
  */
 import sql from "sql-template-tag";
+import { integerArray, uuidArray } from "../platform/database/array-values.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 
@@ -72,8 +73,8 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
     sql`
     with settlement as materialized (
       select * from unnest(
-        ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[],
-        ${column((one) => one.leaseNumber)}::integer[], ${column((one) => one.attempts)}::smallint[],
+        ${uuidArray(column((one) => one.workspaceId))}::uuid[], ${uuidArray(column((one) => one.messageId))}::uuid[],
+        ${integerArray(column((one) => one.leaseNumber))}::integer[], ${column((one) => one.attempts)}::smallint[],
         ${column((one) => one.dueAt)}::timestamptz[], ${column((one) => one.isDelivered)}::boolean[],
         ${column((one) => one.sourceIp ?? null)}::inet[], ${column((one) => one.routingVersion ?? null)}::integer[])
         as s (workspace_id, message_id, lease_number, attempts, due_at, is_delivered, source_ip, routing_version)

@@ -66,6 +66,11 @@ export class Settler {
     return this.#waiting.map(({ settlement }) => settlement);
   }
 
+  /** How many these are. */
+  get size(): number {
+    return this.#waiting.length;
+  }
+
   /** Is what is learned safe? If not, nothing new may be begun: it would be learned in vain. */
   get isSafe(): boolean {
     if (!this.#isJournaling) this.#isJournaling = this.#journal.probe();

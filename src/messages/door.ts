@@ -5,6 +5,7 @@
  */
 import { isIP } from "node:net";
 import sql from "sql-template-tag";
+import { textArray, uuidArray } from "../platform/database/array-values.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { newId } from "../platform/ids.ts";
 import { noteMovedSql } from "./counters/notes-store.ts";
@@ -50,11 +51,11 @@ export async function recordOutcomes(
     sql`
     with outcome as materialized (
       select * from unnest(
-        ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[],
-        ${column(() => newId())}::uuid[], ${column((one) => one.status)}::text[],
+        ${uuidArray(column((one) => one.workspaceId))}::uuid[], ${uuidArray(column((one) => one.messageId))}::uuid[],
+        ${uuidArray(column(() => newId()))}::uuid[], ${textArray(column((one) => one.status))}::text[],
         ${column((one) => one.time)}::timestamptz[], ${column((one) => one.attempts)}::smallint[],
-        ${column((one) => one.nextAttemptAt)}::timestamptz[], ${column(detail)}::text[],
-        ${column((one) => one.mxHost)}::text[], ${column((one) => one.code)}::smallint[],
+        ${column((one) => one.nextAttemptAt)}::timestamptz[], ${textArray(column(detail))}::text[],
+        ${textArray(column((one) => one.mxHost))}::text[], ${column((one) => one.code)}::smallint[],
         ${column((one) => one.enhancedCode)}::text[], ${column((one) => one.isAddressFault)}::boolean[],
         ${column((one) => classify(one)?.type)}::text[], ${column((one) => classify(one)?.category)}::text[],
         ${column((one) => name(one.complaint?.feedbackType))}::text[],

@@ -1,6 +1,7 @@
 /** What is asked about a batch of leased messages: of their campaigns, and of the people they go to. */
 import sql from "sql-template-tag";
 import { verdictOn } from "../../../audience/suppression-lists/judge.ts";
+import { textArray, uuidArray } from "../../../platform/database/array-values.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type Origin, tablesOf } from "../../origins.ts";
@@ -133,9 +134,9 @@ export function listRecipients(
       case when asked.needs_fields then s.custom_fields end as custom_fields,
       case when asked.mailing_list_id is null then s.status else m.status end as status, verdict.detail as suppressed
     from unnest(
-      ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[],
-      ${column((one) => one.address)}::text[], ${column((one) => one.domain)}::text[],
-      ${column((one) => one.mailingListId)}::uuid[], ${column((one) => one.segmentId)}::uuid[],
+      ${uuidArray(column((one) => one.workspaceId))}::uuid[], ${uuidArray(column((one) => one.messageId))}::uuid[],
+      ${textArray(column((one) => one.address))}::text[], ${textArray(column((one) => one.domain))}::text[],
+      ${uuidArray(column((one) => one.mailingListId))}::uuid[], ${uuidArray(column((one) => one.segmentId))}::uuid[],
       ${column((one) => one.needsFields)}::boolean[], ${column(() => false)}::boolean[])
       as asked (workspace_id, message_id, address, domain, mailing_list_id, segment_id, needs_fields, is_platform)
     left join ${tablesOf[origin].recipients} r on r.workspace_id = asked.workspace_id and r.message_id = asked.message_id
