@@ -95,6 +95,8 @@ async function expansion(lab: Lab): Promise<Figure> {
   const isExpanded = sql`select from campaigns where id = ${id} and expanded_at is not null`;
   while ((await database.row(isExpanded)) === undefined) await delay(LOOK_MS);
   const seconds = (performance.now() - from) / 1000;
+  // Nobody is to send it: a benchmark behind this one waits until the queue is empty.
+  await database.run(sql`truncate delivery_queue`);
   return {
     what: `expansion of a list of ${grouped(PEOPLE)}`,
     measured: `${seconds.toFixed(1)} s`,

@@ -239,7 +239,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       try {
         halted = await options.findHalted();
         stopped = new Set([...halted.paused, ...halted.cancelled]);
-        if (settler.isSafe && settler.size <= MOST_UNSETTLED) {
+        if (settler.isSafe && settler.unsettledCount <= MOST_UNSETTLED) {
           await lease();
           options.onLook?.();
         }
@@ -287,7 +287,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       if (isSettled && held.size === 0) {
         await releaseLeasesOf(db, workerId);
         journal.remove();
-      } else log.error({ unsettled: settler.size, talking: held.size }, "stopping before the end");
+      } else log.error({ unsettled: settler.unsettledCount, talking: held.size }, "stopping before the end");
       await beating;
       await markDead();
     },

@@ -66,8 +66,8 @@ export class Settler {
     return this.#waiting.map(({ settlement }) => settlement);
   }
 
-  /** How many these are. */
-  get size(): number {
+  /** How many leases' end the database does not know yet. */
+  get unsettledCount(): number {
     return this.#waiting.length;
   }
 

@@ -6,7 +6,27 @@ import { encodeTextContent } from "./transfer-encoding.ts";
 import { TextForm, WovenText } from "./woven-text.ts";
 
 const words = fc.oneof(
-  fc.constantFrom("", " ", "  ", "\t", " \t ", "\n", "\r\n", "\r", " \n", "\n ", "a", "a b", "é", "\0", "."),
+  fc.constantFrom(
+    "",
+    " ",
+    "  ",
+    "\t",
+    " \t ",
+    "\n",
+    "\r\n",
+    "\r",
+    " \n",
+    "\n ",
+    "\v",
+    "\f",
+    " \v",
+    " \f\n",
+    "a",
+    "a b",
+    "é",
+    "\0",
+    ".",
+  ),
   fc.constantFrom("x".repeat(500), "https://t.test/c/token/1", '<a href="'),
   fc.string({ maxLength: 6 }),
 );

@@ -137,10 +137,7 @@ function stretchOf(text: string): Stretch | null {
   const relaxed = text.replaceAll(/[\t ]+/g, " ").replaceAll(/ ?\n/g, "\r\n");
   const startsBlank = relaxed.startsWith(" ");
   const endsBlank = relaxed.endsWith(" ");
-  const core =
-    relaxed.trim() === "" && startsBlank
-      ? ""
-      : relaxed.slice(startsBlank ? 1 : 0, endsBlank ? -1 : undefined);
+  const core = relaxed === " " ? "" : relaxed.slice(startsBlank ? 1 : 0, endsBlank ? -1 : undefined);
   return {
     wire: text.replaceAll("\n", "\r\n"),
     core,

@@ -27,7 +27,7 @@ export interface CommitDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
-  /** Tells the delivery workers that there is something to do. */
+  /** Tells the delivery workers that there is something to do. Must not throw: what is stored would seem refused. */
   readonly onCommitted: () => void;
   readonly announceSuppressed?: AnnounceSuppressed;
 }
@@ -193,7 +193,9 @@ async function tryAtOnce(
     now,
   );
   const isOpen = sql`may_send and is_wide`;
-  const noneIsSuppressed = isPlain ? sql`not exists (select from suppressions)` : sql`true`;
+  const noneIsSuppressed = isPlain
+    ? sql`not exists (select from suppressions where suppression_scope = 'global')`
+    : sql`true`;
   const condition = sql`(select ${isOpen} and ${noneIsSuppressed} from senders, allowances)`;
   const inserts = insertsOf(drafts, { condition, isPlain, announceSuppressed, now });
   const [answer] = await db.rows<AtOnce>(

@@ -168,7 +168,7 @@ export async function commitEarly(tx: Queryable): Promise<void> {
   await tx.run(sql`select set_config('synchronous_commit', 'off', true)`);
 }
 
-/** Undefined when there is nothing to expand. */
+/** Undefined when there is nothing to expand, or not now: its workspace is suspended. */
 export function findExpanding(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -182,7 +182,8 @@ export function findExpanding(
       coalesce(octet_length(c.html_content), 0) + coalesce(octet_length(c.text_content), 0)
         + coalesce(octet_length(c.attachments::text), 0) as bytes
     from campaigns c join workspaces w on w.id = c.workspace_id
-    where c.workspace_id = ${workspaceId} and c.id = ${id} and c.status = 'sending' and c.expanded_at is null`);
+    where c.workspace_id = ${workspaceId} and c.id = ${id} and c.status = 'sending' and c.expanded_at is null
+      and not w.is_suspended`);
 }
 
 /** The last of the next so many people of a workspace, in the order of their ids; undefined when there are fewer. */

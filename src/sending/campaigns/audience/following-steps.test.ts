@@ -127,6 +127,11 @@ describe("a step that begins behind another one", () => {
     expect(await kept()).toEqual(everywhere(1));
   });
 
+  test("is not made for a workspace that was suspended meanwhile", async () => {
+    await changeWorkspace(db, workspaceId, { is_suspended: true }, { clock: systemClock, plans });
+    expect([await step({}), await kept()]).toEqual([false, everywhere(1)]);
+  });
+
   test("comes to nothing when the cursor is not where it begins", async () => {
     expect(await step({ behind: { to: await personAt(2), isMade: Promise.resolve(true) } })).toBe(false);
     expect(await kept()).toEqual(everywhere(1));

@@ -123,14 +123,14 @@ function newsOf(moved: MovedCampaign, time: Date): CampaignNews[] {
 
 /** A step; false when there is no use in another one now. */
 async function expand(
-  { db, clock, plans, size, smsCountry = null, onCampaigns }: Dependencies,
+  deps: Dependencies,
   { workspace_id: workspaceId, id }: CampaignToExpand,
   onChosen: (to: string) => void,
   log: Log,
 ): Promise<boolean> {
+  const { db, clock, onCampaigns } = deps;
   try {
-    const order = { db, clock, plans, size, smsCountry, onCampaigns, onChosen };
-    return await expandStep(order, workspaceId, id);
+    return await expandStep({ ...deps, onChosen }, workspaceId, id);
   } catch (err) {
     const now = clock.now();
     const failures = await recordExpansionFailure(db, workspaceId, id, { seconds: FAILURE_SECONDS, now });
@@ -145,14 +145,13 @@ async function expand(
 
 /** A step behind one that is under way. What keeps it from being made meets the step that is made in its place. */
 async function follow(
-  { db, clock, plans, size, smsCountry = null, onCampaigns }: Dependencies,
+  deps: Dependencies,
   { campaign: { workspace_id: workspaceId, id }, behind }: Followable,
   onChosen: (to: string) => void,
   log: Log,
 ): Promise<boolean> {
   try {
-    const order = { db, clock, plans, size, smsCountry, onCampaigns, behind, onChosen };
-    return await expandStep(order, workspaceId, id);
+    return await expandStep({ ...deps, behind, onChosen }, workspaceId, id);
   } catch (err) {
     log.warn({ err, campaign: id }, "a step of a campaign's expansion has to be made anew");
     return false;

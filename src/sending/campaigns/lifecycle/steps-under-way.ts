@@ -68,8 +68,9 @@ export function createStepsUnderWay(): StepsUnderWay {
     takeFollowable() {
       for (const step of underWay) {
         const { campaign, behind } = step;
+        if (behind === undefined) continue;
         step.behind = undefined;
-        if (behind !== undefined) return { campaign, behind };
+        return { campaign, behind };
       }
       return undefined;
     },
