@@ -20,7 +20,7 @@ import { compileFor } from "../content/campaign-content.ts";
 import { tracksOf } from "../content/tracking.ts";
 import { type OnCampaigns, pauseAndTell } from "../lifecycle/campaign-news.ts";
 import type { PauseReason } from "../lifecycle/transitions-store.ts";
-import { type Audience, findAudience, isOfWorkspace } from "./audience.ts";
+import { type Audience, findAudience, isOfWorkspace, type Stretch } from "./audience.ts";
 import {
   advanceExpansion,
   type Beginning,
@@ -113,14 +113,13 @@ async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: 
   const stretch = isOfWorkspace(campaign)
     ? { after, to: await findStretchEnd(tx, workspaceId, after, order.size) }
     : undefined;
-  const audience = await findAudience(tx, workspaceId, campaign, now, stretch);
-  const beginning = audience && from === null ? await begin(tx, workspaceId, campaign, audience) : null;
-  if (audience === undefined || typeof beginning === "string") {
-    if (behind !== undefined) throw new Overtaken();
-    const reason = typeof beginning === "string" ? beginning : "audience_missing";
-    await pauseAndTell(tx, workspaceId, id, { ...order, reason });
-    return false;
-  }
+  const found = await findAudienceOrPause(tx, workspaceId, campaign, {
+    ...order,
+    stretch,
+    isFirst: from === null,
+  });
+  if (found === null) return false;
+  const { audience, beginning } = found;
   const { size, isLimited } = await sizeCovered(tx, workspaceId, campaign, audience, { ...order, after });
   if (size === 0) return false;
   const chosen = await choosePeople(tx, audience.people, { after, size });
@@ -142,6 +141,26 @@ async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: 
     throw new Overtaken();
   await notifyWorkers(tx);
   return true;
+}
+
+/** Whom the campaign goes to, and with the first step what is found out once; null when it is paused, and says why. */
+async function findAudienceOrPause(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  campaign: Expanding,
+  {
+    stretch,
+    isFirst,
+    ...order
+  }: StepOrder & { readonly stretch: Stretch | undefined; readonly isFirst: boolean },
+): Promise<{ readonly audience: Audience; readonly beginning: Beginning | null } | null> {
+  const audience = await findAudience(tx, workspaceId, campaign, order.now, stretch);
+  const beginning = audience && isFirst ? await begin(tx, workspaceId, campaign, audience) : null;
+  if (audience !== undefined && typeof beginning !== "string") return { audience, beginning };
+  if (order.behind !== undefined) throw new Overtaken();
+  const reason = typeof beginning === "string" ? beginning : "audience_missing";
+  await pauseAndTell(tx, workspaceId, campaign.id, { ...order, reason });
+  return null;
 }
 
 /** The last of the people a step deals with, and whether nobody is left behind them. */
