@@ -2,6 +2,7 @@ import fc from "fast-check";
 import sql, { type Sql } from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
+import { eventually } from "../../test/support/eventually.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "../platform/ids.ts";
 import { type LeaseOrder, leaseEntries } from "./lease-store.ts";
@@ -92,7 +93,11 @@ test("nor does it cost more for what has left while somebody reads an old state 
     expect(await pagesOf((explaining) => leaseEntries(explaining, orderOf(), []))).toBeGreaterThan(500);
     await lease({ limit: 1 });
     await lease({ limit: 1 });
-    expect(await pagesOf((explaining) => starts.lease(explaining, orderOf({ limit: 1 })))).toBeLessThan(200);
+    // On a busy machine a look does not wait until it is known where to begin.
+    await eventually("a look that begins behind them", async () => {
+      const pages = await pagesOf((explaining) => starts.lease(explaining, orderOf({ limit: 1 })));
+      return pages < 200;
+    });
   });
 });
 

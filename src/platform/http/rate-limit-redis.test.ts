@@ -40,6 +40,9 @@ async function freePort(): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
+/** One whose bucket is full. */
+const freshAddress = () => `fc00:0:0:${randomBytes(2).toString("hex")}::1`;
+
 /** How many of `count` requests at once from one address are admitted. */
 async function admittedOf(limiters: readonly RateLimiter[], address: string, count: number): Promise<number> {
   const calls = Array.from({ length: count }, async (_, index) => {
@@ -77,9 +80,9 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
   async function untilShared(one: RateLimiter, other: RateLimiter): Promise<void> {
     await vi.waitFor(
       async () => {
-        const freshAddress = `fc00:0:0:${randomBytes(2).toString("hex")}::1`;
-        await one.take(freshAddress);
-        expect(await other.take(freshAddress)).toMatchObject({ "RateLimit-Remaining": `${limit.burst - 2}` });
+        const address = freshAddress();
+        await one.take(address);
+        expect(await other.take(address)).toMatchObject({ "RateLimit-Remaining": `${limit.burst - 2}` });
       },
       { timeout: 10_000 },
     );
@@ -93,7 +96,10 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
 
   it("several machines admit one burst together", async () => {
     const machines = await sharingMachines();
-    expect(await admittedOf(machines, "192.0.2.10", 150)).toBe(limit.burst);
+    // On a busy machine one may wait for Redis beyond the deadline, and then counts alone for a second.
+    await vi.waitFor(async () => expect(await admittedOf(machines, freshAddress(), 150)).toBe(limit.burst), {
+      timeout: 10_000,
+    });
   });
 
   it("tokens come back at the rate by the server's clock", async () => {
