@@ -61,7 +61,12 @@ export async function sendCampaign(stage: Stage, id: string): Promise<void> {
 
 /** Waits for the status `sent`, for which nobody does anything; gives the sentence about it when it does not come. */
 export function waitForSent(stage: Stage, id: string): Promise<string[]> {
-  const isSent = async () => (await ask(stage, "GET", `/campaigns/${id}`)).status === "sent";
+  // Right after the last kill nobody may answer yet.
+  const isSent = () =>
+    ask(stage, "GET", `/campaigns/${id}`).then(
+      ({ status }) => status === "sent",
+      () => false,
+    );
   return eventually("the campaign to be sent", isSent, SENT_MS).then(
     () => [],
     (fault: Error) => [fault.message],
