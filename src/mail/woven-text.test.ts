@@ -59,6 +59,7 @@ describe("a woven text", () => {
   test.each([
     ["plain words", ["Hello ", ", welcome.\n"], ["Ada"]],
     ["a value of several lines", ["<p>", "</p>"], ["one\n two \n\nthree"]],
+    ["two hundred thousand lines", ["Hello ", "\n".repeat(200_000)], ["Ada"]],
     ["no value at all", ["Hello", "  \n you"], [""]],
   ])("needs no encoder with %s", (_, pieces, values) => {
     expect(new WovenText(new TextForm(pieces), values).sevenBit()).not.toBeNull();

@@ -133,7 +133,7 @@ function inSingleOctets(piece: string): string {
 function stretchOf(text: string): Stretch | null {
   if (!ascii.test(text) || text.includes("\0") || text.includes("\r")) return null;
   const lines = text.split("\n").map((line) => line.length);
-  if (Math.max(...lines) > maxLineLength) return null;
+  if (lines.some((length) => length > maxLineLength)) return null;
   const relaxed = text.replaceAll(/[\t ]+/g, " ").replaceAll(/ ?\n/g, "\r\n");
   const startsBlank = relaxed.startsWith(" ");
   const endsBlank = relaxed.endsWith(" ");
