@@ -36,9 +36,14 @@ function isRelaxed(text: string): boolean {
   );
 }
 
-function relax(text: string): Buffer {
+/** Every line of a text in relaxed form, but the one that nothing ends. @param text its line breaks are CRLF */
+export function relaxedLines(text: string): string {
   const single = text.replace(/[\t ]{2,}|\t/g, " ");
-  const trimmed = hasSpaceAtLineEnd(single) ? single.replaceAll(" \r\n", "\r\n") : single;
+  return hasSpaceAtLineEnd(single) ? single.replaceAll(" \r\n", "\r\n") : single;
+}
+
+function relax(text: string): Buffer {
+  const trimmed = relaxedLines(text);
   let end = trimmed.endsWith(" ") ? trimmed.length - 1 : trimmed.length;
   while (trimmed.charCodeAt(end - 1) === lf && trimmed.charCodeAt(end - 2) === cr) end -= 2;
   return Buffer.from(end > 0 ? `${trimmed.slice(0, end)}\r\n` : "", "latin1");

@@ -3,6 +3,7 @@
  * and brought into DKIM's relaxed form once for all of them, so that a message costs its values alone: of 10 KB with
  * twenty values four microseconds instead of sixty, and a fifth of the garbage.
  */
+import { relaxedLines } from "./dkim-canonical.ts";
 import { maxLineLength } from "./transfer-encoding.ts";
 
 /** What composing takes: a text of its own, or one that others share. */
@@ -134,12 +135,13 @@ function stretchOf(text: string): Stretch | null {
   if (!ascii.test(text) || text.includes("\0") || text.includes("\r")) return null;
   const lines = text.split("\n").map((line) => line.length);
   if (lines.some((length) => length > maxLineLength)) return null;
-  const relaxed = text.replaceAll(/[\t ]+/g, " ").replaceAll(/ ?\n/g, "\r\n");
+  const wire = text.replaceAll("\n", "\r\n");
+  const relaxed = relaxedLines(wire);
   const startsBlank = relaxed.startsWith(" ");
   const endsBlank = relaxed.endsWith(" ");
   const core = relaxed === " " ? "" : relaxed.slice(startsBlank ? 1 : 0, endsBlank ? -1 : undefined);
   return {
-    wire: text.replaceAll("\n", "\r\n"),
+    wire,
     core,
     startsBlank,
     endsBlank,
