@@ -147,14 +147,13 @@ function lineFault(text: string): string | null {
 /** A local part written without quotes: a dot-atom (RFC 5322 section 3.2.3, RFC 6531 section 3.3). */
 function plainLocal(local: string): string | Refusal {
   if (local === "") return refuse("Enter a name before the @, such as name@example.com.");
-  if (dotAtom.test(local) && !/[%!]/.test(local) && !invisible.test(local)) return local;
+  const isPlain = (text: string) => dotAtom.test(text) && !/[%!]/.test(text) && !invisible.test(text);
+  if (isPlain(local)) return local;
   for (const character of local) {
-    if (character === ".") continue;
-    if (!dotAtom.test(character) || /[%!]/.test(character) || invisible.test(character)) {
-      return refuse(
-        `Remove ${shown(character)} before the @; enter a single address such as name@example.com.`,
-      );
-    }
+    if (character === "." || isPlain(character)) continue;
+    return refuse(
+      `Remove ${shown(character)} before the @; enter a single address such as name@example.com.`,
+    );
   }
   return refuse("Remove the dot at an end, or one of two dots in a row, before the @.");
 }

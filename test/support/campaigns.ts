@@ -5,6 +5,15 @@ import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
 import type { CampaignSettings } from "../../src/sending/campaigns/campaign.ts";
 import { insertCampaign } from "../../src/sending/campaigns/store.ts";
 
+/** Whom a campaign goes to as far as it is expanded, in order. */
+export async function addressesOf(db: Database, campaignId: string): Promise<string[]> {
+  const rows = await db.rows<{ email: string }>(sql`
+    select s.email from campaign_recipients r
+    join subscribers s on s.workspace_id = r.workspace_id and s.id = r.subscriber_id
+    where r.campaign_id = ${campaignId} order by s.email`);
+  return rows.map(({ email }) => email);
+}
+
 /** From a verified sender, to a list; every field may be replaced. Answers its id. */
 export async function newCampaign(
   db: Database,

@@ -2,24 +2,24 @@
  * What campaigns use of the rest of the house: while one does, it cannot be deleted, and what goes all the same leaves its
  * name with them.
  */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
 /** Is one that is scheduled or sending to the list, or to a segment of it, or names one in its conditions? */
-export async function isListInUse(
+export function isListInUse(
   db: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
 ): Promise<boolean> {
-  const row = await db.row(sql`
-    select from campaigns c
-    where workspace_id = ${workspaceId} and status in ('scheduled', 'sending')
+  return isAny(
+    db,
+    workspaceId,
+    sql`status in ('scheduled', 'sending')
       and (mailing_list_id = ${mailingListId} or audience_list_id = ${mailingListId} or exists (
         select from segments g where g.workspace_id = c.workspace_id and g.id = any (c.audience_segments)
-          and g.mailing_list_id = ${mailingListId}))
-    limit 1`);
-  return row !== undefined;
+          and g.mailing_list_id = ${mailingListId}))`,
+  );
 }
 
 /**
@@ -59,21 +59,16 @@ export async function updateSegmentNames(
 }
 
 /** Does one that is not over go to the segment, or name it in its conditions? */
-export async function isSegmentInUse(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  segmentId: string,
-): Promise<boolean> {
-  const row = await db.row(sql`
-    select from campaigns
-    where workspace_id = ${workspaceId} and ${segmentId} = any (audience_segments)
-      and status in ('draft', 'scheduled', 'sending', 'paused')
-    limit 1`);
-  return row !== undefined;
+export function isSegmentInUse(db: Queryable, workspaceId: WorkspaceId, segmentId: string): Promise<boolean> {
+  return isAny(
+    db,
+    workspaceId,
+    sql`${segmentId} = any (audience_segments) and status in ('draft', 'scheduled', 'sending', 'paused')`,
+  );
 }
 
 /** Does one that is scheduled or sending send as the address, or as any of the domain (in From, or on the envelope)? */
-export async function isSenderInUse(
+export function isSenderInUse(
   db: Queryable,
   workspaceId: WorkspaceId,
   sender: { readonly email: string } | { readonly domain: string },
@@ -82,29 +77,24 @@ export async function isSenderInUse(
     "email" in sender
       ? sql`lower(from_email) = ${sender.email}`
       : sql`${sender.domain} in (split_part(from_email, '@', -1), split_part(sender_email, '@', -1))`;
-  const row = await db.row(sql`
-    select from campaigns
-    where workspace_id = ${workspaceId} and status in ('scheduled', 'sending') and ${isIts}
-    limit 1`);
-  return row !== undefined;
+  return isAny(db, workspaceId, sql`status in ('scheduled', 'sending') and ${isIts}`);
 }
 
 /** Are links of a campaign that is not over made of it? */
-export async function isTrackingDomainInUse(
+export function isTrackingDomainInUse(
   db: Queryable,
   workspaceId: WorkspaceId,
   trackingDomainId: string,
 ): Promise<boolean> {
-  const row = await db.row(sql`
-    select from campaigns
-    where workspace_id = ${workspaceId} and url_domain_id = ${trackingDomainId}
-      and status in ('scheduled', 'sending', 'paused')
-    limit 1`);
-  return row !== undefined;
+  return isAny(
+    db,
+    workspaceId,
+    sql`url_domain_id = ${trackingDomainId} and status in ('scheduled', 'sending', 'paused')`,
+  );
 }
 
 /** Whether one of them that is scheduled, or being sent, has chosen this sending IP or routing rule. */
-export async function isRouteInUse(
+export function isRouteInUse(
   db: Queryable,
   workspaceId: WorkspaceId,
   route: { readonly ip: string } | { readonly ruleId: string },
@@ -113,9 +103,12 @@ export async function isRouteInUse(
     "ip" in route
       ? sql`virtual_mta_ip = ${route.ip}`
       : sql`(routing_rule_id = ${route.ruleId} or virtual_mta_ip = ${`routing_rule:${route.ruleId}`})`;
+  return isAny(db, workspaceId, sql`${chosen} and status in ('scheduled', 'sending', 'paused')`);
+}
+
+/** Is there a campaign `c` of the workspace that fulfils a condition? */
+async function isAny(db: Queryable, workspaceId: WorkspaceId, condition: Sql): Promise<boolean> {
   const row = await db.row(sql`
-    select from campaigns
-    where workspace_id = ${workspaceId} and ${chosen} and status in ('scheduled', 'sending', 'paused')
-    limit 1`);
+    select from campaigns c where workspace_id = ${workspaceId} and (${condition}) limit 1`);
   return row !== undefined;
 }

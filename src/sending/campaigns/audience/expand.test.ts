@@ -2,7 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../../test/support/audience.ts";
 import { insertBareWorkspace } from "../../../../test/support/bare-server.ts";
-import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
+import { addressesOf, newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
 import { stubClock } from "../../../../test/support/clock.ts";
 import { testDatabase } from "../../../../test/support/database.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
@@ -57,13 +57,7 @@ const setPlan = (plan: "free" | "enterprise") =>
 const find = async (id: string) => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
 const advanceAt = (clock = systemClock) => advance({ db, clock, plans }, new AbortController().signal, log);
 const obstruct = (id: string, state: string) => db.run(sql`insert into obstacles values (${id}, ${state})`);
-const recipientsOf = async (id: string) => {
-  const rows = await db.rows<{ email: string }>(sql`
-    select s.email from campaign_recipients r
-    join subscribers s on s.workspace_id = r.workspace_id and s.id = r.subscriber_id
-    where r.campaign_id = ${id} order by s.email`);
-  return rows.map(({ email }) => email);
-};
+const recipientsOf = (id: string) => addressesOf(db, id);
 const custom = (rules: readonly object[], mailing_list_id: string | null = null) =>
   ({
     recipient_type: "custom",

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../../test/support/audience.ts";
 import { insertBareWorkspace } from "../../../../test/support/bare-server.ts";
-import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
+import { addressesOf, newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
 import { testDatabase } from "../../../../test/support/database.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { systemClock } from "../../../platform/clock.ts";
@@ -35,13 +35,7 @@ const begin = async () => {
   await db.run(sql`update campaigns set status = 'sending', sent_at = now() where id = ${id}`);
   return id;
 };
-const recipientsOf = async (id: string) => {
-  const rows = await db.rows<{ email: string }>(sql`
-    select s.email from campaign_recipients r
-    join subscribers s on s.workspace_id = r.workspace_id and s.id = r.subscriber_id
-    where r.campaign_id = ${id} order by s.email`);
-  return rows.map(({ email }) => email);
-};
+const recipientsOf = (id: string) => addressesOf(db, id);
 
 describe("a step that begins behind another one", () => {
   const emails = Array.from({ length: 5 }, (_, at) => `p${at}@${at % 2 === 0 ? "even" : "odd"}.test`);
