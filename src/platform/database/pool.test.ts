@@ -51,6 +51,12 @@ async function openWay() {
   };
 }
 
+test("a statement can be run again: its values are its own", async () => {
+  const statement = sql`select ${"ada"} as word`;
+  const runs = [await db.row(statement), await db.row(statement)];
+  expect(runs).toEqual([{ word: "ada" }, { word: "ada" }]);
+});
+
 describe("a transaction", () => {
   test("that throws leaves nothing behind, and its connection is used again", async () => {
     const database = open();

@@ -80,8 +80,16 @@ const MOST_TRIES = 5;
 const REPEAT_MS = 100;
 
 function queryable(client: Pick<pg.PoolClient, "query">): Queryable {
-  const query = <Row extends pg.QueryResultRow>(statement: Sql, name?: string) =>
-    client.query<Row>({ text: statement.text, values: statement.values, ...(name && { name }) });
+  const query = async <Row extends pg.QueryResultRow>(statement: Sql, name?: string) => {
+    const values = [...statement.values];
+    try {
+      return await client.query<Row>({ text: statement.text, values, ...(name && { name }) });
+    } finally {
+      // What the driver's time-out holds of a statement lives on until a full collection: with the contents of a batch
+      // in it that came every second, and halted everybody.
+      values.length = 0;
+    }
+  };
   return {
     rows: async <Row>(statement: Sql, name?: string) => (await query(statement, name)).rows as Row[],
     row: async <Row>(statement: Sql) => (await query(statement)).rows[0] as Row | undefined,
