@@ -146,7 +146,7 @@ test("a cancelled import keeps what it has written, and says how much", async ()
   expect(await findMiscounts(db)).toEqual([]);
 });
 
-test("an import waits while its workspace is suspended, and then goes on where it was", async () => {
+test("an import waits while its workspace is suspended, says how far it came, and then goes on", async () => {
   const id = await start();
   const suspend = (is_suspended: boolean) =>
     changeWorkspace(db, workspaceId, { is_suspended }, { clock: systemClock, plans });
@@ -156,6 +156,9 @@ test("an import waits while its workspace is suspended, and then goes on where i
   await running;
   const before = await countWhere("import_batches", id);
   expect(before).toBeLessThan(BATCHES);
+  // Those of both batches that were written at once; two people were members before.
+  const { created: told = 0 } = (await findJob(db, workspaceId, id))?.counts ?? {};
+  expect(told + 2).toBe(await countWhere("memberships", list));
   await attempt(id);
   expect(await findJob(db, workspaceId, id)).toMatchObject({ status: "processing" });
   expect(await countWhere("import_batches", id)).toBe(before);

@@ -68,7 +68,9 @@ async function writeLeft(writing: Writing, plan: Plan, left: number[], before: W
     for (let at = left.shift(); at !== undefined && !signal.aborted; at = left.shift()) {
       const batch = at;
       await requireNotSuspended(db, workspaceId);
-      sum = sumOf([sum, await takeTurn(() => writeBatch(writing, plan, batch, people))]);
+      const written = await takeTurn(() => writeBatch(writing, plan, batch, people));
+      // Only now: another batch may have been added while this one was written.
+      sum = sumOf([sum, written]);
       onWritten(sum);
     }
   };
