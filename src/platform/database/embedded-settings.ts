@@ -39,8 +39,13 @@ const settings = (): Setting[] => [
   ["wal_compression", "off", "this build has only pglz, whose CPU time is worth more than the bytes"],
   [
     "wal_buffers",
-    "16MB",
+    memory(1 / 64, 16, 64),
     "its own choice is one log file, which here is 4 MB: whoever writes more at a time would wait for the file",
+  ],
+  [
+    "wal_writer_delay",
+    "50ms",
+    "imports write 80 MB/s of log: whoever finds its buffers full has to write it, and all others wait for that",
   ],
   ["max_wal_size", "2GB", "imports and campaigns write much: checkpoints by time, not by volume"],
   ["min_wal_size", "256MB", "keeps log files for reuse; making new ones costs a sync each"],
