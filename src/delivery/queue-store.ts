@@ -39,7 +39,11 @@ export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql 
     where ${condition}`;
 }
 
-/** The same for the messages of a campaign, which are a relation with the columns id and domain. */
+/**
+ * The same for the messages of a campaign, which are a relation with the columns id and domain. They wait in no order, and
+ * leave in that one: people who were imported together stand on one page, and when a batch moved the figures of all of
+ * them, the page would have no room for their new rows, and every index of people a new entry for each.
+ */
 export function enqueueAllSql(
   mail: Sql,
   entry: Pick<QueueEntry, "workspaceId" | "priority" | "bytes" | "expiresAt"> & {
@@ -50,7 +54,7 @@ export function enqueueAllSql(
     insert into delivery_queue (workspace_id, message_id, campaign_id, priority, domain, bytes, expires_at, due_at)
     select ${entry.workspaceId}, id, ${entry.campaignId}, ${entry.priority}, domain, ${entry.bytes},
       ${entry.expiresAt}, now()
-    from ${mail} order by id`;
+    from ${mail} order by random()`;
 }
 
 /**
