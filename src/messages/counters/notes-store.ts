@@ -64,25 +64,29 @@ const isOver = (status: Sql) => sql`${status} in ('delivered', 'bounced', 'faile
 
 /**
  * Notes messages that have moved: a relation of log rows with status and previous_status, and with the time, bounce_type and
- * category of the outcome.
+ * category of the outcome. Those that are alike are counted first: a batch has many messages and few kinds.
  */
 export function noteMovedSql(moved: Sql): Sql {
   const none = sql`null::text as bounce_type, null::text as category`;
-  const difference = (status: string) =>
-    sql`count(*) filter (where became = ${raw(`'${status}'`)}) - count(*) filter (where was = ${raw(`'${status}'`)})`;
-  const happened = (event: string) => sql`count(*) filter (where event = ${raw(`'${event}'`)})`;
+  const sum = (condition: string) => sql`coalesce(sum(times) filter (where ${raw(condition)}), 0)`;
+  const difference = (status: string) => sql`${sum(`became = '${status}'`)} - ${sum(`was = '${status}'`)}`;
+  const happened = (event: string) => sum(`event = '${event}'`);
+  const alike = sql`
+    select workspace_id, created_at, source, origin_id, domain, from_email, source_ip, status, previous_status,
+      ${quarterOf(sql`time`)} as moved_quarter, bounce_type, category, count(*) as times
+    from ${moved} group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12`;
   return sql`
     insert into report_notes (${keys}, source_ip, bounce_type, category,
       ${columnsSql([...storedStatuses, ...eventCounters])})
     select ${keys}, source_ip, bounce_type, category, ${join(storedStatuses.map(difference))},
       ${join(eventCounters.map(happened))}
     from (
-      select m.workspace_id, n.* from (${keysOf(moved)}) m cross join lateral (
+      select m.workspace_id, m.times, n.* from (${keysOf(sql`(${alike}) alike`)}) m cross join lateral (
         select m.quarter, m.source, m.counted_origin_id, m.domain, m.from_domain, null::inet, ${none},
           m.status, m.previous_status, null
         where m.status <> m.previous_status
         union all
-        select ${quarterOf(sql`m.time`)}, m.source, m.counted_origin_id, m.domain, m.from_domain, null, m.bounce_type,
+        select m.moved_quarter, m.source, m.counted_origin_id, m.domain, m.from_domain, null, m.bounce_type,
           m.category, null, null, coalesce(m.bounce_type || '_bounces', 'complaints')
         where m.status in ('bounced', 'complained')
         union all
