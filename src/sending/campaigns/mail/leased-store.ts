@@ -140,8 +140,9 @@ export function listRecipients(
       ${column((one) => one.needsFields)}::boolean[], ${column(() => false)}::boolean[])
       as asked (workspace_id, message_id, address, domain, mailing_list_id, segment_id, needs_fields, is_platform)
     left join ${tablesOf[origin].recipients} r on r.workspace_id = asked.workspace_id and r.message_id = asked.message_id
-    left join subscribers s on s.workspace_id = asked.workspace_id and s.id = r.subscriber_id
-    left join memberships m on m.workspace_id = asked.workspace_id and m.mailing_list_id = asked.mailing_list_id
+    -- By the two columns of one relation: with asked's workspace the planner looks for the second column alone.
+    left join subscribers s on s.workspace_id = r.workspace_id and s.id = r.subscriber_id
+    left join memberships m on m.workspace_id = r.workspace_id and m.mailing_list_id = asked.mailing_list_id
       and m.subscriber_id = r.subscriber_id
     left join ${verdictOn(sql`asked`)} as verdict on true`,
     `${origin} recipients`,
