@@ -8,6 +8,7 @@ import { countMailOfLists, countMailOfPeople, lockDays } from "../../../audience
 import { addressOf } from "../../../audience/suppression-lists/judge.ts";
 import type { LostMessage, MovedMessage } from "../../../messages/outcome.ts";
 import type { MessageStatus, StoredStatus } from "../../../messages/states.ts";
+import { integerArray, timestamptzArray, uuidArray } from "../../../platform/database/array-values.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import { type Origin, tablesOf } from "../../origins.ts";
 
@@ -48,10 +49,13 @@ export async function countRecipients(
     tx,
     sql`(
       select m.workspace_id, r.subscriber_id, m.sent, m.delivered, m.bounced, m.complained, m.time
-      from unnest(${news.map((one) => one.workspaceId)}::uuid[], ${news.map((one) => one.messageId)}::uuid[],
-        ${news.map((one) => Number(isFirstAttempt(one)))}::int[], ${news.map(deliveredBy)}::int[],
-        ${news.map((one) => Number(one.status === "bounced"))}::int[],
-        ${news.map((one) => Number(one.status === "complained"))}::int[], ${news.map((one) => one.time)}::timestamptz[])
+      from unnest(
+        ${uuidArray(news.map((one) => one.workspaceId))}::uuid[], ${uuidArray(news.map((one) => one.messageId))}::uuid[],
+        ${integerArray(news.map((one) => Number(isFirstAttempt(one))))}::int[],
+        ${integerArray(news.map(deliveredBy))}::int[],
+        ${integerArray(news.map((one) => Number(one.status === "bounced")))}::int[],
+        ${integerArray(news.map((one) => Number(one.status === "complained")))}::int[],
+        ${timestamptzArray(news.map((one) => one.time))}::timestamptz[])
         as m (workspace_id, message_id, sent, delivered, bounced, complained, time)
       cross join lateral (
         select c.subscriber_id from campaign_recipients c
