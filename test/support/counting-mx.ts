@@ -72,17 +72,24 @@ export async function startCountingMx(options: { readonly answerMs?: number } = 
   };
 }
 
-const END_OF_DATA = "\r\n.\r\n";
+const END_OF_LINE = Buffer.from("\r\n");
+const END_OF_HEADER = Buffer.from("\r\n\r\n");
+const END_OF_DATA = Buffer.from("\r\n.\r\n");
+const nothing = Buffer.alloc(0);
 /** Long enough for any client that lives to read an answer. */
 const READ_MS = 2_000;
 
-/** One connection, from the server's side. Text is latin1: one character, one octet. */
+/** One connection, from the server's side. Of a message only the header section is ever made text. */
 class Conversation {
   readonly #socket: Socket;
   readonly #counter: Counter;
-  #input = "";
+  /** What is still to be read; of a message under way only what may be the beginning of its end. */
+  #input: Buffer = nothing;
   #isBody = false;
   #isOpen = false;
+  /** Of the message under way: as much of it as has come, while its header section is not complete. */
+  #head: Buffer | null = nothing;
+  #messageId = "";
   /** An answer is held back, and whatever comes behind it waits: it was sent before that answer could be read. */
   #isHolding = false;
   /** The message taken last, while nothing has come after it, and since when. */
@@ -90,11 +97,11 @@ class Conversation {
   #takenAt = 0;
 
   constructor(socket: Socket, counter: Counter) {
-    this.#socket = socket.setEncoding("latin1");
+    this.#socket = socket;
     this.#counter = counter;
-    socket.on("data", (chunk: string) => {
-      if (!chunk.startsWith("MAIL")) this.#unread = null;
-      this.#input += chunk;
+    socket.on("data", (chunk: Buffer) => {
+      if (chunk.toString("latin1", 0, 4) !== "MAIL") this.#unread = null;
+      this.#input = this.#input.length === 0 ? chunk : Buffer.concat([this.#input, chunk]);
       this.#say(this.#read());
     });
     socket.on("error", () => socket.destroy());
@@ -118,14 +125,35 @@ class Conversation {
   #read(): string {
     let output = "";
     while (!this.#isHolding) {
-      const mark = this.#isBody ? END_OF_DATA : "\r\n";
+      const mark = this.#isBody ? END_OF_DATA : END_OF_LINE;
       const end = this.#input.indexOf(mark);
-      if (end < 0) return output;
-      const text = this.#input.slice(0, end);
-      this.#input = this.#input.slice(end + mark.length);
-      output += this.#isBody ? this.#take(text) : this.#obey(text.slice(0, 4).toUpperCase());
+      if (end < 0) {
+        if (this.#isBody) this.#pass(Math.max(0, this.#input.length - END_OF_DATA.length + 1));
+        return output;
+      }
+      if (this.#isBody) {
+        this.#pass(end);
+        this.#input = this.#input.subarray(mark.length);
+        output += this.#take();
+      } else {
+        const verb = this.#input.toString("latin1", 0, Math.min(4, end)).toUpperCase();
+        this.#input = this.#input.subarray(end + mark.length);
+        output += this.#obey(verb);
+      }
     }
     return output;
+  }
+
+  /** Leaves so many octets of a message behind, in which its Message-ID may have stood. */
+  #pass(length: number): void {
+    if (this.#head !== null) {
+      const passed = this.#input.subarray(0, length);
+      this.#head = this.#head.length === 0 ? passed : Buffer.concat([this.#head, passed]);
+      const end = this.#head.indexOf(END_OF_HEADER);
+      this.#messageId = messageIdIn(this.#head.toString("latin1", 0, end < 0 ? undefined : end));
+      if (end >= 0) this.#head = null;
+    }
+    this.#input = this.#input.subarray(length);
   }
 
   #obey(verb: string): string {
@@ -141,10 +169,13 @@ class Conversation {
     }
   }
 
-  #take(message: string): string {
+  #take(): string {
+    this.#counter.note(this.#messageId);
     this.#isBody = false;
     this.#isOpen = false;
-    this.#unread = this.#counter.note(message);
+    this.#unread = this.#messageId;
+    this.#head = nothing;
+    this.#messageId = "";
     this.#takenAt = performance.now();
     const answer = "250 2.0.0 Taken\r\n";
     if (this.#counter.answerMs === 0) return answer;
@@ -159,6 +190,10 @@ class Conversation {
   #say(text: string): void {
     if (text !== "" && !this.#socket.destroyed) this.#socket.write(text, "latin1");
   }
+}
+
+function messageIdIn(header: string): string {
+  return /^message-id: *<([^>]*)>/im.exec(header)?.[1] ?? "";
 }
 
 class Counter {
@@ -186,12 +221,10 @@ class Counter {
     if (unread !== null) this.#inDoubt.set(unread, (this.#inDoubt.get(unread) ?? 0) + 1);
   }
 
-  /** Counts a message and gives its Message-ID. */
-  note(message: string): string {
+  /** Counts a message. */
+  note(id: string): void {
     this.#received += 1;
-    const id = /^message-id: *<([^>]*)>/im.exec(message)?.[1] ?? "";
     this.#copies.set(id, (this.#copies.get(id) ?? 0) + 1);
-    return id;
   }
 
   take(reset: boolean): MailCount {
