@@ -60,7 +60,7 @@ export function openJournal(folder: string, owner: JournalOwner): Journal {
     }
   };
   return {
-    append: (conclusion) => write(`${JSON.stringify(conclusion)}\n`),
+    append: (conclusion) => write(lineOf(conclusion)),
     // An empty line says nothing; it also ends a line that a full disk cut short.
     probe: () => write("\n"),
     get size() {
@@ -71,7 +71,7 @@ export function openJournal(folder: string, owner: JournalOwner): Journal {
       if (conclusions.length === 0) ftruncateSync(descriptor);
       else {
         const shorter = `${file}.new`;
-        writeFileSync(shorter, conclusions.map((one) => `${JSON.stringify(one)}\n`).join(""));
+        writeFileSync(shorter, conclusions.map(lineOf).join(""));
         renameSync(shorter, file);
         closeSync(descriptor);
         descriptor = openSync(file, "a");
@@ -123,7 +123,19 @@ function journalFile(folder: string, { workerId, pid }: JournalOwner): string {
   return join(folder, `${workerId}.${pid}.jsonl`);
 }
 
+/** Moments are written in milliseconds: with a Date in it, to make the line takes three times as long. */
+function lineOf({ settlement, outcome, ...rest }: Conclusion): string {
+  const { dueAt } = settlement;
+  const noted = outcome && {
+    ...outcome,
+    time: outcome.time.getTime(),
+    nextAttemptAt: outcome.nextAttemptAt?.getTime() ?? null,
+  };
+  const line = { settlement: { ...settlement, dueAt: dueAt?.getTime() ?? null }, outcome: noted, ...rest };
+  return `${JSON.stringify(line)}\n`;
+}
+
 function reviveDate(key: string, value: unknown): unknown {
-  const isDate = typeof value === "string" && (key === "time" || key === "dueAt" || key === "nextAttemptAt");
-  return isDate ? new Date(value) : value;
+  const isMoment = key === "time" || key === "dueAt" || key === "nextAttemptAt";
+  return isMoment && typeof value === "number" ? new Date(value) : value;
 }
