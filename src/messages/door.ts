@@ -20,6 +20,27 @@ const legalMoves = Object.entries(reachableFrom).flatMap(([to, froms]) =>
   froms.map((from) => [to, from] as const),
 );
 
+/** What the log has of a message that was moved, with the place of its outcome among all of them, from 1. */
+type MovedRow = Omit<MovedMessage, Exclude<keyof Outcome, "attempts" | "sourceIp">> & {
+  readonly place: number;
+};
+
+/** As much of an outcome as is kept; of every bounce and complaint something is said. */
+function kept(outcome: Outcome): Outcome {
+  const { status, detail, complaint } = outcome;
+  const name = (text: string) => text.slice(0, KEPT_NAME).toWellFormed();
+  const provider = complaint?.provider ?? null;
+  return {
+    ...outcome,
+    detail: detail.slice(0, KEPT_DETAIL).toWellFormed(),
+    classification: classify(outcome),
+    complaint:
+      status === "complained"
+        ? { feedbackType: name(complaint?.feedbackType ?? "abuse"), provider: provider && name(provider) }
+        : null,
+  };
+}
+
 /** Of a bounce that nobody has judged. */
 function classify({ status, classification, isAddressFault }: Outcome): Classification | null {
   if (status !== "bounced") return null;
@@ -43,27 +64,25 @@ export async function recordOutcomes(
 ): Promise<void> {
   if (outcomes.length === 0) return;
   // In the order in which everybody locks messages.
-  const inOrder = outcomes.toSorted((a, b) => (a.messageId < b.messageId ? -1 : 1));
+  const inOrder = outcomes.map(kept).sort((a, b) => (a.messageId < b.messageId ? -1 : 1));
   const column = <Value>(read: (outcome: Outcome) => Value) => inOrder.map(read);
-  const detail = (outcome: Outcome) => outcome.detail.slice(0, KEPT_DETAIL).toWellFormed();
-  const name = (text: string | null | undefined) => text?.slice(0, KEPT_NAME).toWellFormed();
-  const moved = await tx.rows<MovedMessage>(
+  // What an outcome says itself is not read back: it is found by its place.
+  const rows = await tx.rows<MovedRow>(
     sql`
     with outcome as materialized (
       select * from unnest(
         ${uuidArray(column((one) => one.workspaceId))}::uuid[], ${uuidArray(column((one) => one.messageId))}::uuid[],
         ${uuidArray(column(() => newId()))}::uuid[], ${textArray(column((one) => one.status))}::text[],
         ${column((one) => one.time)}::timestamptz[], ${column((one) => one.attempts)}::smallint[],
-        ${column((one) => one.nextAttemptAt)}::timestamptz[], ${textArray(column(detail))}::text[],
+        ${column((one) => one.nextAttemptAt)}::timestamptz[], ${textArray(column((one) => one.detail))}::text[],
         ${textArray(column((one) => one.mxHost))}::text[], ${column((one) => one.code)}::smallint[],
         ${column((one) => one.enhancedCode)}::text[], ${column((one) => one.isAddressFault)}::boolean[],
-        ${column((one) => classify(one)?.type)}::text[], ${column((one) => classify(one)?.category)}::text[],
-        ${column((one) => name(one.complaint?.feedbackType))}::text[],
-        ${column((one) => name(one.complaint?.provider))}::text[],
+        ${column((one) => one.classification?.type)}::text[], ${column((one) => one.classification?.category)}::text[],
+        ${column((one) => one.complaint?.feedbackType)}::text[], ${column((one) => one.complaint?.provider)}::text[],
         ${column((one) => ipAddress(one.sourceIp))}::inet[],
         ${column((one) => (one.tls ? JSON.stringify(one.tls) : null))}::jsonb[])
-        as o (workspace_id, message_id, event_id, status, time, attempts, next_attempt_at, detail, mx_host, code,
-          enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls)
+        with ordinality as o (workspace_id, message_id, event_id, status, time, attempts, next_attempt_at, detail, mx_host, code,
+          enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls, place)
     ), legal as materialized (
       select * from unnest(${legalMoves.map(([to]) => to)}::text[], ${legalMoves.map(([, from]) => from)}::text[]) as l ("to", "from")
     ), moved as (
@@ -93,23 +112,21 @@ export async function recordOutcomes(
     ), complained as (
       insert into complaints (workspace_id, id, message_id, localpart, domain, feedback_type, provider, source,
         campaign_id, origin_name, created_at)
-      select workspace_id, event_id, message_id, localpart, domain, coalesce(feedback_type, 'abuse'), provider, source,
+      select workspace_id, event_id, message_id, localpart, domain, feedback_type, provider, source,
         campaign_id, origin_name, time
       from moved where status = 'complained' and source <> 'platform'
     ), notes as (
       ${noteMovedSql(sql`moved`)}
     )
-    select workspace_id as "workspaceId", message_id as "messageId", source, origin_id as "originId",
-      origin_name as "originName", from_email as "fromEmail", is_sms as "isSms",
-      localpart, domain, previous_status as "from", status, time,
-      attempts_made as attempts, next_attempt_at as "nextAttemptAt", detail, is_address_fault as "isAddressFault",
-      case when status = 'bounced' then json_build_object('type', bounce_type, 'category', category) end
-        as classification,
-      case when status = 'complained'
-        then json_build_object('feedbackType', coalesce(feedback_type, 'abuse'), 'provider', provider) end as complaint,
-      code, enhanced_code as "enhancedCode", host(source_ip) as "sourceIp"
+    select place, source, origin_id as "originId", origin_name as "originName", from_email as "fromEmail",
+      is_sms as "isSms", localpart, domain, previous_status as "from", attempts_made as attempts,
+      host(source_ip) as "sourceIp"
     from moved`,
     "record outcomes",
   );
+  const moved = rows.flatMap(({ place, ...row }): MovedMessage[] => {
+    const outcome = inOrder[place - 1];
+    return outcome === undefined ? [] : [{ ...outcome, ...row }];
+  });
   if (moved.length > 0) await onMoved(tx, moved);
 }
