@@ -67,6 +67,14 @@ interface Place {
   readonly returnPathHost: string | null;
 }
 
+/** What all messages of one campaign in a batch are written with. */
+interface Outfit {
+  readonly standing: CampaignStanding;
+  readonly ready: PreparedCampaign;
+  readonly place: Place;
+  readonly attachments: readonly Attachment[];
+}
+
 export function createCampaignMail(deps: CampaignMailDeps): Examine {
   const { db, linksOf } = deps;
   const contents = new Answers<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
@@ -90,33 +98,33 @@ export function createCampaignMail(deps: CampaignMailDeps): Examine {
           : await ownReturnPathHost(db, campaign.workspace_id, domainOf(campaign.sender_email)),
     }));
 
+  /** What the mail of one campaign is written with; null: it is not written now. */
+  const outfitOf = async (standing: CampaignStanding): Promise<Outfit | null> => {
+    const ready = isGoing(standing) ? await prepared(standing) : null;
+    return ready && { standing, ready, place: await placeOf(ready), attachments: await filesOf(ready) };
+  };
+
   return async (messages) => {
     const findings = new Map<string, Finding>();
-    const going: {
-      message: LeasedMessage;
-      standing: CampaignStanding;
-      ready: PreparedCampaign;
-      place: Place;
-      attachments: readonly Attachment[];
-    }[] = [];
+    const going: { readonly message: LeasedMessage; readonly outfit: Outfit }[] = [];
     const standings = await standingsOf(deps, messages);
+    const outfits = new Map<string, Outfit | null>();
+    for (const [id, standing] of standings) outfits.set(id, await outfitOf(standing));
     for (const message of messages) {
-      const standing = standings.get(message.origin_id ?? "");
-      const ready = standing && isGoing(standing) ? await prepared(standing) : null;
-      if (standing === undefined || ready === null) findings.set(message.message_id, findingOf(standing));
-      else {
-        const [place, attachments] = [await placeOf(ready), await filesOf(ready)];
-        going.push({ message, standing, ready, place, attachments });
-      }
+      const id = message.origin_id ?? "";
+      const outfit = outfits.get(id) ?? null;
+      if (outfit === null) findings.set(message.message_id, findingOf(standings.get(id)));
+      else going.push({ message, outfit });
     }
     if (going.length === 0) return findings;
     const rows = await listRecipients(
       db,
       "campaign",
-      going.map(({ message, standing, ready }) => questionOf(message, standing, ready)),
+      going.map(({ message, outfit: { standing, ready } }) => questionOf(message, standing, ready)),
     );
     const byMessage = new Map(rows.map((row) => [row.message_id, row]));
-    for (const { message, ready, place, attachments } of going) {
+    for (const { message, outfit } of going) {
+      const { ready, place, attachments } = outfit;
       const recipient = judge(byMessage.get(message.message_id));
       const mail = { workspaceId: message.workspace_id, messageId: message.message_id };
       if (ready.campaign.message_type === "sms" && typeof recipient !== "string") {
