@@ -5,6 +5,7 @@
 import sql from "sql-template-tag";
 import { addressOf } from "../../audience/suppression-lists/judge.ts";
 import type { LostMessage, MovedMessage } from "../../messages/outcome.ts";
+import { textArray, uuidArray } from "../../platform/database/array-values.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
@@ -143,7 +144,8 @@ async function lockRows(
       s.last_failed_at as "lastFailedAt", s.delivered_message_id as "deliveredMessageId"
     from soft_bounces s
     where (s.workspace_id, s.address) in (
-      select * from unnest(${news.map((one) => one.workspaceId)}::uuid[], ${news.map((one) => one.address)}::text[]))
+      select * from unnest(
+        ${uuidArray(news.map((one) => one.workspaceId))}::uuid[], ${textArray(news.map((one) => one.address))}::text[]))
     order by s.workspace_id, s.address for update`,
     "lock soft bounces",
   );

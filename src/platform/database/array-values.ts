@@ -42,12 +42,21 @@ export function byteaArray(values: readonly Buffer[]): Buffer {
 export function uuidArray(values: readonly (string | null)[]): Buffer {
   const array = begin(OID.uuid, values.length, values.length * UUID_LENGTH);
   let at = HEAD;
+  let last: string | null = null;
+  let lastAt = HEAD;
   for (const value of values) {
     at = array.writeInt32BE(value === null ? NULL_LENGTH : UUID_LENGTH, at);
     if (value === null) continue;
+    if (value === last) {
+      // Nearly every batch is of one workspace.
+      at += array.copy(array, at, lastAt, lastAt + UUID_LENGTH);
+      continue;
+    }
     const digits = value.replaceAll("-", "");
     const written = digits.length === 2 * UUID_LENGTH ? array.write(digits, at, "hex") : 0;
     if (written !== UUID_LENGTH) throw new Error(`"${value}" is no id`);
+    last = value;
+    lastAt = at;
     at += written;
   }
   return array.subarray(0, at);
