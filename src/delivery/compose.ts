@@ -11,6 +11,7 @@ import { type HeaderField, renderHeaders, renderMessage } from "../mail/header.t
 import { readHeaderSection } from "../mail/header-section.ts";
 import { htmlFromText, textFromHtml } from "../mail/html-text.ts";
 import { type Attachment, composeMessage } from "../mail/mime.ts";
+import { joinOctets, type Octets } from "../mail/octets.ts";
 import { encodeBase64 } from "../mail/transfer-encoding.ts";
 import { encodeReturnPath } from "../mail/verp.ts";
 import type { StoredAttachment } from "../messages/store.ts";
@@ -76,9 +77,9 @@ export async function prepare(
 interface Written extends Pick<Composed, "subject" | "smtpUtf8"> {
   /** What is signed. */
   readonly headers: readonly HeaderField[];
-  readonly body: Buffer;
+  readonly body: Octets;
   /** Its relaxed form, where that was made with it. */
-  readonly relaxedBody: string | null;
+  readonly relaxedBody: Octets | null;
   /** The message as it is sent, with further fields in front: joined once, for it is the largest thing made here. */
   readonly behind: (fields: readonly HeaderField[]) => Buffer;
   /** Where it is not that of From's domain. */
@@ -156,9 +157,9 @@ function complete(message: LeasedMessage, raw: Buffer, ours: readonly HeaderFiel
   return {
     subject: message.subject,
     headers: [...ours, ...given],
-    body: raw.subarray(section.bodyStart),
+    body: [raw.subarray(section.bodyStart)],
     relaxedBody: null,
-    behind: (fields) => Buffer.concat([Buffer.from(renderHeaders([...fields, ...ours])), raw]),
+    behind: (fields) => joinOctets([Buffer.from(renderHeaders([...fields, ...ours])), raw]),
     returnPathHost: null,
     smtpUtf8: needsSmtpUtf8(recipientOf(message)) || !isAscii(raw.subarray(0, section.bodyStart)),
   };

@@ -42,6 +42,12 @@ export function relaxedLines(text: string): string {
   return hasSpaceAtLineEnd(single) ? single.replaceAll(" \r\n", "\r\n") : single;
 }
 
+/** A whole text in relaxed form, where a line break follows it. @param text its line breaks are CRLF */
+export function relaxedText(text: string): string {
+  const lines = relaxedLines(text);
+  return lines.endsWith(" ") ? lines.slice(0, -1) : lines;
+}
+
 function relax(text: string): Buffer {
   const trimmed = relaxedLines(text);
   let end = trimmed.endsWith(" ") ? trimmed.length - 1 : trimmed.length;

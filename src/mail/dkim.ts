@@ -11,6 +11,7 @@ import { generateKeyPair, hash, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
 import { relaxedBody, relaxedHeader } from "./dkim-canonical.ts";
 import { encodeValue, type HeaderField } from "./header.ts";
+import { joinOctets, lengthOf, type Octets, writeOctets } from "./octets.ts";
 
 /** Our own opaque mark on every message: complaint reports that hide the recipient still carry it. */
 export const messageTokenHeader = "X-Posthaste-Message";
@@ -21,9 +22,9 @@ export interface DkimSigning {
   /** The fields as they are sent, encoded and folded, in order. */
   readonly headers: readonly HeaderField[];
   /** The body as it is sent, before dot-stuffing. */
-  readonly body: Buffer;
+  readonly body: Octets;
   /** The body in relaxed form, where it was made with it or for another signature. */
-  readonly relaxedBody?: string | null;
+  readonly relaxedBody?: Octets | null;
   /** The d= tag in lower-case A-labels. */
   readonly domain: string;
   readonly selector: string;
@@ -83,7 +84,7 @@ export async function signDkim(signing: DkimSigning): Promise<string> {
     `s=${selector}`,
     `t=${Math.floor(timestamp.getTime() / 1000)}`,
     `h=${signed.names.join(": ")}`,
-    `bh=${hash("sha256", signing.relaxedBody ?? relaxedBody(signing.body), "base64")}`,
+    `bh=${bodyHash(signing)}`,
     "b=",
   ].join("; ");
   // The field signs itself with an empty b= and without a CRLF at the end (section 3.7).
@@ -151,6 +152,20 @@ function signedLines(headers: readonly HeaderField[]): { names: string[]; lines:
   }
   if (!fields.has("from")) throw new Error("A message without a From field cannot be signed.");
   return { names, lines };
+}
+
+function bodyHash({ body, relaxedBody: relaxed }: Pick<DkimSigning, "body" | "relaxedBody">): string {
+  const octets = relaxed ? together(relaxed) : relaxedBody(joinOctets(body));
+  return hash("sha256", octets, "base64");
+}
+
+/** What is hashed at once may lie in the same place each time. */
+let place = Buffer.alloc(65_536);
+
+function together(octets: Octets): Buffer {
+  const length = lengthOf(octets);
+  if (length > place.length) place = Buffer.alloc(length);
+  return place.subarray(0, writeOctets(place, octets));
 }
 
 function rsaSha256(input: Buffer, privateKey: KeyObject): Promise<Buffer> {

@@ -133,7 +133,7 @@ describe("a rendered message", () => {
         ["To", "jörg@example.com"],
         ["Subject", "a\r\n b"],
       ],
-      Buffer.from("body\r\n"),
+      ["bo", Buffer.from("dy\r\n")],
     );
     expect(rendered.toString()).toBe("To: jörg@example.com\r\nSubject: a\r\n b\r\n\r\nbody\r\n");
   });

@@ -6,6 +6,8 @@
  * which the value starts in its first line, that is the length of the field's name plus 2.
  */
 
+import { joinOctets, type Octets } from "./octets.ts";
+
 /** A field as it is sent: the value is encoded and folded, without the CRLF at its end. */
 export type HeaderField = readonly [name: string, value: string];
 
@@ -76,8 +78,8 @@ export function encodeDate(date: Date): string {
  * front of the list. A line break that is not a fold means that a caller let foreign text through unchecked; it
  * throws, because the next line would be the attacker's own field.
  */
-export function renderMessage(headers: readonly HeaderField[], body: Buffer): Buffer {
-  return Buffer.concat([Buffer.from(`${renderHeaders(headers)}\r\n`), body]);
+export function renderMessage(headers: readonly HeaderField[], body: Octets): Buffer {
+  return joinOctets([Buffer.from(`${renderHeaders(headers)}\r\n`), ...body]);
 }
 
 /** The header lines alone, each with its CRLF; throws as renderMessage does. */

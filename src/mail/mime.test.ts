@@ -4,8 +4,10 @@ import fc from "fast-check";
 import PostalMime from "postal-mime";
 import { describe, expect, test } from "vitest";
 import { headerTextFault } from "./address.ts";
+import { relaxedBody } from "./dkim-canonical.ts";
 import { type HeaderField, renderMessage } from "./header.ts";
 import { type Attachment, attachmentFault, composeMessage, type MessageContent } from "./mime.ts";
+import { joinOctets } from "./octets.ts";
 import { encodeBase64 } from "./transfer-encoding.ts";
 
 const plain: MessageContent = {
@@ -181,7 +183,11 @@ describe("the structure", () => {
       () => ids.shift() ?? "",
     );
     expect(new Map(headers).get("Content-Type")).toContain('boundary="=_afree"');
-    expect(body.toString().match(/^--=_afree(--)?$/gm)).toHaveLength(3);
+    expect(
+      joinOctets(body)
+        .toString()
+        .match(/^--=_afree(--)?$/gm),
+    ).toHaveLength(3);
     expect(
       new Set(
         Array.from(
@@ -338,6 +344,22 @@ describe("a composed message", () => {
     .sample(content, { numRuns: 200, seed: 20261121 })
     .map((sample) => ({ ...plain, ...sample }));
   const messages = samples.map(raw);
+
+  test("has the relaxed form of its body with it where no text had to be encoded", () => {
+    const pieces = fc.array(fc.constantFrom(" ", "  ", "\t", "\n", "\r\n", "\r", "a", ".", "\v", "é"), {
+      maxLength: 12,
+    });
+    fc.assert(
+      fc.property(pieces, pieces, (html, text) => {
+        const given = { ...plain, html: html.join(""), text: text.join("") };
+        const { body, relaxedBody: relaxed } = composeMessage(given);
+        const isEncoded = [...html, ...text].includes("é");
+        const expectedForm = isEncoded ? null : relaxedBody(joinOctets(body)).toString("latin1");
+        expect(relaxed && joinOctets(relaxed).toString("latin1")).toBe(expectedForm);
+      }),
+      { numRuns: 2000 },
+    );
+  });
 
   test("has lines of at most 998 octets, and none that stranger's text begins as a field", () => {
     for (const [index, message] of messages.entries()) {

@@ -17,6 +17,7 @@
 
 import { randomUUID } from "node:crypto";
 import { headerTextFault, needsSmtpUtf8 } from "./address.ts";
+import { relaxedText } from "./dkim-canonical.ts";
 import {
   encodeDate,
   encodeMailbox,
@@ -27,7 +28,8 @@ import {
   type Mailbox,
   renderHeaders,
 } from "./header.ts";
-import { encodeTextContent } from "./transfer-encoding.ts";
+import { joinOctets, type Octets } from "./octets.ts";
+import { encodeTextContent, type TransferEncoding } from "./transfer-encoding.ts";
 import type { MailText } from "./woven-text.ts";
 
 export interface Attachment {
@@ -60,20 +62,20 @@ export interface MessageContent {
 export interface ComposedMessage {
   /** All fields, encoded and folded, in the order they are sent. */
   readonly headers: HeaderField[];
-  readonly body: Buffer;
-  /** Its relaxed form (RFC 6376 section 3.4.4), where its texts were woven; null where it has to be made of the body. */
-  readonly relaxedBody: string | null;
+  readonly body: Octets;
+  /** Its relaxed form (RFC 6376 section 3.4.4), where no text had to be encoded; null where it has to be made of the body. */
+  readonly relaxedBody: Octets | null;
   /** Whether a header address is not ASCII, so that the message can travel only over SMTPUTF8. */
   readonly needsSmtpUtf8: boolean;
 }
 
-/** A leaf or a multipart: its own Content-* fields and its content in pieces that are joined once. */
+/** A leaf or a multipart: its own Content-* fields and its content. */
 interface Part {
   readonly headers: readonly HeaderField[];
-  /** Strings are ASCII. */
-  readonly content: readonly (Buffer | string)[];
+  readonly content: Octets;
   /** The content in relaxed form, as long as a line break follows it. */
-  readonly relaxed: string | null;
+  readonly relaxed: Octets | null;
+  readonly isMultipart?: boolean;
 }
 
 const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?: *; *[\w!#$&^.+-]+=(?:[\w!#$&^.+-]+|"[ !#-[\]-~]*"))* *$/;
@@ -103,9 +105,9 @@ export function composeMessage(
       ["MIME-Version", "1.0"],
       ...body.headers,
     ],
-    body: endedByLineBreak(body.content),
+    body: endedByLineBreak(body),
     // A text by itself may end in empty lines, which do not count.
-    relaxedBody: body.content.length > 1 ? body.relaxed : null,
+    relaxedBody: body.isMultipart ? body.relaxed : null,
     needsSmtpUtf8: needsSmtpUtf8(from.address) || needsSmtpUtf8(to.address),
   };
 }
@@ -175,16 +177,18 @@ function bodyOf({ html, text, attachments }: MessageContent, randomId: () => str
 
 function textPart(subtype: "plain" | "html", text: MailText): Part {
   const woven = typeof text === "string" ? null : text.sevenBit();
-  const { encoding, octets } = woven
-    ? ({ encoding: "7bit", octets: woven.wire } as const)
-    : encodeTextContent(String(text));
+  if (woven !== null) return { ...textHeaders(subtype, "7bit"), content: woven.wire, relaxed: woven.relaxed };
+  const { encoding, octets } = encodeTextContent(String(text));
+  const relaxed = typeof octets === "string" ? [relaxedText(octets)] : null;
+  return { ...textHeaders(subtype, encoding), content: [octets], relaxed };
+}
+
+function textHeaders(subtype: "plain" | "html", encoding: TransferEncoding): Pick<Part, "headers"> {
   return {
     headers: [
       ["Content-Type", `text/${subtype}; charset=utf-8`],
       ["Content-Transfer-Encoding", encoding],
     ],
-    content: [octets],
-    relaxed: woven === null ? null : woven.relaxed,
   };
 }
 
@@ -204,31 +208,26 @@ function attachmentPart({ filename, encoded, contentType, disposition, contentId
 function multipart(subtype: string, parts: readonly Part[], boundary: string): Part {
   const [only, ...more] = parts;
   if (only !== undefined && more.length === 0) return only;
-  const content: (Buffer | string)[] = [];
-  let relaxed: string | null = "";
+  const content: (string | Octets)[] = [];
+  const relaxed: (string | Octets)[] = [];
   for (const [at, part] of parts.entries()) {
     const start = `${at === 0 ? "" : "\r\n"}--${boundary}\r\n${renderHeaders(part.headers)}\r\n`;
-    content.push(start, ...part.content);
-    relaxed = relaxed === null || part.relaxed === null ? null : relaxed + start + part.relaxed;
+    content.push(start, part.content);
+    relaxed.push(start, part.relaxed ?? []);
   }
   const end = `\r\n--${boundary}--\r\n`;
-  content.push(end);
   return {
     headers: [["Content-Type", `multipart/${subtype};\r\n boundary="${boundary}"`]],
-    content,
-    relaxed: relaxed && relaxed + end,
+    content: [...content, end],
+    relaxed: parts.every((part) => part.relaxed !== null) ? [...relaxed, end] : null,
+    isMultipart: true,
   };
 }
 
 /** SMTP ends every message with CRLF; a body that has it already is hashed, sent and stored as the same octets. */
-function endedByLineBreak(content: readonly (Buffer | string)[]): Buffer {
-  const last = content.at(-1) ?? "";
-  const isEnded = typeof last === "string" ? last.endsWith("\r\n") : last.subarray(-2).equals(lineBreak);
-  const pieces = isEnded ? content : [...content, lineBreak];
-  if (pieces.every((piece) => typeof piece === "string")) return Buffer.from(pieces.join(""), "latin1");
-  return Buffer.concat(
-    pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece, "latin1") : piece)),
-  );
+function endedByLineBreak({ content, isMultipart }: Part): Octets {
+  const isEnded = isMultipart || joinOctets(content).subarray(-2).equals(lineBreak);
+  return isEnded ? content : [...content, lineBreak];
 }
 
 /**
@@ -237,13 +236,9 @@ function endedByLineBreak(content: readonly (Buffer | string)[]): Buffer {
  * it.
  */
 function unusedBoundary(leaves: readonly (Part | null)[], randomId: () => string): string {
+  const whole = leaves.flatMap((leaf) => (leaf?.content.length === 1 ? leaf.content : []));
   for (;;) {
     const boundary = randomId();
-    if (
-      !leaves.some((leaf) =>
-        leaf?.content.some((octets) => typeof octets !== "string" && octets.includes(boundary)),
-      )
-    )
-      return boundary;
+    if (!whole.some((octets) => octets.includes(boundary))) return boundary;
   }
 }

@@ -13,10 +13,10 @@ function decodeQuotedPrintable(encoded: Buffer): Buffer {
 
 function decode({ encoding, octets }: ReturnType<typeof encodeTextContent>): string {
   if (encoding === "base64") return Buffer.from(octets.toString("latin1"), "base64").toString();
-  return (encoding === "7bit" ? octets : decodeQuotedPrintable(octets)).toString();
+  return (typeof octets === "string" ? octets : decodeQuotedPrintable(octets)).toString();
 }
 
-const longestLine = (octets: Buffer) =>
+const longestLine = (octets: Buffer | string) =>
   Math.max(
     ...octets
       .toString("latin1")

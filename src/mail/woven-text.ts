@@ -4,6 +4,7 @@
  * twenty values four microseconds instead of sixty, and a fifth of the garbage.
  */
 import { relaxedLines } from "./dkim-canonical.ts";
+import type { Octets } from "./octets.ts";
 import { maxLineLength } from "./transfer-encoding.ts";
 
 /** What composing takes: a text of its own, or one that others share. */
@@ -12,16 +13,16 @@ export type MailText = string | WovenText;
 /** A text as a message carries it that needs no encoding. */
 export interface SevenBitText {
   /** ASCII in lines that end in CRLF and fit. */
-  readonly wire: string;
+  readonly wire: Octets;
   /** The same in relaxed form (RFC 6376 section 3.4.4), where a line break follows it. */
-  readonly relaxed: string;
+  readonly relaxed: Octets;
 }
 
 /** A stretch of a text that is sent as it is. */
 interface Stretch {
-  readonly wire: string;
+  readonly wire: Buffer | string;
   /** Its relaxed form without the blanks at its ends, which may be one run with those beside it. */
-  readonly core: string;
+  readonly core: Buffer | string;
   readonly startsBlank: boolean;
   readonly endsBlank: boolean;
   readonly startsWithBreak: boolean;
@@ -84,8 +85,8 @@ export class WovenText {
 
 /** Puts stretches one behind the other; `add` answers false where that is no 7bit text. */
 class Weaver implements SevenBitText {
-  wire = "";
-  relaxed = "";
+  readonly wire: (Buffer | string)[] = [];
+  readonly relaxed: (Buffer | string)[] = [];
   /** Of the line that is being written. */
   #column = 0;
   /** Blanks stand at its end, which count where something follows them in their line. */
@@ -93,22 +94,23 @@ class Weaver implements SevenBitText {
 
   add(stretch: Stretch | null): boolean {
     if (stretch === null) return false;
-    this.wire += stretch.wire;
+    this.wire.push(stretch.wire);
     this.#column += stretch.firstLine;
     if (this.#column > maxLineLength) return false;
     if (stretch.lastLine !== null) this.#column = stretch.lastLine;
     this.#isBlankDue ||= stretch.startsBlank;
-    if (stretch.core === "") return true;
-    if (this.#isBlankDue && !stretch.startsWithBreak) this.relaxed += " ";
-    this.relaxed += stretch.core;
+    if (stretch.core.length === 0) return true;
+    if (this.#isBlankDue && !stretch.startsWithBreak) this.relaxed.push(" ");
+    this.relaxed.push(stretch.core);
     this.#isBlankDue = stretch.endsBlank;
     return true;
   }
 
   /** A value without white space. */
   addWord(value: string): boolean {
-    this.wire += value;
-    this.relaxed += this.#isBlankDue ? ` ${value}` : value;
+    this.wire.push(value);
+    if (this.#isBlankDue) this.relaxed.push(" ");
+    this.relaxed.push(value);
     this.#isBlankDue = false;
     this.#column += value.length;
     return this.#column <= maxLineLength;
@@ -118,16 +120,15 @@ class Weaver implements SevenBitText {
 function stretchesOf(pieces: readonly string[]): readonly Stretch[] | null {
   // A CR could be half of a line break whose other half stands behind a value.
   if (pieces.slice(0, -1).some((piece) => piece.endsWith("\r"))) return null;
-  const stretches = pieces.map((piece) => stretchOf(inSingleOctets(piece.replaceAll(/\r\n?/g, "\n"))));
-  return stretches.every((stretch) => stretch !== null) ? stretches : null;
+  const stretches = pieces.map((piece) => stretchOf(piece.replaceAll(/\r\n?/g, "\n")));
+  return stretches.every((stretch) => stretch !== null) ? stretches.map(encoded) : null;
 }
 
-/**
- * A piece that was cut out of a text with other letters has two octets a character in the engine's memory, and so would
- * everything it is woven into.
- */
-function inSingleOctets(piece: string): string {
-  return ascii.test(piece) ? Buffer.from(piece, "latin1").toString("latin1") : piece;
+/** A stretch that many messages share: copied from now on, and encoded no more. */
+function encoded({ wire, core, ...rest }: Stretch): Stretch {
+  const octets = Buffer.from(wire);
+  // Hardly any line of most texts has blanks to drop.
+  return { ...rest, wire: octets, core: core === wire ? octets : Buffer.from(core) };
 }
 
 /** Null where it cannot be sent as it is. @param text its line breaks are LF alone */
