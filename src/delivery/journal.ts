@@ -20,7 +20,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import type { Conclusion } from "./conclusion.ts";
 
 /** Whose a journal is. */
@@ -106,13 +105,24 @@ export function journalSilence(folder: string, owner: JournalOwner): number {
 
 /** The conclusions of one journal. A line cut short by the kill is left out: its conversation counts as in flight. */
 export async function* readJournal(folder: string, owner: JournalOwner): AsyncGenerator<Conclusion> {
-  for await (const line of createInterface({ input: createReadStream(journalFile(folder, owner)) })) {
+  for await (const line of linesOf(createReadStream(journalFile(folder, owner), "utf8"))) {
     try {
       yield JSON.parse(line, reviveDate) as Conclusion;
     } catch {
       // Not a whole line.
     }
   }
+}
+
+/** By line feeds alone: Node's own reader also ends lines at U+2028, which a gateway may put into its answer. */
+async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
+  let rest = "";
+  for await (const chunk of text) {
+    const lines = (rest + chunk).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  yield rest;
 }
 
 export function removeJournal(folder: string, owner: JournalOwner): void {
@@ -137,5 +147,6 @@ function lineOf({ settlement, outcome, ...rest }: Conclusion): string {
 
 function reviveDate(key: string, value: unknown): unknown {
   const isMoment = key === "time" || key === "dueAt" || key === "nextAttemptAt";
-  return isMoment && typeof value === "number" ? new Date(value) : value;
+  // As text they stand in journals of an earlier version.
+  return isMoment && (typeof value === "number" || typeof value === "string") ? new Date(value) : value;
 }

@@ -40,9 +40,10 @@ export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql 
 }
 
 /**
- * The same for the messages of a campaign, which are a relation with the columns id and domain. They wait in no order, and
- * leave in that one: people who were imported together stand on one page, and when a batch moved the figures of all of
- * them, the page would have no room for their new rows, and every index of people a new entry for each.
+ * The same for a step of a campaign's or an autoresponder's messages, which are a relation with the columns id and
+ * domain. They are shuffled, and sent in that order: people who were imported together stand on one page, and when a
+ * batch moved the figures of all of them, the page would have no room for their new rows, and every index of people a
+ * new entry for each.
  */
 export function enqueueAllSql(
   mail: Sql,

@@ -155,17 +155,16 @@ function signedLines(headers: readonly HeaderField[]): { names: string[]; lines:
 }
 
 function bodyHash({ body, relaxedBody: relaxed }: Pick<DkimSigning, "body" | "relaxedBody">): string {
-  const octets = relaxed ? together(relaxed) : relaxedBody(joinOctets(body));
+  const octets = relaxed ? gathered(relaxed) : relaxedBody(joinOctets(body));
   return hash("sha256", octets, "base64");
 }
 
-/** What is hashed at once may lie in the same place each time. */
-let place = Buffer.alloc(65_536);
+/** Where most bodies are gathered for their hash, which is made before anything else may come here. */
+const hashingPlace = Buffer.alloc(262_144);
 
-function together(octets: Octets): Buffer {
-  const length = lengthOf(octets);
-  if (length > place.length) place = Buffer.alloc(length);
-  return place.subarray(0, writeOctets(place, octets));
+function gathered(octets: Octets): Buffer {
+  if (lengthOf(octets) > hashingPlace.length) return joinOctets(octets);
+  return hashingPlace.subarray(0, writeOctets(hashingPlace, octets));
 }
 
 function rsaSha256(input: Buffer, privateKey: KeyObject): Promise<Buffer> {

@@ -124,9 +124,10 @@ export async function recordOutcomes(
     from moved`,
     "record outcomes",
   );
-  const moved = rows.flatMap(({ place, ...row }): MovedMessage[] => {
+  const moved = rows.map(({ place, ...row }): MovedMessage => {
     const outcome = inOrder[place - 1];
-    return outcome === undefined ? [] : [{ ...outcome, ...row }];
+    if (outcome === undefined) throw new Error(`no outcome has the place ${place}`);
+    return { ...outcome, ...row };
   });
   if (moved.length > 0) await onMoved(tx, moved);
 }

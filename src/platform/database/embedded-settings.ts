@@ -40,7 +40,7 @@ const settings = (): Setting[] => [
   [
     "wal_buffers",
     memory(1 / 64, 16, 64),
-    "its own choice is one log file, which here is 4 MB: whoever writes more at a time would wait for the file",
+    "what is written between two turns of the log's own writer: its own choice is one log file, 4 MB here, and too little",
   ],
   [
     "wal_writer_delay",
