@@ -178,9 +178,9 @@ function bodyOf({ html, text, attachments }: MessageContent, randomId: () => str
 function textPart(subtype: "plain" | "html", text: MailText): Part {
   const woven = typeof text === "string" ? null : text.sevenBit();
   if (woven !== null) return { ...textHeaders(subtype, "7bit"), content: woven.wire, relaxed: woven.relaxed };
-  const { encoding, octets } = encodeTextContent(String(text));
-  const relaxed = typeof octets === "string" ? [relaxedText(octets)] : null;
-  return { ...textHeaders(subtype, encoding), content: [octets], relaxed };
+  const { encoding, content } = encodeTextContent(String(text));
+  const relaxed = typeof content === "string" ? [relaxedText(content)] : null;
+  return { ...textHeaders(subtype, encoding), content: [content], relaxed };
 }
 
 function textHeaders(subtype: "plain" | "html", encoding: TransferEncoding): Pick<Part, "headers"> {

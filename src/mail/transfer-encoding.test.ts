@@ -11,9 +11,9 @@ function decodeQuotedPrintable(encoded: Buffer): Buffer {
   return Buffer.from(text, "latin1");
 }
 
-function decode({ encoding, octets }: ReturnType<typeof encodeTextContent>): string {
-  if (encoding === "base64") return Buffer.from(octets.toString("latin1"), "base64").toString();
-  return (typeof octets === "string" ? octets : decodeQuotedPrintable(octets)).toString();
+function decode({ encoding, content }: ReturnType<typeof encodeTextContent>): string {
+  if (encoding === "base64") return Buffer.from(content.toString("latin1"), "base64").toString();
+  return (typeof content === "string" ? content : decodeQuotedPrintable(content)).toString();
 }
 
 const longestLine = (octets: Buffer | string) =>
@@ -104,8 +104,8 @@ describe("a text", () => {
         const given = pieces.join("");
         const encoded = encodeTextContent(given);
         expect(decode(encoded)).toBe(given.replaceAll(/\r\n?|\n/g, "\r\n"));
-        expect(encoded.octets.toString("latin1")).toMatch(/^(?:[^\r\n\0\u0080-\u00ff]|\r\n)*$/);
-        expect(longestLine(encoded.octets)).toBeLessThanOrEqual(encoded.encoding === "7bit" ? 998 : 76);
+        expect(encoded.content.toString("latin1")).toMatch(/^(?:[^\r\n\0\u0080-\u00ff]|\r\n)*$/);
+        expect(longestLine(encoded.content)).toBeLessThanOrEqual(encoded.encoding === "7bit" ? 998 : 76);
       }),
       { numRuns: 500 },
     );

@@ -8,7 +8,7 @@ export type TransferEncoding = "7bit" | "quoted-printable" | "base64";
 export interface EncodedContent {
   readonly encoding: TransferEncoding;
   /** Lines end in CRLF; none is longer than 998 octets (7bit, which stays a string of ASCII) or 76 (the others). */
-  readonly octets: Buffer | string;
+  readonly content: Buffer | string;
 }
 
 /** RFC 5322 section 2.1.1, without the CRLF. */
@@ -39,10 +39,10 @@ const literal = new Uint8Array(256)
 export function encodeTextContent(text: string): EncodedContent {
   const lines = text.includes("\r") ? text.replaceAll(/\r\n?|\n/g, "\r\n") : text.replaceAll("\n", "\r\n");
   if (Buffer.byteLength(lines) === lines.length && !lines.includes("\0") && linesFit(lines))
-    return { encoding: "7bit", octets: lines };
+    return { encoding: "7bit", content: lines };
   const octets = Buffer.from(lines);
-  if (octets.length * 3 > lines.length * 4) return { encoding: "base64", octets: encodeBase64(octets) };
-  return { encoding: "quoted-printable", octets: encodeQuotedPrintable(octets) };
+  if (octets.length * 3 > lines.length * 4) return { encoding: "base64", content: encodeBase64(octets) };
+  return { encoding: "quoted-printable", content: encodeQuotedPrintable(octets) };
 }
 
 /**

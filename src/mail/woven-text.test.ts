@@ -57,9 +57,9 @@ describe("a woven text", () => {
         const text = new WovenText(form, values);
         const made = text.sevenBit();
         if (made === null) return;
-        const { encoding, octets } = encodeTextContent(text.toString());
+        const { encoding, content } = encodeTextContent(text.toString());
         expect(encoding).toBe("7bit");
-        expect(joinOctets(made.wire).toString("latin1")).toBe(octets);
+        expect(joinOctets(made.wire).toString("latin1")).toBe(content);
         const followed = relaxedBody(joinOctets([...made.wire, "\r\n--"])).toString("latin1");
         expect(joinOctets([...made.relaxed, "\r\n--\r\n"]).toString("latin1")).toBe(followed);
       }),
