@@ -114,6 +114,14 @@ export async function* readJournal(folder: string, owner: JournalOwner): AsyncGe
   }
 }
 
+export function removeJournal(folder: string, owner: JournalOwner): void {
+  rmSync(journalFile(folder, owner), { force: true });
+}
+
+function journalFile(folder: string, { workerId, pid }: JournalOwner): string {
+  return join(folder, `${workerId}.${pid}.jsonl`);
+}
+
 /** By line feeds alone: Node's own reader also ends lines at U+2028, which a gateway may put into its answer. */
 async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = "";
@@ -123,14 +131,6 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
     yield* lines;
   }
   yield rest;
-}
-
-export function removeJournal(folder: string, owner: JournalOwner): void {
-  rmSync(journalFile(folder, owner), { force: true });
-}
-
-function journalFile(folder: string, { workerId, pid }: JournalOwner): string {
-  return join(folder, `${workerId}.${pid}.jsonl`);
 }
 
 /** Moments are written in milliseconds: with a Date in it, to make the line takes three times as long. */

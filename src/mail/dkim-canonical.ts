@@ -49,10 +49,10 @@ export function relaxedText(text: string): string {
 }
 
 function relax(text: string): Buffer {
-  const trimmed = relaxedLines(text);
-  let end = trimmed.endsWith(" ") ? trimmed.length - 1 : trimmed.length;
-  while (trimmed.charCodeAt(end - 1) === lf && trimmed.charCodeAt(end - 2) === cr) end -= 2;
-  return Buffer.from(end > 0 ? `${trimmed.slice(0, end)}\r\n` : "", "latin1");
+  const relaxed = relaxedText(text);
+  let end = relaxed.length;
+  while (relaxed.charCodeAt(end - 1) === lf && relaxed.charCodeAt(end - 2) === cr) end -= 2;
+  return Buffer.from(end > 0 ? `${relaxed.slice(0, end)}\r\n` : "", "latin1");
 }
 
 /** From line break to line break: to look for a space that one follows would stop at every word. */

@@ -79,7 +79,7 @@ export function encodeDate(date: Date): string {
  * throws, because the next line would be the attacker's own field.
  */
 export function renderMessage(headers: readonly HeaderField[], body: Octets): Buffer {
-  return joinOctets([Buffer.from(`${renderHeaders(headers)}\r\n`), ...body]);
+  return joinOctets([Buffer.from(`${renderHeaders(headers)}\r\n`), body]);
 }
 
 /** The header lines alone, each with its CRLF; throws as renderMessage does. */

@@ -176,19 +176,26 @@ function bodyOf({ html, text, attachments }: MessageContent, randomId: () => str
 }
 
 function textPart(subtype: "plain" | "html", text: MailText): Part {
-  const woven = typeof text === "string" ? null : text.sevenBit();
-  if (woven !== null) return { ...textHeaders(subtype, "7bit"), content: woven.wire, relaxed: woven.relaxed };
-  const { encoding, content } = encodeTextContent(String(text));
-  const relaxed = typeof content === "string" ? [relaxedText(content)] : null;
-  return { ...textHeaders(subtype, encoding), content: [content], relaxed };
-}
-
-function textHeaders(subtype: "plain" | "html", encoding: TransferEncoding): Pick<Part, "headers"> {
+  const { encoding, ...rest } = encodedText(text);
   return {
     headers: [
       ["Content-Type", `text/${subtype}; charset=utf-8`],
       ["Content-Transfer-Encoding", encoding],
     ],
+    ...rest,
+  };
+}
+
+function encodedText(
+  text: MailText,
+): Pick<Part, "content" | "relaxed"> & { readonly encoding: TransferEncoding } {
+  const woven = typeof text === "string" ? null : text.sevenBit();
+  if (woven !== null) return { encoding: "7bit", content: woven.wire, relaxed: woven.relaxed };
+  const { encoding, content } = encodeTextContent(String(text));
+  return {
+    encoding,
+    content: [content],
+    relaxed: typeof content === "string" ? [relaxedText(content)] : null,
   };
 }
 
