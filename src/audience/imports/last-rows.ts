@@ -32,7 +32,10 @@ export function createLastRows(): LastRows {
     const at = find();
     const before = table[at] ?? 0;
     table[at] = row + 1;
-    table.set(hash, at + 1);
+    // One by one: TypedArray.set takes longer than all the rest.
+    table[at + 1] = hash[0] ?? 0;
+    table[at + 2] = hash[1] ?? 0;
+    table[at + 3] = hash[2] ?? 0;
     return before;
   };
   const grow = () => {

@@ -56,7 +56,14 @@ export async function readImport(db: Queryable, place: Place, now: Date, signal:
   const replaced = new Map<number, number[]>();
   const batches: Omit<Batch, "replaced">[] = [];
   let [offset, bytes, lines, rows, duplicates] = [0, 0, 0, 0, 0];
+  /** Lines of the piece at hand: to write each by itself would take as long as to make it. */
+  let gathered = "";
+  const write = () => {
+    bytes += people.add(gathered);
+    gathered = "";
+  };
   const endBatch = () => {
+    write();
     if (lines % BATCH_LINES === 0 && bytes === 0) return;
     batches.push({ offset, bytes, lines: lines - batches.length * BATCH_LINES });
     offset += bytes;
@@ -72,7 +79,7 @@ export async function readImport(db: Queryable, place: Place, now: Date, signal:
       places.push(before % BATCH_LINES);
       replaced.set(batch, places);
     }
-    bytes += people.add(stagedLine(lines % BATCH_LINES, nextId(), row.person));
+    gathered += stagedLine(lines % BATCH_LINES, nextId(), row.person);
     lines++;
     if (lines % BATCH_LINES === 0) endBatch();
   };
@@ -93,7 +100,8 @@ export async function readImport(db: Queryable, place: Place, now: Date, signal:
     if (rows > MOST_ROWS) throw tooLong();
     const results = filled.map(({ cells }) => read?.(cells) ?? neverRead());
     await refuseLacking(db, workspaceId, results);
-    for (const [at, row] of filled.entries()) take(row, results[at] ?? neverRead());
+    for (let at = 0; at < filled.length; at++) take(filled[at] ?? neverRead(), results[at] ?? neverRead());
+    write();
     if (people.isFull) await people.flush();
     if (errors.isFull) await errors.flush();
   }

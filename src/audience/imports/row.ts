@@ -3,6 +3,7 @@ import { headerTextFault } from "../../mail/address.ts";
 import { unguardFormula } from "../../platform/csv/formulas.ts";
 import type { CustomField } from "../custom-fields/field.ts";
 import { fieldReader } from "../custom-fields/reader.ts";
+import type { FieldValue } from "../custom-fields/value.ts";
 import { MOST_OCTETS } from "../subscribers/custom-values.ts";
 import { LONGEST_NAME, LONGEST_SOURCE } from "../subscribers/input.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
@@ -29,7 +30,9 @@ export interface Refusal {
   readonly reason: string;
 }
 
-export type ReadRow = { readonly ok: true; readonly person: Person } | ({ readonly ok: false } & Refusal);
+type RefusedRow = { readonly ok: false } & Refusal;
+
+export type ReadRow = { readonly ok: true; readonly person: Person } | RefusedRow;
 
 /** Words in a status column, as others call our four. */
 const statuses = new Map<string, SubscriberStatus>([
@@ -56,11 +59,6 @@ export function rowReader(
   const isNeeded = ({ is_required, default_value }: CustomField) => is_required && default_value === null;
   const needed = new Set(fields.filter(isNeeded).map(({ field_name }) => field_name));
   const absent = [...needed].filter((name) => !given.has(name));
-  const texts = [
-    [columns.first_name, LONGEST_NAME],
-    [columns.last_name, LONGEST_NAME],
-    [columns.source, LONGEST_SOURCE],
-  ] as const;
 
   return (cells) => {
     const address = cellOf(cells, columns.email);
@@ -68,16 +66,12 @@ export function rowReader(
     const read = readAddress(address);
     if (!read.ok) return refused(columns.email, address, read.message);
 
-    const names: (string | null)[] = [];
-    for (const [column, longest] of texts) {
-      const text = column === undefined ? "" : oneLine(cellOf(cells, column));
-      if (column !== undefined && text.length > longest) {
-        return refused(column, text, `is longer than ${longest} characters`);
-      }
-      const fault = column === undefined || isPlain.test(text) ? null : headerTextFault(text);
-      if (column !== undefined && fault !== null) return refused(column, text, fault);
-      names.push(text === "" ? null : text);
-    }
+    const first_name = textIn(cells, columns.first_name, LONGEST_NAME);
+    if (isRefusal(first_name)) return first_name;
+    const last_name = textIn(cells, columns.last_name, LONGEST_NAME);
+    if (isRefusal(last_name)) return last_name;
+    const source = textIn(cells, columns.source, LONGEST_SOURCE);
+    if (isRefusal(source)) return source;
 
     const word = columns.status === undefined ? "" : cellOf(cells, columns.status).toLowerCase();
     const status = word === "" ? null : statuses.get(word);
@@ -96,12 +90,11 @@ export function rowReader(
       if (text.includes("\0")) return refused(column, text, "must not contain NUL characters");
       const reading = read(text);
       if (!reading.ok) return refused(column, text, reading.message);
-      json += `${json === "" ? "" : ","}${key}:${JSON.stringify(reading.value)}`;
+      json += `${json === "" ? "" : ","}${key}:${jsonOf(reading.value)}`;
     }
     if (json.length > MOST_OCTETS / 4 && Buffer.byteLength(json) > MOST_OCTETS) {
       return refused(columns.email, address, `has custom fields of more than ${MOST_OCTETS / 1024} KB`);
     }
-    const [first_name = null, last_name = null, source] = names;
     const person = {
       email: read.email,
       first_name,
@@ -115,6 +108,35 @@ export function rowReader(
   };
 }
 
+/** What stands in a column of names; null is "not said". */
+function textIn(
+  cells: readonly string[],
+  column: Column | undefined,
+  longest: number,
+): string | null | RefusedRow {
+  if (column === undefined) return null;
+  const given = cellOf(cells, column);
+  const isHarmless = isPlain.test(given);
+  const text = isHarmless ? given : oneLine(given);
+  if (text.length > longest) return refused(column, text, `is longer than ${longest} characters`);
+  const fault = isHarmless ? null : headerTextFault(text);
+  if (fault !== null) return refused(column, text, fault);
+  return text === "" ? null : text;
+}
+
+function isRefusal(text: string | null | RefusedRow): text is RefusedRow {
+  return typeof text === "object" && text !== null;
+}
+
+/** As JSON.stringify has it, which takes longer for what most values are. */
+function jsonOf(value: FieldValue): string {
+  if (typeof value === "string") return isVerbatim.test(value) ? `"${value}"` : JSON.stringify(value);
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** Nothing that JSON escapes. */
+const isVerbatim = /^[\x20!#-[\]-\x7e]*$/;
+
 /** Nothing that could break a header line. */
 const isPlain = /^[\x20-\x7e]*$/;
 
@@ -125,9 +147,9 @@ function cellOf(cells: readonly string[], { place }: Column): string {
 
 /** Line breaks and tabs in a name are somebody's Alt+Enter. */
 function oneLine(text: string): string {
-  return isPlain.test(text) ? text : text.replaceAll(/[\t\r\n]+/g, " ");
+  return text.replaceAll(/[\t\r\n]+/g, " ");
 }
 
-function refused({ header }: Column, value: string, reason: string): ReadRow {
+function refused({ header }: Column, value: string, reason: string): RefusedRow {
   return { ok: false, column: header, value, reason };
 }
