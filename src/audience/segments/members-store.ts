@@ -67,6 +67,13 @@ const QUERY_CANCELED = "57014";
 const takeTurn = createWorkspaceTurns(2, 50, "Too many segments are being counted at once");
 
 /**
+ * What the planner reckons for an entry of an index, ten times its default. By that the index on custom fields looked
+ * cheaper than reading the table for a choice of a third of a million people, and took 168 ms, not 134: one process
+ * alone makes the bitmap, and every row is fetched by itself. They are about even at an eighth.
+ */
+const ENTRY_COST = "0.05";
+
+/**
  * Runs what evaluates conditions, which callers may make as costly as they like; no statement may take longer.
  * @throws ApiError BAD_REQUEST when one does
  */
@@ -79,7 +86,9 @@ export async function withDeadline<Result>(
   try {
     return await takeTurn(workspaceId, () =>
       db.transaction(async (tx) => {
-        await tx.run(sql`select set_config('statement_timeout', ${String(mostMs)}, true)`);
+        await tx.run(sql`
+          select set_config('statement_timeout', ${String(mostMs)}, true),
+            set_config('cpu_index_tuple_cost', ${ENTRY_COST}, true)`);
         return work(tx);
       }),
     );
