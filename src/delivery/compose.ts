@@ -16,6 +16,7 @@ import { encodeBase64 } from "../mail/transfer-encoding.ts";
 import { encodeReturnPath } from "../mail/verp.ts";
 import type { StoredAttachment } from "../messages/store.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
+import { createTurns } from "../platform/turns.ts";
 import type { MessageContent } from "./examination.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import type { Transaction } from "./smtp-envelope.ts";
@@ -46,6 +47,12 @@ export interface ComposeOptions {
 /** Gmail's SenderId (Feedback-ID): 5 to 15 characters, the same for the whole stream. */
 const SENDER_ID = "posthaste";
 
+/**
+ * Messages that are being composed and signed at a time: enough for every thread that signs. What more would wait for
+ * theirs with all their texts in memory, where the collector copies them again and again.
+ */
+const takeTurn = createTurns(32);
+
 /** When a message whose sender could not be looked up comes back. */
 const LOOK_UP_AGAIN_SECONDS = 5;
 
@@ -66,7 +73,7 @@ export async function prepare(
     return null;
   }
   try {
-    return await compose(message, identity, marking);
+    return await takeTurn(() => compose(message, identity, marking));
   } catch (error) {
     events.onFault(message, error);
     return null;
