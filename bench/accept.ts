@@ -50,10 +50,10 @@ export async function benchAccept(lab: Lab): Promise<Figure[]> {
     }
     figures.push(figureOf(size, medianBy(pairs, ratioOf)));
   }
-  const { node } = await memoryOf(service.pid);
+  const { each } = await memoryOf(service.pid);
   figures.push({
     what: "memory of the API process after that",
-    measured: `${node.join(" + ")} MiB`,
+    measured: `${each.join(" + ")} MiB`,
     aim: "",
     isMet: null,
   });

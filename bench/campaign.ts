@@ -162,11 +162,8 @@ function watch(service: Program, ask: () => Promise<unknown>) {
   };
   const weighing = async () => {
     while (!over.signal.aborted) {
-      const { node } = await memoryOf(service.pid);
-      memory = Math.max(
-        memory,
-        node.reduce((sum, mib) => sum + mib, 0),
-      );
+      const { together } = await memoryOf(service.pid);
+      memory = Math.max(memory, together);
       await pause(MEMORY_MS);
     }
   };

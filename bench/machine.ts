@@ -1,5 +1,6 @@
 /** What the figures were measured on, and the yardstick of every sender that signs: RSA in OpenSSL. */
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { promisify } from "node:util";
 import sql from "sql-template-tag";
@@ -31,8 +32,15 @@ export async function signaturesPerSecond(seconds: number): Promise<number | nul
   return rate === undefined ? null : Number(rate);
 }
 
-/** MiB that a process and its descendants hold, by what each is. Pages that processes share count for each of them. */
-export async function memoryOf(pid: number): Promise<{ node: number[]; postgres: number }> {
+export interface Memory {
+  /** MiB that each process holds; what it shares with others is in it whole. */
+  readonly each: readonly number[];
+  /** MiB of all of them, in which the pages that they share, the runtime's own code above all, count once. */
+  readonly together: number;
+}
+
+/** Of a process and those of its descendants that are not PostgreSQL. */
+export async function memoryOf(pid: number): Promise<Memory> {
   const { stdout } = await run("ps", ["-e", "-o", "pid=,ppid=,rss=,args="]);
   const processes = stdout.split("\n").flatMap((line) => {
     const [, id, parent, kib, args = ""] = /^ *(\d+) +(\d+) +(\d+) (.*)$/.exec(line) ?? [];
@@ -44,10 +52,23 @@ export async function memoryOf(pid: number): Promise<{ node: number[]; postgres:
     known = family.size;
     for (const { id, parent } of processes) if (family.has(parent)) family.add(id);
   }
-  const ours = processes.filter(({ id }) => family.has(id));
   const isPostgres = (args: string) => args.includes("postgres:") || args.includes("bin/postgres");
+  const ours = processes.filter(({ id, args }) => family.has(id) && !isPostgres(args));
+  const shared = await Promise.all(ours.map(({ id }) => sharedMib(id)));
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const each = ours.map(({ mib }) => mib);
   return {
-    node: ours.filter(({ args }) => !isPostgres(args)).map(({ mib }) => Math.round(mib)),
-    postgres: Math.round(ours.filter(({ args }) => isPostgres(args)).reduce((sum, { mib }) => sum + mib, 0)),
+    each: each.map(Math.round),
+    // The same program in each: what one of them shares the others have as well.
+    together: Math.round(sum(each) - sum(shared) + Math.max(0, ...shared)),
   };
+}
+
+/** MiB that a process has in common with any other; 0 where nobody says (only Linux does), or it has ended. */
+async function sharedMib(id: number): Promise<number> {
+  const rollup = await readFile(`/proc/${id}/smaps_rollup`, "utf8").catch(() => "");
+  const kib = [...rollup.matchAll(/^Shared_(?:Clean|Dirty): +(\d+) kB$/gm)].map(([, digits]) =>
+    Number(digits),
+  );
+  return kib.reduce((total, size) => total + size, 0) / 1024;
 }

@@ -9,7 +9,8 @@ import { type FakeDns, startFakeDns } from "../test/support/fake-dns.ts";
 import type { ProgramSettings } from "../test/support/program.ts";
 import type { Lab } from "./lab.ts";
 
-export const LOOK_MS = 20;
+/** Between two looks at what has come: each costs the receiver, and the queue's the database, a little. */
+export const LOOK_MS = 100;
 const DOMAINS = 10;
 
 export interface Receivers extends AsyncDisposable {

@@ -32,11 +32,11 @@ const RESTART_MS = 1_000;
 const SILENT_MS = 30_000;
 
 /**
- * Of Node.js, for a delivery process: its young objects have all their room from the start, because most messages would
- * outlive a collection in a smaller one; and one thread collects them, where several take more than they save as long as
- * every core is busy.
+ * Of Node.js, for a delivery process: its young objects have all their room from the start (the maximum is the launcher's
+ * or the operator's, and V8 takes no more than that), because most messages outlive a collection in a smaller one; and
+ * one thread collects them, where several take more than they save as long as every core is busy.
  */
-const DELIVERY_OPTIONS = ["--min-semi-space-size=8", "--no-parallel-scavenge"];
+const DELIVERY_OPTIONS = ["--min-semi-space-size=16", "--no-parallel-scavenge"];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

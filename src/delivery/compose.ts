@@ -48,8 +48,8 @@ export interface ComposeOptions {
 const SENDER_ID = "posthaste";
 
 /**
- * Messages that are being composed and signed at a time: enough for every thread that signs. What more would wait for
- * theirs with all their texts in memory, where the collector copies them again and again.
+ * Messages that are being composed and signed at a time: more than one event loop keeps busy. The others would only wait
+ * for a signing thread with all their texts in memory.
  */
 const takeTurn = createTurns(32);
 

@@ -237,6 +237,19 @@ describe("custom fields", () => {
     ]);
   });
 
+  it("and names hold every character as the file has it, but that of a name's line breaks and tabs one blank is left", async () => {
+    const list = await newList();
+    await field(list, { field_name: "motto", field_label: "Motto", field_type: "text" });
+    const mottos = ['say "no"', "C:\\temp\\new", "Übung macht 猫 🐈", "two\nlines\tand a tab", "back\\"];
+    const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`;
+    const rows = mottos.map((motto, at) => `q${at}@cf.example,${quoted("Zoë\n\tLi\\n")},${quoted(motto)}\n`);
+    const job = await importFile(list, `email,first_name,motto\n${rows.join("")}`);
+    expect(countsOf(job)).toEqual({ ...none, created: mottos.length });
+    expect(Object.values(await members(list))).toEqual(
+      mottos.map((motto) => expect.objectContaining({ first_name: "Zoë Li\\n", custom_fields: { motto } })),
+    );
+  });
+
   it("have their defaults only in people who are new", async () => {
     const list = await newList();
     await importFile(list, "Email\nold@df.example\n");

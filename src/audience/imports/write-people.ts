@@ -75,7 +75,7 @@ async function writeLeft(writing: Writing, plan: Plan, left: number[], before: W
       onWritten(sum);
     }
   };
-  const works = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+  const works = await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, left.length) }, work));
   const faults = works.flatMap((ended) => (ended.status === "rejected" ? [ended.reason] : []));
   if (faults.length > 0 && !signal.aborted) {
     throw faults.find((fault) => !(fault instanceof PutBack)) ?? faults[0];

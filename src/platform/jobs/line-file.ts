@@ -12,8 +12,8 @@ export interface LineFile {
 }
 
 const FULL_BYTES = 256 * 1024;
-/** No line takes more: a row of a million characters at three bytes each. */
-const LONGEST_LINE = 4 * 1024 * 1024;
+/** No text takes more: a row of a million characters at three bytes each, or the rows of one piece of a file. */
+const LONGEST_TEXT = 4 * 1024 * 1024;
 
 /** Makes the file, which must not be there yet. */
 export async function createLineFile(path: string): Promise<LineFile> {
@@ -29,7 +29,7 @@ export async function createLineFile(path: string): Promise<LineFile> {
   return {
     add(text) {
       const most = text.length * 3;
-      if (most > LONGEST_LINE) throw new Error("a line is too long to be written");
+      if (most > LONGEST_TEXT) throw new Error("a text is too long to be written");
       if (used + most > buffer.length) {
         const larger = Buffer.allocUnsafe(2 * (used + most));
         buffer.copy(larger, 0, 0, used);
