@@ -50,10 +50,10 @@ export async function benchAccept(lab: Lab): Promise<Figure[]> {
     }
     figures.push(figureOf(size, medianBy(pairs, ratioOf)));
   }
-  const { each } = await memoryOf(service.pid);
+  const memory = await memoryOf(service.pid);
   figures.push({
     what: "memory of the API process after that",
-    measured: `${each.join(" + ")} MiB`,
+    measured: `${memory.join(" + ")} MiB`,
     aim: "",
     isMet: null,
   });

@@ -10,7 +10,7 @@ import { newList } from "../test/support/audience.ts";
 import { type Program, startProgram } from "../test/support/program.ts";
 import { importPeople, personLine } from "./audience-data.ts";
 import { type Lab, senderDomain } from "./lab.ts";
-import { cores, memoryOf, signaturesPerSecond } from "./machine.ts";
+import { cores, memoryTogether, signaturesPerSecond } from "./machine.ts";
 import { hasReceived, isQueueUsed, LOOK_MS, recipientDomain, startReceivers } from "./receivers.ts";
 import { campaignHtml, campaignSubject } from "./render.ts";
 import { type Figure, grouped } from "./table.ts";
@@ -162,8 +162,7 @@ function watch(service: Program, ask: () => Promise<unknown>) {
   };
   const weighing = async () => {
     while (!over.signal.aborted) {
-      const { together } = await memoryOf(service.pid);
-      memory = Math.max(memory, together);
+      memory = Math.max(memory, await memoryTogether(service.pid));
       await pause(MEMORY_MS);
     }
   };

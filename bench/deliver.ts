@@ -42,7 +42,7 @@ export async function benchDeliver(lab: Lab): Promise<Figure[]> {
     const { received, copies } = await mx.count({ reset: true });
     if (received !== MESSAGES || copies.size !== MESSAGES)
       throw new Error(`${received} messages with ${copies.size} ids came of ${MESSAGES}`);
-    const { each: memory } = await memoryOf(service.pid);
+    const memory = await memoryOf(service.pid);
     runs.push({ rate: (MESSAGES - before) / seconds, signatures, memory });
   }
   return figuresOf(medianBy(runs, ({ rate, signatures }) => rate / (signatures ?? 1)));

@@ -183,5 +183,5 @@ async function importFile(
 }
 
 async function memoryNow({ pid }: Program): Promise<number> {
-  return Math.max(...(await memoryOf(pid)).each);
+  return Math.max(...(await memoryOf(pid)));
 }

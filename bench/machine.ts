@@ -32,15 +32,21 @@ export async function signaturesPerSecond(seconds: number): Promise<number | nul
   return rate === undefined ? null : Number(rate);
 }
 
-export interface Memory {
-  /** MiB that each process holds; what it shares with others is in it whole. */
-  readonly each: readonly number[];
-  /** MiB of all of them, in which the pages that they share, the runtime's own code above all, count once. */
-  readonly together: number;
+/** MiB that a process and each of its descendants but PostgreSQL hold; what one shares with others is in it whole. */
+export async function memoryOf(pid: number): Promise<number[]> {
+  const processes = await processesOf(pid);
+  return processes.map(({ mib }) => Math.round(mib));
 }
 
-/** Of a process and those of its descendants that are not PostgreSQL. */
-export async function memoryOf(pid: number): Promise<Memory> {
+/** MiB of the same processes together: pages that they share, the runtime's own code above all, count once. */
+export async function memoryTogether(pid: number): Promise<number> {
+  const processes = await processesOf(pid);
+  const shared = await Promise.all(processes.map(({ id }) => sharedMib(id)));
+  // The same program in each: what one of them shares the others have as well.
+  return Math.round(sum(processes.map(({ mib }) => mib)) - sum(shared) + Math.max(0, ...shared));
+}
+
+async function processesOf(pid: number): Promise<{ readonly id: number; readonly mib: number }[]> {
   const { stdout } = await run("ps", ["-e", "-o", "pid=,ppid=,rss=,args="]);
   const processes = stdout.split("\n").flatMap((line) => {
     const [, id, parent, kib, args = ""] = /^ *(\d+) +(\d+) +(\d+) (.*)$/.exec(line) ?? [];
@@ -53,22 +59,16 @@ export async function memoryOf(pid: number): Promise<Memory> {
     for (const { id, parent } of processes) if (family.has(parent)) family.add(id);
   }
   const isPostgres = (args: string) => args.includes("postgres:") || args.includes("bin/postgres");
-  const ours = processes.filter(({ id, args }) => family.has(id) && !isPostgres(args));
-  const shared = await Promise.all(ours.map(({ id }) => sharedMib(id)));
-  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-  const each = ours.map(({ mib }) => mib);
-  return {
-    each: each.map(Math.round),
-    // The same program in each: what one of them shares the others have as well.
-    together: Math.round(sum(each) - sum(shared) + Math.max(0, ...shared)),
-  };
+  return processes.filter(({ id, args }) => family.has(id) && !isPostgres(args));
 }
 
 /** MiB that a process has in common with any other; 0 where nobody says (only Linux does), or it has ended. */
 async function sharedMib(id: number): Promise<number> {
   const rollup = await readFile(`/proc/${id}/smaps_rollup`, "utf8").catch(() => "");
-  const kib = [...rollup.matchAll(/^Shared_(?:Clean|Dirty): +(\d+) kB$/gm)].map(([, digits]) =>
-    Number(digits),
-  );
-  return kib.reduce((total, size) => total + size, 0) / 1024;
+  const kib = rollup.matchAll(/^Shared_(?:Clean|Dirty): +(\d+) kB$/gm);
+  return sum(Array.from(kib, ([, digits]) => Number(digits))) / 1024;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }

@@ -9,7 +9,7 @@ import { type FakeDns, startFakeDns } from "../test/support/fake-dns.ts";
 import type { ProgramSettings } from "../test/support/program.ts";
 import type { Lab } from "./lab.ts";
 
-/** Between two looks at what has come: each costs the receiver, and the queue's the database, a little. */
+/** Between two looks at what has come, or at the queue: each costs the receiver or the database a little. */
 export const LOOK_MS = 100;
 const DOMAINS = 10;
 

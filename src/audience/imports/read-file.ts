@@ -100,7 +100,9 @@ export async function readImport(db: Queryable, place: Place, now: Date, signal:
     if (rows > MOST_ROWS) throw tooLong();
     const results = filled.map(({ cells }) => read?.(cells) ?? neverRead());
     await refuseLacking(db, workspaceId, results);
-    for (let at = 0; at < filled.length; at++) take(filled[at] ?? neverRead(), results[at] ?? neverRead());
+    filled.forEach((row, at) => {
+      take(row, results[at] ?? neverRead());
+    });
     write();
     if (people.isFull) await people.flush();
     if (errors.isFull) await errors.flush();
