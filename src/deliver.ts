@@ -6,6 +6,7 @@ import { addressOf, judgeRecipients } from "./audience/suppression-lists/judge.t
 import type { FindIdentity } from "./delivery/compose.ts";
 import type { Examine, Finding } from "./delivery/examination.ts";
 import type { LeasedMessage } from "./delivery/lease-store.ts";
+import { PLANS_BY_KEY } from "./delivery/plans.ts";
 import { returnPathKey } from "./delivery/return-path-key.ts";
 import { startDeliveryWorker, type WorkerOptions } from "./delivery/worker.ts";
 import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";
@@ -44,7 +45,8 @@ export type DeliveryReport =
 /** Runs until SIGTERM or the end of the parent. */
 export async function deliver(environment: Readonly<Record<string, string | undefined>>): Promise<void> {
   const config = readConfig(environment);
-  const services = createServices(config, config.DATABASE_URL?.href ?? "", "posthaste delivery");
+  const url = config.DATABASE_URL?.href ?? "";
+  const services = createServices(config, url, "posthaste delivery", PLANS_BY_KEY);
   const { database, clock, log, secrets } = services;
   const stopped = Promise.withResolvers<void>();
   // It comes more than once: from the parent, and from a supervisor that tells every process.

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { type Clock, systemClock } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
-import { createDatabase, type Database } from "./platform/database/pool.ts";
+import { type ConnectionSettings, createDatabase, type Database } from "./platform/database/pool.ts";
 import { createLog, type Log } from "./platform/log.ts";
 import { createSecrets, loadSecretKey, type Secrets } from "./platform/secrets.ts";
 
@@ -14,8 +14,18 @@ export interface Services {
   readonly secrets: Secrets;
 }
 
-/** Makes DATA_DIR and the secret key when they are not there; connects to nothing yet. */
-export function createServices(config: Config, databaseUrl: string, name: string): Services {
+/**
+ * Makes DATA_DIR and the secret key when they are not there; connects to nothing yet.
+ *
+ * @param name what the database's connections are called there
+ * @param settings theirs
+ */
+export function createServices(
+  config: Config,
+  databaseUrl: string,
+  name: string,
+  settings: ConnectionSettings = {},
+): Services {
   const log = createLog(config.LOG_LEVEL);
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
   return {
@@ -25,6 +35,7 @@ export function createServices(config: Config, databaseUrl: string, name: string
     database: createDatabase(databaseUrl, {
       size: config.DATABASE_POOL,
       name,
+      settings,
       onError: (error) => log.warn({ err: error }, "an idle database connection broke"),
     }),
     secrets: createSecrets(loadSecretKey(config.SECRET_KEY, config.DATA_DIR)),

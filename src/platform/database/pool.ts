@@ -16,7 +16,7 @@ export interface Queryable {
   /** All rows. Pass a `name` for a statement of constant text on a hot path: it is parsed and planned once. */
   rows<Row>(statement: Sql, name?: string): Promise<Row[]>;
   /** The first row, if there is one. */
-  row<Row>(statement: Sql): Promise<Row | undefined>;
+  row<Row>(statement: Sql, name?: string): Promise<Row | undefined>;
   /** Runs it and says how many rows it touched. */
   run(statement: Sql): Promise<number>;
 }
@@ -92,7 +92,8 @@ function queryable(client: Pick<pg.PoolClient, "query">): Queryable {
   };
   return {
     rows: async <Row>(statement: Sql, name?: string) => (await query(statement, name)).rows as Row[],
-    row: async <Row>(statement: Sql) => (await query(statement)).rows[0] as Row | undefined,
+    row: async <Row>(statement: Sql, name?: string) =>
+      (await query(statement, name)).rows[0] as Row | undefined,
     run: async (statement) => (await query(statement)).rowCount ?? 0,
   };
 }
@@ -114,6 +115,9 @@ function gaveWay(fault: unknown): boolean {
   return fault instanceof Error && "code" in fault && (fault.code === "40P01" || fault.code === "40001");
 }
 
+/** Values without blanks: they are handed over as words of a command line. */
+export type ConnectionSettings = Readonly<Record<string, string>>;
+
 /** Opens nothing until the first statement. `onError` hears of idle connections that broke; the pool replaces them. */
 export function createDatabase(
   url: string,
@@ -122,16 +126,22 @@ export function createDatabase(
     readonly name: string;
     readonly onError: (error: Error) => void;
     readonly deadlines?: Partial<Deadlines>;
+    /** Settings of PostgreSQL for all its connections, by name. */
+    readonly settings?: ConnectionSettings;
   },
 ): Database {
   const deadlines = { ...DEADLINES, ...options.deadlines };
+  const settings = options.settings ?? {};
   const connection = {
     connectionString: url,
     application_name: options.name,
     connectionTimeoutMillis: deadlines.connectMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEPALIVE_MS,
-    options: SERVER_KEEPALIVE,
+    options: [
+      SERVER_KEEPALIVE,
+      ...Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`),
+    ].join(" "),
   };
   const pool = new pg.Pool({
     ...connection,

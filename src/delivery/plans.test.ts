@@ -1,0 +1,67 @@
+import sql from "sql-template-tag";
+import { afterAll, expect, test } from "vitest";
+import { testDatabase } from "../../test/support/database.ts";
+import { draft, nobodyElse } from "../../test/support/drafts.ts";
+import { recordOutcomes } from "../messages/door.ts";
+import { createDatabase } from "../platform/database/pool.ts";
+import { asWorkspaceId, newId } from "../platform/ids.ts";
+import { insertDrafts } from "../sending/insert-drafts.ts";
+import { conclude } from "./conclusion.ts";
+import { leaseEntries } from "./lease-store.ts";
+import { PLANS_BY_KEY } from "./plans.ts";
+import { settleLeases } from "./settlement-store.ts";
+
+const db = await testDatabase();
+const delivery = createDatabase(db.url, { size: 1, name: "test", onError: () => {}, settings: PLANS_BY_KEY });
+afterAll(() => delivery.close());
+
+const MAILS = 2_000;
+const workspaceId = asWorkspaceId(newId());
+const order = {
+  workerId: newId(),
+  priority: 0,
+  limit: 10,
+  bytes: 1_000_000,
+  seconds: 60,
+  saturated: [],
+} as const;
+const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
+
+/** Leases a batch, delivers it, and says how many messages that were and how many rows of whole tables were read. */
+const deliverBatch = () =>
+  delivery.transaction(async (tx) => {
+    const messages = await leaseEntries(tx, order, []);
+    const conclusions = messages.map((message) =>
+      conclude({ message, result: accepted, mxHost: "mx.example.test" }, new Date(), 0),
+    );
+    await settleLeases(
+      tx,
+      conclusions.map(({ settlement }) => settlement),
+    );
+    await recordOutcomes(
+      tx,
+      conclusions.flatMap(({ outcome }) => outcome ?? []),
+      nobodyElse,
+    );
+    const read = await tx.row<{ rows: number }>(sql`
+      select sum(seq_tup_read)::integer as rows from pg_stat_xact_user_tables
+      where relname like 'message%' or relname = 'delivery_queue'`);
+    return { messages: messages.length, rows: read?.rows };
+  });
+
+test("a delivery process that began with an empty queue looks at no table from end to end when it has filled", async () => {
+  await db.run(sql`insert into workspaces (id, name, created_at) values (${workspaceId}, 'Test', now())`);
+  const mail = () => Array.from({ length: 10 }, (_, at) => draft(workspaceId, `reader${at}@example.test`));
+  await insertDrafts(db, mail());
+  expect(await deliverBatch()).toMatchObject({ messages: 10 });
+  for (let waiting = 0; waiting < MAILS; waiting += 10) await insertDrafts(db, mail());
+  expect(await deliverBatch()).toEqual({ messages: 10, rows: 0 });
+});
+
+test("and plans a statement once, not each time", async () => {
+  for (let times = 0; times < 6; times++) await deliverBatch();
+  expect(
+    await delivery.rows(sql`
+      select name, custom_plans as "plannedAnew" from pg_prepared_statements order by name`),
+  ).toEqual(["lease messages", "record outcomes", "settle leases"].map((name) => ({ name, plannedAnew: 0 })));
+});
