@@ -5,8 +5,9 @@
 import { performance } from "node:perf_hooks";
 import sql from "sql-template-tag";
 import { leaseMessages } from "../src/delivery/leases.ts";
+import { PLANS_BY_KEY } from "../src/delivery/plans.ts";
 import { releaseLeasesOf } from "../src/delivery/settlement-store.ts";
-import type { Database } from "../src/platform/database/pool.ts";
+import { createDatabase, type Database } from "../src/platform/database/pool.ts";
 import { newId } from "../src/platform/ids.ts";
 import { startProgram } from "../test/support/program.ts";
 import { type Lab, senderDomain } from "./lab.ts";
@@ -29,12 +30,19 @@ const FULL_DOMAIN = recipientDomain(0);
 export async function benchQueue(lab: Lab): Promise<Figure[]> {
   await using receivers = await startReceivers(lab);
   const { database } = lab;
+  const delivery = createDatabase(lab.databaseUrl, {
+    size: 1,
+    name: "benchmark",
+    onError: () => {},
+    settings: PLANS_BY_KEY,
+  });
   await fill(lab, 0, SHORT);
-  await leaseCost(database, BATCH, []);
-  const short = await leaseCost(database, BATCH, []);
+  await leaseCost(delivery, BATCH, []);
+  const short = await leaseCost(delivery, BATCH, []);
   await fill(lab, SHORT, LONG);
-  const long = await leaseCost(database, BATCH, []);
-  const full = await leaseCost(database, BATCH, [FULL_DOMAIN]);
+  const long = await leaseCost(delivery, BATCH, []);
+  const full = await leaseCost(delivery, BATCH, [FULL_DOMAIN]);
+  await delivery.close();
   const from = performance.now();
   let restart: number;
   {
