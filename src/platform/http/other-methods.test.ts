@@ -29,6 +29,8 @@ test.each([
   ["PUT", "/verify-sender/x", "GET, HEAD, POST"],
   ["TRACE", "/healthz", "GET, HEAD"],
   ["TRACE", "/u/x", "GET, HEAD, POST"],
+  ["PROPFIND", "/healthz", "GET, HEAD"],
+  ["QUERY", "/u/x", "GET, HEAD, POST"],
 ])("%s %s is 405, says which methods the page takes, and has no envelope", async (method, path, methods) => {
   const [status, allow, body] = await ask(method, path);
   expect([status, allow]).toEqual([405, methods]);
@@ -39,6 +41,9 @@ test.each([
   ["TRACE", "/api-keys", "GET, HEAD, POST"],
   ["TRACE", "/suppression-lists/x/import", "POST"],
   ["GET", "/suppression-lists/x/import", "POST"],
+  ["PROPFIND", "/api-keys", "GET, HEAD, POST"],
+  ["QUERY", "/api-keys", "GET, HEAD, POST"],
+  ["M-SEARCH", "/api-keys/x", "DELETE, GET, HEAD, PUT"],
 ])("%s %s of the API is 405 in the envelope, to whoever has a key", async (method, path, methods) => {
   const [status, allow, body] = await ask(method, `/api/v1${path}`, { "X-API-Key": service.key });
   expect([status, allow]).toEqual([405, methods]);
@@ -47,10 +52,14 @@ test.each([
 });
 
 test("what hides from a caller hides its methods, too", async () => {
-  const [status, allow] = await ask("POST", "/inbox", { "X-Forwarded-For": "203.0.113.9" });
-  expect([status, allow]).toEqual([404, undefined]);
+  for (const method of ["POST", "PROPFIND"]) {
+    const [status, allow] = await ask(method, "/inbox", { "X-Forwarded-For": "203.0.113.9" });
+    expect([status, allow]).toEqual([404, undefined]);
+  }
 });
 
 test("a path that is not there has no methods", async () => {
-  for (const path of ["/", "/nowhere", "/docs/x"]) expect((await ask("POST", path))[0]).toBe(404);
+  for (const path of ["/", "/nowhere", "/docs/x"]) {
+    for (const method of ["POST", "PROPFIND", "QUERY"]) expect((await ask(method, path))[0]).toBe(404);
+  }
 });

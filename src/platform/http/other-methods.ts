@@ -1,4 +1,5 @@
 /** 405 with `Allow` (RFC 9110 section 15.5.6) on every path that has a route, for the methods it has none for. */
+import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
 import { ApiError } from "../errors.ts";
 import { html, sendPage } from "./page.ts";
@@ -13,6 +14,9 @@ const methods = [
   "OPTIONS",
   "TRACE",
 ] as const satisfies HTTPMethods[];
+const known: ReadonlySet<string> = new Set(methods);
+/** No path takes it, so every path refuses it. */
+const UNTAKEN = "TRACE" satisfies HTTPMethods;
 
 /** Routes of one path: what they take, and the scope of the first, whose hooks come before a refusal. */
 interface Taken {
@@ -27,6 +31,7 @@ interface Taken {
  * @param apiPrefix below it a refusal is in the contract's envelope, elsewhere a page
  */
 export function watchMethods(server: FastifyInstance, apiPrefix: string): () => void {
+  refuseUnroutable(server);
   const taken = new Map<string, Taken>();
   server.addHook("onRoute", function note({ url, routePath, method }) {
     const entry = taken.get(url) ?? { scope: this, path: routePath, used: new Set() };
@@ -46,6 +51,16 @@ export function watchMethods(server: FastifyInstance, apiPrefix: string): () => 
       scope.route({ method, url: path, onRequest: refuse, handler: refuse });
     }
   };
+}
+
+/**
+ * Methods that Node.js reads and nobody here routes (PROPFIND, QUERY) are refused as one that is: routes for all of them
+ * would take 7 MB in each process.
+ */
+function refuseUnroutable({ server }: FastifyInstance): void {
+  server.prependListener("request", (request: IncomingMessage) => {
+    if (!known.has(request.method ?? "")) request.method = UNTAKEN;
+  });
 }
 
 function sendWrongMethod(reply: FastifyReply, allow: string): FastifyReply {
