@@ -29,6 +29,7 @@ import { createEngagementReactions, onUnsubscribed } from "./reactions.ts";
 import { createAcceptor } from "./sending/accept.ts";
 import { findContentToSend, findSentMail } from "./sending/autoresponders/mail-store.ts";
 import { createMailAgain } from "./sending/campaigns/mail/mail-again.ts";
+import { createMailImages } from "./sending/campaigns/mail/mail-images.ts";
 import { receiptKey } from "./sending/sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sending/sms/receipt-page.ts";
 import type { Services } from "./services.ts";
@@ -130,6 +131,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         recorder,
         onUnsubscribed,
         renderMail: createRenderMail(database),
+        findImage: createMailImages(database),
       });
       if (smsGateway?.kind === "http") {
         registerSmsReceipts(pages, {

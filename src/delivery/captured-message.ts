@@ -3,6 +3,7 @@
  * message that cannot be read still has its source.
  */
 import PostalMime, { type Email } from "postal-mime";
+import { isImage, replaceContentIds } from "../mail/content-ids.ts";
 
 /** We nest four parts at most; a few more cost nothing, thousands would. */
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 0 };
@@ -46,8 +47,6 @@ function describe({ headers, text, html, attachments }: Email): CapturedMessage 
   };
 }
 
-/** Images that may stand in a page as data; a scalable one cannot run scripts inside <img>. */
-const imageType = /^image\/[\w.+-]+$/;
 /** Characters of image data in one page: an image may be shown thousands of times. */
 const MOST_IMAGE_DATA = 64 * 1024 * 1024;
 
@@ -58,27 +57,17 @@ const MOST_IMAGE_DATA = 64 * 1024 * 1024;
 export function htmlForFrame({ html, attachments }: CapturedMessage): string {
   const images = new Map(
     attachments.flatMap(({ content_id, content_type, content }) =>
-      content_id !== null && imageType.test(content_type)
+      content_id !== null && isImage(content_type)
         ? [[content_id, `data:${content_type};base64,${content.toString("base64")}`]]
         : [],
     ),
   );
   let room = MOST_IMAGE_DATA;
-  return (html ?? "")
-    .replace(/^\s*(?:<!doctype[^>]*>)?/i, (start) => `${start}<base target="_blank">`)
-    .replace(/\bcid:([^\s"'()<>]+)/gi, (reference, id: string) => {
-      const data = images.get(decoded(id));
-      if (data === undefined || data.length > room) return reference;
-      room -= data.length;
-      return data;
-    });
-}
-
-/** RFC 2392 section 2: a Content-ID is percent-encoded where a URL needs it. */
-function decoded(id: string): string {
-  try {
-    return decodeURIComponent(id);
-  } catch {
-    return id;
-  }
+  const page = (html ?? "").replace(/^\s*(?:<!doctype[^>]*>)?/i, (start) => `${start}<base target="_blank">`);
+  return replaceContentIds(page, (id) => {
+    const data = images.get(id);
+    if (data === undefined || data.length > room) return undefined;
+    room -= data.length;
+    return data;
+  });
 }

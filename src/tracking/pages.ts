@@ -7,7 +7,7 @@
  * whether a person pressed the button or a mail program did (one-click, RFC 8058).
  */
 import type { KeyObject } from "node:crypto";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Engagement } from "../messages/engagement.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
@@ -40,6 +40,13 @@ const FORM_BYTES = 4_096;
 
 const uncached = { "Cache-Control": "no-store, max-age=0", "X-Robots-Tag": "noindex" };
 
+/** A picture by itself is a document, too, and a scalable one can hold scripts. */
+const imageHeaders = {
+  ...uncached,
+  "Content-Security-Policy": "sandbox; default-src 'none'; style-src 'unsafe-inline'",
+  "X-Content-Type-Options": "nosniff",
+};
+
 /** What somebody else wrote: no script, no form, no frame; a link opens a tab that is free of this. */
 const foreignHeaders = {
   ...uncached,
@@ -59,12 +66,23 @@ const foreignHeaders = {
 };
 
 /**
- * The mail once more, as its recipient got it but for its links. Null when what it was made of is not there any more.
+ * The mail once more, as its recipient got it but for its links, and for its own pictures, which are at the address of the
+ * page with `/<content id>` behind it. Null when what it was made of is not there any more.
  */
 export type RenderMail = (
   mail: TrackedMail,
   links: MailLinks,
 ) => Promise<{ readonly html: string | null; readonly text: string | null } | null>;
+
+/** A picture that a mail brings with it. */
+export interface MailImage {
+  /** image/… */
+  readonly type: string;
+  readonly content: Buffer;
+}
+
+/** Null when the mail has none of that content id, or is not there any more. */
+export type FindImage = (mail: TrackedMail, contentId: string) => Promise<MailImage | null>;
 
 export interface TrackingDeps {
   readonly db: Database;
@@ -73,6 +91,7 @@ export interface TrackingDeps {
   readonly recorder: Recorder;
   readonly onUnsubscribed: OnUnsubscribed;
   readonly renderMail: RenderMail;
+  readonly findImage: FindImage;
 }
 
 type Token = { Params: { "*": string } };
@@ -128,7 +147,10 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     });
 
     pages.get<Token>(`${paths.view}*`, async ({ params }, reply) => {
-      const mail = mailOf(params["*"], "view");
+      const [token = "", ...contentId] = params["*"].split("/");
+      const mail = mailOf(token, "view");
+      if (mail && contentId.length > 0)
+        return sendImage(reply, await deps.findImage(mail, contentId.join("/")));
       const content = mail && (await deps.renderMail(mail, plainLinks(mail)));
       if (!content) return sendInvalid(reply);
       if (content.html === null) {
@@ -177,6 +199,11 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     });
     return personal === null ? null : linkTarget(personal);
   };
+}
+
+function sendImage(reply: FastifyReply, image: MailImage | null): FastifyReply {
+  if (image === null) return sendInvalid(reply);
+  return reply.headers(imageHeaders).type(image.type).send(image.content);
 }
 
 /** An address without a token. A wildcard stands for something: by itself it would leave the bare path to nobody. */

@@ -24,6 +24,55 @@ test("is the person's own, in a sandbox, and nothing of it is tracked", async ()
   await expect.poll(() => countersOf(campaignId)).toEqual(none);
 });
 
+const gif = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
+const part = (content_id: string, content_type: string, content = gif) => ({
+  filename: "part",
+  content: content.toString("base64"),
+  content_type,
+  disposition: "inline" as const,
+  content_id,
+});
+
+test("shows the pictures that the mail brings with it, from beside the page", async () => {
+  const { links, campaignId } = await oneMail({
+    html: '<img src="cid:a/b%2520@acme"><img src="cid:drawing">',
+    attachments: [part("a/b%20@acme", "image/gif"), part("drawing", "image/svg+xml", Buffer.from("<svg/>"))],
+  });
+  const answer = await visit(links.view);
+  expect(answer.headers.get("content-security-policy")).toMatch(/img-src https: http:/);
+  const sources = [...(await answer.text()).matchAll(/<img src="([^"]*)"/g)].map(([, source = ""]) => source);
+  const pictures = await Promise.all(sources.map((source) => visit(new URL(source, links.view).href)));
+  expect(pictures.map(({ status, headers }) => [status, headers.get("content-type")])).toEqual([
+    [200, "image/gif"],
+    [200, "image/svg+xml"],
+  ]);
+  for (const { headers } of pictures) {
+    expect(headers.get("content-security-policy")).toMatch(/^sandbox; default-src 'none'/);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+  }
+  const [first] = await Promise.all(pictures.map((picture) => picture.bytes()));
+  expect(gif.equals(first ?? Buffer.alloc(0))).toBe(true);
+  await expect.poll(() => countersOf(campaignId)).toEqual(none);
+});
+
+test("gives out nothing but its own pictures", async () => {
+  const { links } = await oneMail({
+    html,
+    attachments: [part("page", "text/html"), part("logo", "image/gif")],
+  });
+  const other = await oneMail({ html });
+  const forged = `${links.view.slice(0, -1)}${links.view.endsWith("A") ? "Q" : "A"}`;
+  expect((await visit(`${links.view}/logo`)).status).toBe(200);
+  for (const address of [
+    `${links.view}/page`,
+    `${links.view}/x`,
+    `${other.links.view}/logo`,
+    `${forged}/logo`,
+  ]) {
+    expect((await visit(address)).status).toBe(404);
+  }
+});
+
 test("of a mail that is text is a page of it, escaped", async () => {
   const { links } = await oneMail({ text: "Dear {{ email }}\n<script>" });
   const page = await (await visit(links.view)).text();

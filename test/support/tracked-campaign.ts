@@ -2,6 +2,7 @@
 import sql from "sql-template-tag";
 import { recordOutcomes } from "../../src/messages/door.ts";
 import { unclassified } from "../../src/messages/outcome.ts";
+import type { StoredAttachment } from "../../src/messages/store.ts";
 import type { Database } from "../../src/platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
 import { createSecrets } from "../../src/platform/secrets.ts";
@@ -39,6 +40,7 @@ export async function sentCampaign(
     readonly urls?: readonly string[];
     readonly html?: string;
     readonly text?: string;
+    readonly attachments?: readonly StoredAttachment[];
     readonly deliveredAt: Date;
     readonly isDelivered?: boolean;
     readonly isToList?: boolean;
@@ -57,9 +59,10 @@ export async function sentCampaign(
   const audience = options.isToList === false ? null : listId;
   await database.run(sql`
     insert into campaigns (workspace_id, id, name, subject, from_email, message_type, recipient_type, use_custom_headers,
-      html_content, text_content, tracks_opens, tracks_clicks, status, audience_list_id, created_at, updated_at)
+      html_content, text_content, attachments, tracks_opens, tracks_clicks, status, audience_list_id, created_at, updated_at)
     values (${workspaceId}, ${campaignId}, 'Spring', 'Hello', 'news@sender.test', 'email', 'mailing_list', false,
-      ${options.html ?? null}, ${options.text ?? null}, true, true, 'sent', ${audience}, ${time}, ${time})`);
+      ${options.html ?? null}, ${options.text ?? null},
+      ${options.attachments === undefined ? null : JSON.stringify(options.attachments)}, true, true, 'sent', ${audience}, ${time}, ${time})`);
   await database.run(sql`
     insert into campaign_counters (workspace_id, campaign_id) values (${workspaceId}, ${campaignId})`);
   await database.run(sql`

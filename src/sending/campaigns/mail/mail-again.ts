@@ -2,6 +2,7 @@
  * A campaign's or an autoresponder's mail once more, for the browser and for links whose target is a matter of the recipient: of the same
  * content and the person's values as they are now.
  */
+import { replaceContentIds } from "../../../mail/content-ids.ts";
 import type { Database } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { Answers } from "../../../platform/remember.ts";
@@ -54,6 +55,13 @@ export function createMailAgain(db: Database, sentMails = ofCampaigns) {
     const { campaign, content } = found;
     const list = { list_name: campaign.mailing_list_name, campaign_name: campaign.name };
     const mail = renderContent(content, { ...person, ...list, custom_fields: custom_fields ?? {} }, links);
-    return mail.ok ? { html: mail.html, text: mail.text } : null;
+    if (!mail.ok) return null;
+    const html = mail.html && campaign.has_attachments ? withImages(mail.html, links.view) : mail.html;
+    return { html, text: mail.text };
   };
+}
+
+/** Pictures that the mail brought with it lie beside its page. */
+function withImages(html: string, view: string): string {
+  return replaceContentIds(html, (id) => `${view}/${encodeURIComponent(id)}`);
 }
