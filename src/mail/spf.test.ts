@@ -67,8 +67,22 @@ describe("verified", () => {
   test("what is wrong behind the required include is told and does not matter", async () => {
     const result = await check("v=spf1 include:spf.platform.test include:gone.test -all");
     expect(result).toMatchObject({ status: "verified", lookups: 2, voidLookups: 1 });
-    expect(result.message).toContain("gone.test, which the record refers to, has no SPF record");
+    expect(result.message).toContain("gone.test, which the record refers to, has no SPF record: take it out");
   });
+
+  test.each(["include:", "redirect="])(
+    "%s of a platform record that is missing says who has to act",
+    async (term) => {
+      const { status, message } = await check({
+        "customer.test": { TXT: [`v=spf1 ${term}spf.platform.test`] },
+        "spf.platform.test": "nxdomain",
+      });
+      expect(status).toBe("verified");
+      expect(message).toContain(
+        "spf.platform.test, which the record refers to, has no SPF record: until the operator",
+      );
+    },
+  );
 
   test("a platform record that is missing or cannot be looked up is not held against the domain", async () => {
     const customer = { TXT: ["v=spf1 include:spf.platform.test -all"] };

@@ -153,7 +153,12 @@ async function enter(
   if (note(walk, answer, target, ours || required)) return;
   const texts = answer.outcome === "found" ? answer.records.filter(isSpfRecord) : [];
   const [text] = texts;
-  if (text === undefined) return obstruct(walk, `${target}, which the record refers to, has no SPF record.`);
+  if (text === undefined) {
+    const cure = required
+      ? "until the operator of this service publishes it, receivers take your record for broken"
+      : "take it out, because receivers stop there with an error";
+    return obstruct(walk, `${target}, which the record refers to, has no SPF record: ${cure}.`);
+  }
   const record = texts.length === 1 ? parseSpfRecord(text) : { faulty: "more than one record" };
   if ("faulty" in record) return obstruct(walk, `The SPF record of ${target} is invalid (${record.faulty}).`);
   await follow(walk, record, [...path, target], passes, ours || required);
