@@ -25,7 +25,7 @@ export async function openCsv(path: string): Promise<CsvFile> {
   const { delimiter, hasHint } = detectLayout(sample);
 
   async function* batches() {
-    const reader = createRecordReader(delimiter);
+    const reader = createRecordReader(delimiter, LONGEST_ROW);
     const decoder = new TextDecoder(encoding);
     let hint = hasHint;
     const withoutHint = (rows: CsvRow[]) => {

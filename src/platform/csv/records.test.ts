@@ -5,7 +5,7 @@ import { createRecordReader } from "./records.ts";
 
 /** All rows of a text that comes in pieces of these lengths, and the line of a row that never ends. */
 function read(text: string, delimiter: string, lengths: readonly number[] = []) {
-  const reader = createRecordReader(delimiter);
+  const reader = createRecordReader(delimiter, 1_000_000);
   const rows = [];
   let at = 0;
   for (const length of lengths) {
@@ -53,6 +53,19 @@ test("rows and lines are the same in whatever pieces the text comes", () => {
     }),
     { numRuns: 10_000 },
   );
+});
+
+test("a long row is not gone through again for each of its hundred pieces", () => {
+  const row = "x,".repeat(400_000);
+  const lengths = Array.from({ length: 100 }, () => row.length / 100);
+  const cpuMs = (pieces: readonly number[]) => {
+    const before = process.cpuUsage();
+    expect(read(row, ",", pieces).rows).toHaveLength(1);
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  };
+  const least = (pieces: readonly number[]) => Math.min(...[1, 2, 3].map(() => cpuMs(pieces)));
+  expect(least(lengths)).toBeLessThan(10 * least([row.length]));
 });
 
 test("blanks round a quoted cell are not part of it", () => {

@@ -16,21 +16,26 @@ export interface CsvRow {
 }
 
 export interface RecordReader {
-  /** The rows that end in this piece of the text, blank lines left out. */
+  /** The rows that are known to have ended in the text so far, blank lines left out; behind a long one they come later. */
   push(text: string): CsvRow[];
-  /** The row that the text ends in, if it ends in one. */
+  /** What is left, with the row that the text ends in, if it ends in one. */
   end(): CsvRow[];
   /** Line on which the row begins that has not ended; undefined when it waits for nothing but more rows. */
   readonly openLine: number | undefined;
-  /** Characters of that row so far. */
+  /** Characters of that row that were looked at. */
   readonly openLength: number;
 }
 
-/** Reads the text from its beginning; `delimiter` is one character. */
-export function createRecordReader(delimiter: string): RecordReader {
+/**
+ * Reads the text from its beginning; `delimiter` is one character.
+ * @param longest characters of a row beyond which the caller will not read on
+ */
+export function createRecordReader(delimiter: string, longest: number): RecordReader {
   /** The row that has not ended, and its line. */
   let rest = "";
   let line = 1;
+  /** What has come since, and was not looked at. */
+  let unread = "";
 
   const read = (text: string, isLast: boolean): CsvRow[] => {
     const rows: CsvRow[] = [];
@@ -59,9 +64,20 @@ export function createRecordReader(delimiter: string): RecordReader {
     return rows;
   };
 
+  /** A row is gone through from its beginning each time: only when there is twice as much of it, not for every piece. */
+  const isWorthReading = () => unread.length >= rest.length || rest.length + unread.length > longest;
+  const readOn = (isLast: boolean) => {
+    const text = rest + unread;
+    unread = "";
+    return read(text, isLast);
+  };
+
   return {
-    push: (text) => read(rest + text, false),
-    end: () => read(rest, true),
+    push(text) {
+      unread += text;
+      return isWorthReading() ? readOn(false) : [];
+    },
+    end: () => readOn(true),
     get openLine() {
       return rest === "" ? undefined : line;
     },
