@@ -1,0 +1,74 @@
+/** The calls in README.md and docs/ are calls of the API: there, by that method, with bodies of the right shape. */
+import { readdir, readFile } from "node:fs/promises";
+import { describe, expect, test } from "vitest";
+import { endpointsForDocs } from "../src/app.ts";
+import { bodyReader } from "../src/platform/http/validate.ts";
+import { newId } from "../src/platform/ids.ts";
+
+const root = new URL("../", import.meta.url);
+/** Where README.md starts the service: what is copied from a page reaches it. */
+const api = "http://127.0.0.1:8080/api/v1";
+const endpoints = endpointsForDocs();
+
+interface Call {
+  readonly page: string;
+  readonly method: string;
+  readonly url: string;
+  readonly body: string | undefined;
+}
+
+/** The words of each command, as a shell parts them; a variable stands for some id. */
+function commandsOf(script: string): string[][] {
+  const commands: string[][] = [[]];
+  const id = newId();
+  const word = /((?:'[^']*'|"(?:\\.|[^"\\])*"|\\\n|\\.|[^\s'"\\|])+)|(\n|\|)/g;
+  for (const [, text, end] of script.replaceAll(/(^|\s)#.*/g, "$1").matchAll(word)) {
+    if (end !== undefined) commands.push([]);
+    else if (text !== undefined && text !== "\\\n")
+      commands.at(-1)?.push(unquoted(text).replaceAll(/\$\w+/g, id));
+  }
+  return commands;
+}
+
+function unquoted(word: string): string {
+  return word.replaceAll(
+    /'([^']*)'|"((?:\\.|[^"\\])*)"|\\\n/g,
+    (_whole, plain?: string, quoted?: string) => plain ?? quoted?.replaceAll(/\\(.)/g, "$1") ?? "",
+  );
+}
+
+function callsOf(page: string, text: string): Call[] {
+  const scripts = Array.from(text.matchAll(/^ *```sh\n(.*?)^ *```/gms), ([, script = ""]) => script);
+  return scripts.flatMap(commandsOf).flatMap((words) => {
+    const url = words.find((one) => one.includes("/api/v1/"));
+    if (words[0] !== "curl" || url === undefined) return [];
+    const behind = (option: string) =>
+      words.includes(option) ? words[words.indexOf(option) + 1] : undefined;
+    const body = behind("-d");
+    const method = behind("-X") ?? (body !== undefined || words.includes("-F") ? "POST" : "GET");
+    return [{ page, method, url, body }];
+  });
+}
+
+const pages = ["README.md", ...(await readdir(new URL("docs", root))).map((name) => `docs/${name}`)];
+const calls: Call[] = [];
+for (const page of pages.filter((name) => name.endsWith(".md"))) {
+  calls.push(...callsOf(page, await readFile(new URL(page, root), "utf8")));
+}
+
+test("the examples are found", () => {
+  expect(calls.length).toBeGreaterThan(40);
+});
+
+describe("an example", () => {
+  test.each(calls)("of $page: $method $url", ({ method, url, body }) => {
+    expect(url.startsWith(`${api}/`)).toBe(true);
+    const path = url.slice(api.length).replace(/\?.*/, "");
+    const found = endpoints.find(
+      (one) =>
+        one.method === method && new RegExp(`^${one.path.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path),
+    );
+    expect(found?.path).toBeDefined();
+    if (body !== undefined && found?.body !== undefined) bodyReader(found.body)(JSON.parse(body));
+  });
+});
