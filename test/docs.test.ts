@@ -2,6 +2,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { endpointsForDocs } from "../src/app.ts";
+import { BODY_LIMIT } from "../src/platform/http/endpoint.ts";
 import { bodyReader } from "../src/platform/http/validate.ts";
 import { newId } from "../src/platform/ids.ts";
 
@@ -70,5 +71,14 @@ describe("an example", () => {
     );
     expect(found?.path).toBeDefined();
     if (body !== undefined && found?.body !== undefined) bodyReader(found.body)(JSON.parse(body));
+  });
+});
+
+describe("docs/api.md tells how large a body may be", () => {
+  const large = endpoints.filter(({ bodyLimit = BODY_LIMIT }) => bodyLimit > BODY_LIMIT);
+  test.each(large)("of $method $path", async ({ method, path, bodyLimit = 0 }) => {
+    const rows = (await readFile(new URL("docs/api.md", root), "utf8")).split("\n");
+    const row = rows.find((one) => one.startsWith("|") && one.includes(`\`${method} ${path}\``));
+    expect(row).toContain(` ${bodyLimit / 1024 ** 2} MB |`);
   });
 });
