@@ -36,6 +36,7 @@ export const names = [
   "x",
   "🙂k",
   "ǅ",
+  "\u212ai",
 ];
 const localParts = ["ann", "an_n", "50%off", "ö", "bob", "marie.ann", "x+tag"];
 export const domains = ["gmail.com", "mail.example.com", "example.com", "xn--bcher-kva.de", "example.co.uk"];
@@ -51,6 +52,7 @@ export const cities = [
   "a\\b",
   "München",
   "\n",
+  "\u212aİel ",
 ];
 /** In Santiago 6 September 2026 begins at one, which is 04:00 in UTC. */
 export const days = [

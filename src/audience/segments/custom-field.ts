@@ -10,7 +10,8 @@ import { jsonText } from "./json-text.ts";
 import { customNumbers, numberKind } from "./number-kind.ts";
 import type { Candidate } from "./rule.ts";
 import type { FieldDefinition, Scope } from "./scope.ts";
-import { folded, foldText, textKind } from "./text-kind.ts";
+import { foldText, textKind } from "./text-kind.ts";
+import { textInJson } from "./text-source.ts";
 
 /** Of the name and its definition. */
 type MakeField = (name: string, definition?: FieldDefinition) => Field;
@@ -20,7 +21,7 @@ const looks = { reads: ["person"], effort: 5 } as const;
 const asItIs = (scope: Scope) => scope;
 
 const text: MakeField = (name) => {
-  const source = { folded: folded(sql`(s.custom_fields ->> ${name}::text)`), mayBePadded: true };
+  const source = textInJson(sql`(s.custom_fields ->> ${name}::text)`);
   const held = (candidate: Candidate) => {
     const value = storedValue(candidate, name);
     return value === undefined || value === null ? undefined : foldText(jsonText(value));

@@ -12,7 +12,8 @@ import { mailingListKind, segmentKind } from "./reference-kinds.ts";
 import type { Candidate, Place } from "./rule.ts";
 import type { Scope } from "./scope.ts";
 import { statusKind } from "./status-kind.ts";
-import { foldCase, folded, foldText, type TextSource, textKind } from "./text-kind.ts";
+import { foldCase, foldText, textKind } from "./text-kind.ts";
+import { foldedText, textInColumn } from "./text-source.ts";
 
 const asItIs = (scope: Scope) => scope;
 const candidate = (one: Candidate) => one;
@@ -56,7 +57,7 @@ export const builtInFields: ReadonlyMap<string, Field> = new Map(
 
 /** Text that is stored in lower case, as `normal` makes it. */
 function address(column: Sql, read: (person: Person) => string, normal: (text: string) => string): Field {
-  const source: TextSource = { folded: column, mayBePadded: false };
+  const source = foldedText(column);
   const location = {
     reads: ["person"] as const,
     effort: 1,
@@ -67,7 +68,7 @@ function address(column: Sql, read: (person: Person) => string, normal: (text: s
 }
 
 function name(column: Sql, read: (person: Person) => string | null): Field {
-  const source: TextSource = { folded: folded(column), mayBePadded: false };
+  const source = textInColumn(column);
   const held = ({ person }: Candidate) => {
     const text = read(person);
     return text === null ? undefined : foldCase(text);

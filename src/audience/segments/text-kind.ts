@@ -1,14 +1,8 @@
 /** Text is compared trimmed, and without regard to case. */
-import sql, { join, type Sql } from "sql-template-tag";
+import sql, { join, raw, type Sql } from "sql-template-tag";
 import { kind, type Moment, not, type Operator, type Question } from "./operator.ts";
 import { readText, readTexts } from "./rule-value.ts";
-
-export interface TextSource {
-  /** In lower case, as foldCase makes it. */
-  readonly folded: Sql;
-  /** Whether blanks may stand around it: what the service reads itself is stored trimmed. */
-  readonly mayBePadded: boolean;
-}
+import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-source.ts";
 
 export interface TextSetting extends Moment {
   /** The form in which the field's values are held and asked for. */
@@ -17,10 +11,6 @@ export interface TextSetting extends Moment {
 
 type TextQuestion = Question<string, TextSource>;
 type TextOperator = Operator<string, TextSource, TextSetting>;
-
-/** What String.trim takes away (ECMAScript WhiteSpace and LineTerminator). */
-const BLANKS =
-  "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff";
 
 /** Lower case letter by letter, as PostgreSQL has it; JavaScript alone would make two letters of İ, and look around Σ. */
 export function foldCase(text: string): string {
@@ -37,11 +27,6 @@ export function foldText(text: string): string {
   return foldCase(text).trim();
 }
 
-/** The same in SQL, but for blanks around it. */
-export function folded(text: Sql): Sql {
-  return sql`lower(${text} collate case_folding)`;
-}
-
 const one = (question: (wanted: string) => TextQuestion): TextOperator => ({
   read: (value, { normal }) => readText(value, normal, question),
 });
@@ -50,18 +35,34 @@ const many = (question: (wanted: readonly string[]) => TextQuestion): TextOperat
   read: (value, { normal }) => readTexts(value, normal, question),
 });
 
+/** Without the blanks that may stand around it; that takes three times as long as all else of a question. */
+function trimmed(side: "btrim" | "ltrim" | "rtrim", { folded, form }: TextSource): Sql {
+  return form === "json" ? sql`${raw(side)}(${folded}, ${BLANKS})` : folded;
+}
+
+function holdsPart({ folded }: TextSource, part: string): Sql {
+  return sql`${folded} like ${`%${escapeLike(part)}%`}`;
+}
+
+/** Small, capital, and with a capital in front of each word. */
+function usualSpellings(wanted: string): string[] {
+  const titled = wanted.replaceAll(/(^|\s)\S/gu, (start) => start.toUpperCase());
+  return [wanted, titled, wanted.toUpperCase()].filter((spelling) => foldText(spelling) === wanted);
+}
+
 const equals = one((wanted) => ({
-  // Trimming costs more than a look whether it is worth it.
-  sql: ({ folded, mayBePadded }) =>
-    mayBePadded
-      ? sql`${folded} like ${`%${escapeLike(wanted)}%`} and btrim(${folded}, ${BLANKS}) = ${wanted}`
-      : sql`${folded} = ${wanted}`,
+  sql: (source) => {
+    const { stored, folded, form } = source;
+    if (form !== "json") return ifBegun(source, [wanted], sql`${folded} = ${wanted}`);
+    const isUsual = sql`${stored} = any(${usualSpellings(wanted)}::text[])`;
+    const isOther = sql`${holdsPart(source, wanted)} and ${trimmed("btrim", source)} = ${wanted}`;
+    return ifBegun(source, [wanted], sql`${isUsual} or ${isOther}`);
+  },
   holds: (held) => held === wanted,
 }));
 
 const isOneOf = many((wanted) => ({
-  sql: ({ folded, mayBePadded }) =>
-    sql`${mayBePadded ? sql`btrim(${folded}, ${BLANKS})` : folded} = any(${wanted}::text[])`,
+  sql: (source) => ifBegun(source, wanted, sql`${trimmed("btrim", source)} = any(${wanted}::text[])`),
   holds: (held) => wanted.includes(held),
 }));
 
@@ -74,12 +75,12 @@ export const textKind = kind<string, TextSource, TextSetting>("a text", {
   equals,
   not_equals: not(equals),
   contains: one((wanted) => ({
-    sql: ({ folded }) => sql`${folded} like ${`%${escapeLike(wanted)}%`}`,
+    sql: (source) => ifHeld(source, wanted, holdsPart(source, wanted)),
     holds: (held) => held.includes(wanted),
   })),
   starts_with: one((wanted) => ({
-    sql: ({ folded, mayBePadded }) =>
-      sql`${mayBePadded ? sql`ltrim(${folded}, ${BLANKS})` : folded} like ${`${escapeLike(wanted)}%`}`,
+    sql: (source) =>
+      ifBegun(source, [wanted], sql`${trimmed("ltrim", source)} like ${`${escapeLike(wanted)}%`}`),
     holds: (held) => held.startsWith(wanted),
   })),
   ends_with: one((wanted) => ({
@@ -97,19 +98,19 @@ export const textKind = kind<string, TextSource, TextSetting>("a text", {
 const MOST_PATTERNS = 10;
 
 /** Of many, those of one length are looked up together: among a thousand as quickly as among ten. */
-function endsWithAny({ folded, mayBePadded }: TextSource, ends: readonly string[]): Sql {
-  const text = mayBePadded ? sql`rtrim(${folded}, ${BLANKS})` : folded;
+function endsWithAny(source: TextSource, ends: readonly string[]): Sql {
+  const text = trimmed("rtrim", source);
   const branches =
     ends.length <= MOST_PATTERNS
-      ? ends.map((end) => sql`${text} like ${`%${escapeLike(end)}`}`)
+      ? ends.map((end) => {
+          const isEnd = sql`${text} like ${`%${escapeLike(end)}`}`;
+          return source.form === "json"
+            ? sql`(${holdsPart(source, end)} and ${isEnd})`
+            : ifHeld(source, end, isEnd);
+        })
       : Array.from(
           Map.groupBy(ends, (end) => Array.from(end).length),
           ([length, some]) => sql`right(${text}, ${length}) = any(${some}::text[])`,
         );
   return join(branches, " or ");
-}
-
-/** The text itself, in a pattern. */
-function escapeLike(text: string): string {
-  return text.replaceAll(/[\\%_]/g, "\\$&");
 }
