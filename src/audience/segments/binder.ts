@@ -5,6 +5,7 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import { findWorkspace } from "../../workspace/workspaces/store.ts";
 import { bind, type OnFault } from "./bind.ts";
 import { type Conditions, eachCondition } from "./conditions.ts";
+import { listSparse } from "./members-store.ts";
 import { readReference } from "./reference-kinds.ts";
 import type { Segmentation } from "./rule.ts";
 import type { FieldDefinition, Scope } from "./scope.ts";
@@ -34,7 +35,9 @@ export async function openBinder(
   const listIds = new Set([...targets, ...stored].map((target) => target.mailing_list_id));
   const definitions = await listDefinitions(db, workspaceId, [...listIds]);
   const timeZone = (await findWorkspace(db, workspaceId))?.timezone ?? "UTC";
-  return createBinder({ now, timeZone, stored, definitions });
+  const lists = targets.map((target) => target.mailing_list_id);
+  const sparseLists = await listSparse(db, workspaceId, [...new Set(lists)]);
+  return createBinder({ now, timeZone, stored, definitions, sparseLists });
 }
 
 /** What rules of a field refer to, each with its path; an id that is named twice is there twice. */
@@ -54,9 +57,11 @@ interface Known {
   readonly stored: readonly StoredConditions[];
   /** A later one of the same name wins on its list. */
   readonly definitions: readonly (FieldDefinition & { readonly mailing_list_id: string | null })[];
+  /** Of the targets' lists. */
+  readonly sparseLists: ReadonlySet<string>;
 }
 
-export function createBinder({ now, timeZone, stored, definitions }: Known): Binder {
+export function createBinder({ now, timeZone, stored, definitions, sparseLists }: Known): Binder {
   const segments = new Map(stored.map((segment) => [segment.id, segment]));
   const bound = new Map<string, Segmentation>();
 
@@ -94,7 +99,11 @@ export function createBinder({ now, timeZone, stored, definitions }: Known): Bin
     { mailing_list_id: mailingListId, conditions }: Target,
     depth: number,
     onFault: OnFault,
-  ) => ({ mailingListId, conditions: bind(conditions, scopeOf(mailingListId, depth), onFault) });
+  ) => ({
+    mailingListId,
+    isSparse: sparseLists.has(mailingListId),
+    conditions: bind(conditions, scopeOf(mailingListId, depth), onFault),
+  });
 
   return {
     bind: (target, onFault = () => {}) => bindOn(target, 0, onFault),

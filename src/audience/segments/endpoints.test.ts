@@ -1,10 +1,16 @@
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
-import { all, segmentService } from "../../../test/support/segments.ts";
+import { all, rule, segmentService } from "../../../test/support/segments.ts";
 import { newId } from "../../platform/ids.ts";
 import { renewCounts } from "./counts.ts";
 
 const { service, database, clock, lists, segmentsOf, saved, get, fill } = await segmentService();
+
+interface Counted {
+  readonly name: string;
+  readonly subscriber_count: number;
+  readonly counted_at: string;
+}
 
 describe("a segment", () => {
   test("is answered as it is read, with how many are in it", async () => {
@@ -110,6 +116,27 @@ describe("lists of segments", () => {
 });
 
 describe("counts", () => {
+  test("of a page are of this moment but for the one that cannot be counted", async () => {
+    const made = [];
+    for (const name of ["1", "2", "3"]) {
+      clock.advance(1_000);
+      made.push(await saved({ name, conditions: all(["email", "contains", "@x.example"]) }));
+    }
+    // More values than a statement can hold.
+    const rules = Array.from({ length: 61_000 }, (_, at) => rule(["email", "equals", `${at}@x.example`]));
+    const endless = JSON.stringify({ logic: "or", rules });
+    await database.run(sql`update segments set conditions = ${endless} where id = ${made[1].id}`);
+    await fill(["a@x.example"]);
+    clock.advance(1_000);
+    const { segments } = await get(`${segmentsOf()}?limit=10`);
+    const now = clock.now().toISOString();
+    expect(segments.map((one: Counted) => [one.name, one.subscriber_count, one.counted_at])).toEqual([
+      ["3", 1, now],
+      ["2", 0, made[1].counted_at],
+      ["1", 1, now],
+    ]);
+  });
+
   test("of active segments are renewed when they have grown old", async () => {
     const conditions = all(["email_domain", "equals", "x.example"]);
     const { id } = await saved({ conditions, is_active: true });

@@ -42,6 +42,8 @@ export interface RuleGroup {
 /** The members of a list who meet conditions. */
 export interface Segmentation {
   readonly mailingListId: string;
+  /** Whether the list has few members among all people of the installation (members-store.ts). */
+  readonly isSparse: boolean;
   readonly conditions: RuleGroup;
 }
 
