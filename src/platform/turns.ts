@@ -1,14 +1,20 @@
 /**
  * Turns at what is scarce, such as the connections of the database: so many at once, the others in the order they came.
  */
-import { overloaded } from "./errors.ts";
+import { ApiError } from "./errors.ts";
 import type { WorkspaceId } from "./ids.ts";
 
 /** Runs the work when its turn comes. */
 export type TakeTurn = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
+/** How long somebody waits, in milliseconds, and what they are told when it is too long. */
+interface Patience {
+  readonly mostMs: number;
+  readonly refusal: () => Error;
+}
+
 interface Line {
-  readonly take: TakeTurn;
+  take<Result>(work: () => Promise<Result>, patience?: Patience): Promise<Result>;
   /** How many wait. */
   length(): number;
   /** Whether nobody has a turn. */
@@ -17,46 +23,71 @@ interface Line {
 
 function openLine(atOnce: number): Line {
   let running = 0;
-  const waiting: (() => void)[] = [];
+  const waiting = new Set<() => void>();
+  const wait = (patience?: Patience) =>
+    new Promise<void>((resolve, reject) => {
+      const come = () => {
+        waiting.delete(come);
+        clearTimeout(timer);
+        resolve();
+      };
+      const leave = ({ refusal }: Patience) => {
+        waiting.delete(come);
+        reject(refusal());
+      };
+      const timer = patience && setTimeout(leave, patience.mostMs, patience);
+      waiting.add(come);
+    });
   return {
-    async take(work) {
+    async take(work, patience) {
       if (running < atOnce) running++;
-      else await new Promise<void>((resolve) => waiting.push(resolve));
+      else await wait(patience);
       try {
         return await work();
       } finally {
-        const next = waiting.shift();
+        const [next] = waiting;
         // Whoever is next takes the place over; nobody comes in between.
         if (next === undefined) running--;
         else next();
       }
     },
-    length: () => waiting.length,
+    length: () => waiting.size,
     isIdle: () => running === 0,
   };
 }
 
 /** One line for everybody. */
 export function createTurns(atOnce: number): TakeTurn {
-  return openLine(atOnce).take;
+  const line = openLine(atOnce);
+  return (work) => line.take(work);
 }
+
+interface LineBounds {
+  readonly atOnce: number;
+  readonly mostWaiting: number;
+  readonly mostWaitMs: number;
+}
+
+/** When a line is too long it needs some seconds to become shorter. */
+const RETRY_AFTER_S = 5;
 
 /**
  * A line for each workspace: one that asks for much waits for itself.
- * @param tooMany what whoever comes when so many wait already is told, by an ApiError (503)
+ * @param tooMany what whoever finds the line full, or waits too long, is told, by an ApiError RATE_LIMIT_EXCEEDED
  */
 export function createWorkspaceTurns(
-  atOnce: number,
-  mostWaiting: number,
+  { atOnce, mostWaiting, mostWaitMs }: LineBounds,
   tooMany: string,
 ): <Result>(workspaceId: WorkspaceId, work: () => Promise<Result>) => Promise<Result> {
   const lines = new Map<WorkspaceId, Line>();
+  const headers = { "Retry-After": String(RETRY_AFTER_S) };
+  const refusal = () => new ApiError("RATE_LIMIT_EXCEEDED", tooMany, { headers });
   return async (workspaceId, work) => {
     const line = lines.get(workspaceId) ?? openLine(atOnce);
-    if (line.length() >= mostWaiting) throw overloaded(tooMany);
+    if (line.length() >= mostWaiting) throw refusal();
     lines.set(workspaceId, line);
     try {
-      return await line.take(work);
+      return await line.take(work, { mostMs: mostWaitMs, refusal });
     } finally {
       if (line.isIdle()) lines.delete(workspaceId);
     }

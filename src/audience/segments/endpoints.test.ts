@@ -3,8 +3,10 @@ import { describe, expect, test } from "vitest";
 import { all, rule, segmentService } from "../../../test/support/segments.ts";
 import { newId } from "../../platform/ids.ts";
 import { renewCounts } from "./counts.ts";
+import { withDeadline } from "./members-store.ts";
 
-const { service, database, clock, lists, segmentsOf, saved, get, fill } = await segmentService();
+const { service, database, workspaceId, clock, lists, segmentsOf, preview, saved, count, get, fill } =
+  await segmentService();
 
 interface Counted {
   readonly name: string;
@@ -112,6 +114,34 @@ describe("lists of segments", () => {
   test.each(["nonsense", newId()])("of a list that is not there (%s) are refused", async (id) => {
     const answer = await service.call("GET", `/segments?list_id=${id}`);
     expect([answer.status, answer.body.details[0].field]).toEqual([400, "list_id"]);
+  });
+});
+
+describe("questions of one workspace", () => {
+  const conditions = all(["email", "contains", "ann"]);
+
+  test("wait for their turn in the bursts that the rate limit allows", async () => {
+    await fill(["ann@one.example"]);
+    const answers = await Promise.all(Array.from({ length: 200 }, () => count(conditions)));
+    expect(new Set(answers)).toEqual(new Set([1]));
+  });
+
+  test("are refused with what to do when the line is too long, and those of another are not", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const line = Array.from({ length: 402 }, () => withDeadline(database, workspaceId, 5_000, () => promise));
+    const answer = await preview(conditions);
+    const other = await service.newWorkspace();
+    const { body } = await service.call("POST", "/mailing-lists", { name: "News" }, { key: other.key });
+    const path = `${segmentsOf(body.data.id)}/preview`;
+    const elsewhere = await service.call("POST", path, { conditions }, { key: other.key });
+    resolve();
+    await Promise.all(line);
+    expect([answer.status, answer.body]).toEqual([
+      429,
+      { success: false, code: "RATE_LIMIT_EXCEEDED", error: expect.stringContaining("ask fewer at a time") },
+    ]);
+    expect(answer.headers.get("retry-after")).toBe("5");
+    expect(elsewhere.status).toBe(200);
   });
 });
 

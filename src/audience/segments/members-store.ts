@@ -72,8 +72,11 @@ function all(parts: readonly Predicate[]): Sql {
 const MOST_VALUES = 60_000;
 const QUERY_CANCELED = "57014";
 
-/** The other connections of the pool are for others. */
-const takeTurn = createWorkspaceTurns(2, 50, "Too many segments are being counted at once");
+/** The other connections of the pool are for others. The line is as long as two bursts of requests (contract, section 8). */
+const takeTurn = createWorkspaceTurns(
+  { atOnce: 2, mostWaiting: 400, mostWaitMs: 10_000 },
+  "Too many questions about segments of this workspace wait for their turn: ask fewer at a time",
+);
 
 /**
  * What the planner reckons for an entry of an index, ten times its default. By that the index on custom fields looked
@@ -83,24 +86,32 @@ const takeTurn = createWorkspaceTurns(2, 50, "Too many segments are being counte
 const ENTRY_COST = "0.05";
 
 /**
- * Runs what evaluates conditions, which callers may make as costly as they like; no statement may take longer.
- * @throws ApiError BAD_REQUEST when one does
+ * Runs what evaluates conditions, which callers may make as costly as they like: when the workspace has its turn, and no
+ * statement for longer than this.
+ * @throws ApiError BAD_REQUEST when one takes longer, RATE_LIMIT_EXCEEDED when too many wait
  */
-export async function withDeadline<Result>(
+export function withDeadline<Result>(
   db: Database,
   workspaceId: WorkspaceId,
   mostMs: number,
   work: (tx: Queryable) => Promise<Result>,
 ): Promise<Result> {
+  return takeTurn(workspaceId, () => withTimeLimit(db, mostMs, work));
+}
+
+/** The same for what has no conditions of a caller's: it waits for nobody's turn. @throws ApiError BAD_REQUEST */
+export async function withTimeLimit<Result>(
+  db: Database,
+  mostMs: number,
+  work: (tx: Queryable) => Promise<Result>,
+): Promise<Result> {
   try {
-    return await takeTurn(workspaceId, () =>
-      db.transaction(async (tx) => {
-        await tx.run(sql`
-          select set_config('statement_timeout', ${String(mostMs)}, true),
-            set_config('cpu_index_tuple_cost', ${ENTRY_COST}, true)`);
-        return work(tx);
-      }),
-    );
+    return await db.transaction(async (tx) => {
+      await tx.run(sql`
+        select set_config('statement_timeout', ${String(mostMs)}, true),
+          set_config('cpu_index_tuple_cost', ${ENTRY_COST}, true)`);
+      return work(tx);
+    });
   } catch (fault) {
     if (fault instanceof Error && "code" in fault && fault.code === QUERY_CANCELED) throw tooCostly();
     throw fault;

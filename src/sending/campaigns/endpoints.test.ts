@@ -5,6 +5,7 @@ import { addPeople, newList } from "../../../test/support/audience.ts";
 import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 import { recordTransport } from "../../../test/support/transport-recorder.ts";
+import { withDeadline } from "../../audience/segments/members-store.ts";
 import { prepare } from "../../delivery/compose.ts";
 import { leaseMessages } from "../../delivery/leases.ts";
 import { newId } from "../../platform/ids.ts";
@@ -256,6 +257,17 @@ describe("sending", () => {
       const answer = await act(await create({ ...complete(), mailing_list_id: lone, ...change }), "send");
       expect([answer.status, answer.body.code]).toEqual([400, "BAD_REQUEST"]);
     }
+  });
+
+  test("to a list does not wait for those who ask about segments", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const questions = [1, 2].map(() => withDeadline(database, workspaceId, 5_000, () => promise));
+    const id = await create();
+    expect(await read(id)).toMatchObject({ total_recipients: 2 });
+    expect((await act(id, "send")).status).toBe(200);
+    resolve();
+    await Promise.all(questions);
+    await act(id, "cancel");
   });
 
   test("reaches exactly those whom preview and members of a segment name", async () => {

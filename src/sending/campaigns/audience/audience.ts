@@ -4,7 +4,7 @@ import { listMailingLists } from "../../../audience/mailing-lists/store.ts";
 import { referencesIn } from "../../../audience/segments/binder.ts";
 import { type Conditions, eachCondition } from "../../../audience/segments/conditions.ts";
 import { membersOf, membersOfEach } from "../../../audience/segments/members-of.ts";
-import { countIn, withDeadline } from "../../../audience/segments/members-store.ts";
+import { countIn, withDeadline, withTimeLimit } from "../../../audience/segments/members-store.ts";
 import { findSegment, listConditionsOf } from "../../../audience/segments/store.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError } from "../../../platform/errors.ts";
@@ -103,6 +103,19 @@ function nameStatus(conditions: Conditions): boolean {
 const isWithin = ({ after, to }: Stretch) =>
   sql`s.id > ${after} ${to === undefined ? empty : sql`and s.id <= ${to}`}`;
 
+/** Runs what looks at an audience: conditions wait for the workspace's turn, a plain list does not. */
+export function lookAt<Result>(
+  db: Database,
+  workspaceId: WorkspaceId,
+  { recipient_type }: AudienceOf,
+  mostMs: number,
+  look: (tx: Queryable) => Promise<Result>,
+): Promise<Result> {
+  return recipient_type === "mailing_list"
+    ? withTimeLimit(db, mostMs, look)
+    : withDeadline(db, workspaceId, mostMs, look);
+}
+
 /**
  * As many as there are now with the status for mail; 0 while nobody is named, or when it takes too long to say. Suppression
  * is looked at when they are written to.
@@ -114,7 +127,7 @@ export async function estimateAudience(
   now: Date,
 ): Promise<number> {
   try {
-    return await withDeadline(db, workspaceId, MOST_ESTIMATE_MS, async (tx) => {
+    return await lookAt(db, workspaceId, campaign, MOST_ESTIMATE_MS, async (tx) => {
       const audience = await findAudience(tx, workspaceId, campaign, now);
       if (audience === undefined) return 0;
       const { people, terms } = audience;

@@ -3,13 +3,12 @@
  * list may have gone since, the domain may have lost its verification.
  */
 import { findMailingList } from "../../../audience/mailing-lists/store.ts";
-import { withDeadline } from "../../../audience/segments/members-store.ts";
 import { maySendAs } from "../../../identity/may-send-as.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError, type FieldFault, invalid } from "../../../platform/errors.ts";
 import type { Caller } from "../../../platform/http/endpoint.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
-import { findAudience } from "../audience/audience.ts";
+import { findAudience, lookAt } from "../audience/audience.ts";
 import { mayReachAnybody } from "../audience/recipients-store.ts";
 import type { Campaign } from "../campaign.ts";
 import { requireCompiled } from "../content/campaign-content.ts";
@@ -32,7 +31,7 @@ export interface SendChecks {
 /**
  * Gives what the content has to warn of.
  * @throws ApiError VALIDATION_ERROR, BAD_REQUEST without recipients, EMAIL_NOT_VERIFIED, PLAN_LIMIT_REACHED or
- * INSUFFICIENT_BALANCE
+ * INSUFFICIENT_BALANCE, RATE_LIMIT_EXCEEDED
  */
 export async function checkSendable(
   { db, hasSmsGateway, requireAllowance }: SendChecks,
@@ -63,7 +62,7 @@ export async function checkSendable(
   );
   const { people, terms } = audience;
   const look = (tx: Queryable) => mayReachAnybody(tx, workspaceId, people, { ...terms, most: MOST_LOOKS });
-  if (!(await withDeadline(db, workspaceId, MOST_LOOK_MS, look))) {
+  if (!(await lookAt(db, workspaceId, campaign, MOST_LOOK_MS, look))) {
     throw new ApiError(
       "BAD_REQUEST",
       "The campaign has no recipients: nobody of its audience is active and not suppressed",
