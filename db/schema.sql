@@ -362,6 +362,8 @@ create table campaigns (
   revision integer default 1 not null,
   audience_list_id uuid,
   mailing_list_name text,
+  default_from_name text,
+  default_reply_to text,
   segment_name text,
   tracks_opens boolean,
   tracks_clicks boolean,

@@ -39,9 +39,12 @@ create table campaigns (
     check (status in ('draft', 'scheduled', 'sending', 'sent', 'paused', 'cancelled')),
   -- Rises with every change of a draft: it is sent as it was checked, or not at all.
   revision integer not null default 1,
-  -- What dispatch found: the list whose members are written to, the names of list and segment, and whether is tracked.
+  -- What dispatch found: the list whose members are written to, the names of list and segment, the list's sender name and
+  -- reply-to, which hold where the campaign has none, and whether is tracked.
   audience_list_id uuid,
   mailing_list_name text,
+  default_from_name text,
+  default_reply_to text,
   segment_name text,
   tracks_opens boolean,
   tracks_clicks boolean,

@@ -11,10 +11,12 @@ const settings = {
   name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
   description: Type.String({ maxLength: 2_000 }),
   from_name: nullable(
-    Type.String({ maxLength: LONGEST_NAME, description: "Default sender of campaigns to the list." }),
+    Type.String({ maxLength: LONGEST_NAME, description: "Of mail to the list that names none." }),
   ),
-  from_email: nullable(Type.String({ description: "Checked when a campaign uses it." })),
-  reply_to_email: nullable(Type.String()),
+  from_email: nullable(
+    Type.String({ description: "Kept to be offered as sender; a campaign names its own, which is checked." }),
+  ),
+  reply_to_email: nullable(Type.String({ description: "Reply-To of mail to the list that names none." })),
   opt_in_type: Type.Enum([...optInTypes], { description: "A label; no mail is sent because of it." }),
   enable_open_tracking: Type.Boolean({ description: "Default of campaigns to the list." }),
   enable_click_tracking: Type.Boolean({ description: "Default of campaigns to the list." }),

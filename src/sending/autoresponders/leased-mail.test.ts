@@ -124,6 +124,15 @@ test("a mail is written as a campaign's is, with its links and its way out", asy
   expect(body.data).toMatchObject({ source: "autoresponder", origin_name: "Welcome series", to: email });
 });
 
+test("a mail has its list's name and reply-to where the autoresponder has none", async () => {
+  const sender = { from_name: "List Name", reply_to_email: "reply@shop.test" };
+  expect((await service.call("PUT", `/mailing-lists/${list}`, sender)).status).toBe(200);
+  await db.run(sql`update autoresponders set from_name = null, reply_to = null where id = ${series}`);
+  const content = contentOf(await findingOf(await leaseOne()));
+  expect(content.fromName).toBe("List Name");
+  expect(Object.fromEntries(content.headers)["Reply-To"]).toBe("reply@shop.test");
+});
+
 test("what was sent is counted, opened, clicked, seen in the browser and left by", async () => {
   const message = await leaseOne();
   await deliver(message);

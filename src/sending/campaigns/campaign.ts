@@ -25,8 +25,8 @@ export const NewCampaign = Type.Object(
     name: Type.String({ minLength: 1, maxLength: LONGEST_NAME, description: "Internal name." }),
     subject: Type.String({ minLength: 1, maxLength: LONGEST_SUBJECT, description: "May hold merge tags." }),
     from_email: Type.String({ description: "On a verified sending domain, or a verified sender." }),
-    from_name: omittable(Type.String({ maxLength: LONGEST_NAME })),
-    reply_to: omittable(Type.String()),
+    from_name: omittable(Type.String({ maxLength: LONGEST_NAME, description: "Omitted: the list's." })),
+    reply_to: omittable(Type.String({ description: "Omitted: the list's reply_to_email." })),
     message_type: omittable(Type.Enum([...messageTypes], { default: "email" })),
     phone_field_name: omittable(
       Type.String({ maxLength: LONGEST_NAME, description: "For sms: the field that holds the number." }),

@@ -513,6 +513,37 @@ test("a test is made and leaves as the campaign's mail, but nobody is unsubscrib
   expect(text).not.toContain("List-Unsubscribe");
 });
 
+test.each(["the list", "a segment of it"])(
+  "a test of a campaign to %s has the list's name and reply-to, and the campaign shows none of them",
+  async (audience) => {
+    const { body } = await call("POST", "/mailing-lists", {
+      name: "Defaults",
+      from_name: "List Name",
+      reply_to_email: "reply@shop.test",
+    });
+    const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "ada" }] };
+    const listId = body.data.id;
+    const segment = await call("POST", `/mailing-lists/${listId}/segments`, { name: "S", conditions });
+    const target =
+      audience === "the list" ? { mailing_list_id: listId } : { segment_id: segment.body.data.id };
+    const id = await create({ ...complete(), mailing_list_id: null, ...target });
+    await database.run(sql`truncate delivery_queue`);
+    expect((await act(id, "test", { emails: ["boss@shop.test"] })).status).toBe(200);
+    const order = {
+      workerId: newId(),
+      priority: 0,
+      limit: 1,
+      bytes: 1e9,
+      seconds: 60,
+      saturated: [],
+    } as const;
+    const [message] = await leaseMessages(database, order);
+    expect(message?.from_name).toBe("List Name");
+    expect(message?.particulars?.headers).toContainEqual(["Reply-To", "reply@shop.test"]);
+    expect(await read(id)).toMatchObject({ from_name: null, reply_to: null });
+  },
+);
+
 test("a campaign to a segment shows the same names as a draft, under way, and without the segment", async () => {
   const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "ada" }] };
   const segment = async () =>

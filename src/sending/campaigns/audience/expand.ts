@@ -204,14 +204,12 @@ async function begin(
   tx: Queryable,
   workspaceId: WorkspaceId,
   campaign: Expanding,
-  { list, segmentName }: Audience,
+  audience: Audience,
 ): Promise<Beginning | PauseReason> {
   if (!(await maySendAs(tx, workspaceId, campaign.from_email)).allowed) return "sender_not_verified";
+  const list = audience.list && (await findMailingList(tx, workspaceId, audience.list.id));
   const listId = list?.id ?? null;
-  const tracks = tracksOf(
-    campaign,
-    listId === null ? undefined : await findMailingList(tx, workspaceId, listId),
-  );
+  const tracks = tracksOf(campaign, list ?? undefined);
   const place = { listId, timezone: campaign.timezone };
   const compiled = await compileFor(tx, workspaceId, { ...campaign, ...tracks }, place);
   if (!compiled.ok) return "content_invalid";
@@ -219,7 +217,9 @@ async function begin(
   return {
     listId,
     listName: list?.name ?? null,
-    segmentName,
+    segmentName: audience.segmentName,
+    fromName: list?.from_name ?? null,
+    replyTo: list?.reply_to_email ?? null,
     tracksOpens: tracks.tracks_opens,
     tracksClicks: tracks.tracks_clicks,
     links: compiled.content.facts.links,

@@ -13,11 +13,14 @@ export interface Excluded {
   readonly invalid: number;
 }
 
-/** What dispatch found, once: the audience as it is called, what is tracked, and its links. */
+/** What dispatch found, once: the audience as it is called, its list's sender, what is tracked, and its links. */
 export interface Beginning {
   readonly listId: string | null;
   readonly listName: string | null;
   readonly segmentName: string | null;
+  /** Of the list, for a campaign that has none. */
+  readonly fromName: string | null;
+  readonly replyTo: string | null;
   readonly tracksOpens: boolean;
   readonly tracksClicks: boolean;
   readonly links: readonly TemplateLink[];
@@ -43,7 +46,8 @@ export async function beginExpansion(
     )
     update campaigns
     set audience_list_id = ${begin.listId}::uuid, mailing_list_name = ${begin.listName},
-      segment_name = ${begin.segmentName}, tracks_opens = ${begin.tracksOpens}, tracks_clicks = ${begin.tracksClicks},
+      segment_name = ${begin.segmentName}, default_from_name = ${begin.fromName}, default_reply_to = ${begin.replyTo},
+      tracks_opens = ${begin.tracksOpens}, tracks_clicks = ${begin.tracksClicks},
       total_recipients = 0, excluded_unsubscribed = ${excluded.unsubscribed},
       excluded_suppressed = ${excluded.suppressed}, excluded_invalid = ${excluded.invalid}
     where workspace_id = ${workspaceId} and id = ${id}`);

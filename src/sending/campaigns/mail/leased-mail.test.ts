@@ -152,6 +152,26 @@ describe("a leased message of a campaign", () => {
     });
   });
 
+  test.each([
+    [
+      "has the name and reply-to of its list, as they were when sending began",
+      {},
+      "The list",
+      "list@shop.test",
+    ],
+    ["has its own instead", { from_name: "Shop", reply_to: "ask@shop.test" }, "Shop", "ask@shop.test"],
+  ])("%s", async (_promise, own, fromName, replyTo) => {
+    const listSender = (name: string, email: string) =>
+      db.run(sql`update mailing_lists set from_name = ${name}, reply_to_email = ${email} where id = ${list}`);
+    await people(1);
+    await listSender("The list", "list@shop.test");
+    await begin({ from_name: null, ...own });
+    await listSender("Renamed", "other@shop.test");
+    const messages = await lease();
+    const content = contentOf((await examine(messages)).get(messages[0]?.message_id ?? ""));
+    expect([content.fromName, Object.fromEntries(content.headers)["Reply-To"]]).toEqual([fromName, replyTo]);
+  });
+
   test("carries the campaign's attachments, of which there is one copy", async () => {
     await people(2);
     const id = await begin({

@@ -76,8 +76,9 @@ export function findCampaignToSend(
 ): Promise<CampaignToSend | undefined> {
   return db.row(sql`
     select c.workspace_id, c.id, c.name, c.message_type, c.phone_field_name, c.subject, c.html_content, c.text_content,
-      coalesce(jsonb_array_length(c.attachments), 0) > 0 as has_attachments, c.from_email, c.from_name, c.reply_to, c.url_domain_id,
-      c.sender_email, c.use_custom_headers, c.custom_headers, c.mailing_list_name, c.audience_list_id,
+      coalesce(jsonb_array_length(c.attachments), 0) > 0 as has_attachments, c.from_email,
+      coalesce(c.from_name, c.default_from_name) as from_name, coalesce(c.reply_to, c.default_reply_to) as reply_to,
+      c.url_domain_id, c.sender_email, c.use_custom_headers, c.custom_headers, c.mailing_list_name, c.audience_list_id,
       coalesce(c.tracks_opens, false) as tracks_opens, coalesce(c.tracks_clicks, false) as tracks_clicks, w.timezone
     from campaigns c join workspaces w on w.id = c.workspace_id
     where c.workspace_id = ${workspaceId} and c.id = ${id}`);

@@ -4,6 +4,7 @@
  * sample. Nothing is tracked and nobody is unsubscribed by it: links lead where they were written to, the two addresses of
  * ours to PUBLIC_URL, and there is no List-Unsubscribe.
  */
+import type { MailingList } from "../../../audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "../../../audience/mailing-lists/store.ts";
 import { findSegment } from "../../../audience/segments/store.ts";
 import { routeChoice } from "../../../identity/routing-rules/routing.ts";
@@ -66,7 +67,12 @@ export async function sendTest(
   const from = parseAddress(campaign.from_email);
   if (!from.ok) throw new Error("a campaign's from_email is an address");
   const particulars = {
-    headers: commonHeaders({ ...campaign, workspace_id: workspaceId, audience_list_id: listId }),
+    headers: commonHeaders({
+      ...campaign,
+      reply_to: campaign.reply_to ?? list?.reply_to_email ?? null,
+      workspace_id: workspaceId,
+      audience_list_id: listId,
+    }),
     return_path_host: returnPathHost,
     sending_ip: ip,
     routing_rule_id: ruleId,
@@ -99,7 +105,7 @@ export async function sendTest(
         originId: caller.keyId,
         originName: caller.keyName,
         fromEmail: from.address,
-        fromName: campaign.from_name,
+        fromName: campaign.from_name ?? list?.from_name ?? null,
         toName: null,
         localpart: to.local,
         domain: to.domain,
@@ -132,10 +138,9 @@ async function findList(
   db: Queryable,
   workspaceId: WorkspaceId,
   { recipient_type, segment_id, mailing_list_id }: Campaign,
-): Promise<{ readonly id: string; readonly name: string } | undefined> {
-  if (recipient_type !== "segment") {
-    return mailing_list_id === null ? undefined : findMailingList(db, workspaceId, mailing_list_id);
-  }
-  const segment = segment_id === null ? undefined : await findSegment(db, workspaceId, undefined, segment_id);
-  return segment && { id: segment.mailing_list_id, name: segment.mailing_list_name };
+): Promise<MailingList | undefined> {
+  const isSegment = recipient_type === "segment" && segment_id !== null;
+  const segment = isSegment ? await findSegment(db, workspaceId, undefined, segment_id) : undefined;
+  const id = recipient_type === "segment" ? segment?.mailing_list_id : mailing_list_id;
+  return id == null ? undefined : findMailingList(db, workspaceId, id);
 }
