@@ -176,6 +176,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       notifyWorkers,
       onCampaigns: announceCampaigns,
       hasSmsGateway: parts.hasSmsGateway,
+      smsCountry: config.SMS_DEFAULT_COUNTRY,
       hasTrackingDomain: async (db, workspaceId, id) =>
         (await findTrackingDomain(db, workspaceId, id)) !== undefined,
       requireAllowance: (workspaceId) => requireOneMore(database, plans, workspaceId, clock.now()),

@@ -21,12 +21,17 @@ export function normalizeFieldName(text: string): string {
   return text.trim().toLowerCase().replaceAll(/\s+/g, "_");
 }
 
+/** Whether no custom field can have this normalised name. */
+export function isReservedName(name: string): boolean {
+  return reserved.has(name);
+}
+
 /** @throws ApiError VALIDATION_ERROR */
 export function readFieldName(text: string): string {
   const name = normalizeFieldName(text);
   const fault = (message: string) => invalid({ field: "field_name", message: `field_name ${message}` });
   if (!/^[a-z0-9_]+$/.test(name)) throw fault("may hold letters a to z, digits, blanks and underscores");
   if (name.length > LONGEST_NAME) throw fault(`must be at most ${LONGEST_NAME} characters`);
-  if (reserved.has(name)) throw fault(`${name} is reserved`);
+  if (isReservedName(name)) throw fault(`${name} is reserved`);
   return name;
 }

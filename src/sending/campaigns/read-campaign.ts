@@ -16,6 +16,7 @@ import { readName } from "../../workspace/name.ts";
 import { readAttachments } from "../emails/attachments.ts";
 import { readContent, readEmail, readFromEmail, readLine, readSubject, refuse } from "../mail-fields.ts";
 import { estimateAudience } from "./audience/audience.ts";
+import { readPhoneField } from "./audience/phone-field.ts";
 import type { CampaignSettings, NewCampaign } from "./campaign.ts";
 import { contentWarnings } from "./content/campaign-content.ts";
 import { readCustomHeaders } from "./content/custom-headers.ts";
@@ -35,8 +36,7 @@ export async function readCampaign(
   now: Date,
 ): Promise<CampaignSettings> {
   const { db } = reader;
-  const isSms = body.message_type === "sms";
-  const audience = await readAudience(db, workspaceId, body, now);
+  const { audience, listId } = await readAudience(db, workspaceId, body, now);
   const settings = {
     name: readName(body.name),
     subject: readSubject(body.subject),
@@ -44,7 +44,7 @@ export async function readCampaign(
     from_name: readLine("from_name", body.from_name),
     reply_to: readEmail("reply_to", body.reply_to),
     message_type: body.message_type ?? "email",
-    phone_field_name: readPhoneField(isSms, body.phone_field_name),
+    phone_field_name: await readPhoneField(db, workspaceId, listId, body),
     ...audience,
     html_content: readContent(body.html_content),
     text_content: readContent(body.text_content),
@@ -73,13 +73,16 @@ type Audience = Pick<
   "recipient_type" | "mailing_list_id" | "segment_id" | "segment_conditions"
 >;
 
-/** Omitted, the type follows from what is given: a segment before conditions before a list. */
+/**
+ * Omitted, the type follows from what is given: a segment before conditions before a list. With the list whose members
+ * they are, if it is one.
+ */
 async function readAudience(
   db: Queryable,
   workspaceId: WorkspaceId,
   body: NewCampaign,
   now: Date,
-): Promise<Audience> {
+): Promise<{ readonly audience: Audience; readonly listId: string | null }> {
   const { mailing_list_id = null, segment_id = null, segment_conditions = null } = body;
   const detected = segment_id !== null ? "segment" : segment_conditions !== null ? "custom" : "mailing_list";
   const recipient_type = body.recipient_type ?? detected;
@@ -88,12 +91,14 @@ async function readAudience(
   if (recipient_type === "custom" && segment_conditions === null) {
     throw refuse("segment_conditions", "is required for custom recipients");
   }
-  if (segment_id !== null && !(await findSegment(db, workspaceId, undefined, segment_id))) {
-    throw refuse("segment_id", "is no segment of this workspace");
-  }
+  const segment = segment_id && (await findSegment(db, workspaceId, undefined, segment_id));
+  if (segment === undefined) throw refuse("segment_id", "is no segment of this workspace");
   const conditions =
     segment_conditions && (await readConditions(db, workspaceId, mailing_list_id, segment_conditions, now));
-  return { recipient_type, mailing_list_id, segment_id, segment_conditions: conditions };
+  return {
+    audience: { recipient_type, mailing_list_id, segment_id, segment_conditions: conditions },
+    listId: recipient_type === "segment" && segment ? segment.mailing_list_id : mailing_list_id,
+  };
 }
 
 /** The rules of whatever list it will be; custom fields of no list are compared as text. */
@@ -162,10 +167,4 @@ export async function requireReturnPath(
   const host = await ownReturnPathHost(db, workspaceId, domainOf(email));
   if (host !== null) return host;
   throw refuse("sender_email", "must be on a sending domain whose custom return path is verified");
-}
-
-function readPhoneField(isSms: boolean, given: string | null | undefined): string | null {
-  const name = given?.trim() || null;
-  if (isSms && name === null) throw refuse("phone_field_name", "is required for an sms");
-  return name;
 }

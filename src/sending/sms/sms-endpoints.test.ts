@@ -13,16 +13,16 @@ const { call, database, workspaceId, url } = service;
 const key = receiptKey(createSecrets(SECRET_KEY));
 let list: string;
 
+const draft = () => ({
+  name: "June",
+  subject: "June",
+  from_email: "news@shop.test",
+  mailing_list_id: list,
+  message_type: "sms",
+  phone_field_name: "phone",
+});
 const create = async (change: object): Promise<string> => {
-  const { body } = await call("POST", "/campaigns", {
-    name: "June",
-    subject: "June",
-    from_email: "news@shop.test",
-    mailing_list_id: list,
-    message_type: "sms",
-    phone_field_name: "phone",
-    ...change,
-  });
+  const { body } = await call("POST", "/campaigns", { ...draft(), ...change });
   return body.data.id;
 };
 const tell = (address: string, body: unknown) =>
@@ -36,13 +36,54 @@ const receipts = () => database.rows(sql`select gateway, gateway_id, status, det
 beforeAll(async () => {
   await verifyShop(database, workspaceId);
   list = await newList(database, workspaceId);
-  await addPeople(database, workspaceId, list, [{ email: "ada@example.test" }]);
+  await addPeople(database, workspaceId, list, [
+    { email: "ada@example.test", custom_fields: { phone: "+491701234560", zip: "10115" } },
+  ]);
+  const phone = { field_name: "phone", field_label: "Telephone", field_type: "text" };
+  expect((await call("POST", `/mailing-lists/${list}/custom-fields`, phone)).status).toBe(201);
 });
 
 test("with a gateway an SMS campaign is sent", async () => {
   const id = await create({ text_content: "Hello" });
   const { status, body } = await call("POST", `/campaigns/${id}/send`);
   expect([status, body.data.status]).toEqual([200, "sending"]);
+});
+
+test.each([
+  ["email", "email is no custom field"],
+  ["Phone", "Phone is not how the list names its field: use phone"],
+])("a field of the number that cannot be one is refused when it is written: %s", async (name, message) => {
+  const { status, body } = await call("POST", "/campaigns", { ...draft(), phone_field_name: name });
+  expect([status, body.details]).toEqual([
+    400,
+    [{ field: "phone_field_name", message: expect.stringContaining(message) }],
+  ]);
+});
+
+test.each(["nope", "zip"])("a field in which nobody has a number sends nothing: %s", async (name) => {
+  const id = await create({ text_content: "Hello", phone_field_name: name });
+  const { status, body } = await call("POST", `/campaigns/${id}/send`);
+  expect([status, body.code, body.details[0].field]).toEqual([400, "VALIDATION_ERROR", "phone_field_name"]);
+  expect(body.error).toContain("(defined are: phone)");
+  expect((await call("GET", `/campaigns/${id}`)).body.data.status).toBe("draft");
+});
+
+test("when everybody with a number is suppressed, an SMS campaign has no recipients", async () => {
+  const other = await newList(database, workspaceId);
+  await addPeople(database, workspaceId, other, [
+    { email: "bob@example.test", custom_fields: { phone: "+491701234561" } },
+    { email: "cy@example.test" },
+  ]);
+  await call("POST", "/suppression-lists", {
+    name: "No",
+    suppression_scope: "mailing_list",
+    mailing_list_id: other,
+  }).then(({ body }) =>
+    call("POST", `/suppression-lists/${body.data.id}/entries`, { entries: "bob@example.test" }),
+  );
+  const id = await create({ text_content: "Hello", mailing_list_id: other });
+  const { status, body } = await call("POST", `/campaigns/${id}/send`);
+  expect([status, body.code]).toEqual([400, "BAD_REQUEST"]);
 });
 
 test("without a text it is not, whatever HTML it has", async () => {

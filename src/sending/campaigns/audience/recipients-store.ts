@@ -83,9 +83,14 @@ export async function mayReachAnybody(
       with asked as materialized (${askedSql(eachOf(workspaceId, first), terms)})
       select from ${judgedSql(sql`asked`)} judged where cause is null limit 1`),
   );
-  if (found !== undefined) return true;
+  return found !== undefined || hasAtLeast(db, people, terms.most);
+}
+
+/** Whether an audience is of so many people, or of more. */
+export async function hasAtLeast(db: Queryable, people: Sql, count: number): Promise<boolean> {
+  const first = sql`(select id from ${people} a limit ${count})`;
   const looked = await db.row<{ count: number }>(bounded(sql`select count(*)::int as count from ${first} f`));
-  return looked?.count === terms.most;
+  return looked?.count === count;
 }
 
 /** Whether an audience goes on behind an id. */

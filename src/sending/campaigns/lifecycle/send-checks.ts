@@ -2,6 +2,7 @@
  * What has to be right when a campaign is sent (decisions, section 8 row 12), whatever was right when it was written: the
  * list may have gone since, the domain may have lost its verification.
  */
+import type { CountryCode } from "libphonenumber-js";
 import { findMailingList } from "../../../audience/mailing-lists/store.ts";
 import { maySendAs } from "../../../identity/may-send-as.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
@@ -9,6 +10,7 @@ import { ApiError, type FieldFault, invalid } from "../../../platform/errors.ts"
 import type { Caller } from "../../../platform/http/endpoint.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { findAudience, lookAt } from "../audience/audience.ts";
+import { mayTextAnybody } from "../audience/phone-field.ts";
 import { mayReachAnybody } from "../audience/recipients-store.ts";
 import type { Campaign } from "../campaign.ts";
 import { requireCompiled } from "../content/campaign-content.ts";
@@ -24,6 +26,8 @@ export interface SendChecks {
   readonly db: Database;
   /** Whether the operator has configured what carries SMS. */
   readonly hasSmsGateway: boolean;
+  /** Of telephone numbers that are written without their country code. */
+  readonly smsCountry: CountryCode | null;
   /** Throws when plan and balance do not cover one message more; what is under way is paused (expand.ts). */
   readonly requireAllowance: (workspaceId: WorkspaceId) => Promise<void>;
 }
@@ -34,7 +38,7 @@ export interface SendChecks {
  * INSUFFICIENT_BALANCE, RATE_LIMIT_EXCEEDED
  */
 export async function checkSendable(
-  { db, hasSmsGateway, requireAllowance }: SendChecks,
+  { db, hasSmsGateway, smsCountry, requireAllowance }: SendChecks,
   { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
   campaign: Campaign,
   now: Date,
@@ -61,7 +65,11 @@ export async function checkSendable(
     { listId: list?.id ?? null, timezone },
   );
   const { people, terms } = audience;
-  const look = (tx: Queryable) => mayReachAnybody(tx, workspaceId, people, { ...terms, most: MOST_LOOKS });
+  const phone = { fieldName: campaign.phone_field_name ?? "", country: smsCountry, most: MOST_LOOKS };
+  const look = (tx: Queryable) =>
+    campaign.message_type === "sms"
+      ? mayTextAnybody(tx, workspaceId, audience, phone)
+      : mayReachAnybody(tx, workspaceId, people, { ...terms, most: MOST_LOOKS });
   if (!(await lookAt(db, workspaceId, campaign, MOST_LOOK_MS, look))) {
     throw new ApiError(
       "BAD_REQUEST",
