@@ -73,9 +73,9 @@ async function readRequest(
     segment_id === null ||
     (isUuid(segment_id) && (await findSegment(db, workspaceId, mailingListId, segment_id)) !== undefined);
   if (!isKnown) throw invalid({ field: "segment_id", message: "segment_id is no segment of this list" });
-  const wanted = fields?.filter((name) => !usual.has(name)) ?? null;
   const inForce = await listFieldsInForce(db, workspaceId, mailingListId);
   const names = new Set(inForce.map(({ field_name }) => field_name));
+  const wanted = fields?.filter((name) => names.has(name) || !usual.has(name)) ?? null;
   const stray = wanted?.findIndex((name) => !names.has(name)) ?? -1;
   if (stray >= 0) {
     const field = `fields[${fields?.indexOf(wanted?.[stray] ?? "")}]`;

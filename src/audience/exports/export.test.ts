@@ -248,6 +248,24 @@ test("what is exported comes back as it was, on another workspace's list and on 
   );
 }, 120_000);
 
+it.each([
+  ["with every field", undefined, "2020-01-31", 0],
+  ["with that field", { fields: ["subscribed_at"] }, "2020-01-31", 0],
+  ["without fields", { fields: [] }, undefined, 1],
+])("a custom field named as a column of the export is another one: %s", async (_what, body, held, fields) => {
+  const list = await newList();
+  const named = { field_name: "subscribed_at", field_label: "Subscribed At", field_type: "text" };
+  expect((await field(list, named)).status).toBe(201);
+  const email = `${newId()}@ex.example`;
+  await add(list, { email, custom_fields: { subscribed_at: "2020-01-31" } });
+  const file = await exported(list, body);
+  expect((await rowsOf(file))[0]).toHaveLength(7 - fields);
+  await call("DELETE", `/mailing-lists/${list}/subscribers/all`);
+  expect((await importFile(list, file)).counts).toMatchObject({ created: 1, invalid: 0 });
+  const again = await call("GET", `/mailing-lists/${list}/subscribers`);
+  expect(JSON.parse(again.body.data.subscribers[0].custom_fields).subscribed_at).toBe(held);
+});
+
 it("columns that an export writes are those that an import knows", () => {
   for (const name of ["Email", "First", "Last", "Status", "Source"])
     expect(columnKey(name)).toBe(name.toLowerCase());

@@ -2,7 +2,9 @@
 import type { CustomField } from "../custom-fields/field.ts";
 import type { ExportedPerson } from "./store.ts";
 
-const columns = ["Email", "First", "Last", "Status", "Source", "Subscribed At"];
+/** For reading only: an import leaves this column alone, whatever custom field has such a name or label. */
+export const SUBSCRIBED_AT = "Subscribed At";
+const columns = ["Email", "First", "Last", "Status", "Source", SUBSCRIBED_AT];
 
 export function exportHeader(fields: readonly CustomField[]): string[] {
   return [...columns, ...fields.map(({ field_name }) => field_name)];

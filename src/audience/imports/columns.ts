@@ -2,6 +2,7 @@
 import { columnKey, findColumn } from "../../platform/csv/columns.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { CustomField } from "../custom-fields/field.ts";
+import { SUBSCRIBED_AT } from "../exports/row.ts";
 
 /** Names of the columns that every list has, as columnKey gives them: our own, and those of others' exports. */
 const names = {
@@ -67,7 +68,9 @@ export function readColumns(header: readonly string[], fields: readonly CustomFi
 
 function findFree(header: readonly string[], key: string, taken: ReadonlySet<number>): number | undefined {
   if (key === "") return undefined;
-  const place = header.findIndex((text, at) => !taken.has(at) && columnKey(text) === key);
+  const place = header.findIndex(
+    (text, at) => !taken.has(at) && text.trim() !== SUBSCRIBED_AT && columnKey(text) === key,
+  );
   return place < 0 ? undefined : place;
 }
 
