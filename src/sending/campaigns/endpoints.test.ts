@@ -120,6 +120,25 @@ describe("a draft", () => {
     expect(segment).toMatchObject({ recipient_type: "segment", segment_name: "A", total_recipients: 1 });
   });
 
+  test("is to one list: a segment of another one is refused, with the list that it is of", async () => {
+    const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "a" }] };
+    const segment = await call("POST", `/mailing-lists/${list}/segments`, { name: "Adas", conditions });
+    const other = await newList(database, workspaceId, "Other");
+    const own = { ...complete(), segment_id: segment.body.data.id };
+    const id = await create(own);
+    for (const [method, path] of [
+      ["POST", "/campaigns"],
+      ["PUT", `/campaigns/${id}`],
+    ] as const) {
+      const { status, body } = await call(method, path, { ...own, mailing_list_id: other });
+      expect([status, body.code, body.details[0].field]).toEqual([400, "VALIDATION_ERROR", "segment_id"]);
+      expect(body.error).toContain(
+        `the segment Adas of the list News: leave mailing_list_id out, or give ${list}`,
+      );
+    }
+    expect(await read(id)).toMatchObject({ mailing_list_id: list, mailing_list_name: "News" });
+  });
+
   test("counts those alone who may get mail, whomever its conditions name", async () => {
     const rules = [{ field: "status", operator: "is_one_of", value: ["active", "unsubscribed"] }];
     const conditions = { logic: "and", rules };
@@ -363,7 +382,7 @@ describe("sending", () => {
     await addPeople(database, workspaceId, other, [{ email: "eve@example.test" }]);
     const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "eve" }] };
     const { body } = await call("POST", `/mailing-lists/${other}/segments`, { name: "E", conditions });
-    const id = await create({ ...complete(), segment_id: body.data.id });
+    const id = await create({ ...complete(), mailing_list_id: null, segment_id: body.data.id });
     await act(id, "send");
     expect((await call("DELETE", `/mailing-lists/${other}`)).status).toBe(409);
     expect((await call("DELETE", `/mailing-lists/${other}/segments/${body.data.id}`)).status).toBe(409);

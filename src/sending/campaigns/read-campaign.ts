@@ -91,13 +91,19 @@ async function readAudience(
   if (recipient_type === "custom" && segment_conditions === null) {
     throw refuse("segment_conditions", "is required for custom recipients");
   }
-  const segment = segment_id && (await findSegment(db, workspaceId, undefined, segment_id));
+  const segment = segment_id === null ? null : await findSegment(db, workspaceId, undefined, segment_id);
   if (segment === undefined) throw refuse("segment_id", "is no segment of this workspace");
+  const isOfSegment = recipient_type === "segment" && segment !== null;
+  if (isOfSegment && mailing_list_id !== null && segment.mailing_list_id !== mailing_list_id.toLowerCase()) {
+    const { name, mailing_list_id: listId, mailing_list_name } = segment;
+    const advice = `leave mailing_list_id out, or give ${listId}`;
+    throw refuse("segment_id", `is the segment ${name} of the list ${mailing_list_name}: ${advice}`);
+  }
   const conditions =
     segment_conditions && (await readConditions(db, workspaceId, mailing_list_id, segment_conditions, now));
   return {
     audience: { recipient_type, mailing_list_id, segment_id, segment_conditions: conditions },
-    listId: recipient_type === "segment" && segment ? segment.mailing_list_id : mailing_list_id,
+    listId: isOfSegment ? segment.mailing_list_id : mailing_list_id,
   };
 }
 
