@@ -37,6 +37,9 @@ test.each([
   "2027-01-31T09:00[Mars/Base]",
   "12:00",
   "-000001-01-01",
+  "0000-12-31",
+  "0001-01-01T00:00+05:00",
+  "9999-12-31T23:59:59-05:00",
 ])("%s is refused", (text) => {
   expect(() => at(text)).toThrow("scheduled_at must be a date and time");
 });

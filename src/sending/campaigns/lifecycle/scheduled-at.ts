@@ -20,7 +20,11 @@ export function readScheduledAt(text: string, timeZone: string): Date {
             disambiguation: "compatible",
           })
         : Temporal.Instant.from(`${day}T${time}${offset.toUpperCase()}`);
-    return new Date(moment.epochMilliseconds);
+    const at = new Date(moment.epochMilliseconds);
+    // A zone may push it out of the years that have four digits, and what is shown could not be given back.
+    const year = at.getUTCFullYear();
+    if (year < 1 || year > 9999) throw new RangeError("no such year");
+    return at;
   } catch (fault) {
     if (!(fault instanceof RangeError)) throw fault;
     throw invalid({
