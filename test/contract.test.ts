@@ -13,6 +13,7 @@ import { endpointsForDocs } from "../src/app.ts";
 import { type Endpoint, permissionOf } from "../src/platform/http/endpoint.ts";
 import { errorCodesOf } from "../src/platform/http/error-codes.ts";
 import { mediaTypeOf } from "../src/platform/http/file-answer.ts";
+import { patternsInWords } from "../src/platform/http/shapes.ts";
 import { fileFieldOf } from "../src/platform/http/uploads.ts";
 import { isUuid, newId } from "../src/platform/ids.ts";
 import { catalogueOf } from "../src/workspace/api-keys/catalogue.ts";
@@ -123,6 +124,18 @@ function actionBy(name: string): string {
   if (sends.has(name)) return "send";
   return name.startsWith("GET ") || readingPosts.has(name) ? "read" : "write";
 }
+
+it("every text with a pattern says in words what is wanted", () => {
+  const bare: unknown[] = [];
+  JSON.stringify(
+    endpoints.map(({ body }) => body ?? null),
+    (key, value: unknown) => {
+      if (key === "pattern" && typeof value === "string" && !patternsInWords.has(value)) bare.push(value);
+      return value;
+    },
+  );
+  expect(bare).toEqual([]);
+});
 
 describe("who may call", () => {
   it.each(every)("%s needs what its path and method say", (name, { path, needs }) => {

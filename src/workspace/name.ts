@@ -6,8 +6,9 @@ export const LONGEST_NAME = 200;
 /** Trimmed, 1 to 200 characters. @throws ApiError VALIDATION_ERROR */
 export function readName(text: string): string {
   const name = text.trim();
-  if (name === "" || Array.from(name).length > LONGEST_NAME) {
-    throw invalid({ field: "name", message: `name must be 1 to ${LONGEST_NAME} characters` });
+  if (name === "") throw invalid({ field: "name", message: "name must not be blank" });
+  if (Array.from(name).length > LONGEST_NAME) {
+    throw invalid({ field: "name", message: `name must have at most ${LONGEST_NAME} characters` });
   }
   // Names stand in the message log, in mails and in the operator's terminal.
   if (/\p{Cc}/u.test(name)) {

@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
-import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
+import { Deleted, Id, NullableTimestamp, patterned, Timestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { DnsCheck } from "../dns-check.ts";
@@ -60,7 +60,10 @@ const DkimKeyInput = Type.Object(
   {
     domain: Type.String({ maxLength: 1000, description: "A sending domain of the workspace." }),
     selector: Type.Optional(
-      Type.String({ pattern: "^[a-z0-9-]{1,63}$", default: "default", description: "Lower-case." }),
+      patterned("^[a-z0-9-]{1,63}$", "1 to 63 lower-case letters, digits and hyphens, such as key2", {
+        default: "default",
+        description: "Lower-case.",
+      }),
     ),
     bits: Type.Optional(Type.Enum([1024, 2048, 4096], { default: 2048 })),
   },

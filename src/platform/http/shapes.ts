@@ -1,5 +1,5 @@
 /** Shapes that many answers share. */
-import { type TSchema, Type } from "typebox";
+import { type TSchema, type TStringOptions, Type } from "typebox";
 
 export const Id = Type.String({ format: "uuid" });
 
@@ -12,6 +12,15 @@ export const nullable = <Shape extends TSchema>(shape: Shape) => Type.Union([sha
 export const omittable = <Shape extends TSchema>(shape: Shape) => Type.Optional(nullable(shape));
 
 export const NullableTimestamp = nullable(Timestamp);
+
+/** What a text of a pattern is in words, by the pattern: nobody reads a regular expression to mend a request. */
+export const patternsInWords = new Map<string, string>();
+
+/** Text of a pattern. @param wanted completes "<field> must be …" */
+export function patterned(pattern: string, wanted: string, options: TStringOptions = {}) {
+  patternsInWords.set(pattern, wanted);
+  return Type.String({ ...options, pattern });
+}
 
 /** What a DELETE answers. */
 export const Deleted = Type.Object({ id: Id, deleted: Type.Literal(true) }, { $id: "Deleted" });

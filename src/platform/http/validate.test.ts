@@ -1,7 +1,7 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../errors.ts";
-import { Id, NullableTimestamp, nullable } from "./shapes.ts";
+import { Id, NullableTimestamp, nullable, patterned } from "./shapes.ts";
 import { bodyReader } from "./validate.ts";
 
 const Person = Type.Object({
@@ -12,7 +12,7 @@ const Person = Type.Object({
   born: Type.Optional(NullableTimestamp),
   id: Type.Optional(Id),
   agreed: Type.Optional(Type.Literal(true)),
-  code: Type.Optional(Type.String({ pattern: "^a" })),
+  code: Type.Optional(patterned("^a", "a word that begins with a")),
   delay: Type.Optional(Type.Object({ days: Type.Integer() }, { additionalProperties: false })),
   pets: Type.Optional(Type.Array(Type.Object({ "call-name": Type.String() }))),
   toys: Type.Optional(nullable(Type.Array(Type.Object({ owner: Type.String() })))),
@@ -101,7 +101,7 @@ describe("a body of a shape", () => {
     [{ name: "x", id: "7" }, "id must be a UUID"],
     [{ name: "x", agreed: false }, "agreed must be true"],
     [{ name: "x", pets: null }, "pets must be an array"],
-    [{ name: "x", code: "b" }, 'code must match pattern "^a"'],
+    [{ name: "x", code: "b" }, "code must be a word that begins with a"],
     [{ name: "x", delay: { days: 1, weeks: 1 } }, "delay.weeks is not a known field"],
   ])("says what is wanted: %j", (value, message) => {
     expect(refusalOf(value).message).toBe(message);

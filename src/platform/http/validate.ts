@@ -2,6 +2,7 @@
 import type { Static, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { ApiError, type FieldFault } from "../errors.ts";
+import { patternsInWords } from "./shapes.ts";
 
 /** Compiles a shape once; the returned function gives the value back typed, or throws VALIDATION_ERROR. */
 export function bodyReader<Shape extends TSchema>(shape: Shape): (value: unknown) => Static<Shape> {
@@ -82,6 +83,10 @@ function sentence(error: ShapeError): string {
       return "is not a known field";
     case "format":
       return formats[error.params.format] ?? error.message;
+    case "pattern": {
+      const words = patternsInWords.get(String(error.params.pattern));
+      return words === undefined ? error.message : `must be ${words}`;
+    }
     default:
       return error.message;
   }

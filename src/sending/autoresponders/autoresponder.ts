@@ -1,7 +1,14 @@
 /** An autoresponder as answers show it (decisions, section 14), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
 import type { Resource } from "../../platform/http/endpoint.ts";
-import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "../../platform/http/shapes.ts";
+import {
+  Id,
+  NullableTimestamp,
+  nullable,
+  omittable,
+  patterned,
+  Timestamp,
+} from "../../platform/http/shapes.ts";
 import { LONGEST_NAME } from "../../workspace/name.ts";
 import { Delay } from "./delay.ts";
 
@@ -30,8 +37,7 @@ export const Trigger = Type.Object(
       }),
     ),
     at: Type.Optional(
-      Type.String({
-        pattern: "^([01]\\d|2[0-3]):[0-5]\\d$",
+      patterned("^([01]\\d|2[0-3]):[0-5]\\d$", "a time such as 09:00, from 00:00 to 23:59", {
         description: "For date: HH:MM in the workspace's time zone; 09:00 when omitted.",
       }),
     ),

@@ -118,3 +118,8 @@ test.each<[string, object, string]>([
   ]);
   expect(answer.body.details[0].message).toBeTruthy();
 });
+
+test("a time that does not exist is refused with one that does, and without a regular expression", async () => {
+  const answer = await service.call("POST", "/autoresponders", body(date({ field: "born", at: "9:00" })));
+  expect(answer.body.error).toBe("trigger.at must be a time such as 09:00, from 00:00 to 23:59");
+});

@@ -140,6 +140,14 @@ describe("a dry run", () => {
   });
 });
 
+test.each(["a@x.test, b@x.test", "Ada <a@x.test>; Bob <b@x.test>"])(
+  "several recipients are told to have a request each: %s",
+  async (to) => {
+    const { status, body } = await send({ ...email, to });
+    expect([status, body.error]).toEqual([400, "to: one recipient per request; send a request for each"]);
+  },
+);
+
 describe("a message that is refused", () => {
   const refused: [string, Record<string, unknown>, string][] = [
     ["a from_email on a foreign domain", { from_email: "ceo@bank.test" }, "from_email"],

@@ -111,7 +111,10 @@ type SendRequest = EndpointRequest<unknown, unknown, Static<typeof Email>>;
 function readDraft({ body, caller, requestId }: SendRequest, platformFrom: string | null, now: Date): Draft {
   refuseUnsupported(body, Email.properties);
   const to = parseMailbox(body.to);
-  if (!to.ok) throw invalid({ field: "to", message: `to: ${to.message}` });
+  if (!to.ok) {
+    const message = areSeveral(body.to) ? "one recipient per request; send a request for each" : to.message;
+    throw invalid({ field: "to", message: `to: ${message}` });
+  }
   const subject = headerText(body.subject, "subject");
   if (subject.trim() === "") throw invalid({ field: "subject", message: "subject must not be blank" });
   const isHtml = looksLikeHtml(body.body);
@@ -140,6 +143,11 @@ function readDraft({ body, caller, requestId }: SendRequest, platformFrom: strin
       createdAt: now,
     },
   };
+}
+
+/** Addresses with a comma or a semicolon between them, as people write them in a mail program. */
+function areSeveral(text: string): boolean {
+  return text.split(/[,;]/).filter((part) => part.includes("@")).length > 1;
 }
 
 function readSender(given: string | null | undefined, platformFrom: string | null, caller: Caller) {
