@@ -17,6 +17,8 @@ import type { Log } from "../../../platform/log.ts";
 import type { Plans } from "../../../workspace/billing/plans.ts";
 import { expandStep } from "../audience/expand.ts";
 import { findUnexpanded, recordExpansionFailure } from "../audience/expansion-store.ts";
+import { brakeOn } from "./brake.ts";
+import { listTallies } from "./brake-store.ts";
 import { type CampaignNews, type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
 import { type CampaignToExpand, createStepsUnderWay, type Followable } from "./steps-under-way.ts";
 import {
@@ -80,6 +82,7 @@ export async function advance(
       if (news.length > 0) await onCampaigns?.(tx, news);
     });
   };
+  await brake(deps, log);
   const steps = createStepsUnderWay();
   const passed: string[] = [];
   /** Of the same workspaces, too: their campaigns take turns. */
@@ -112,6 +115,20 @@ export async function advance(
   const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
   const faults: unknown[] = ended.flatMap((one) => (one.status === "rejected" ? [one.reason] : []));
   if (faults.length > 0) throw faults.find((fault) => !(fault instanceof PutBack)) ?? faults[0];
+}
+
+/**
+ * Stops what the brake says has to stop. Workers ask it when they take messages from the queue; what is left of a campaign
+ * may be in their hands already.
+ */
+async function brake({ db, clock, onCampaigns }: Dependencies, log: Log): Promise<void> {
+  for (const { workspace_id: workspaceId, id, ...tally } of await listTallies(db)) {
+    const reason = brakeOn(tally);
+    const order = { reason, now: clock.now(), onCampaigns };
+    if (reason !== null && (await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order)))) {
+      log.warn({ campaign: id, reason }, "a campaign was paused by the service");
+    }
+  }
 }
 
 function newsOf(moved: MovedCampaign, time: Date): CampaignNews[] {

@@ -360,6 +360,22 @@ describe("the brake", () => {
     expect(finding?.kind).toBe("write");
   });
 
+  test("stops what workers hold already, without another look at the queue, and nothing that is over", async () => {
+    await people(502);
+    const id = await begin();
+    const [held] = await lease(1);
+    await deliver(bounces(51), 500);
+    await work();
+    expect(await find(id)).toMatchObject({ status: "paused", pause_reason: "bounce_rate" });
+    expect((await listHaltedIds(db)).paused).toContain(id);
+    expect(held?.origin_id).toBe(id);
+    await resumeCampaign(db, workspaceId, id, new Date());
+    await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
+    await deliver([refused(550, "5.1.1")], 2);
+    await work();
+    expect(await find(id)).toMatchObject({ status: "sent", pause_reason: null });
+  });
+
   test("stops after fifty failures of ours in a row", async () => {
     await people(60);
     const id = await begin();

@@ -7,6 +7,7 @@ import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type Origin, tablesOf } from "../../origins.ts";
 import type { Campaign, CampaignStatus } from "../campaign.ts";
 import type { Tally } from "../lifecycle/brake.ts";
+import { tallyColumns } from "../lifecycle/brake-store.ts";
 import { isUnpaidFor } from "../lifecycle/transitions-store.ts";
 
 export interface CampaignStanding extends Tally {
@@ -27,11 +28,7 @@ export function listStandings(
     sql`
     select c.workspace_id, c.id, case when c.status = 'paused' and ${isUnpaidFor} then 'sending' else c.status end as status,
       c.from_email, c.audience_list_id,
-      case when c.recipient_type = 'segment' then c.segment_id end as segment_id, n.sent - c.brake_sent as sent,
-      n.hard_bounced - c.brake_bounced as hard_bounced, n.complained - c.brake_complained as complained,
-      -- Fewer than at the resume: something went well, and they were counted anew.
-      case when n.failures_in_a_row >= c.brake_failures then n.failures_in_a_row - c.brake_failures
-        else n.failures_in_a_row end as failures_in_a_row
+      case when c.recipient_type = 'segment' then c.segment_id end as segment_id, ${tallyColumns}
     from unnest(${asked.map((one) => one.workspaceId)}::uuid[], ${asked.map((one) => one.id)}::uuid[])
       as asked (workspace_id, id)
     join campaigns c using (workspace_id, id)
