@@ -128,7 +128,7 @@ describe("questions of one workspace", () => {
 
   test("are refused with what to do when the line is too long, and those of another are not", async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const line = Array.from({ length: 402 }, () => withDeadline(database, workspaceId, 5_000, () => promise));
+    const line = Array.from({ length: 202 }, () => withDeadline(database, workspaceId, 5_000, () => promise));
     const answer = await preview(conditions);
     const other = await service.newWorkspace();
     const { body } = await service.call("POST", "/mailing-lists", { name: "News" }, { key: other.key });

@@ -72,9 +72,9 @@ function all(parts: readonly Predicate[]): Sql {
 const MOST_VALUES = 60_000;
 const QUERY_CANCELED = "57014";
 
-/** The other connections of the pool are for others. The line is as long as two bursts of requests (contract, section 8). */
+/** The other connections of the pool are for others. The line is as long as a burst of requests (contract, section 8). */
 const takeTurn = createWorkspaceTurns(
-  { atOnce: 2, mostWaiting: 400, mostWaitMs: 10_000 },
+  { atOnce: 2, mostWaiting: 200, mostWaitMs: 10_000 },
   "Too many questions about segments of this workspace wait for their turn: ask fewer at a time",
 );
 
