@@ -12,6 +12,7 @@ test.each([
     "<p style=\"background: url('cid:one'), url(cid:two)\">",
     "<p style=\"background: url('<one>'), url(<two>)\">",
   ],
+  ['<img srcset="cid:one 1x, cid:two 2x">', '<img srcset="<one> 1x, <two> 2x">'],
   ['<img src="cid:50%">', '<img src="<50%>">'],
   ['<img src="cid:none">', '<img src="cid:none">'],
   ["<p>Write cid:logo into the source</p>", "<p>Write cid:logo into the source</p>"],

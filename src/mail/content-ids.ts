@@ -1,10 +1,10 @@
 /** References from a mail's HTML to its other parts: `cid:<content id>` (RFC 2392). */
 
 /**
- * Where an address can begin: in an attribute or in a style's url(), not in what people read. (Looked back at from behind
- * the scheme, so that blanks are gone through only where there is one.)
+ * Where an address can begin, in an attribute (srcset holds several) or in a style's url(); rarely so in what people
+ * read. (Looked back at from behind the scheme, so that blanks are gone through only where there is one.)
  */
-const reference = /cid:(?<=["'=(]\s*cid:)([^\s"'()<>]+)/gi;
+const reference = /cid:(?<=["'=(,]\s*cid:)([^\s"'()<>]+)/gi;
 
 /** @param addressOf what stands there instead, without quotes and brackets; undefined leaves the reference as it is */
 export function replaceContentIds(

@@ -218,13 +218,13 @@ export async function listSparse(
   mailingListIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const sizes = await listSizes(db, workspaceId, mailingListIds);
-  const all = await db.row<{ here: number; bytes: number }>(sql`
+  const people = await db.row<{ here: number; bytes: number }>(sql`
     select coalesce((
       select active + unsubscribed + bounced + complained from subscriber_counters where workspace_id = ${workspaceId}
     ), 0) as here, pg_relation_size('subscribers') as bytes`);
-  if (all === undefined) return new Set();
-  const everywhere = all.bytes / ROW_BYTES;
-  const most = Math.min(everywhere / READ_PER_LOOKUP, Math.max(all.here / WALKED_PER_LOOKUP, FEW));
+  if (people === undefined) return new Set();
+  const everywhere = people.bytes / ROW_BYTES;
+  const most = Math.min(everywhere / READ_PER_LOOKUP, Math.max(people.here / WALKED_PER_LOOKUP, FEW));
   return new Set(mailingListIds.filter((id) => (sizes.get(id) ?? 0) < most));
 }
 

@@ -53,7 +53,8 @@ export function findContentToSend(
   return db.row(sql`
     select c.workspace_id, c.id, coalesce(a.name, '') as name, 'email' as message_type, c.subject, c.html_content,
       c.text_content, false as has_attachments, coalesce(a.from_email, '') as from_email,
-      coalesce(a.from_name, l.from_name) as from_name, coalesce(a.reply_to, l.reply_to_email) as reply_to, null as url_domain_id, null as sender_email, false as use_custom_headers, null as custom_headers,
+      coalesce(a.from_name, l.from_name) as from_name, coalesce(a.reply_to, l.reply_to_email) as reply_to,
+      null as url_domain_id, null as sender_email, false as use_custom_headers, null as custom_headers,
       l.name as mailing_list_name, c.mailing_list_id as audience_list_id, c.tracks_opens, c.tracks_clicks, w.timezone
     from autoresponder_contents c
     join workspaces w on w.id = c.workspace_id

@@ -9,6 +9,7 @@ import { findSegment, listConditionsOf } from "../../../audience/segments/store.
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError } from "../../../platform/errors.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
+import { createWorkspaceTurns } from "../../../platform/turns.ts";
 import { type AudienceOf, conditionsOf, segmentsOf } from "./audience-segments.ts";
 import { anyOfSql, countMailable, listMembersSql, type Terms } from "./recipients-store.ts";
 
@@ -103,7 +104,13 @@ function nameStatus(conditions: Conditions): boolean {
 const isWithin = ({ after, to }: Stretch) =>
   sql`s.id > ${after} ${to === undefined ? empty : sql`and s.id <= ${to}`}`;
 
-/** Runs what looks at an audience: conditions wait for the workspace's turn, a plain list does not. */
+/** A burst of requests about lists, too, leaves connections of the database to others. */
+const takeTurn = createWorkspaceTurns(
+  { atOnce: 2, mostWaiting: 200, mostWaitMs: 10_000 },
+  "Too many campaigns of this workspace are looked at already: ask fewer at a time",
+);
+
+/** Runs what looks at an audience: conditions stand in the line of the workspace's segments, plain lists in their own. */
 export function lookAt<Result>(
   db: Database,
   workspaceId: WorkspaceId,
@@ -112,7 +119,7 @@ export function lookAt<Result>(
   look: (tx: Queryable) => Promise<Result>,
 ): Promise<Result> {
   return recipient_type === "mailing_list"
-    ? withTimeLimit(db, mostMs, look)
+    ? takeTurn(workspaceId, () => withTimeLimit(db, mostMs, look))
     : withDeadline(db, workspaceId, mostMs, look);
 }
 

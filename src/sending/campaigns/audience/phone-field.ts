@@ -64,7 +64,10 @@ export async function mayTextAnybody(
       (await mayReachAnybody(tx, workspaceId, numbered, { ...terms, most })) || hasAtLeast(tx, people, most)
     );
   }
-  if (found === 0 && names.includes(key) && (await hasAtLeast(tx, people, most))) return true;
+  // Further behind there may be numbers, unless nobody has anything there and no list knows the field.
+  const mayBeThere = found > 0 || names.includes(key);
+  const goesOn = found === MOST_NUMBERS || (await hasAtLeast(tx, people, most));
+  if (mayBeThere && goesOn) return true;
   throw refuse("phone_field_name", nobodyHasANumber(fieldName, { found, names, country }));
 }
 

@@ -124,9 +124,14 @@ export async function advance(
 async function brake({ db, clock, onCampaigns }: Dependencies, log: Log): Promise<void> {
   for (const { workspace_id: workspaceId, id, ...tally } of await listTallies(db)) {
     const reason = brakeOn(tally);
+    if (reason === null) continue;
     const order = { reason, now: clock.now(), onCampaigns };
-    if (reason !== null && (await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order)))) {
-      log.warn({ campaign: id, reason }, "a campaign was paused by the service");
+    try {
+      const isPaused = await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order));
+      if (isPaused) log.warn({ campaign: id, reason }, "a campaign was paused by the service");
+    } catch (err) {
+      // Schedules and the other campaigns go on; it is asked again in two seconds.
+      log.error({ err, campaign: id }, "a campaign could not be paused");
     }
   }
 }

@@ -63,5 +63,8 @@ export function createMailAgain(db: Database, sentMails = ofCampaigns) {
 
 /** Pictures that the mail brought with it lie beside its page. */
 function withImages(html: string, view: string): string {
-  return replaceContentIds(html, (id) => `${view}/${encodeURIComponent(id)}`);
+  const quotes = /['()]/g;
+  const encoded = (id: string) =>
+    encodeURIComponent(id).replace(quotes, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+  return replaceContentIds(html, (id) => `${view}/${encoded(id)}`);
 }
