@@ -3,7 +3,7 @@
  * message that cannot be read still has its source.
  */
 import PostalMime, { type Email } from "postal-mime";
-import { isImage, replaceContentIds } from "../mail/content-ids.ts";
+import { imagesById, replaceContentIds } from "../mail/content-ids.ts";
 
 /** We nest four parts at most; a few more cost nothing, thousands would. */
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 0 };
@@ -55,12 +55,9 @@ const MOST_IMAGE_DATA = 64 * 1024 * 1024;
  * nothing, and links open beside it.
  */
 export function htmlForFrame({ html, attachments }: CapturedMessage): string {
-  const images = new Map(
-    attachments.flatMap(({ content_id, content_type, content }) =>
-      content_id !== null && isImage(content_type)
-        ? [[content_id, `data:${content_type};base64,${content.toString("base64")}`]]
-        : [],
-    ),
+  const images = imagesById(
+    attachments,
+    ({ content_type, content }) => `data:${content_type};base64,${content.toString("base64")}`,
   );
   let room = MOST_IMAGE_DATA;
   const page = (html ?? "").replace(/^\s*(?:<!doctype[^>]*>)?/i, (start) => `${start}<base target="_blank">`);

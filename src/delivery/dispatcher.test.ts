@@ -10,6 +10,7 @@ import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { eventually } from "../../test/support/eventually.ts";
 import { type FakeDns, startFakeDns } from "../../test/support/fake-dns.ts";
 import { type FakeMx, startFakeMx } from "../../test/support/fake-mx.ts";
+import { leaseOrder } from "../../test/support/lease-order.ts";
 import { findMessage, listEvents, type NewMessage } from "../messages/store.ts";
 import { systemClock } from "../platform/clock.ts";
 import { readConfig } from "../platform/config.ts";
@@ -245,14 +246,7 @@ test("a paused lane is leased nothing: who comes meanwhile waits in the queue, w
 
 test("a late worker cannot overwrite what its successor settled", async () => {
   const id = await accept("ada@example.test");
-  const lease = {
-    workerId: newId(),
-    priority: 0,
-    limit: 10,
-    bytes: 1_000_000,
-    seconds: 60,
-    saturated: [],
-  } as const;
+  const lease = leaseOrder();
   const [late] = await leaseMessages(db, lease);
   await makeDue(id);
   const [current] = await leaseMessages(db, { ...lease, workerId: newId() });
@@ -372,14 +366,7 @@ test("a suspended workspace's mail stays in the queue, and goes on when it is re
   const suspended = asWorkspaceId(newId());
   await db.run(sql`insert into workspaces (id, name, is_suspended) values (${suspended}, 'Closed', true)`);
   await insertDrafts(db, [draft(suspended, "ada@example.test")]);
-  const lease = {
-    workerId: newId(),
-    priority: 0,
-    limit: 10,
-    bytes: 1_000_000,
-    seconds: 60,
-    saturated: [],
-  } as const;
+  const lease = leaseOrder();
   expect(await leaseMessages(db, lease)).toEqual([]);
   await db.run(sql`update workspaces set is_suspended = false where id = ${suspended}`);
   expect(await leaseMessages(db, lease)).toHaveLength(1);
@@ -387,14 +374,7 @@ test("a suspended workspace's mail stays in the queue, and goes on when it is re
 
 test("a delivery that becomes known too late still ends the message", async () => {
   const id = await accept("ada@example.test");
-  const lease = {
-    workerId: newId(),
-    priority: 0,
-    limit: 10,
-    bytes: 1_000_000,
-    seconds: 60,
-    saturated: [],
-  } as const;
+  const lease = leaseOrder();
   const [late] = await leaseMessages(db, lease);
   await makeDue(id);
   await leaseMessages(db, { ...lease, workerId: newId() });
@@ -445,14 +425,7 @@ test("so is one that was put off, before its next attempt", async () => {
 
 test("a conclusion that PostgreSQL refuses holds up nobody else", async () => {
   const [strange, plain] = [await accept("ada@example.test"), await accept("bob@example.test")];
-  const lease = {
-    workerId: newId(),
-    priority: 0,
-    limit: 10,
-    bytes: 1_000_000,
-    seconds: 60,
-    saturated: [],
-  } as const;
+  const lease = leaseOrder();
   const messages = await leaseMessages(db, lease);
   const settler = new Settler(
     db,

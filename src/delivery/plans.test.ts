@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft, nobodyElse } from "../../test/support/drafts.ts";
+import { leaseOrder } from "../../test/support/lease-order.ts";
 import { recordOutcomes } from "../messages/door.ts";
 import { createDatabase } from "../platform/database/pool.ts";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
@@ -17,14 +18,7 @@ afterAll(() => delivery.close());
 
 const MAILS = 2_000;
 const workspaceId = asWorkspaceId(newId());
-const order = {
-  workerId: newId(),
-  priority: 0,
-  limit: 10,
-  bytes: 1_000_000,
-  seconds: 60,
-  saturated: [],
-} as const;
+const order = leaseOrder();
 const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
 
 /** Leases a batch, delivers it, and says how many messages that were and how many rows of whole tables were read. */

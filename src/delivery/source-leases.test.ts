@@ -2,6 +2,7 @@ import sql from "sql-template-tag";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft, nobodyElse } from "../../test/support/drafts.ts";
+import { leaseOrder } from "../../test/support/lease-order.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "../platform/ids.ts";
 import { insertDrafts } from "../sending/insert-drafts.ts";
@@ -13,14 +14,7 @@ import { settle } from "./settler.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
-const order = {
-  workerId: newId(),
-  priority: 0,
-  limit: 10,
-  bytes: 1_000_000,
-  seconds: 60,
-  saturated: [],
-} as const;
+const order = leaseOrder();
 const elsewhere = ["198.51.100.7", "127.0.0.0/8"];
 const here = ["192.0.2.1"];
 

@@ -23,9 +23,17 @@ function decoded(id: string): string {
   }
 }
 
-const imageType = /^image\/[\w.+-]+$/i;
-
-/** Whether a part may be shown as a picture; a scalable one cannot run scripts inside <img>. */
-export function isImage(mediaType: string): boolean {
-  return imageType.test(mediaType);
+/** What `make` makes of the parts that may be shown as pictures, by their content ids. */
+export function imagesById<
+  Part extends { readonly content_id: string | null; readonly content_type: string },
+  Image,
+>(parts: readonly Part[], make: (part: Part) => Image): Map<string, Image> {
+  return new Map(
+    parts.flatMap((part) =>
+      part.content_id !== null && imageType.test(part.content_type) ? [[part.content_id, make(part)]] : [],
+    ),
+  );
 }
+
+/** A scalable one cannot run scripts inside <img>. */
+const imageType = /^image\/[\w.+-]+$/i;

@@ -68,6 +68,9 @@ interface LineBounds {
   readonly mostWaitMs: number;
 }
 
+/** A line for questions to the database: it holds a burst of requests (contract, section 8). */
+export const BURST: LineBounds = { atOnce: 2, mostWaiting: 200, mostWaitMs: 10_000 };
+
 /** When a line is too long it needs some seconds to become shorter. */
 const RETRY_AFTER_S = 5;
 

@@ -7,7 +7,7 @@ import type { Page } from "../../platform/database/page.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { createWorkspaceTurns } from "../../platform/turns.ts";
+import { BURST, createWorkspaceTurns } from "../../platform/turns.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
 import { and, type Predicate } from "./predicate.ts";
 import { isActiveOn } from "./reference-kinds.ts";
@@ -72,9 +72,9 @@ function all(parts: readonly Predicate[]): Sql {
 const MOST_VALUES = 60_000;
 const QUERY_CANCELED = "57014";
 
-/** The other connections of the pool are for others. The line is as long as a burst of requests (contract, section 8). */
+/** The other connections of the pool are for others. */
 const takeTurn = createWorkspaceTurns(
-  { atOnce: 2, mostWaiting: 200, mostWaitMs: 10_000 },
+  BURST,
   "Too many questions about segments of this workspace wait for their turn: ask fewer at a time",
 );
 

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, test } from "vitest";
+import { leaseOrder } from "../../../test/support/lease-order.ts";
 import {
   BOUNCE_DOMAIN,
   complaintReport,
@@ -11,7 +12,6 @@ import {
 import { linkKey, sentCampaign } from "../../../test/support/tracked-campaign.ts";
 import { leaseMessages } from "../../delivery/leases.ts";
 import { settleLeases } from "../../delivery/settlement-store.ts";
-import { newId } from "../../platform/ids.ts";
 import { createReading } from "../reading/reading.ts";
 import { readMail } from "./read-mail.ts";
 
@@ -34,14 +34,7 @@ async function unsettled(to: string, status: "queued" | "deferred") {
   });
   const id: string = body.data.id;
   await database.run(sql`update messages set status = ${status} where id = ${id}`);
-  const order = {
-    workerId: newId(),
-    priority: 0,
-    limit: 1,
-    bytes: 1_000_000,
-    seconds: 60,
-    saturated: [],
-  } as const;
+  const order = leaseOrder({ limit: 1 });
   const [lease] = await leaseMessages(database, order);
   expect(lease?.message_id).toBe(id);
   const held = { workspaceId, messageId: id, leaseNumber: lease?.lease_number ?? 0 };

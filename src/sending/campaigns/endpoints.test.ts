@@ -3,12 +3,12 @@ import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../test/support/audience.ts";
 import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
+import { leaseOrder } from "../../../test/support/lease-order.ts";
 import { startService } from "../../../test/support/service.ts";
 import { recordTransport } from "../../../test/support/transport-recorder.ts";
 import { withDeadline } from "../../audience/segments/members-store.ts";
 import { prepare } from "../../delivery/compose.ts";
 import { leaseMessages } from "../../delivery/leases.ts";
-import { newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { advance } from "./lifecycle/advance.ts";
@@ -511,7 +511,7 @@ test("a test is made and leaves as the campaign's mail, but nobody is unsubscrib
   });
   await database.run(sql`truncate delivery_queue`);
   expect((await act(id, "test", { emails: ["boss@shop.test"] })).status).toBe(200);
-  const order = { workerId: newId(), priority: 0, limit: 1, bytes: 1e9, seconds: 60, saturated: [] } as const;
+  const order = leaseOrder({ limit: 1, bytes: 1e9 });
   const [message] = await leaseMessages(database, order);
   if (message === undefined) expect.fail("nothing is queued");
   expect(message.particulars).toMatchObject({ sending_ip: ip, routing_rule_id: null });
@@ -548,14 +548,7 @@ test.each(["the list", "a segment of it"])(
     const id = await create({ ...complete(), mailing_list_id: null, ...target });
     await database.run(sql`truncate delivery_queue`);
     expect((await act(id, "test", { emails: ["boss@shop.test"] })).status).toBe(200);
-    const order = {
-      workerId: newId(),
-      priority: 0,
-      limit: 1,
-      bytes: 1e9,
-      seconds: 60,
-      saturated: [],
-    } as const;
+    const order = leaseOrder({ limit: 1, bytes: 1e9 });
     const [message] = await leaseMessages(database, order);
     expect(message?.from_name).toBe("List Name");
     expect(message?.particulars?.headers).toContainEqual(["Reply-To", "reply@shop.test"]);

@@ -9,7 +9,7 @@ import { findSegment, listConditionsOf } from "../../../audience/segments/store.
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError } from "../../../platform/errors.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
-import { createWorkspaceTurns } from "../../../platform/turns.ts";
+import { BURST, createWorkspaceTurns } from "../../../platform/turns.ts";
 import { type AudienceOf, conditionsOf, segmentsOf } from "./audience-segments.ts";
 import { anyOfSql, countMailable, listMembersSql, type Terms } from "./recipients-store.ts";
 
@@ -106,7 +106,7 @@ const isWithin = ({ after, to }: Stretch) =>
 
 /** A burst of requests about lists, too, leaves connections of the database to others. */
 const takeTurn = createWorkspaceTurns(
-  { atOnce: 2, mostWaiting: 200, mostWaitMs: 10_000 },
+  BURST,
   "Too many campaigns of this workspace are looked at already: ask fewer at a time",
 );
 

@@ -53,17 +53,17 @@ export async function mayTextAnybody(
 ): Promise<boolean> {
   const { fieldName, country, most } = phone;
   const key = fieldKey(fieldName);
-  const bounds = { looks: most, most: MOST_NUMBERS };
   const { found, numbered } = await listNumbered(tx, workspaceId, people, key, {
-    ...bounds,
+    looks: most,
+    most: MOST_NUMBERS,
     isNumber: (text) => readPhoneNumber(text, country) !== null,
   });
-  const names = await namesInForce(tx, workspaceId, list?.id ?? null);
   if (numbered !== null) {
     return (
       (await mayReachAnybody(tx, workspaceId, numbered, { ...terms, most })) || hasAtLeast(tx, people, most)
     );
   }
+  const names = await namesInForce(tx, workspaceId, list?.id ?? null);
   // Further behind there may be numbers, unless nobody has anything there and no list knows the field.
   const mayBeThere = found > 0 || names.includes(key);
   const goesOn = found === MOST_NUMBERS || (await hasAtLeast(tx, people, most));

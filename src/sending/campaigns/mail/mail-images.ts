@@ -1,5 +1,5 @@
 /** The pictures inside a campaign's mails, for the browser: attachments that its HTML refers to by their content id. */
-import { isImage } from "../../../mail/content-ids.ts";
+import { imagesById } from "../../../mail/content-ids.ts";
 import type { Database } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { Answers } from "../../../platform/remember.ts";
@@ -29,11 +29,8 @@ async function readImages(
   campaignId: string,
 ): Promise<Map<string, MailImage>> {
   const attachments = await findAttachments(db, workspaceId, campaignId);
-  return new Map(
-    attachments.flatMap(({ content_id, content_type, content }) =>
-      content_id !== null && isImage(content_type)
-        ? [[content_id, { type: content_type, content: Buffer.from(content, "base64") }]]
-        : [],
-    ),
-  );
+  return imagesById(attachments, ({ content_type, content }) => ({
+    type: content_type,
+    content: Buffer.from(content, "base64"),
+  }));
 }

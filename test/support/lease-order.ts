@@ -1,0 +1,16 @@
+/** What a worker asks for, in tests that look at the queue themselves. */
+import type { LeaseOrder } from "../../src/delivery/lease-store.ts";
+import { newId } from "../../src/platform/ids.ts";
+
+/** A new worker's order for ten urgent messages; every field may be replaced. */
+export function leaseOrder(change: Partial<LeaseOrder> = {}): LeaseOrder {
+  return {
+    workerId: newId(),
+    priority: 0,
+    limit: 10,
+    bytes: 1_000_000,
+    seconds: 60,
+    saturated: [],
+    ...change,
+  };
+}
