@@ -3,8 +3,8 @@
  *
  * 1. replay the journals of workers that died on this machine, and release what they held (recovery.ts), at the start
  *    and then with every heartbeat;
- * 2. lease a batch, transactional mail first, as long as there is room and no campaign of theirs is paused, and leave
- *    out recipients who were suppressed while their message waited;
+ * 2. lease a batch, transactional mail first, as long as there is room and no campaign of theirs is paused (leasing.ts),
+ *    and leave out recipients who were suppressed while their message waited;
  * 3. the transport finds each message's way and carries it (smtp-transport.ts, lane-traffic.ts);
  * 4. results are judged (conclusion.ts), journaled and settled in bulk (settler.ts).
  *
@@ -23,9 +23,7 @@ import type { Examine, Finding } from "./examination.ts";
 import { Holdings } from "./holdings.ts";
 import { openJournal } from "./journal.ts";
 import type { LeasedMessage } from "./lease-store.ts";
-import { leaseMessages } from "./leases.ts";
-import { localNetworks } from "./local-networks.ts";
-import type { Priority } from "./queue-store.ts";
+import { LEASE_SECONDS, Leasing, POLL_MS } from "./leasing.ts";
 import { createRecovery, markAlive } from "./recovery.ts";
 import { extendLeases, releaseLeasesOf } from "./settlement-store.ts";
 import { Settler } from "./settler.ts";
@@ -33,27 +31,9 @@ import { concludeSms } from "./sms/conclusion.ts";
 import type { SmsEvents, SmsTransport } from "./sms/sms-transport.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
-const LEASE_SECONDS = 60;
 const HEARTBEAT_MS = 20_000;
 /** A message is not started when its lease might lapse before the server has answered MAIL. */
 const LEASE_MARGIN_MS = 10_000;
-const LEASE_BATCH = 250;
-/** A look at the queue that passes over a long row for full lanes is dear: then more is taken at once, and less often. */
-const DEAR_LOOK_MS = 100;
-const LARGE_BATCH = 1_000;
-/**
- * Messages held at once, by priority: enough to keep every session busy, little enough to give back. Bulk mail leaves
- * room, so that a password reset never waits for a campaign to be carried.
- */
-const MOST_HELD: Readonly<Record<Priority, number>> = { 0: 2_000, 1: 1_500 };
-/**
- * Their content, as the queue's rows have it, again by priority: large bulk mail leaves room, too. A message that is
- * carried takes it about twice.
- */
-const MOST_BYTES_HELD: Readonly<Record<Priority, number>> = { 0: 96 * 1024 * 1024, 1: 48 * 1024 * 1024 };
-/** How often the queue is looked at without a notice: retries fall due silently. */
-const POLL_MS = 500;
-const BUSY_POLL_MS = 100;
 /**
  * After the database was away leases may have lapsed although their holders live: every process settles what it has
  * learned before any of them leases again.
@@ -118,13 +98,6 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   const held = new Holdings();
   /** Rung when there may be something to lease. */
   let bell = Promise.withResolvers<void>();
-  /** Whether the last look at the queue left something there for want of room. */
-  let leftSome = false;
-  /** Whether it brought something although a lane was full: that lane will soon have room for more. */
-  let isBusy = false;
-  /** How long it took the database. */
-  let lookMs = 0;
-
   /** As of the last look. */
   let halted: Halted = { paused: [], cancelled: [] };
   let stopped: ReadonlySet<string> = new Set();
@@ -133,7 +106,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     held.remove(message);
     settler.add(conclusion);
     options.onConclusion?.(conclusion);
-    if (leftSome && roomFor(1) >= batch()) bell.resolve();
+    if (leasing.isDue) bell.resolve();
   };
 
   const events: TransportEvents & SmsEvents = {
@@ -172,44 +145,6 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   const saturatedCampaigns = () =>
     (smsTransport?.saturatedCampaigns() ?? []).filter((id) => !halted.cancelled.includes(id));
 
-  const batch = () => (lookMs < DEAR_LOOK_MS ? LEASE_BATCH : LARGE_BATCH);
-  const roomFor = (priority: Priority) => MOST_HELD[priority] - held.size;
-
-  /** Leases what there is room for, transactional mail first. */
-  const lease = async (): Promise<void> => {
-    leftSome = false;
-    isBusy = false;
-    const most = batch();
-    lookMs = 0;
-    for (const priority of [0, 1] as const) {
-      const limit = Math.min(most, roomFor(priority));
-      const bytes = MOST_BYTES_HELD[priority] - held.bytes;
-      if (limit <= 0 || bytes <= 0) {
-        leftSome = true;
-        continue;
-      }
-      const until = performance.now() + LEASE_SECONDS * 1000;
-      const saturated = transport.saturatedDomains(priority);
-      const order = {
-        workerId,
-        priority,
-        limit,
-        bytes,
-        seconds: LEASE_SECONDS,
-        saturated,
-        networks: localNetworks().networks,
-        halted: [...halted.paused, ...saturatedCampaigns(), ...(transport.foreignCampaigns?.() ?? [])],
-      };
-      const asked = performance.now();
-      const messages = await leaseMessages(db, order);
-      lookMs += performance.now() - asked;
-      const findings = await examineAll(messages.filter(isExamined));
-      for (const message of messages) begin(message, findings.get(message.message_id), until);
-      isBusy ||= saturated.length > 0 && messages.length > 0;
-      leftSome ||= messages.length === limit || held.bytes >= MOST_BYTES_HELD[priority];
-    }
-  };
-
   /** What cannot be examined now goes back, so that its lease need not lapse. */
   const examineAll = async (messages: readonly LeasedMessage[]): Promise<ReadonlyMap<string, Finding>> => {
     if (messages.length === 0) return new Map();
@@ -233,6 +168,22 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     else settle(message, postpone(message, clock.now(), NO_GATEWAY_SECONDS));
   };
 
+  const leasing = new Leasing({
+    db,
+    workerId,
+    held,
+    saturatedDomains: (priority) => transport.saturatedDomains(priority),
+    haltedCampaigns: () => [
+      ...halted.paused,
+      ...saturatedCampaigns(),
+      ...(transport.foreignCampaigns?.() ?? []),
+    ],
+    async receive(messages, until) {
+      const findings = await examineAll(messages.filter(isExamined));
+      for (const message of messages) begin(message, findings.get(message.message_id), until);
+    },
+  });
+
   const work = async () => {
     while (!stopping.signal.aborted) {
       bell = Promise.withResolvers();
@@ -240,16 +191,15 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
         halted = await options.findHalted();
         stopped = new Set([...halted.paused, ...halted.cancelled]);
         if (settler.isSafe && settler.unsettledCount <= MOST_UNSETTLED) {
-          await lease();
+          await leasing.look();
           options.onLook?.();
         }
       } catch (error) {
         log.error({ err: error }, "leasing failed, trying again");
         await databaseIsBack(db, stopping.signal);
       }
-      if (leftSome && roomFor(1) >= batch() && held.bytes < MOST_BYTES_HELD[1]) continue;
-      const pause = Math.max(lookMs, isBusy ? BUSY_POLL_MS : POLL_MS);
-      await Promise.race([bell.promise, delay(pause, undefined, { ref: false })]);
+      if (leasing.isDue) continue;
+      await Promise.race([bell.promise, delay(leasing.pauseMs, undefined, { ref: false })]);
     }
   };
 

@@ -9,7 +9,6 @@
  */
 import { type Composed, type ComposeOptions, prepare } from "./compose.ts";
 import type { Attempt } from "./conclusion.ts";
-import type { Destination } from "./destination.ts";
 import { LanePace } from "./lane-pace.ts";
 import type { Lane } from "./lanes.ts";
 import type { LeasedMessage } from "./lease-store.ts";
@@ -18,16 +17,12 @@ import { type Cooling, SessionPool, type SessionSettings, type UsedSession } fro
 import type { TransactionResult } from "./smtp-outcome.ts";
 import { noteTls } from "./smtp-tls.ts";
 import type { TransportEvents } from "./transport.ts";
+import { type Load, WaitingLine } from "./waiting-line.ts";
 
 /** Through a pause no longer than this messages wait here; a lease has to be held all the while. */
 const LONGEST_HOLD_MS = 45_000;
 /** Messages that a runner takes at once: with twice as many hardly anything is saved, and urgent mail waits longer. */
 const MOST_AT_ONCE = 8;
-
-export interface Load {
-  readonly message: LeasedMessage;
-  readonly destination: Destination;
-}
 
 /** A load that may start, with the session for it; a new one may be opened where there is none. */
 interface Start extends Load {
@@ -44,8 +39,7 @@ export class LaneTraffic {
   readonly #pace: LanePace;
   readonly #composing: ComposeOptions;
   readonly #events: TransportEvents;
-  /** By priority. */
-  readonly #waiting: Readonly<Record<Priority, Load[]>> = { 0: [], 1: [] };
+  readonly #line = new WaitingLine();
   #runners = 0;
   /** Under way beyond the first of each runner. */
   #behind = 0;
@@ -60,7 +54,7 @@ export class LaneTraffic {
 
   /** Messages waiting or under way. */
   get load(): number {
-    return this.#length + this.#runners + this.#behind;
+    return this.#line.length + this.#runners + this.#behind;
   }
 
   /** Nothing is to be done, and nothing was learned that would be missed. */
@@ -70,15 +64,15 @@ export class LaneTraffic {
 
   /** Should no more be leased for this lane? Half its share stays free for the batch that is on its way. */
   isSaturated(priority: Priority): boolean {
-    const ahead = priority === 0 ? this.load - this.#waiting[1].length : this.load;
+    const ahead = priority === 0 ? this.load - this.#line.bulkLength : this.load;
     return this.#pace.pauseLeft > 0 || ahead >= this.#pace.share / 2;
   }
 
   /** Takes a message on; when the lane is full the last in line goes back to the queue. */
   add(load: Load): void {
-    this.#waiting[load.message.priority].push(load);
-    if (this.#length > this.#pace.share) {
-      const last = this.#waiting[1].pop() ?? this.#waiting[0].pop();
+    this.#line.add(load);
+    if (this.#line.length > this.#pace.share) {
+      const last = this.#line.takeLast();
       if (last) this.#events.onPostponed(last.message, this.#pace.returnIn() / 1_000);
     }
     this.#returnThroughPause();
@@ -87,7 +81,7 @@ export class LaneTraffic {
 
   close(): void {
     clearTimeout(this.#timer);
-    for (const { message } of this.#takeAll()) this.#events.onDropped(message);
+    for (const { message } of this.#line.takeAll()) this.#events.onDropped(message);
     this.#sessions.close();
   }
 
@@ -118,7 +112,7 @@ export class LaneTraffic {
 
   /** The next message that may start now, transactional mail first, then one for `site`; else sets the timer. */
   #next(site?: string): Start | undefined {
-    while (this.#length > 0) {
+    while (this.#line.length > 0) {
       const wait = this.#pace.untilMessage();
       const load = wait > 0 ? undefined : this.#pick(site);
       if (load === undefined) {
@@ -133,17 +127,10 @@ export class LaneTraffic {
     return undefined;
   }
 
-  /** Takes out of the line who is next among those who have a session, or everybody if another one may be opened. */
+  /** Who is next among those who have a session, or among everybody if another one may be opened. */
   #pick(site: string | undefined): Load | undefined {
     const mayConnect = this.#pace.untilConnection() === 0;
-    const canGo = ({ destination }: Load) => mayConnect || this.#sessions.has(destination.site);
-    for (const line of [this.#waiting[0], this.#waiting[1]]) {
-      const sameSite = line.findIndex((load) => load.destination.site === site && canGo(load));
-      const at = sameSite < 0 ? line.findIndex(canGo) : sameSite;
-      const [load] = at < 0 ? [] : line.splice(at, 1);
-      if (load) return load;
-    }
-    return undefined;
+    return this.#line.take(({ destination }) => mayConnect || this.#sessions.has(destination.site), site);
   }
 
   /** Books what the message needs; undefined when it was given back instead. */
@@ -171,11 +158,11 @@ export class LaneTraffic {
 
   /** Those who go behind it on its connection: no more than one connection's share of what waits. */
   #takeBehind({ destination: { site }, used }: Start): Load[] {
-    const share = Math.floor(this.#length / this.#pace.connections);
+    const share = Math.floor(this.#line.length / this.#pace.connections);
     const most = Math.min(share, MOST_AT_ONCE - 1, this.#sessions.roomIn(used) - 1);
     const behind: Load[] = [];
     while (behind.length < most && this.#pace.untilMessage() === 0) {
-      const load = this.#takeFor(site);
+      const load = this.#line.take(({ destination }) => destination.site === site, site);
       if (load === undefined) break;
       if (this.#events.mayStart(load.message)) {
         this.#pace.takeMessage();
@@ -183,15 +170,6 @@ export class LaneTraffic {
       } else this.#events.onDropped(load.message);
     }
     return behind;
-  }
-
-  /** The first in line for a site. */
-  #takeFor(site: string): Load | undefined {
-    for (const line of [this.#waiting[0], this.#waiting[1]]) {
-      const at = line.findIndex(({ destination }) => destination.site === site);
-      if (at >= 0) return line.splice(at, 1)[0];
-    }
-    return undefined;
   }
 
   /** Carries messages of one site, in order, and gives back the session they went over last, if there is one; never rejects. */
@@ -287,15 +265,7 @@ export class LaneTraffic {
   #returnThroughPause(): void {
     const pause = this.#pace.pauseLeft;
     if (pause <= LONGEST_HOLD_MS) return;
-    for (const { message } of this.#takeAll()) this.#events.onPostponed(message, pause / 1_000);
-  }
-
-  get #length(): number {
-    return this.#waiting[0].length + this.#waiting[1].length;
-  }
-
-  #takeAll(): Load[] {
-    return [...this.#waiting[0].splice(0), ...this.#waiting[1].splice(0)];
+    for (const { message } of this.#line.takeAll()) this.#events.onPostponed(message, pause / 1_000);
   }
 }
 
