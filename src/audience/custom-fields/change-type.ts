@@ -7,10 +7,14 @@ import { lockFieldValues, updateFieldValues } from "../subscribers/field-values-
 import type { FieldSettings } from "./definition.ts";
 import type { CustomField } from "./field.ts";
 import { fieldReader } from "./reader.ts";
+import { findOtherType } from "./store.ts";
 
 const STEP = 5_000;
 
-/** Rewrites the values in the caller's transaction. @throws ApiError CONFLICT at the first that does not convert */
+/**
+ * Rewrites the values in the caller's transaction.
+ * @throws ApiError CONFLICT at the first that does not convert, or that is of a field of another type on another list
+ */
 export async function convertValues(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -36,11 +40,28 @@ export async function convertValues(
     });
     const converted = held.map((one) => ({ ...one, value: convert(one.value) }));
     const changed = converted.filter(({ value }, at) => !isDeepStrictEqual(value, held[at]?.value));
-    if (changed.length > 0) await updateFieldValues(tx, workspaceId, field_name, changed, now);
+    if (changed.length > 0) {
+      const ids = changed.map(({ id }) => id);
+      const other = await findOtherType(tx, workspaceId, field, settings.field_type, ids);
+      if (other !== undefined) throw definedOtherwise(field_name, other);
+      await updateFieldValues(tx, workspaceId, field_name, changed, now);
+    }
     const last = held.at(-1);
     if (last === undefined || held.length < STEP) return;
     afterEmail = last.email;
   }
+}
+
+/** A person has one value of a name, whatever lists they are on. */
+function definedOtherwise(
+  name: string,
+  { list, field_type }: { list: string; field_type: string },
+): ApiError {
+  return new ApiError(
+    "CONFLICT",
+    `Subscribers with a value in ${name} are on the list ${list} too, where it is a field of the type ${field_type}: ` +
+      "delete or change that field first",
+  );
 }
 
 /** A stored value as somebody would type it: numbers and booleans have a text, choices are joined by semicolons. */

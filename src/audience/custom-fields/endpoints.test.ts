@@ -183,6 +183,37 @@ describe("changes", () => {
   });
 });
 
+test("a type does not change where another list reads the same people's values as another one", async () => {
+  const { database, workspaceId } = service;
+  const [one, two] = [
+    await newList(database, workspaceId, "One"),
+    await newList(database, workspaceId, "Two"),
+  ];
+  const number = { field_name: "size", field_label: "Size", field_type: "number" };
+  const made = await create(number, fields(one));
+  const other = await create(number, fields(two));
+  const global = await create(number, "/custom-fields/global");
+  await addPeople(database, workspaceId, one, [{ email: "both@size.example", custom_fields: { size: 5 } }]);
+  await addPeople(database, workspaceId, two, [{ email: "both@size.example" }]);
+  const path = `${fields(one)}/${made.id}`;
+  const refused = await service.call("PUT", path, { field_type: "text" });
+  expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
+  expect(refused.body.error).toContain("the list Two");
+  const sizes = async () => {
+    const { body } = await service.call("GET", "/subscribers?search=both@size.example");
+    return body.data.subscribers.map((each: { custom_fields: object }) => each.custom_fields);
+  };
+  expect(await sizes()).toEqual([{ size: 5 }]);
+  // On both lists the list's own field holds: the global one says nothing about these values.
+  const globalPath = `/custom-fields/global/${global.id}`;
+  expect((await service.call("PUT", globalPath, { field_type: "text" })).status).toBe(200);
+  expect(await sizes()).toEqual([{ size: 5 }]);
+  await service.call("DELETE", globalPath);
+  await service.call("DELETE", `${fields(two)}/${other.id}`);
+  expect((await service.call("PUT", path, { field_type: "text" })).status).toBe(200);
+  expect(await sizes()).toEqual([{ size: "5" }]);
+});
+
 test("a field of another list, or a global one, is not found through a list", async () => {
   const other = await newList(service.database, service.workspaceId);
   const theirs = await create(text("elsewhere"), fields(other));

@@ -105,6 +105,31 @@ export function updateField(
     returning ${columns}`);
 }
 
+/**
+ * A field of the same name and another type that holds for one of these people too, on a list where this field does not;
+ * with the list's name.
+ */
+export function findOtherType(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { mailing_list_id: scope, field_name }: Pick<CustomField, "mailing_list_id" | "field_name">,
+  fieldType: string,
+  subscriberIds: readonly string[],
+): Promise<{ list: string; field_type: string } | undefined> {
+  return tx.row(sql`
+    select l.name as list, f.field_type
+    from (select distinct mailing_list_id from memberships
+      where workspace_id = ${workspaceId} and subscriber_id = any (${subscriberIds}::uuid[])) m
+    join mailing_lists l on l.workspace_id = ${workspaceId} and l.id = m.mailing_list_id
+    cross join lateral (
+      select mailing_list_id, field_type, is_active from custom_fields
+      where workspace_id = ${workspaceId} and field_name = ${field_name}
+        and (mailing_list_id = m.mailing_list_id or mailing_list_id is null)
+      order by mailing_list_id nulls last limit 1) f
+    where f.mailing_list_id is distinct from ${scope}::uuid and f.is_active and f.field_type <> ${fieldType}
+    order by l.name limit 1`);
+}
+
 /** The values that people have of it stay. */
 export async function removeField(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.run(sql`delete from custom_fields where workspace_id = ${workspaceId} and id = ${id}`);

@@ -24,6 +24,8 @@ export interface Column {
 
 export type Columns = { readonly [Name in Exclude<Known, "email">]: Column | undefined } & {
   readonly email: Column;
+  /** Cells of the header. */
+  readonly width: number;
   readonly custom: readonly (Column & { readonly field: CustomField })[];
   /** Headers of columns that are nothing we know, or a second one of something. */
   readonly skipped: readonly string[];
@@ -63,7 +65,7 @@ export function readColumns(header: readonly string[], fields: readonly CustomFi
     return [];
   });
   const skipped = header.filter((text, place) => !taken.has(place) && text.trim() !== "").map(shown);
-  return { ...known, email, custom, skipped: skipped.slice(0, MOST_SKIPPED) };
+  return { ...known, email, width: header.length, custom, skipped: skipped.slice(0, MOST_SKIPPED) };
 }
 
 function findFree(header: readonly string[], key: string, taken: ReadonlySet<number>): number | undefined {

@@ -221,13 +221,17 @@ describe("custom fields", () => {
       list,
       "EMAIL;First Visit;loyalty_points;Vip;topics;Shoe size\n" +
         "a@cf.example;2026-01-31;12,5;yes;News;44\n" +
-        "b@cf.example;2026-01-31;12.5;yes;News; Sport;44\n" +
+        "b@cf.example;2026-01-31;12.5;yes;News;44\n" +
+        "e@cf.example;2026-01-31;12.5;yes;News; Sport;44\n" +
         'c@cf.example;2026-01-31;-7;no;"News; Sport";44\n' +
         "d@cf.example;;;;;\n",
     );
-    expect(countsOf(job)).toEqual({ ...none, created: 3, invalid: 1 });
+    expect(countsOf(job)).toEqual({ ...none, created: 3, invalid: 2 });
     expect(job.result).toMatchObject({ skipped_columns: ["Shoe size"], delimiter: ";" });
-    expect(await refusals(job)).toEqual(['2,loyalty_points,"12,5",must be a number']);
+    expect(await refusals(job)).toEqual([
+      '2,loyalty_points,"12,5",must be a number',
+      expect.stringMatching(/^4,EMAIL,44,"stands behind the last column: /),
+    ]);
     expect(
       Object.values(await members(list)).map((member) => (member as { custom_fields: object }).custom_fields),
     ).toEqual([
@@ -330,7 +334,8 @@ describe("bad rows alone are refused, with their line and the reason", () => {
         "",
         '"line@br.example","two\nlines",x',
         "short@br.example",
-        "long@br.example,A,B,C,D",
+        "long@br.example,A,B, ,C",
+        "padded@br.example,A,B,, ",
         "a@b@br.example,A,B",
         `name@br.example,${"x".repeat(201)},B`,
         "nul@br.example,a\0b,B",
@@ -338,12 +343,12 @@ describe("bad rows alone are refused, with their line and the reason", () => {
         ",,",
       ].join("\n"),
     );
-    expect(countsOf(job)).toEqual({ ...none, created: 5, invalid: 5 });
+    expect(countsOf(job)).toEqual({ ...none, created: 5, invalid: 6 });
     expect(await emails(list)).toEqual([
       "=1+1@br.example",
       "good@br.example",
       "line@br.example",
-      "long@br.example",
+      "padded@br.example",
       "short@br.example",
     ]);
     expect(await members(list)).toMatchObject({
@@ -354,9 +359,10 @@ describe("bad rows alone are refused, with their line and the reason", () => {
     expect(lines.map((line) => line.split(",").slice(0, 2))).toEqual([
       ["3", "Email"],
       ["4", "Email"],
-      ["10", "Email"],
-      ["11", "First"],
+      ["9", "Email"],
+      ["11", "Email"],
       ["12", "First"],
+      ["13", "First"],
     ]);
   });
 

@@ -61,6 +61,10 @@ export function rowReader(
   const absent = [...needed].filter((name) => !given.has(name));
 
   return (cells) => {
+    // Somebody's comma without quotation marks: the cells behind it stand under the wrong headers.
+    const surplus =
+      cells.length > columns.width && cells.slice(columns.width).find((text) => text.trim() !== "");
+    if (surplus) return refused(columns.email, surplus, MORE_CELLS);
     const address = cellOf(cells, columns.email);
     if (address === "") return refused(columns.email, "", "is empty");
     const read = readAddress(address);
@@ -107,6 +111,9 @@ export function rowReader(
     return { ok: true, person };
   };
 }
+
+const MORE_CELLS =
+  "stands behind the last column: put texts that hold the separator in quotation marks, or name the column";
 
 /** What stands in a column of names; null is "not said". */
 function textIn(

@@ -62,7 +62,11 @@ export function listStats(
   const sum = (read: (day: ListDay) => number) => days.reduce((total, day) => total + read(day), 0);
   const growth = new Map(days.map((day) => [day.day, growthOf(day)]));
   const sent = sum((day) => day.sent_count);
-  const delivered = sum((day) => day.delivered_count);
+  // What comes back after all is taken off on that day, when it may have been delivered before the window.
+  const delivered = Math.max(
+    0,
+    sum((day) => day.delivered_count),
+  );
   const rates = {
     engagement_rate: fraction(
       sum((day) => day.engaged_count),

@@ -5,7 +5,7 @@ import { notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { openBinder, type Target } from "./binder.ts";
 import type { Conditions } from "./conditions.ts";
-import { membersRelation } from "./members-store.ts";
+import { type Also, membersRelation } from "./members-store.ts";
 import { findSegment } from "./store.ts";
 
 /**
@@ -30,13 +30,13 @@ export async function membersOf(
   return relation;
 }
 
-/** The same for several at once, in their order. `also` is one more condition on the rows of subscribers (`s`). */
+/** The same for several at once, in their order. `also` is one more condition (members-store.ts). */
 export async function membersOfEach(
   db: Queryable,
   workspaceId: WorkspaceId,
   targets: readonly Target[],
   now: Date,
-  also?: Sql,
+  also?: Also,
 ): Promise<Sql[]> {
   const binder = await openBinder(db, workspaceId, targets, now);
   return targets.map((target) => membersRelation(workspaceId, binder.bind(target), also));

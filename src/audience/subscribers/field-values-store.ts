@@ -1,5 +1,5 @@
 /** One custom field across people, for a change of its type. */
-import sql, { type Sql } from "sql-template-tag";
+import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
@@ -9,7 +9,10 @@ export interface HeldValue {
   readonly value: unknown;
 }
 
-/** The next people who have a value of the field, of a list or (null) of all; locked as everybody does, by address. */
+/**
+ * The next people who have a value of the field: members of its list, or, of a global one (null), of any list without a
+ * field of its own of that name; locked as everybody does, by address.
+ */
 export function lockFieldValues(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -17,16 +20,18 @@ export function lockFieldValues(
   name: string,
   page: { readonly afterEmail: string; readonly limit: number },
 ): Promise<HeldValue[]> {
-  const isMember = sql`exists (select from memberships m where m.workspace_id = ${workspaceId}
-    and m.mailing_list_id = ${mailingListId} and m.subscriber_id = s.id)`;
+  const isWhereItHolds =
+    mailingListId === null
+      ? sql`not exists (select from custom_fields f where f.workspace_id = ${workspaceId}
+          and f.mailing_list_id = m.mailing_list_id and f.field_name = ${name})`
+      : sql`m.mailing_list_id = ${mailingListId}`;
   return tx.rows(sql`
     select s.id, s.email, s.custom_fields -> ${name} as value from subscribers s
     where s.workspace_id = ${workspaceId} and s.email > ${page.afterEmail} and s.custom_fields ? ${name}
-      and ${mailingListId === null ? everybody : isMember}
+      and exists (select from memberships m
+        where m.workspace_id = ${workspaceId} and m.subscriber_id = s.id and ${isWhereItHolds})
     order by s.email limit ${page.limit} for update`);
 }
-
-const everybody: Sql = sql`true`;
 
 /** Writes the values in their new form. */
 export async function updateFieldValues(

@@ -30,6 +30,16 @@ describe("an import", () => {
     expect((await valuesOf(id)).sort()).toEqual(["ada@example.com", "bob@example.com", "example.org"]);
   });
 
+  it("takes away the apostrophe by which an export of subscribers keeps spreadsheets from reading a formula", async () => {
+    await upload(id, "Email\n'-x@example.com\n'+y@example.com\n'=z@example.com\n'o@example.com\n");
+    expect((await valuesOf(id)).sort()).toEqual([
+      "'o@example.com",
+      "+y@example.com",
+      "-x@example.com",
+      "=z@example.com",
+    ]);
+  });
+
   it("counts what is there already, what comes twice and what cannot be read, and blanks not at all", async () => {
     await add(id, "ada@example.com");
     const { body } = await upload(

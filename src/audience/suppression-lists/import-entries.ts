@@ -1,6 +1,7 @@
 /** Putting entries on a list from a file: all that can be read, in one transaction, or nothing. */
 import type { Clock } from "../../platform/clock.ts";
 import { findColumn } from "../../platform/csv/columns.ts";
+import { unguardFormula } from "../../platform/csv/formulas.ts";
 import { openCsv } from "../../platform/csv/read.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
@@ -47,7 +48,8 @@ export async function importEntries(
         column = named ?? 0;
         if (named !== undefined) continue;
       }
-      tally.read(cells[column] ?? "");
+      // Of an address that an export of subscribers has made safe for spreadsheets.
+      tally.read(unguardFormula((cells[column] ?? "").trim()));
       if (tally.waiting === BATCH) await store();
     }
     if (tally.isEmpty) throw new ApiError("BAD_REQUEST", `The file holds ${tally.nothing}`);

@@ -4,7 +4,7 @@ import { listMailingLists } from "../../../audience/mailing-lists/store.ts";
 import { referencesIn } from "../../../audience/segments/binder.ts";
 import { type Conditions, eachCondition } from "../../../audience/segments/conditions.ts";
 import { membersOf, membersOfEach } from "../../../audience/segments/members-of.ts";
-import { countIn, withDeadline, withTimeLimit } from "../../../audience/segments/members-store.ts";
+import { type Also, countIn, withDeadline, withTimeLimit } from "../../../audience/segments/members-store.ts";
 import { findSegment, listConditionsOf } from "../../../audience/segments/store.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError } from "../../../platform/errors.ts";
@@ -66,7 +66,7 @@ export async function findAudience(
     return undefined;
   if (mailing_list_id === null && conditions !== null) {
     const targets = lists.map(({ id }) => ({ mailing_list_id: id, conditions }));
-    const relations = await membersOfEach(db, workspaceId, targets, now, stretch && isWithin(stretch));
+    const relations = await membersOfEach(db, workspaceId, targets, now, alsoOf(conditions, stretch));
     const terms = { listId: null, segmentId: null, isActive: false };
     return { people: anyOfSql(relations), list: null, segmentName: null, terms };
   }
@@ -100,7 +100,17 @@ function nameStatus(conditions: Conditions): boolean {
   return [...eachCondition(conditions)].some(([, { field }]) => field === "status");
 }
 
-/** Of the person `s`. */
+/**
+ * Of the person `s`, for conditions that are asked on every list. Who is active on one list is not meant by those who
+ * left another: where no list is given a person has one status (decisions, section 6 row 3).
+ */
+function alsoOf(conditions: Conditions, stretch: Stretch | undefined): Also | undefined {
+  const within = stretch && isWithin(stretch);
+  return nameStatus(conditions)
+    ? (status) => sql`s.status = ${status} ${within ? sql`and ${within}` : empty}`
+    : within && (() => within);
+}
+
 const isWithin = ({ after, to }: Stretch) =>
   sql`s.id > ${after} ${to === undefined ? empty : sql`and s.id <= ${to}`}`;
 

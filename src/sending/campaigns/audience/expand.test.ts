@@ -117,6 +117,21 @@ test("a large expansion gives its place up now and then, and ends nevertheless",
 });
 
 describe("conditions without a list", () => {
+  test("know one status of a person: who is active on a list has not left, whatever they left besides", async () => {
+    const other = await newList(db, workspaceId, "Other");
+    await addPeople(db, workspaceId, list, [{ email: "both@example.test" }]);
+    await addPeople(db, workspaceId, other, [
+      { email: "both@example.test", status: "unsubscribed" },
+      { email: "left@example.test", status: "unsubscribed" },
+    ]);
+    const left = await begin(custom([{ field: "status", operator: "is", value: "unsubscribed" }]));
+    const stayed = await begin(custom([{ field: "status", operator: "is_not", value: "unsubscribed" }]));
+    await advanceAt();
+    expect(await find(left)).toMatchObject({ total_recipients: 0, excluded: { unsubscribed: 1 } });
+    expect(await recipientsOf(left)).toEqual([]);
+    expect(await recipientsOf(stayed)).toEqual(["both@example.test"]);
+  });
+
   test("reach everybody of the workspace who meets them, once, however the steps fall", async () => {
     const other = await newList(db, workspaceId, "Other");
     const named = (start: string, count: number) =>
