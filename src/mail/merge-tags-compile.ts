@@ -28,13 +28,17 @@ export interface Render {
 export function compileTemplate(source: string, kind: TemplateKind, timezone: string): Render {
   const engine = renderingEngine(kind, timezone);
   const write = compileSegments(engine, source) ?? liquidRenderer(engine, source);
-  const woven = (values: MergeValues): Rendered<MailText> => {
+  return renderOf((values) => {
     try {
       return { ok: true, text: write(values) };
     } catch (error) {
       return { ok: false, message: renderFault(error) };
     }
-  };
+  });
+}
+
+/** Both forms of what renders as composing takes it. */
+export function renderOf(woven: Render["woven"]): Render {
   const render = (values: MergeValues): Rendered => {
     const rendered = woven(values);
     return rendered.ok ? { ok: true, text: String(rendered.text) } : rendered;

@@ -442,6 +442,8 @@ describe("a schedule", () => {
     const past = await create({ ...complete(), scheduled_at: "2020-01-01T00:00:00Z" });
     expect((await act(past, "send")).body.data.status).toBe("sending");
     const future = await create({ ...complete(), scheduled_at: later(86_400_000) });
+    const both = await act(future, "send", { send_now: true, scheduled_at: later(86_400_000) });
+    expect([both.status, both.body.details[0].field]).toEqual([400, "send_now"]);
     expect((await act(future, "send", { send_now: true })).body.data.status).toBe("sending");
     await Promise.all([act(past, "cancel"), act(future, "cancel")]);
   });
@@ -490,6 +492,16 @@ test("a test goes to a few addresses as transactional mail, with the values of w
     { source: "api", subject: "[Test] Hello Ada", priority: 0 },
   ]);
   expect((await act(id, "test", { emails: Array.from({ length: 6 }, () => "a@b.test") })).status).toBe(400);
+  const twice = await act(id, "test", { emails: ["boss@shop.test", "boss@SHOP.test"] });
+  expect(twice.body.data.messages).toHaveLength(1);
+});
+
+test("is not sent with links of a tracking domain that was deleted since", async () => {
+  const made = await call("POST", "/tracking-domains", { domain: "gone.shop.test" });
+  const id = await create({ ...complete(), url_domain_id: made.body.data.id });
+  await call("DELETE", `/tracking-domains/${made.body.data.id}`);
+  const { status, body } = await act(id, "send");
+  expect([status, body.details[0].field]).toEqual([400, "url_domain_id"]);
 });
 
 test("a test is made and leaves as the campaign's mail, but nobody is unsubscribed by it", async () => {

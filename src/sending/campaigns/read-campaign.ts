@@ -130,14 +130,13 @@ async function readConditions(
 
 /** Overrides of the way out: what they name has to be there. */
 async function readRouting(
-  { db, hasTrackingDomain }: CampaignReader,
+  reader: CampaignReader,
   workspaceId: WorkspaceId,
   body: NewCampaign,
 ): Promise<Pick<CampaignSettings, "url_domain_id" | "virtual_mta_ip" | "routing_rule_id" | "sender_email">> {
+  const { db } = reader;
   const { url_domain_id = null } = body;
-  if (url_domain_id !== null && !(await hasTrackingDomain(db, workspaceId, url_domain_id))) {
-    throw refuse("url_domain_id", "is no tracking domain of this workspace");
-  }
+  await requireTrackingDomain(reader, workspaceId, url_domain_id);
   const { virtualMtaIp: virtual_mta_ip, routingRuleId: routing_rule_id } = await requireRoute(
     db,
     workspaceId,
@@ -146,6 +145,16 @@ async function readRouting(
   const sender_email = readEmail("sender_email", body.sender_email);
   await requireReturnPath(db, workspaceId, sender_email);
   return { url_domain_id, virtual_mta_ip, routing_rule_id, sender_email };
+}
+
+/** @throws ApiError VALIDATION_ERROR unless the workspace has the tracking domain, where one is named */
+export async function requireTrackingDomain(
+  { db, hasTrackingDomain }: Pick<CampaignReader, "db" | "hasTrackingDomain">,
+  workspaceId: WorkspaceId,
+  id: string | null,
+): Promise<void> {
+  if (id === null || (await hasTrackingDomain(db, workspaceId, id))) return;
+  throw refuse("url_domain_id", "is no tracking domain of this workspace");
 }
 
 /** @throws ApiError VALIDATION_ERROR unless the workspace has the sending IP and the routing rule that are named */

@@ -266,6 +266,30 @@ describe("what is wrong with a content", () => {
     ]);
   });
 
+  test.each([
+    [
+      "a condition",
+      '{% if first_name == "zzz" %}<a href="{{ unsubscribe_url }}">u</a>{% else %}Dear{% endif %}',
+    ],
+    ["a capture that is not shown", "{% capture way %}{{ unsubscribe_url }}{% endcapture %}Dear"],
+    ["a name that is not shown", "{% assign way = unsubscribe_url %}Dear"],
+  ])("whoever is shown no way out by %s gets the footer, in both parts", (_what, html_content) => {
+    const { html, text } = rendered({ html_content });
+    expect(html).toMatch(new RegExp(`Dear.*href="${links.unsubscribe}"`, "s"));
+    expect(text).toContain(links.unsubscribe);
+  });
+
+  test.each([
+    [
+      "either branch",
+      "{% if first_name %}<a href='{{ unsubscribe_url }}'>u</a>{% else %}{{ unsubscribe_url }}{% endif %}",
+    ],
+    ["a name", '{% assign way = unsubscribe_url %}<a href="{{ way }}">u</a>'],
+  ])("whoever is shown one by %s gets no footer", (_what, html_content) => {
+    const { html } = rendered({ html_content });
+    expect(html?.split(links.unsubscribe)).toHaveLength(2);
+  });
+
   test("a template as long as one may be takes the footer, too", () => {
     const text_content = `${"{{ email }}".repeat(1_666)}x`;
     expect(rendered({ text_content }).text).toContain(links.unsubscribe);

@@ -5,11 +5,18 @@
  */
 import { type TemplateLink, trackLinks } from "../../../mail/html-links-tracked.ts";
 import { readTemplate, type Template } from "../../../mail/merge-tags.ts";
-import { compileTemplate } from "../../../mail/merge-tags-compile.ts";
+import { compileTemplate, type Render } from "../../../mail/merge-tags-compile.ts";
 import { bodyEnd, type HtmlTemplate, htmlTemplate, placeInsertions } from "../../../mail/merge-tags-html.ts";
 import { type Insertion, withInsertions } from "../../../mail/merge-tags-pieces.ts";
 import { addressInsertions, textTemplateOf } from "../../../mail/merge-tags-text.ts";
-import { withHtmlFooter, withTextFooter } from "./footer.ts";
+import {
+  htmlWayOut,
+  textWayOut,
+  type WayOut,
+  whereMissing,
+  withHtmlFooter,
+  withTextFooter,
+} from "./footer.ts";
 import {
   type CampaignContent,
   type ContentFault,
@@ -63,29 +70,55 @@ function compileTemplates(
   { tracksOpens, tracksClicks, addsFooter, timezone }: ContentOptions,
 ): CompiledContent {
   const { subject } = given;
-  const html = given.html && completedHtml(htmlTemplate(given.html), addsFooter);
-  const text = completedText(given.text ?? (html && automaticText(html)), addsFooter);
-  const { links, insertions } = html && tracksClicks ? trackLinks(html) : { links: [], insertions: [] };
-  if (html && tracksOpens) insertions.push({ at: bodyEnd(html), text: "{% open_pixel %}" });
   const compile = ({ source }: Template, kind: "html" | "text" | "line", added: readonly Insertion[]) =>
     compileTemplate(withInsertions(source, added), kind, timezone);
+  const html = given.html && formsOf(htmlTemplate(given.html), addsFooter, htmlWayOut, footedHtml);
+  const linksOf = (form: HtmlTemplate) => (tracksClicks ? trackLinks(form) : { links: [], insertions: [] });
+  // The footer's own link is not tracked: with it the others have the same places.
+  const { links, insertions } = html ? linksOf(html.first) : { links: [], insertions: [] };
+  const compileHtml = (form: HtmlTemplate) => {
+    const pixel = tracksOpens ? [{ at: bodyEnd(form), text: "{% open_pixel %}" }] : [];
+    const tracked = form === html?.first ? insertions : linksOf(form).insertions;
+    return compile(form, "html", [...placeInsertions(form), ...tracked, ...pixel]);
+  };
+  const compileText = (form: Template) => compile(form, "text", addressInsertions(form));
+  const writtenText = given.text ?? (html && automaticText(html.first));
+  const text = writtenText && formsOf(writtenText, addsFooter, textWayOut, footedText);
+  const templates = [subject, html?.first, text?.first].filter((template) => template != null);
   return {
-    facts: { ...usedNames([subject, html, text].filter((template) => template !== null)), links },
+    facts: { ...usedNames(templates), links },
     subject: compile(subject, "line", addressInsertions(subject)),
-    html: html && compile(html, "html", [...placeInsertions(html), ...insertions]),
-    text: text && compile(text, "text", addressInsertions(text)),
+    html: html && compiledForms(html, compileHtml),
+    text: text && compiledForms(text, compileText),
   };
 }
 
-function completedHtml(html: HtmlTemplate, addsFooter: boolean): HtmlTemplate {
-  const source = addsFooter ? withHtmlFooter(html) : null;
-  return source === null ? html : htmlTemplate(footedTemplate(source));
+/** A template as most recipients get it, and what the others get, where the values decide. */
+interface Forms<Kind extends Template> {
+  readonly first: Kind;
+  readonly whereMissing: Kind | null;
 }
 
-function completedText(text: Template | null, addsFooter: boolean): Template | null {
-  const source = text && addsFooter ? withTextFooter(text) : null;
-  return source === null ? text : footedTemplate(source);
+function formsOf<Kind extends Template>(
+  template: Kind,
+  addsFooter: boolean,
+  wayOutOf: (template: Kind) => WayOut,
+  footed: (template: Kind) => Kind,
+): Forms<Kind> {
+  const wayOut = addsFooter ? wayOutOf(template) : "shown";
+  return {
+    first: wayOut === "missing" ? footed(template) : template,
+    whereMissing: wayOut === "uncertain" ? footed(template) : null,
+  };
 }
+
+function compiledForms<Kind extends Template>(forms: Forms<Kind>, compile: (form: Kind) => Render): Render {
+  const first = compile(forms.first);
+  return forms.whereMissing === null ? first : whereMissing(first, compile(forms.whereMissing));
+}
+
+const footedHtml = (html: HtmlTemplate) => htmlTemplate(footedTemplate(withHtmlFooter(html)));
+const footedText = (text: Template) => footedTemplate(withTextFooter(text));
 
 /** Null for HTML whose tags cannot be kept in a text: a block may end where the text shows nothing. */
 function automaticText(html: HtmlTemplate): Template | null {

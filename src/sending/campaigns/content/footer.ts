@@ -1,8 +1,11 @@
 /** What is put under a campaign's body: a way out, where its author left none. */
 
 import type { Template } from "../../../mail/merge-tags.ts";
+import { type Render, renderOf } from "../../../mail/merge-tags-compile.ts";
+import type { MergeValues } from "../../../mail/merge-tags-engine.ts";
 import { bodyEnd, type HtmlTemplate, isInComment } from "../../../mail/merge-tags-html.ts";
-import { withInsertions } from "../../../mail/merge-tags-pieces.ts";
+import { type Piece, withInsertions } from "../../../mail/merge-tags-pieces.ts";
+import type { MailText } from "../../../mail/woven-text.ts";
 import type { VariableName } from "./variables.ts";
 
 const unsubscribeUrl = "unsubscribe_url" satisfies VariableName;
@@ -12,17 +15,46 @@ const htmlFooter =
   `<a href="{{ ${unsubscribeUrl} }}" style="color:#666666">${words}</a></p>\n`;
 const textFooter = `\n\n-- \n${words}: {{ ${unsubscribeUrl} }}\n`;
 
-/** The source of an HTML template with the footer, null when a reader of it finds a way out. */
-export function withHtmlFooter(template: HtmlTemplate): string | null {
-  const isSeen = uses(template).some(({ at }) => !isInComment(template, at));
-  return isSeen ? null : withInsertions(template.source, [{ at: bodyEnd(template), text: htmlFooter }]);
+/** Whether readers find a way out: all, none, or those for whom a block or a name that is assigned shows it. */
+export type WayOut = "shown" | "missing" | "uncertain";
+
+export function htmlWayOut(template: HtmlTemplate): WayOut {
+  return wayOut(template, (at) => isInComment(template, at));
 }
 
-/** The source of a text template with the footer, null when it has a way out. */
-export function withTextFooter(template: Template): string | null {
-  return uses(template).length > 0 ? null : template.source.trimEnd() + textFooter;
+export function textWayOut(template: Template): WayOut {
+  return wayOut(template, () => false);
 }
 
-function uses({ variables }: Template) {
-  return variables.filter(({ path }) => path[0] === unsubscribeUrl);
+function wayOut({ variables, pieces }: Template, isHidden: (at: number) => boolean): WayOut {
+  const uses = variables.filter(({ path, at }) => path[0] === unsubscribeUrl && !isHidden(at));
+  if (uses.length === 0) return "missing";
+  const isForAll = ({ kind, role, depth }: Piece) => kind === "output" && role === "shown" && depth === 0;
+  const isShown = uses.some(({ at }) => pieces.some((piece) => isForAll(piece) && isWithin(piece, at)));
+  return isShown ? "shown" : "uncertain";
+}
+
+function isWithin({ start, end }: Piece, at: number): boolean {
+  return start <= at && at < end;
+}
+
+/** The source of an HTML template with the footer. */
+export function withHtmlFooter(template: HtmlTemplate): string {
+  return withInsertions(template.source, [{ at: bodyEnd(template), text: htmlFooter }]);
+}
+
+/** The source of a text template with the footer. */
+export function withTextFooter(template: Template): string {
+  return template.source.trimEnd() + textFooter;
+}
+
+/** Renders with the footer whoever finds no way out without it. */
+export function whereMissing(plain: Render, footed: Render): Render {
+  const shows = ({ variables }: MergeValues, text: MailText) =>
+    String(text).includes(String(variables[unsubscribeUrl]));
+  const woven = (values: MergeValues) => {
+    const rendered = plain.woven(values);
+    return !rendered.ok || shows(values, rendered.text) ? rendered : footed.woven(values);
+  };
+  return renderOf(woven);
 }

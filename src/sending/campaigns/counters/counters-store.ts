@@ -178,7 +178,7 @@ async function moveLists(tx: Queryable, news: readonly MovedMessage[]): Promise<
     sql`(
       select m.*, o.mailing_list_id
       from unnest(${keys(groups, 0)}::uuid[], ${keys(groups, 1)}::uuid[], ${keys(groups, 2)}::timestamptz[],
-        ${count(isFirstAttempt)}::int[], ${count(({ status }) => status === "delivered")}::int[],
+        ${count(isFirstAttempt)}::int[], ${groups.map(({ all }) => sumOf(all, deliveredBy))}::int[],
         ${count(({ status }) => status === "bounced")}::int[], ${count(({ status }) => status === "complained")}::int[])
         as m (workspace_id, origin_id, time, sent, delivered, bounced, complained)
       cross join ${listOfOrigin} o)`,
@@ -247,6 +247,10 @@ function isNewsOfMail(one: MovedMessage): boolean {
 function deliveredBy({ from, status }: MovedMessage): number {
   if (status === "delivered") return 1;
   return status === "bounced" && from === "delivered" ? -1 : 0;
+}
+
+function sumOf(moved: readonly MovedMessage[], by: (one: MovedMessage) => number): number {
+  return moved.reduce((sum, one) => sum + by(one), 0);
 }
 
 function isHardBounce({ status, isAddressFault }: MovedMessage): boolean {

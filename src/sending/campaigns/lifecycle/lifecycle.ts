@@ -11,7 +11,7 @@
  */
 import type { Clock } from "../../../platform/clock.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
-import { ApiError, notFound } from "../../../platform/errors.ts";
+import { ApiError, invalid, notFound } from "../../../platform/errors.ts";
 import type { Caller } from "../../../platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "../../../platform/ids.ts";
 import { LONGEST_NAME, readName } from "../../../workspace/name.ts";
@@ -90,7 +90,7 @@ export interface SendOrder {
   readonly send_now?: boolean | null;
 }
 
-/** @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, and what checkSendable throws */
+/** @throws ApiError VALIDATION_ERROR, NOT_FOUND, CONFLICT unless it is a draft, and what checkSendable throws */
 export async function sendCampaign(
   deps: CampaignDeps,
   caller: Caller,
@@ -100,6 +100,10 @@ export async function sendCampaign(
   const { db, clock } = deps;
   const { workspaceId, timezone } = caller;
   const now = clock.now();
+  // Two answers to one question: mail that went out cannot be taken back.
+  if (order.scheduled_at && order.send_now) {
+    throw invalid({ field: "send_now", message: "send_now and scheduled_at exclude each other: give one" });
+  }
   const campaign = await findHeldCampaign(db, workspaceId, id);
   if (campaign === undefined) throw notFound("Campaign");
   if (campaign.status !== "draft") throw wrongState(campaign.status, "sent", "a draft");

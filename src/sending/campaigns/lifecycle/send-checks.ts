@@ -15,7 +15,12 @@ import { mayReachAnybody } from "../audience/recipients-store.ts";
 import type { Campaign } from "../campaign.ts";
 import { requireCompiled } from "../content/campaign-content.ts";
 import { tracksOf } from "../content/tracking.ts";
-import { requireReturnPath, requireRoute } from "../read-campaign.ts";
+import {
+  type CampaignReader,
+  requireReturnPath,
+  requireRoute,
+  requireTrackingDomain,
+} from "../read-campaign.ts";
 
 /** Conditions may be as costly as their author likes; it is enough to find one recipient. */
 const MOST_LOOK_MS = 5_000;
@@ -38,11 +43,12 @@ export interface SendChecks {
  * INSUFFICIENT_BALANCE, RATE_LIMIT_EXCEEDED
  */
 export async function checkSendable(
-  { db, hasSmsGateway, smsCountry, requireAllowance }: SendChecks,
+  checks: SendChecks & Pick<CampaignReader, "hasTrackingDomain">,
   { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
   campaign: Campaign,
   now: Date,
 ): Promise<Campaign["warnings"]> {
+  const { db, hasSmsGateway, smsCountry, requireAllowance } = checks;
   requireGateway(campaign, hasSmsGateway);
   if (campaign.message_type === "sms" && campaign.text_content === null) {
     throw invalid({ field: "text_content", message: "text_content is required to send an sms" });
@@ -50,6 +56,7 @@ export async function checkSendable(
   if (campaign.html_content === null && campaign.text_content === null) {
     throw invalid({ field: "html_content", message: "html_content or text_content is required to send" });
   }
+  await requireTrackingDomain(checks, workspaceId, campaign.url_domain_id);
   await requireRoute(db, workspaceId, campaign);
   await requireReturnPath(db, workspaceId, campaign.sender_email);
   const audience = await findAudience(db, workspaceId, campaign, now);

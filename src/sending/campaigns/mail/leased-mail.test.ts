@@ -9,7 +9,8 @@ import type { Finding } from "../../../delivery/examination.ts";
 import type { LeasedMessage } from "../../../delivery/lease-store.ts";
 import { leaseMessages } from "../../../delivery/leases.ts";
 import { settle } from "../../../delivery/settler.ts";
-import { lostAmong } from "../../../messages/outcome.ts";
+import { recordNews } from "../../../inbound/returns/record-news.ts";
+import { lostAmong, type OnMoved } from "../../../messages/outcome.ts";
 import { systemClock } from "../../../platform/clock.ts";
 import { newId, type WorkspaceId } from "../../../platform/ids.ts";
 import { createLog } from "../../../platform/log.ts";
@@ -97,10 +98,34 @@ async function deliver(results: readonly AttemptResult[], limit = results.length
       ? conclude({ message, result, mxHost: "mx" }, new Date(), 0)
       : [];
   });
-  await settle(db, conclusions, async (tx, moved) => {
-    await countRecipients(tx, moved, lostAmong(moved));
-    await countMoved(tx, moved);
-  });
+  await settle(db, conclusions, count);
+}
+const count: OnMoved = async (tx, moved) => {
+  await countRecipients(tx, moved, lostAmong(moved));
+  await countMoved(tx, moved);
+};
+/** One that was delivered comes back after all. */
+async function bounceLate(): Promise<void> {
+  const came = await db.row<{ id: string }>(sql`
+    select id from messages where workspace_id = ${workspaceId} and status = 'delivered' limit 1`);
+  const news = {
+    workspaceId,
+    messageId: came?.id ?? expect.fail("nothing was delivered"),
+    status: "bounced",
+    time: new Date(),
+    attempts: null,
+    nextAttemptAt: null,
+    detail: "no such user after all",
+    mxHost: null,
+    code: 550,
+    enhancedCode: "5.1.1",
+    isAddressFault: true,
+    classification: null,
+    complaint: null,
+    sourceIp: null,
+    tls: null,
+  } as const;
+  await db.transaction((tx) => recordNews(tx, news, count));
 }
 const accepted = { outcome: "accepted", code: 250, enhanced: "2.0.0", text: "ok" } as const;
 const refused = (code: number, enhanced: string) =>
@@ -400,6 +425,7 @@ test("counters are at every moment what the log says", async () => {
   await setStatus("user39@example.test", "unsubscribed");
   await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
   await deliver([accepted], 50);
+  await bounceLate();
   expect(await findCampaignMiscounts(db)).toEqual([]);
   await work();
   expect((await find(id)).status).toBe("sent");

@@ -51,7 +51,10 @@ export async function sendTest(
     const way = "send a duplicate of it to a list of your own numbers";
     throw new ApiError("BAD_REQUEST", `A test goes by email, and this campaign is an SMS: ${way}`);
   }
-  const recipients = emails.map(readRecipient);
+  // Who is named twice gets one.
+  const recipients = new Map(
+    emails.map(readRecipient).map((to) => [`${to.local}@${to.domain}`, to]),
+  ).values();
   await requireSender(db, workspaceId, campaign.from_email);
   const { ip, ruleId } = routeChoice(await requireRoute(db, workspaceId, campaign));
   const returnPathHost = await requireReturnPath(db, workspaceId, campaign.sender_email);
