@@ -20,7 +20,8 @@ const ImportForm = Type.Object(
     update_existing: Type.Optional(
       Type.Boolean({
         default: true,
-        description: "Whether names and custom fields of people who are known already are written.",
+        description:
+          "Whether names and custom fields given replace those held. Off: members stay as they are, and who is known and joins the list is given only what they lack.",
       }),
     ),
     resubscribe: Type.Optional(

@@ -254,7 +254,7 @@ describe("custom fields", () => {
     );
   });
 
-  it("have their defaults only in people who are new", async () => {
+  it("have their defaults only in people who are new on the list", async () => {
     const list = await newList();
     await importFile(list, "Email\nold@df.example\n");
     await field(list, { field_name: "plan", field_label: "Plan", field_type: "text", default_value: "free" });
@@ -263,6 +263,35 @@ describe("custom fields", () => {
       "old@df.example": { custom_fields: {} },
       "new@df.example": { custom_fields: { plan: "free" } },
       "pro@df.example": { custom_fields: { plan: "pro" } },
+    });
+  });
+
+  it("are complete in people of another list who join, as in those who are added one by one", async () => {
+    const [home, list] = [await newList(), await newList()];
+    const options = { field_options: ["free", "pro"], default_value: "free", is_required: true };
+    await field(list, { field_name: "need", field_label: "Need", field_type: "text", is_required: true });
+    await field(list, { field_name: "plan", field_label: "Plan", field_type: "select", ...options });
+    await importFile(home, "Email,First\none@jo.example,\ntwo@jo.example,\nthree@jo.example,Ann\n");
+    await call("POST", `/mailing-lists/${list}/subscribers`, {
+      email: "one@jo.example",
+      custom_fields: { need: "v" },
+    });
+    expect(countsOf(await importFile(list, "Email,need\ntwo@jo.example,v\n"))).toEqual({
+      ...none,
+      created: 1,
+    });
+    const kept = await importFile(
+      list,
+      "Email,need,First,Last\nthree@jo.example,v,Eve,Lee\ntwo@jo.example,w,Eve,Lee\n",
+      { update_existing: "false" },
+    );
+    expect(countsOf(kept)).toEqual({ ...none, created: 1, unchanged: 1 });
+    const custom_fields = { need: "v", plan: "free" };
+    expect(await members(list)).toMatchObject({
+      "one@jo.example": { custom_fields },
+      "two@jo.example": { first_name: null, last_name: null, custom_fields },
+      // What they had is kept, what they lacked is filled.
+      "three@jo.example": { first_name: "Ann", last_name: "Lee", custom_fields },
     });
   });
 

@@ -27,7 +27,7 @@ export interface Plan {
   readonly rows: number;
   readonly duplicates: number;
   readonly invalid: number;
-  /** Custom fields of people who are new. */
+  /** Custom fields of people who join the list, where they have no value. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly encoding: string;
   readonly delimiter: string;

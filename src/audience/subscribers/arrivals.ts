@@ -4,7 +4,7 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { type ListTally, listTallies, moveCounters, type PeopleTally } from "./counters.ts";
 import { badness, changedOf, moveStatuses, refreshPeople } from "./door.ts";
-import { type Arrivals, insertNew } from "./newcomers.ts";
+import { type Arrivals, insertNew, overDefaults } from "./newcomers.ts";
 import { holdingStatuses } from "./status.ts";
 import { withWorkspace } from "./with-workspace.ts";
 
@@ -46,7 +46,7 @@ export async function insertMembers(
       ...arrivals,
       people: sql`(select * from ${arrivals.people} p where id = any(${affected}::uuid[]))`,
     };
-    if (arrivals.updateExisting) updated = await updateKnown(tx, others);
+    updated = await updateKnown(tx, others);
     const known = sql`(
       select s.id, p.workspace, s.status as held, p.source, coalesce(p.status, 'active') as wanted
       from ${others.people} p cross join lateral (
@@ -75,40 +75,57 @@ async function countPeopleOf(tx: Queryable, people: Sql): Promise<number> {
  * few, and what follows takes four times as long as to find them.
  * @returns their ids among the arrivals
  */
-async function listAffected(
-  tx: Queryable,
-  { people, mailingListId, updateExisting, resubscribe }: Arrivals,
-): Promise<string[]> {
+async function listAffected(tx: Queryable, arrivals: Arrivals): Promise<string[]> {
   const row = await tx.row<{ ids: string[] }>(sql`
     select coalesce(array_agg(p.id), '{}') as ids
-    from (select *, coalesce(status, 'active') as wanted from ${people} p) p cross join lateral (
-        select id, status as held, first_name, last_name, custom_fields from subscribers
-        where workspace_id = p.workspace and email = p.email offset 0) h
-      left join lateral (
-        select status from memberships
-        where workspace_id = p.workspace and mailing_list_id = ${mailingListId} and subscriber_id = h.id offset 0) m on true
-    where h.id <> p.id and (m.status is null or ${updateExisting}::boolean and ${saysMore}
-      or ${isMove(sql`p.wanted`, sql`h.held`, resubscribe)})`);
+    from ${encounters(arrivals)}
+    where m.status is null or ${outcome(arrivals).isNews}
+      or ${isMove(sql`coalesce(p.status, 'active')`, sql`h.held`, arrivals.resubscribe)}`);
   return row?.ids ?? [];
 }
 
-/** Whether the names and custom fields of `p`, an arrival, are not those of `h`, the same person, already. */
-const saysMore = sql`(coalesce(p.first_name, h.first_name), coalesce(p.last_name, h.last_name),
-  h.custom_fields || p.custom_fields) is distinct from (h.first_name, h.last_name, h.custom_fields)`;
-
 /** Names and custom fields of the known people, who are locked. @returns how many changed */
-function updateKnown(tx: Queryable, { people, now }: Arrivals): Promise<number> {
+function updateKnown(tx: Queryable, arrivals: Arrivals): Promise<number> {
+  const { first_name, last_name, custom_fields, isNews } = outcome(arrivals);
   return tx.run(sql`
     update subscribers s
-    set first_name = k.first_name, last_name = k.last_name, custom_fields = k.custom_fields, updated_at = ${now}
+    set first_name = k.first_name, last_name = k.last_name, custom_fields = k.custom_fields, updated_at = ${arrivals.now}
     from (
-      select h.place, coalesce(p.first_name, h.first_name) as first_name,
-        coalesce(p.last_name, h.last_name) as last_name, h.custom_fields || p.custom_fields as custom_fields
-      from ${people} p cross join lateral (
-        select ctid as place, id, first_name, last_name, custom_fields from subscribers
-        where workspace_id = p.workspace and email = p.email offset 0) h
-      where h.id <> p.id and ${saysMore}) k
+      select h.place, ${first_name} as first_name, ${last_name} as last_name, ${custom_fields} as custom_fields
+      from ${encounters(arrivals)}
+      where ${isNews}) k
     where s.ctid = k.place`);
+}
+
+/** Each arrival `p` who is known, with the person `h`, and the membership `m` of who is on the list already. */
+function encounters({ people, mailingListId }: Arrivals): Sql {
+  return sql`
+    ${people} p join lateral (
+      select ctid as place, id, status as held, first_name, last_name, custom_fields from subscribers
+      where workspace_id = p.workspace and email = p.email offset 0) h on h.id <> p.id
+    ${withMembership(sql`p.workspace`, mailingListId, sql`h.id`)}`;
+}
+
+/** Joins the membership `m` of a person on the list, where there is one. */
+function withMembership(workspace: Sql, mailingListId: string, person: Sql): Sql {
+  return sql`
+    left join lateral (
+      select mailing_list_id, status from memberships
+      where workspace_id = ${workspace} and mailing_list_id = ${mailingListId} and subscriber_id = ${person} offset 0) m
+    on true`;
+}
+
+/** The names and custom fields of a known person after one of the encounters, and whether any of them is to be written. */
+function outcome(arrivals: Arrivals) {
+  const { updateExisting } = arrivals;
+  const [before, after] = updateExisting ? [sql`h`, sql`p`] : [sql`p`, sql`h`];
+  const first_name = sql`coalesce(${after}.first_name, ${before}.first_name)`;
+  const last_name = sql`coalesce(${after}.last_name, ${before}.last_name)`;
+  const said = sql`${before}.custom_fields || ${after}.custom_fields`;
+  const custom_fields = sql`case when m.status is null then ${overDefaults(said, arrivals)} else ${said} end`;
+  const isNews = sql`((m.status is null or ${updateExisting}::boolean)
+    and (${first_name}, ${last_name}, ${custom_fields}) is distinct from (h.first_name, h.last_name, h.custom_fields))`;
+  return { first_name, last_name, custom_fields, isNews };
 }
 
 /** New people joined one list, each with the status of the person. */
@@ -164,9 +181,7 @@ async function countChanged(tx: Queryable, mailingListId: string, known: Sql): P
 function statusesOf({ mailingListId, resubscribe }: Arrivals, known: Sql): Sql {
   return sql`
     select m.mailing_list_id, k.id as subscriber_id, k.wanted as status
-    from ${known} k left join lateral (
-      select mailing_list_id, status from memberships
-      where workspace_id = k.workspace and mailing_list_id = ${mailingListId} and subscriber_id = k.id offset 0) m on true
+    from ${known} k ${withMembership(sql`k.workspace`, mailingListId, sql`k.id`)}
     where ${isMove(sql`k.wanted`, sql`k.held`, resubscribe)}`;
 }
 

@@ -230,6 +230,48 @@ test("names and custom fields of known people: what is given replaces, what is n
   expect(await addPeople(db, workspaceId, two, [back])).toMatchObject({ updated: 1, joined: 0, changed: 1 });
 });
 
+test("who is known and joins another list gets what is missing: given before held as asked, then the defaults", async () => {
+  const workspaceId = await insertBareWorkspace(db);
+  const [home, replacing, filling] = [
+    await newList(db, workspaceId),
+    await newList(db, workspaceId),
+    await newList(db, workspaceId),
+  ];
+  const email = "ann@example.com";
+  const read = () =>
+    db.row(
+      sql`select first_name, last_name, custom_fields from subscribers where workspace_id = ${workspaceId}`,
+    );
+  await addPeople(db, workspaceId, home, [{ email, first_name: "Ann", custom_fields: { city: "Rome" } }]);
+  const filled = { email, first_name: "Eve", last_name: "Lee", custom_fields: { city: "Oslo", age: 7 } };
+  const keeping = { updateExisting: false, defaults: { city: "Bonn", age: 1, plan: "free" } };
+  const joins = { given: 1, created: 0, updated: 1, joined: 1, changed: 0 };
+  expect(await addPeople(db, workspaceId, filling, [filled], keeping)).toEqual(joins);
+  expect(await read()).toEqual({
+    first_name: "Ann",
+    last_name: "Lee",
+    custom_fields: { city: "Rome", age: 7, plan: "free" },
+  });
+  const replaced = { email, first_name: "Eve", custom_fields: { city: "Oslo" } };
+  const writing = { defaults: { city: "Bonn", plan: "paid", size: "L" } };
+  expect(await addPeople(db, workspaceId, replacing, [replaced], writing)).toEqual(joins);
+  const after = {
+    first_name: "Eve",
+    last_name: "Lee",
+    custom_fields: { city: "Oslo", age: 7, plan: "free", size: "L" },
+  };
+  expect(await read()).toEqual(after);
+  // A member is given no defaults, and with updateExisting off nothing at all.
+  const late = { defaults: { late: true } };
+  const none = { given: 1, created: 0, updated: 0, joined: 0, changed: 0 };
+  expect(await addPeople(db, workspaceId, replacing, [replaced], late)).toEqual(none);
+  const news = { email, custom_fields: { city: "Kyiv", extra: 1 } };
+  expect(await addPeople(db, workspaceId, replacing, [news], { ...late, updateExisting: false })).toEqual(
+    none,
+  );
+  expect(await read()).toEqual(after);
+});
+
 test("another workspace's list and people are out of reach", async () => {
   const [mine, theirs] = [await insertBareWorkspace(db), await insertBareWorkspace(db)];
   const [myList, theirList] = [await newList(db, mine), await newList(db, theirs)];
@@ -322,10 +364,10 @@ test("people thought to be new are written as well when one of them is known, ea
   });
   const held = await db.rows(sql`
     select email, custom_fields from subscribers where workspace_id = ${workspaceId} order by email`);
-  // Defaults are for those who are new.
+  // Defaults are for all who join, where neither they nor the arrival has a value.
   expect(held).toEqual([
     { email: "a@example.com", custom_fields: { plan: "free", city: "Oslo" } },
-    { email: "b@example.com", custom_fields: { city: "Oslo" } },
+    { email: "b@example.com", custom_fields: { plan: "free", city: "Oslo" } },
     { email: "c@example.com", custom_fields: { plan: "free", city: "Oslo" } },
   ]);
   expect(await findMiscounts(db)).toEqual([]);

@@ -1,7 +1,7 @@
 /**
  * A part of the membership door (door.ts): people whom the workspace does not know yet, with their first membership.
  */
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { type PeopleTally, peopleTally, tallyPeople } from "./counters.ts";
@@ -16,11 +16,14 @@ export interface Arrivals {
    */
   readonly people: Sql;
   readonly now: Date;
-  /** Whether names and custom fields of people who are known already are written: those given replace, others stay. */
+  /**
+   * Whether the names and custom fields given replace those of people who are known already; others stay. Off: members
+   * stay as they are, and who joins the list is given what they lack.
+   */
   readonly updateExisting: boolean;
   /** Whether members who unsubscribed become active again where that is their status here. Off: nobody is woken. */
   readonly resubscribe: boolean;
-  /** Custom fields that people who are new have besides those given. */
+  /** Custom fields of those who join the list, known or not, where neither they nor the arrival has a value. */
   readonly defaults?: Readonly<Record<string, unknown>>;
   /** Whether no autoresponder begins for those who join. */
   readonly isQuiet?: boolean;
@@ -95,15 +98,18 @@ function insertUnknown(tx: Queryable, workspaceId: WorkspaceId, arrivals: Arriva
   );
 }
 
-function insertingPeople(
-  workspaceId: WorkspaceId,
-  { mailingListId, people, now, defaults = {} }: Arrivals,
-): Sql {
-  const custom = Object.keys(defaults).length === 0 ? empty : sql`${JSON.stringify(defaults)}::jsonb ||`;
+/** The custom fields of somebody who joins. */
+export function overDefaults(values: Sql, { defaults = {} }: Arrivals): Sql {
+  return Object.keys(defaults).length === 0 ? values : sql`${JSON.stringify(defaults)}::jsonb || ${values}`;
+}
+
+function insertingPeople(workspaceId: WorkspaceId, arrivals: Arrivals): Sql {
+  const { mailingListId, people, now } = arrivals;
   return sql`
     insert into subscribers (workspace_id, id, email, first_name, last_name, source, custom_fields, status,
       active_lists, created_at, updated_at)
-    select ${workspaceId}, id, email, first_name, last_name, source, ${custom} custom_fields, coalesce(status, 'active'),
+    select ${workspaceId}, id, email, first_name, last_name, source, ${overDefaults(sql`custom_fields`, arrivals)},
+      coalesce(status, 'active'),
       case when coalesce(status, 'active') = 'active' then uuid_send(${mailingListId}) else '' end, ${now}, ${now}
     from ${people} p order by email`;
 }
