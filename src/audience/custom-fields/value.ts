@@ -67,7 +67,9 @@ const decimal = /^[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})(e[+-]?\d{1,3})?$/i;
 
 function readNumber(value: unknown): Reading {
   const number = typeof value === "string" && decimal.test(value.trim()) ? Number(value) : value;
-  return typeof number === "number" && Number.isFinite(number) ? ok(number) : refused("must be a number");
+  if (typeof number === "number" && Number.isFinite(number)) return ok(number);
+  const hasComma = typeof value === "string" && decimal.test(value.trim().replace(",", "."));
+  return refused(hasComma ? "must be a number, with a point as in 1.5" : "must be a number");
 }
 
 const dateForm =

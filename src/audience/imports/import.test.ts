@@ -229,7 +229,7 @@ describe("custom fields", () => {
     expect(countsOf(job)).toEqual({ ...none, created: 3, invalid: 2 });
     expect(job.result).toMatchObject({ skipped_columns: ["Shoe size"], delimiter: ";" });
     expect(await refusals(job)).toEqual([
-      '2,loyalty_points,"12,5",must be a number',
+      '2,loyalty_points,"12,5","must be a number, with a point as in 1.5"',
       expect.stringMatching(/^4,EMAIL,44,"stands behind the last column: /),
     ]);
     expect(

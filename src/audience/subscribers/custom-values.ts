@@ -37,9 +37,10 @@ export interface ValueReader {
 export function valueReader(fields: readonly CustomField[]): ValueReader {
   const byName = new Map(fields.map((field) => [field.field_name, { field, read: fieldReader(field) }]));
 
-  /** Null or empty text, and blank text where a value is required: an import takes that for nothing, too. */
+  /** Null or empty text; where a value is required also blank text and no choice: an import takes that for nothing, too. */
   const isNothing = (key: string, value: unknown): boolean => {
     const known = byName.get(key)?.field;
+    if (known?.is_required && Array.isArray(value) && value.length === 0) return true;
     const text = known?.is_required && typeof value === "string" ? value.trim() : value;
     return value === null || (known !== undefined && text === "");
   };

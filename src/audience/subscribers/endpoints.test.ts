@@ -179,6 +179,21 @@ describe("custom fields of people", () => {
     expect(JSON.parse(kept.body.data.custom_fields).shop).toBe(" Rome ");
   });
 
+  test("of no choice are no value for a required multiselect", async () => {
+    const settings = { field_name: "topics", field_label: "Topics", field_type: "multiselect" };
+    const { body } = await service.call("POST", "/mailing-lists", { name: "Topics" });
+    const define = { ...settings, field_options: ["News"], is_required: true };
+    await service.call("POST", `/mailing-lists/${body.data.id}/custom-fields`, define);
+    const refused = await service.call("POST", `/mailing-lists/${body.data.id}/subscribers`, {
+      email: address(),
+      custom_fields: { topics: [] },
+    });
+    expect([refused.status, refused.body.details[0].message]).toEqual([
+      400,
+      "custom_fields.topics is required",
+    ]);
+  });
+
   test("that a person holds from another list count", async () => {
     const email = address();
     await added({ email, custom_fields: { birthday: "2000-01-01" } }, other);
