@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  domainInALabels,
   headerTextFault,
   needsSmtpUtf8,
   normalizeAddress,
@@ -140,6 +141,36 @@ describe("an address", () => {
   test("needs SMTPUTF8 only for what stands before the @", () => {
     expect(["jörg@müller.de", "jorg@müller.de"].map((text) => needsSmtpUtf8(normalizeAddress(text)))).toEqual(
       [true, false],
+    );
+  });
+});
+
+describe("a part of an address", () => {
+  test.each([
+    ["jörg@müller.de", "jörg@xn--mller-kva.de"],
+    ["müller.de", "xn--mller-kva.de"],
+    ["@MÜLLER.de", "@xn--mller-kva.de"],
+    [".例子.", ".xn--fsqu00a."],
+    ["a@例子。广告", "a@xn--fsqu00a.xn--4rr70v"],
+    ["a@xn--mller-kva.mu\u0308ller", "a@xn--mller-kva.xn--mller-kva"],
+    ["a@126.１２７", "a@126.127"],
+    ["", ""],
+    ["jörg@", "jörg@"],
+    ["Example.COM", "Example.COM"],
+    ["127.1", "127.1"],
+    ["a b.ü?x.ü/y.%fc.ü:80", "a b.ü?x.ü/y.%fc.ü:80"],
+    ["xn--ü.\ud800.\u00ad.ü\u00a0", "xn--ü.\ud800.\u00ad.ü\u00a0"],
+  ])("%j has its domain's labels as %j", (text, expected) => {
+    expect(domainInALabels(text)).toBe(expected);
+  });
+
+  test("is that of the address in the spelling for comparing, label by label", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (label) => {
+        const address = `ö@${label.toLowerCase()}.example`;
+        fc.pre(parseAddress(address).ok);
+        expect(domainInALabels(address)).toBe(normalizeAddress(address));
+      }),
     );
   });
 });

@@ -39,6 +39,8 @@ export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
 const quotedAddress = /^"((?:[^"\\]|\\.)*)"@(.*)$/u;
 const namedMailbox = /^(?:"((?:[^"\\]|\\.)*)" *|([^"<>]*))<([^<>]*)>$/u;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Nothing in it means something in a URL, as which domainToASCII reads it. */
+const labelOfAnyScript = /^[a-z0-9\u{80}-\u{10ffff}-]+$/iu;
 
 /**
  * Reads a bare address such as `name@example.com` or `"two words"@example.com`; blanks around it are ignored.
@@ -106,6 +108,15 @@ export function normalizeAddress(text: string): string {
   const bare = trimSpace(text);
   const parsed = parseAddress(bare);
   return (parsed.ok ? parsed.address : bare).toLowerCase().normalize("NFC");
+}
+
+/**
+ * Part of an address as normalizeAddress would have it: the labels behind the last @ in A-labels, or all of them where
+ * there is no @. Each is taken for a whole one, as the middle of a label has no A-label; what cannot be one stays.
+ */
+export function domainInALabels(text: string): string {
+  const at = text.lastIndexOf("@") + 1;
+  return text.slice(0, at) + text.slice(at).split(".").map(aLabel).join(".");
 }
 
 /** Whether an address can travel only where SMTPUTF8 (RFC 6531) is offered: its local part is not ASCII. */
@@ -200,6 +211,12 @@ function asciiDomain(text: string): ParsedDomain {
     return refuse("Enter a domain name, such as example.com, instead of an IP address.");
   }
   return { ok: true, domain };
+}
+
+function aLabel(part: string): string {
+  if (isAscii(part) || !labelOfAnyScript.test(part)) return part;
+  // Not alone: digits of another script would be read as an IP address.
+  return domainToASCII(`${part}.x`).slice(0, -".x".length) || part;
 }
 
 /** The characters that a quoted-string stands for (RFC 5322 section 3.2.1: the backslash quotes the next one). */

@@ -1,5 +1,6 @@
 /** The message log by recipient. */
 import sql, { empty, join } from "sql-template-tag";
+import { domainInALabels } from "../mail/address.ts";
 import type { Page } from "../platform/database/page.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
@@ -30,13 +31,15 @@ export async function searchMessages(
   { limit, offset }: Page,
 ): Promise<Found> {
   const { source, status } = filter;
+  // Text without an @ may be of what stands before it.
+  const wanted = email.includes("@") ? domainInALabels(email) : email;
   const columns = sql`m.id, m.created_at, m.source, m.origin_id, m.status, m.localpart, m.domain`;
   const places = [filteredSql(workspaceId, columns, filter, { most: MOST_SEARCHED })];
   if (/^[^@]+@[^@]+$/.test(email)) {
     places.push(sql`(
       select ${columns} from messages m
       where m.workspace_id = ${workspaceId} and m.status <> 'queued'
-        and hashtext(${address}) = hashtext(lower(${email})) and ${address} = lower(${email})) m`);
+        and hashtext(${address}) = hashtext(lower(${wanted})) and ${address} = lower(${wanted})) m`);
     if (status === undefined) {
       const waiting = { sources: source && [source], statuses: ["queued"], where: isFrom(filter) } as const;
       places.push(logSql(workspaceId, columns, { ...waiting, most: MOST_SEARCHED }));
@@ -50,7 +53,7 @@ export async function searchMessages(
     with looked as materialized (${join(newest, " union all ")}),
       meant as materialized (
         select distinct id from looked m
-        where position(lower(${email}) in ${address}) > 0 ${source ? sql`and m.source = ${source}` : empty}
+        where position(lower(${wanted}) in ${address}) > 0 ${source ? sql`and m.source = ${source}` : empty}
           ${isFrom(filter)} ${status ? sql`and m.status = any (${[...storedAs(status)]}::text[])` : empty}
           ${shows(workspaceId, status)})
     select array(select id from meant order by id desc limit ${limit} offset ${offset}) as ids,

@@ -106,6 +106,14 @@ test("a whole address that ends others' finds these among the newest, too, and e
   expect(await search(ends, { status: "delivered" })).toMatchObject({ total: 2, since: null });
 });
 
+test("an international domain is found in either script", async () => {
+  await db.run(sql`
+    update messages set localpart = 'vö', domain = 'xn--bcher-kva.test' where localpart = ${`Person.${MESSAGES - 2}`}`);
+  for (const text of ["vö@bücher.test", "@BÜCHER", "vö", "xn--bcher-kva"]) {
+    expect((await search(text)).total, text).toBe(1);
+  }
+});
+
 test("nothing of another workspace is found", async () => {
   const other = await insertBareWorkspace(db);
   expect(await findPage(db, other, {}, page)).toEqual([]);

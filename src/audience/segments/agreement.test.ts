@@ -58,6 +58,9 @@ const ids = Array.from({ length: STORED_SEGMENTS }, newId);
 const oddTexts = [
   "@gmail.com",
   "bücher.de",
+  "@Bücher.de",
+  "1@bu\u0308cher.de",
+  "ann0@bücher.de",
   ".com",
   "%",
   "_",

@@ -2,8 +2,8 @@
  * The table of fields that rules can name: of what kind each is, where a statement finds it, and how it is read from a
  * person. A new field is a new entry. Every other name is a custom field's (custom-field.ts).
  */
-import { domainToASCII } from "node:url";
 import sql, { type Sql } from "sql-template-tag";
+import { domainInALabels } from "../../mail/address.ts";
 import { columnDates, dateKind } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
 import { columnNumbers, numberKind } from "./number-kind.ts";
@@ -12,7 +12,7 @@ import { mailingListKind, segmentKind } from "./reference-kinds.ts";
 import type { Candidate, Place } from "./rule.ts";
 import type { Scope } from "./scope.ts";
 import { statusKind } from "./status-kind.ts";
-import { foldCase, foldText, textKind } from "./text-kind.ts";
+import { foldCase, foldText, type TextForms, textKind } from "./text-kind.ts";
 import { foldedText, textInColumn } from "./text-source.ts";
 
 const asItIs = (scope: Scope) => scope;
@@ -21,8 +21,13 @@ const place = (one: Place) => one;
 
 export const builtInFields: ReadonlyMap<string, Field> = new Map(
   Object.entries({
-    email: address(sql`s.email`, (person) => person.email, normalEmail),
-    email_domain: address(sql`s.email_domain`, (person) => person.email_domain, normalDomain),
+    email: address(sql`s.email`, (person) => person.email, {
+      normal: normalEmail,
+      normalEnd: normalEmailEnd,
+    }),
+    email_domain: address(sql`s.email_domain`, (person) => person.email_domain, {
+      normal: normalDomain,
+    }),
     first_name: name(sql`s.first_name`, (person) => person.first_name),
     last_name: name(sql`s.last_name`, (person) => person.last_name),
     source: name(sql`s.source`, (person) => person.source),
@@ -55,8 +60,8 @@ export const builtInFields: ReadonlyMap<string, Field> = new Map(
   }),
 );
 
-/** Text that is stored in lower case, as `normal` makes it. */
-function address(column: Sql, read: (person: Person) => string, normal: (text: string) => string): Field {
+/** Text that is stored as `normal` makes it. */
+function address(column: Sql, read: (person: Person) => string, forms: TextForms): Field {
   const source = foldedText(column);
   const location = {
     reads: ["person"] as const,
@@ -64,7 +69,7 @@ function address(column: Sql, read: (person: Person) => string, normal: (text: s
     source: () => source,
     held: ({ person }: Candidate) => read(person),
   };
-  return field(textKind, location, (scope) => ({ ...scope, normal }));
+  return field(textKind, location, (scope) => ({ ...scope, ...forms }));
 }
 
 function name(column: Sql, read: (person: Person) => string | null): Field {
@@ -108,13 +113,21 @@ function number(column: Sql, read: (person: Person) => number): Field {
   return field(numberKind, location, asItIs);
 }
 
-/** Lower case as addresses are stored (mail/address.ts). */
+/** As addresses are stored (mail/address.ts); text without an @ may stand before theirs, and keeps its script. */
 function normalEmail(text: string): string {
-  return text.trim().toLowerCase().normalize("NFC");
+  return text.includes("@") ? normalEmailEnd(text) : lowered(text);
 }
 
-/** In A-labels, without an @ in front; also for the end of a domain. */
+/** Without an @, too, the end of an address is one of its domain. */
+function normalEmailEnd(text: string): string {
+  return domainInALabels(lowered(text));
+}
+
+/** Without an @ in front; also for the end of a domain. */
 function normalDomain(text: string): string {
-  const labels = normalEmail(text).replace(/^@/, "").split(".");
-  return labels.map((label) => domainToASCII(label) || label).join(".");
+  return normalEmailEnd(text).replace(/^@/, "");
+}
+
+function lowered(text: string): string {
+  return text.trim().toLowerCase().normalize("NFC");
 }

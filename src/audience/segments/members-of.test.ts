@@ -119,6 +119,40 @@ describe("who is in a segment", () => {
     }
   });
 
+  test.each<[operator: string, value: string | string[], who: string[], field?: string]>([
+    ["equals", "V@BÜCHER.example", ["v"]],
+    ["equals", "v@bu\u0308cher.example", ["v"]],
+    ["not_equals", "v@bücher.example", ["bücher", "m", "w"]],
+    ["in", ["v@bücher.example", "x@bücher.example"], ["v"]],
+    ["is_not_one_of", ["v@bücher.example"], ["bücher", "m", "w"]],
+    ["starts_with", "v@bücher", ["v"]],
+    ["contains", "@bücher.", ["v"]],
+    ["contains", "bücher", ["bücher"]],
+    ["ends_with", "bücher.example", ["v", "w"]],
+    ["ends_with", "@bücher.example", ["v"]],
+    ["ends_with", "ücher.example", []],
+    ["ends_with_any_of", ["126.com", ".BÜCHER.example"], ["m", "w"]],
+    ["does_not_end_with_any_of", ["bücher.example"], ["bücher", "m"]],
+    ["equals", "@bücher.example", ["v"], "email_domain"],
+    ["ends_with", "bücher.example", ["v", "w"], "email_domain"],
+    ["equals", "126.com", ["m"], "email_domain"],
+  ])(
+    "an international domain is meant in either script: %s %j is %j",
+    async (operator, value, who, field) => {
+      await fill([
+        "v@xn--bcher-kva.example",
+        "w@shop.xn--bcher-kva.example",
+        "bücher@x.example",
+        "m@126.com",
+      ]);
+      const { id } = await saved({ conditions: all([field ?? "email", operator, value]) });
+      const found = emails(await get(`${segmentsOf()}/${id}/subscribers`)).map(
+        (email) => email.split("@")[0],
+      );
+      expect(new Set(found)).toEqual(new Set(who));
+    },
+  );
+
   test("dates begin at midnight in the workspace's time zone", async () => {
     await database.run(sql`update workspaces set timezone = 'Asia/Tokyo' where id = ${workspaceId}`);
     await fill(["a@x.example", "b@x.example"]);

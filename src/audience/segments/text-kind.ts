@@ -4,10 +4,14 @@ import { kind, type Moment, not, type Operator, type Question } from "./operator
 import { readText, readTexts } from "./rule-value.ts";
 import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-source.ts";
 
-export interface TextSetting extends Moment {
+export interface TextForms {
   /** The form in which the field's values are held and asked for. */
   readonly normal: (text: string) => string;
+  /** That of their ends, where it is another. */
+  readonly normalEnd?: (text: string) => string;
 }
+
+export interface TextSetting extends Moment, TextForms {}
 
 type TextQuestion = Question<string, TextSource>;
 type TextOperator = Operator<string, TextSource, TextSetting>;
@@ -27,12 +31,15 @@ export function foldText(text: string): string {
   return foldCase(text).trim();
 }
 
-const one = (question: (wanted: string) => TextQuestion): TextOperator => ({
-  read: (value, { normal }) => readText(value, normal, question),
+const whole = ({ normal }: TextForms) => normal;
+const end = ({ normal, normalEnd = normal }: TextForms) => normalEnd;
+
+const one = (question: (wanted: string) => TextQuestion, form = whole): TextOperator => ({
+  read: (value, forms) => readText(value, form(forms), question),
 });
 
-const many = (question: (wanted: readonly string[]) => TextQuestion): TextOperator => ({
-  read: (value, { normal }) => readTexts(value, normal, question),
+const many = (question: (wanted: readonly string[]) => TextQuestion, form = whole): TextOperator => ({
+  read: (value, forms) => readTexts(value, form(forms), question),
 });
 
 /** Without the blanks that may stand around it; that takes three times as long as all else of a question. */
@@ -66,10 +73,13 @@ const isOneOf = many((wanted) => ({
   holds: (held) => wanted.includes(held),
 }));
 
-const endsWithAnyOf = many((wanted) => ({
-  sql: (source) => endsWithAny(source, wanted),
-  holds: (held) => wanted.some((end) => held.endsWith(end)),
-}));
+const endsWithAnyOf = many(
+  (wanted) => ({
+    sql: (source) => endsWithAny(source, wanted),
+    holds: (held) => wanted.some((end) => held.endsWith(end)),
+  }),
+  end,
+);
 
 export const textKind = kind<string, TextSource, TextSetting>("a text", {
   equals,
@@ -83,10 +93,13 @@ export const textKind = kind<string, TextSource, TextSetting>("a text", {
       ifBegun(source, [wanted], sql`${trimmed("ltrim", source)} like ${`${escapeLike(wanted)}%`}`),
     holds: (held) => held.startsWith(wanted),
   })),
-  ends_with: one((wanted) => ({
-    sql: (source) => endsWithAny(source, [wanted]),
-    holds: (held) => held.endsWith(wanted),
-  })),
+  ends_with: one(
+    (wanted) => ({
+      sql: (source) => endsWithAny(source, [wanted]),
+      holds: (held) => held.endsWith(wanted),
+    }),
+    end,
+  ),
   ends_with_any_of: endsWithAnyOf,
   does_not_end_with_any_of: not(endsWithAnyOf),
   in: isOneOf,

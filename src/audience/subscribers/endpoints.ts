@@ -23,7 +23,7 @@ import type { OnSubscriber } from "./subscriber-news.ts";
 
 const search = textField(
   200,
-  "Words of the name or of the address before its @, the last one perhaps only begun; or the beginning of an address or a domain. The middle of a word is not found. Finds 2,000 people at most.",
+  "Words of the name or of the address before its @, the last one perhaps only begun; or the beginning of an address or a domain. The middle of a word is not found. International domains are found in either script, by whole labels. Finds 2,000 people at most.",
 );
 
 interface Dependencies {

@@ -88,6 +88,7 @@ describe("search", async () => {
     { email: "li@quux.test", first_name: "Li", last_name: "Wu", status: "unsubscribed" },
     { email: "müller@xn--bcher-kva.example", first_name: "ÄNNE", last_name: null },
     { email: "100%_sure\\@odd.example" },
+    { email: "yu@xn--fsqu00a.example", first_name: "Rene\u0301" },
   ]);
   await addPeople(database, workspaceId, other, [{ email: "smithers@elsewhere.test", first_name: "Waylon" }]);
   const find = async (path: string, text: string) => {
@@ -111,6 +112,16 @@ describe("search", async () => {
     ["@mail.exa", ["j"]],
     ["example", ["john"]],
     ["xn--bcher", ["müller"]],
+    ["bücher", ["müller"]],
+    ["BÜCHER.exa", ["müller"]],
+    ["@bücher.example", ["müller"]],
+    ["müller@bücher.example", ["müller"]],
+    ["mu\u0308ller@bu\u0308cher", ["müller"]],
+    ["müller@büch", []],
+    ["例子", ["yu"]],
+    ["mu\u0308l", ["müller"]],
+    ["a\u0308nne", ["müller"]],
+    ["Rene\u0301", ["yu"]],
     ["li", ["li"]],
     ["wu", ["li"]],
     ["änne", ["müller"]],

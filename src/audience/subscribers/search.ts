@@ -7,6 +7,7 @@
  * reading everybody.
  */
 import sql, { join, type Sql } from "sql-template-tag";
+import { domainInALabels } from "../../mail/address.ts";
 
 /** A shorter word is the beginning of too many. */
 const PREFIX_LENGTH = 3;
@@ -18,17 +19,22 @@ export const MOST_FOUND = 2_000;
 
 /** At least one condition; people who meet any are found. */
 export function searchConditions(text: string): Sql[] {
-  const wanted = text.trim().toLowerCase();
-  const address = sql`starts_with(s.email, ${wanted})`;
+  const typed = text.trim().toLowerCase();
+  // Addresses are stored composed, names as they were given.
+  return [...new Set([typed.normalize("NFC"), typed])].flatMap(conditionsOf);
+}
+
+function conditionsOf(wanted: string): Sql[] {
+  const domain = domainInALabels(wanted);
   if (wanted.startsWith("@") && wanted.length > 1)
-    return [sql`starts_with(s.email_domain, ${wanted.slice(1)})`];
-  if (wanted.includes("@")) return [address];
+    return [sql`starts_with(s.email_domain, ${domain.slice(1)})`];
+  if (wanted.includes("@")) return [sql`starts_with(s.email, ${domain})`];
   // Parted where subscriber_words does.
   const words = wanted.split(/[\s.,+_\-'’"/()]+/).filter((word) => word !== "");
   const beginnings = [
-    ...(isLong(wanted) ? [sql`starts_with(s.email_domain, ${wanted})`] : []),
+    ...(isLong(domain) ? [sql`starts_with(s.email_domain, ${domain})`] : []),
     // Words find the others.
-    ...(isLong(words.at(-1) ?? "") ? [] : [address]),
+    ...(isLong(words.at(-1) ?? "") ? [] : [sql`starts_with(s.email, ${wanted})`]),
   ];
   if (words.length === 0) return beginnings;
   const literal = wanted.split(/\s+/).filter((part) => part.includes("_"));

@@ -115,7 +115,10 @@ export function suppressionListEndpoints(deps: { readonly db: Database; readonly
       needs: need(suppressionLists, "read"),
       query: {
         page: pageFields().page,
-        search: textField(320, "Only entries that begin with this. Finds 5,000 at most."),
+        search: textField(
+          320,
+          "Only entries that begin with this; international domains in either script, by whole labels. Finds 5,000 at most.",
+        ),
       },
       answer: nullable(Type.Array(SuppressionEntry)),
       message: "Suppression entries",

@@ -110,6 +110,16 @@ describe("entries", () => {
     expect(await entriesOf(id, "?search=ada&page=2")).toBeNull();
   });
 
+  it("are searched in the script in which they were given, and in that in which they are kept", async () => {
+    await add(id, "v@bücher.example\nbücher.example\nbücher@example.com");
+    const person = "v@xn--bcher-kva.example";
+    expect(await valuesOf(id, "?search=v@bücher")).toEqual([person]);
+    expect(await valuesOf(id, "?search=v@xn--bcher")).toEqual([person]);
+    const domain = "xn--bcher-kva.example";
+    expect(await valuesOf(id, "?search=@bücher.example")).toEqual([domain]);
+    expect(await valuesOf(id, "?search=bu\u0308cher")).toEqual(["bücher@example.com", domain]);
+  });
+
   it("are deleted one by one, only from their own list", async () => {
     await add(id, "ada@example.com");
     const [entry] = await entriesOf(id);

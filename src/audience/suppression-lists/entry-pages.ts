@@ -1,4 +1,5 @@
 /** Pages of a list's entries, newest first. */
+import { domainInALabels } from "../../mail/address.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
 import { offsetOf } from "../../platform/http/paging.ts";
@@ -27,14 +28,18 @@ export async function findEntries(
   if (counted === undefined) throw notFound("Suppression list");
   if (offset >= counted.entry_count) return [];
   if (search !== undefined) {
-    return searchEntries(db, list, beginning(search), { limit: PAGE, offset });
+    return searchEntries(db, list, beginnings(search), { limit: PAGE, offset });
   }
   const landmarks = () => listEntryLandmarks(db, list);
   const position = await positions.find(list.listId, counted.revision, offset, landmarks);
   return listEntriesAt(db, list, position, PAGE);
 }
 
-/** Values are stored in lower case, domains without the @ that people write before them. */
-function beginning(search: string): string {
-  return search.toLowerCase().normalize("NFC").replace(/^@/, "");
+/**
+ * Values are stored in lower case, domains in A-labels and without the @ that people write before them. A text that has
+ * none may be the beginning of either.
+ */
+function beginnings(search: string): string[] {
+  const text = search.toLowerCase().normalize("NFC");
+  return [...new Set([text, domainInALabels(text)])].map((one) => one.replace(/^@/, ""));
 }

@@ -2,7 +2,7 @@
  * The table of suppression entries. Its lists count them: every change here happens in a transaction that has locked the
  * list, and moves entry_count and revision with it.
  */
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty, join, type Sql } from "sql-template-tag";
 import { domainOf } from "../../mail/address.ts";
 import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
@@ -67,19 +67,22 @@ export async function listEntryLandmarks(db: Queryable, list: EntriesOf): Promis
   return rows.map((row) => row.id);
 }
 
-/** Entries whose value begins with the text, newest first; of more than MOST_FOUND the first in the alphabet. */
+/** Entries whose value begins with one of the texts, newest first; of more than MOST_FOUND the first in the alphabet. */
 export function searchEntries(
   db: Queryable,
   list: EntriesOf,
-  text: string,
+  texts: readonly string[],
   page: Page,
 ): Promise<SuppressionEntry[]> {
-  return db.rows(sql`
-    select * from (
+  const found = texts.map(
+    (text) => sql`(
       select ${entry} from suppression_entries e
       where ${of(list)} and starts_with(e.normalized_value, ${text})
       -- The order of the index that finds them: no other plan is cheaper, whatever is believed of the text.
-      order by e.workspace_id, e.normalized_value, e.suppression_list_id limit ${MOST_FOUND}) found
+      order by e.workspace_id, e.normalized_value, e.suppression_list_id limit ${MOST_FOUND})`,
+  );
+  return db.rows(sql`
+    select * from (select * from (${join(found, " union all ")}) f limit ${MOST_FOUND}) found
     order by id desc limit ${page.limit} offset ${page.offset}`);
 }
 
