@@ -10,12 +10,13 @@ import { readGateway } from "./delivery/sms/gateway-settings.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { proberFor } from "./hygiene/probe/prober.ts";
 import { isTrackingDomain } from "./identity/tracking-domains/store.ts";
+import { trackingBase } from "./identity/tracking-domains/tracking-base.ts";
 import { registerConfirmationPage } from "./identity/verified-senders/confirmation-page.ts";
 import { countInboundMails } from "./inbound/returns/store.ts";
 import { recordEngagements } from "./messages/engagement.ts";
 import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
-import { createDatabase, type Database } from "./platform/database/pool.ts";
+import { createDatabase } from "./platform/database/pool.ts";
 import { createAuthenticator } from "./platform/http/authenticate.ts";
 import { registerDocs } from "./platform/http/docs-page.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
@@ -130,7 +131,11 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         key: mailLinkKey(secrets),
         recorder,
         onUnsubscribed,
-        renderMail: createRenderMail(database),
+        renderMail: createRenderMail({
+          db: database,
+          linkBase: (workspaceId, urlDomainId) =>
+            trackingBase(database, workspaceId, urlDomainId, publicUrl()),
+        }),
         findImage: createMailImages(database),
       });
       if (smsGateway?.kind === "http") {
@@ -163,10 +168,10 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
 }
 
 /** The mail of a campaign once more, or of an autoresponder. */
-function createRenderMail(db: Database): RenderMail {
-  const ofCampaign = createMailAgain(db);
-  const ofAutoresponder = createMailAgain(db, { findSentMail, findContent: findContentToSend });
-  return async (mail, links) => (await ofCampaign(mail, links)) ?? ofAutoresponder(mail, links);
+function createRenderMail(deps: Parameters<typeof createMailAgain>[0]): RenderMail {
+  const ofCampaign = createMailAgain(deps);
+  const ofAutoresponder = createMailAgain(deps, { findSentMail, findContent: findContentToSend });
+  return async (mail, linksAt) => (await ofCampaign(mail, linksAt)) ?? ofAutoresponder(mail, linksAt);
 }
 
 /** Every endpoint, for whoever only reads what they are: no file is made and no database is asked. */

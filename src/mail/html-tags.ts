@@ -11,6 +11,7 @@ import { decodeEntities } from "./html-entities.ts";
 /** Longer tags carry a picture or a font in them, and no words. */
 const maxTagLength = 1000;
 const displayNone = /display\s*:\s*none/i;
+const atMostOne = /^\s*[01](?:px)?\s*$/i;
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
@@ -41,6 +42,8 @@ export class TagReader {
   src: string | null = null;
   alt: string | null = null;
   start: string | null = null;
+  /** How many of width and height are one pixel or none. */
+  #tinySides = 0;
   #nameStart = 0;
   #nameEnd = 0;
   #ampersand = -1;
@@ -102,6 +105,11 @@ export class TagReader {
     return true;
   }
 
+  /** Whether the picture that was read last is one that nobody is meant to see. */
+  get isTiny(): boolean {
+    return this.#tinySides === 2;
+  }
+
   /** The name of the tag that was read last, in lower case; empty for a comment. */
   get #name(): string {
     return this.html.slice(this.#nameStart, this.#nameEnd).toLowerCase();
@@ -139,6 +147,7 @@ export class TagReader {
     const { html, codes } = this;
     const { length } = html;
     this.href = this.src = this.alt = this.start = null;
+    this.#tinySides = 0;
     for (let at = position; ; ) {
       const start = blanksEnd(codes, length, at, slash);
       if (start >= length) return -1;
@@ -176,10 +185,16 @@ export class TagReader {
         if (this.#isNamed(start, "style"))
           this.isHidden ||= displayNone.test(this.html.slice(valueStart, valueEnd));
         else if (this.#isNamed(start, "start")) this.start ??= this.#value(valueStart, valueEnd);
+        else if (this.#isNamed(start, "width")) this.#addSide(valueStart, valueEnd);
         break;
       case 6:
         if (this.#isNamed(start, "hidden")) this.isHidden = true;
+        else if (this.#isNamed(start, "height")) this.#addSide(valueStart, valueEnd);
     }
+  }
+
+  #addSide(start: number, end: number): void {
+    if (end > start && atMostOne.test(this.html.slice(start, end))) this.#tinySides++;
   }
 
   #value(start: number, end: number): string {

@@ -59,6 +59,16 @@ describe("the text of HTML", () => {
     ['<a href="#top">up</a> <a href="mailto:a@example.com">write</a>', "up write <a@example.com>"],
     ['<img src="https://t.example.com/o.gif">Hello', "Hello"],
     ["<title>T</title><style>p{}</style><script>x()</script><p>Hello</p>", "Hello"],
+    [
+      '<a href="https://x.test/1"><img></a><a href="https://x.test/2"><img></a>–<a href="https://x.test/3">https://x.test/3</a>',
+      "https://x.test/1 https://x.test/2 – https://x.test/3",
+    ],
+    ['word<a href="https://x.test/1"><img></a>/word', "word https://x.test/1 /word"],
+    ['word<a href="https://x.test/">https://x.test</a>word', "word https://x.test word"],
+    [
+      '(<a href="https://x.test/1"><img></a>), <a href="https://x.test/"><img></a>.',
+      "(https://x.test/1), https://x.test/.",
+    ],
     ["before<body>inside</body>after", "beforeinsideafter"],
     ["<table><tr><td>Total</td><td>$10</td></tr><tr><td>Tax</td></tr></table>", "Total $10\nTax"],
     ["<!--[if mso]>Outlook<![endif]-->All<!-->more", "Allmore"],
@@ -80,6 +90,14 @@ describe("the text of HTML", () => {
   test("is not empty where the HTML shows only pictures", () => {
     expect(textFromHtml('<p><img src="https://example.com/a.png"></p>')).toBe("[https://example.com/a.png]");
     expect(textFromHtml(`<img src="data:image/png;base64,${"A".repeat(2_000_000)}">`)).toBe("[embedded]");
+  });
+
+  test("does not show a picture of one pixel", () => {
+    const pixel = '<img src="https://t.test/o.gif" width="1" height="1" alt="">';
+    expect(textFromHtml(pixel)).toBe("");
+    expect(textFromHtml(`<img src="https://x.test/line.png" width="600" height="1">${pixel}`)).toBe(
+      "[https://x.test/line.png]",
+    );
   });
 
   test("is not empty where the HTML shows a word", () => {

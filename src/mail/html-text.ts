@@ -36,13 +36,16 @@ export function looksLikeHtml(body: string): boolean {
 /**
  * The words of an HTML body as text: paragraphs, list marks, quotations, and the addresses of links behind their
  * words. Nothing is wrapped and no case is changed, so that merge tags stay whole; what is hidden is left out. Empty
- * only when the HTML shows neither words nor pictures. HTML beyond 256 Ki characters is cut, which the text says.
+ * only when the HTML shows neither words nor pictures; one of a single pixel, as trackers are, is not shown. HTML beyond
+ * 256 Ki characters is cut, which the text says.
  */
 export function textFromHtml(html: string): string {
   return (
     plainText(html, ({ alt }) => alt ?? "") ||
     // In a body without any words, the addresses of its pictures are better than nothing.
-    plainText(html, ({ src }) => (src ? `[${/^data:/i.test(src) ? "embedded" : src}]` : ""))
+    plainText(html, ({ src, isTiny }) =>
+      src && !isTiny ? `[${/^data:/i.test(src) ? "embedded" : src}]` : "",
+    )
   );
 }
 

@@ -61,6 +61,37 @@ test("a link whose address is a value leads nowhere else in the text than in the
   expect(shown("ada@x.test")).toBe("site <ada@x.test>, page <ada@x.test/x>");
 });
 
+describe("an address that is a value stays whole", () => {
+  const link = (address: string) => `<a href="${address}"><img src="https://x.test/a.png"></a>`;
+  test.each([
+    ["behind a link", link("https://x.test/") + link("{{ v }}"), "https://x.test/ https://t.test/u/1"],
+    [
+      "behind several",
+      link("https://x.test/1") + link("https://x.test/2") + link("{{ v }}"),
+      "https://x.test/1 https://x.test/2 https://t.test/u/1",
+    ],
+    ["behind another", link("{{ v }}") + link("{{ v }}"), "https://t.test/u/1 https://t.test/u/1"],
+    ["as words", `${link("https://x.test/")}{{ v }}`, "https://x.test/ https://t.test/u/1"],
+    [
+      "behind punctuation",
+      `${link("https://x.test/")},<b>{{ v }}</b>`,
+      "https://x.test/, https://t.test/u/1",
+    ],
+    [
+      "behind a link that says its address",
+      `<a href="https://x.test/">https://x.test/</a>${link("{{ v }}")}`,
+      "https://x.test/ https://t.test/u/1",
+    ],
+    [
+      "behind the end of a block",
+      `<p>see {% if v %}${link("https://x.test/")}{% endif %}${link("{{ v }}")}</p>`,
+      "see  https://x.test/  https://t.test/u/1",
+    ],
+  ])("%s", (_what, html, text) => {
+    expect(render(textOf(html) ?? "", "text", { v: "https://t.test/u/1" })).toBe(text);
+  });
+});
+
 describe("the text of an HTML template", () => {
   test.each([
     [

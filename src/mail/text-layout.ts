@@ -21,6 +21,10 @@ const noBreakBlank = 0xa0;
 const padding = /^(?:[\u00ad\u200b-\u200d\u2007\u2060\ufeff ]|\u034f)+$/;
 const isLine = /^[!-~]+(?: [!-~]+)*$/;
 const beginsWord = /^[\p{L}\p{N}<[({]/u;
+/** What may touch an address in front of it: no reader takes the end of a sentence for a part of the address. */
+const closingMarks = /^[.,;:!?'")\]>]+(?= |$)/;
+/** What an address behind it may touch. */
+const openingMarks = '<([{"“„«';
 
 interface List {
   /** Columns before its marks. */
@@ -41,8 +45,12 @@ export class TextLayout {
   #gap = "";
   /** Whether white space that follows would merge with the gap. */
   #gapMerges = false;
-  /** An address or a picture stands last: a word does not touch it. */
+  /** An address in brackets or a picture stands last: a word does not touch it. */
   #isClosed = false;
+  /** An address that is written out stands last: what touched it would be a part of it. */
+  #endsInAddress = false;
+  /** What was written last. */
+  #lastWords = "";
 
   /** What the present row of a table has: no words, words in one line, or more. */
   #row: "empty" | "line" | "long" = "long";
@@ -51,6 +59,7 @@ export class TextLayout {
   #continuesRow = false;
 
   #textBeforeLink = "";
+  #wordsBeforeLink = "";
   #address: string | null = null;
   #isPictured = false;
 
@@ -181,6 +190,7 @@ export class TextLayout {
     if (address === null) return;
     this.#address = address;
     this.#textBeforeLink = this.#text;
+    this.#wordsBeforeLink = this.#lastWords;
     this.#text = "";
     this.#isPictured = false;
   }
@@ -189,12 +199,16 @@ export class TextLayout {
     if (this.#address === null) return;
     const address = this.#address;
     const words = this.#text;
-    this.#text = this.#textBeforeLink + words;
+    const saysIt = saysAddress(words, address);
+    const isGlued = saysIt && words.length <= address.length + 1 && isVisible(words.charCodeAt(0));
+    const blankBefore = isGlued && !mayTouchAddress(this.#wordsBeforeLink) ? " " : "";
+    this.#text = this.#textBeforeLink + blankBefore + words;
     this.#textBeforeLink = "";
     this.#address = null;
     if (words === "" && !this.#isPictured) return;
-    if (words === "") this.#put(address);
-    else if (!saysAddress(words, address)) this.#text += ` <${address}>`;
+    if (words === "") this.#putAddress(address);
+    else if (!saysIt) this.#text += ` <${address}>`;
+    this.#endsInAddress = words === "" || saysIt;
     this.#isClosed = true;
   }
 
@@ -218,16 +232,29 @@ export class TextLayout {
   }
 
   #put(words: string): void {
-    const touchesWord = this.#gap === "" && !this.#isAtLineStart();
+    const touchesWord = this.#touchesWord();
     if (!touchesWord && words.charCodeAt(0) > noBreakBlank && padding.test(words)) return;
+    const marks = touchesWord && this.#endsInAddress ? (closingMarks.exec(words)?.[0] ?? "") : null;
     if (this.#isAtLineStart()) this.#startLine();
-    else if (this.#isClosed && touchesWord && beginsWord.test(words)) this.#gap = " ";
+    else if (marks === "" || (this.#isClosed && touchesWord && beginsWord.test(words))) this.#gap = " ";
     this.#text += this.#gap + words;
     this.#gap = "";
     this.#gapMerges = false;
     this.#isClosed = false;
+    this.#endsInAddress = marks === words;
+    this.#lastWords = words;
     this.#isEmpty = false;
     this.#continuesRow = false;
+  }
+
+  #putAddress(address: string): void {
+    if (this.#touchesWord() && !mayTouchAddress(this.#lastWords)) this.#gap = " ";
+    this.#put(address);
+  }
+
+  /** Whether nothing would part the next word from the last. */
+  #touchesWord(): boolean {
+    return this.#gap === "" && !this.#isAtLineStart();
   }
 
   #startLine(): void {
@@ -265,6 +292,11 @@ export class TextLayout {
 
 function quoteMarks(depth: number): string {
   return "> ".repeat(Math.min(depth, maxQuotes));
+}
+
+/** Whether an address stands apart behind these words, although nothing parts them; there may be none. */
+function mayTouchAddress(words: string): boolean {
+  return words === "" || openingMarks.includes(words.charAt(words.length - 1));
 }
 
 /** Whether the words end in the address, with or without the slash at its end. */

@@ -8,11 +8,12 @@
  */
 import type { KeyObject } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { htmlFromText } from "../mail/html-text.ts";
 import type { Engagement } from "../messages/engagement.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
 import { ApiError } from "../platform/errors.ts";
-import { html, sendPage } from "../platform/http/page.ts";
+import { ready, sendPage } from "../platform/http/page.ts";
 import { machineSign } from "./machine.ts";
 import type { Recorder } from "./recorder.ts";
 import { findLink, findRecipient, type MailLink } from "./store.ts";
@@ -68,10 +69,12 @@ const foreignHeaders = {
 /**
  * The mail once more, as its recipient got it but for its links, and for its own pictures, which are at the address of the
  * page with `/<content id>` behind it. Null when what it was made of is not there any more.
+ * @param linksAt the links, by what those of the mail begin with: people read addresses, so they are whole, and none is
+ *   relative to the page
  */
 export type RenderMail = (
   mail: TrackedMail,
-  links: MailLinks,
+  linksAt: (base: string) => MailLinks,
 ) => Promise<{ readonly html: string | null; readonly text: string | null } | null>;
 
 /** A picture that a mail brings with it. */
@@ -154,8 +157,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
       const content = mail && (await deps.renderMail(mail, plainLinks(mail)));
       if (!content) return sendInvalid(reply);
       if (content.html === null) {
-        const lines = (content.text ?? "").split("\n").map((line) => html`${line}<br>`);
-        return sendPage(reply, 200, "Your mail", html`<p>${lines}</p>`);
+        return sendPage(reply, 200, "Your mail", ready(htmlFromText(content.text ?? "")));
       }
       return reply.headers(foreignHeaders).type("text/html; charset=utf-8").send(content.html);
     });
@@ -179,24 +181,23 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
   const isFresh = ({ updated_at }: MailLink) => clock.now().getTime() - updated_at.getTime() < SCAN_MS;
 
   /** Nothing of it is tracked: who looks at the mail in the browser has opened it already. */
-  const plainLinks = (mail: TrackedMail): MailLinks => ({
-    // Relative, whatever stands in front of /v/ where this is seen.
-    ...mailLinks(mail, "..", key),
+  const plainLinks = (mail: TrackedMail) => (base: string) => ({
+    ...mailLinks(mail, base, key),
     pixel: null,
-    tracked: (_index, target) => target,
+    tracked: (_index: number, target: string) => target,
   });
 
   /** Where the link leads for this recipient; null when that is nowhere we send people. */
   const targetOf = async (mail: TrackedMail, index: number, link: MailLink): Promise<string | null> => {
     if (!link.is_personal) return linkTarget(link.url);
     let personal: string | null = null;
-    await deps.renderMail(mail, {
-      ...plainLinks(mail),
+    await deps.renderMail(mail, (base) => ({
+      ...plainLinks(mail)(base),
       tracked(at, target) {
         if (at === index) personal = target;
         return target;
       },
-    });
+    }));
     return personal === null ? null : linkTarget(personal);
   };
 }

@@ -1,6 +1,6 @@
 /** The pages of unsubscribing, and of what goes wrong. They never show a whole address: mails are forwarded, and links with them. */
 import type { FastifyReply } from "fastify";
-import { html, sendPage } from "../platform/http/page.ts";
+import { type Html, html, sendPage } from "../platform/http/page.ts";
 import type { MailRecipient } from "./store.ts";
 
 /** The first letter and the domain: enough for its owner. */
@@ -12,12 +12,16 @@ function masked(address: string): string {
 
 export function sendQuestion(reply: FastifyReply, recipient: MailRecipient): FastifyReply {
   const { address, list_name: list } = recipient;
-  const what = list === null ? "these mails" : html`<strong>${list}</strong>`;
+  const who = masked(address);
+  const question =
+    list === null
+      ? html`Do you want ${who} to get no more of these emails? You leave all lists of the sender.`
+      : html`Do you want ${who} to get no more emails from <strong>${list}</strong>?`;
   return sendPage(
     reply,
     200,
     "Unsubscribe?",
-    html`<p>Do you want ${masked(address)} to get no more mail of ${what}?</p>
+    html`<p>${question}</p>
 <form method="post"><button>Unsubscribe</button></form>
 <p class="soft">If you want to stay, close this page: nothing has changed.</p>`,
   );
@@ -25,16 +29,20 @@ export function sendQuestion(reply: FastifyReply, recipient: MailRecipient): Fas
 
 /** The same to everybody who is not subscribed, for whatever reason. */
 export function sendUnsubscribed(reply: FastifyReply, recipient: MailRecipient): FastifyReply {
-  const { address, mailing_list_id: listId, list_name: list } = recipient;
-  const isGone = listId !== null && list === null;
-  const what = list === null ? "these mails" : html`<strong>${list}</strong>`;
   return sendPage(
     reply,
     200,
     "You are unsubscribed",
-    html`<p>${isGone ? "The list does not exist any more: it sends nothing to" : html`No more mail of ${what} goes to`} ${masked(address)}.</p>
+    html`<p>${farewell(recipient)}</p>
 <p class="soft">What is on its way already may still arrive. You can close this page.</p>`,
   );
+}
+
+function farewell({ address, mailing_list_id: listId, list_name: list }: MailRecipient): Html {
+  const who = masked(address);
+  if (list !== null) return html`${who} gets no more emails from <strong>${list}</strong>.`;
+  if (listId !== null) return html`The list does not exist any more: it sends nothing to ${who}.`;
+  return html`${who} gets no more of these emails: it has left all lists of the sender.`;
 }
 
 export function sendInvalid(reply: FastifyReply): FastifyReply {

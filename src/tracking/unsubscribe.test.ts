@@ -68,6 +68,27 @@ test("is of the mail's list alone; of every list where the mail had none", async
   expect(await active(ofAll.email)).toHaveLength(0);
 });
 
+test("says in plain words what is left", async () => {
+  const { database: db } = service;
+  const ofList = await oneMail();
+  const ofAll = await oneMail({ isToList: false });
+  await db.run(sql`update mailing_lists set name = 'News' where id = ${ofList.listId}`);
+  const said = async (answer: Promise<Response>) => /<p>(.*?)<\/p>/.exec(await (await answer).text())?.[1];
+  const who = (email: string) => `${email.charAt(0)}…@people.test`;
+  expect(await said(visit(ofList.links.unsubscribe))).toBe(
+    `Do you want ${who(ofList.email)} to get no more emails from <strong>News</strong>?`,
+  );
+  expect(await said(visit(ofAll.links.unsubscribe))).toBe(
+    `Do you want ${who(ofAll.email)} to get no more of these emails? You leave all lists of the sender.`,
+  );
+  expect(await said(post(ofList.links.unsubscribe))).toBe(
+    `${who(ofList.email)} gets no more emails from <strong>News</strong>.`,
+  );
+  expect(await said(post(ofAll.links.unsubscribe))).toBe(
+    `${who(ofAll.email)} gets no more of these emails: it has left all lists of the sender.`,
+  );
+});
+
 test("works when the campaign, the list or the person is gone", async () => {
   const noCampaign = await oneMail();
   await database.run(sql`delete from campaigns where id = ${noCampaign.campaignId}`);

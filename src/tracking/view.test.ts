@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { none, trackingScene, visit } from "../../test/support/tracking-visits.ts";
+import { newId } from "../platform/ids.ts";
 
 const { service, oneMail, countersOf } = await trackingScene();
 const { database } = service;
@@ -77,6 +78,36 @@ test("of a mail that is text is a page of it, escaped", async () => {
   const { links } = await oneMail({ text: "Dear {{ email }}\n<script>" });
   const page = await (await visit(links.view)).text();
   expect(page).toContain("&lt;script&gt;");
+});
+
+test("of a mail that is text has its addresses as links, whole ones", async () => {
+  const text =
+    "See https://shop.example/?a=1&b=2 and {{ view_in_browser_url }}\nLeave: {{ unsubscribe_url }}";
+  const { links } = await oneMail({ text });
+  const page = await (await visit(links.view)).text();
+  for (const address of ["https://shop.example/?a=1&amp;b=2", links.view, links.unsubscribe]) {
+    expect(page).toContain(`<a href="${address}">${address}</a>`);
+  }
+});
+
+test("shows the addresses that the mail shows", async () => {
+  const { links } = await oneMail({
+    html: '<p>{{ unsubscribe_url }}</p><a href="{{ view_in_browser_url }}">x</a>',
+  });
+  const page = await (await visit(links.view)).text();
+  expect(page).toBe(`<p>${links.unsubscribe}</p><a href="${links.view}">x</a>`);
+});
+
+test("has links at the campaign's tracking domain, as the mail has", async () => {
+  const { links, campaignId } = await oneMail({ html: "{{ unsubscribe_url }}" });
+  const id = newId();
+  await database.run(sql`
+    insert into tracking_domains (workspace_id, id, domain, is_verified, created_at)
+    values (${service.workspaceId}, ${id}, 'links.sender.test', true, now())`);
+  await database.run(sql`update campaigns set url_domain_id = ${id} where id = ${campaignId}`);
+  expect(await (await visit(links.view)).text()).toBe(
+    links.unsubscribe.replace(service.url, "https://links.sender.test"),
+  );
 });
 
 test("is gone with its campaign", async () => {

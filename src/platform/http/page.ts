@@ -1,11 +1,11 @@
 /**
  * Pages for people, outside /api/v1: no script, no cookie, nothing loaded from elsewhere. Text reaches markup only
- * through the `html` tag, which escapes it.
+ * through the `html` tag, which escapes it, or through what a caller vouches for.
  */
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 
-/** Markup that is ready to be sent; only the `html` tag makes it. */
+/** Markup that is ready to be sent. */
 class Html {
   readonly #markup: string;
 
@@ -26,6 +26,11 @@ type HtmlValue = string | number | Html | readonly Html[];
 /** A template whose values are escaped for element content and for quoted attributes. */
 export function html(strings: TemplateStringsArray, ...values: HtmlValue[]): Html {
   return new Html(String.raw({ raw: strings }, ...values.map(markupOf)));
+}
+
+/** Markup whose maker has escaped all that is text in it. */
+export function ready(markup: string): Html {
+  return new Html(markup);
 }
 
 const entities: Readonly<Record<string, string>> = {
@@ -79,7 +84,7 @@ export function pageLayout(css: string, arrange: Layout["arrange"], sources: rea
     "base-uri 'none'",
   ];
   return {
-    style: new Html(style),
+    style: ready(style),
     headers: {
       "Content-Type": "text/html; charset=utf-8",
       "Content-Security-Policy": policy.join("; "),

@@ -103,6 +103,12 @@ describe("a campaign's mail", () => {
     expect(content.text).toBeNull();
   });
 
+  test("has the way out as its text where the HTML shows nothing", () => {
+    expect(rendered({ html_content: '<p style="display:none">{{unsubscribe_url}}</p>' }).text).toBe(
+      "-- \nUnsubscribe from these emails: https://t.test/u/1\n",
+    );
+  });
+
   test("is for SMS its text alone", () => {
     const mail = rendered({ subject: "", text_content: "Hi {{ first_name }}" }, { addsFooter: false });
     expect(mail).toEqual({ ok: true, subject: "", html: null, text: "Hi Ada" });

@@ -120,10 +120,14 @@ function compiledForms<Kind extends Template>(forms: Forms<Kind>, compile: (form
 const footedHtml = (html: HtmlTemplate) => htmlTemplate(footedTemplate(withHtmlFooter(html)));
 const footedText = (text: Template) => footedTemplate(withTextFooter(text));
 
-/** Null for HTML whose tags cannot be kept in a text: a block may end where the text shows nothing. */
+/**
+ * Empty for HTML that shows nothing. Null for HTML whose tags cannot be kept in a text: a block may end where the text
+ * shows nothing.
+ */
 function automaticText(html: HtmlTemplate): Template | null {
-  const reading = readTemplate(textTemplateOf(html) ?? "", html.source.length);
-  return reading.ok && reading.template.source.trim() !== "" ? reading.template : null;
+  const source = textTemplateOf(html);
+  const reading = source === null ? null : readTemplate(source, html.source.length);
+  return reading?.ok ? reading.template : null;
 }
 
 /** A template with what was added to it. */

@@ -13,7 +13,7 @@ const words = "Unsubscribe from these emails";
 const htmlFooter =
   '<p style="margin:24px 0;font:12px/18px Arial,sans-serif;color:#666666;text-align:center">' +
   `<a href="{{ ${unsubscribeUrl} }}" style="color:#666666">${words}</a></p>\n`;
-const textFooter = `\n\n-- \n${words}: {{ ${unsubscribeUrl} }}\n`;
+const textFooter = `-- \n${words}: {{ ${unsubscribeUrl} }}\n`;
 
 /** Whether readers find a way out: all, none, or those for whom a block or a name that is assigned shows it. */
 export type WayOut = "shown" | "missing" | "uncertain";
@@ -45,7 +45,8 @@ export function withHtmlFooter(template: HtmlTemplate): string {
 
 /** The source of a text template with the footer. */
 export function withTextFooter(template: Template): string {
-  return template.source.trimEnd() + textFooter;
+  const body = template.source.trimEnd();
+  return body === "" ? textFooter : `${body}\n\n${textFooter}`;
 }
 
 /** Renders with the footer whoever finds no way out without it. */

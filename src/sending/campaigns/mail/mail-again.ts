@@ -3,13 +3,13 @@
  * content and the person's values as they are now.
  */
 import { replaceContentIds } from "../../../mail/content-ids.ts";
-import type { Database } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { Answers } from "../../../platform/remember.ts";
 import type { MailLinks } from "../../../tracking/tokens.ts";
 import { compileFor } from "../content/campaign-content.ts";
 import type { CompiledContent } from "../content/compile.ts";
 import { renderContent } from "../content/render.ts";
+import type { CampaignMailDeps } from "./leased-mail.ts";
 import { type CampaignToSend, findCampaignToSend } from "./leased-store.ts";
 import { findSentMail } from "./mail-again-store.ts";
 
@@ -30,7 +30,10 @@ export interface SentMails {
 const ofCampaigns: SentMails = { findSentMail, findContent: findCampaignToSend };
 
 /** The answer is null when the mail or its campaign is not there any more. */
-export function createMailAgain(db: Database, sentMails = ofCampaigns) {
+export function createMailAgain(
+  { db, linkBase }: Pick<CampaignMailDeps, "db" | "linkBase">,
+  sentMails = ofCampaigns,
+) {
   const compiled = new Answers<Compiled | null>({
     ms: KEPT_MS,
     most: MOST_KEPT,
@@ -45,7 +48,7 @@ export function createMailAgain(db: Database, sentMails = ofCampaigns) {
   };
   return async (
     { workspaceId, messageId }: { readonly workspaceId: WorkspaceId; readonly messageId: string },
-    links: MailLinks,
+    linksAt: (base: string) => MailLinks,
   ): Promise<{ readonly html: string | null; readonly text: string | null } | null> => {
     const sent = await sentMails.findSentMail(db, workspaceId, messageId);
     if (sent === undefined) return null;
@@ -53,6 +56,7 @@ export function createMailAgain(db: Database, sentMails = ofCampaigns) {
     const found = await compiled.get(id, () => compile(workspaceId, id));
     if (found === null) return null;
     const { campaign, content } = found;
+    const links = linksAt(await linkBase(workspaceId, campaign.url_domain_id));
     const list = { list_name: campaign.mailing_list_name, campaign_name: campaign.name };
     const mail = renderContent(content, { ...person, ...list, custom_fields: custom_fields ?? {} }, links);
     if (!mail.ok) return null;
