@@ -120,7 +120,7 @@ create table autoresponders (
   at text,
   status text default 'inactive'::text not null,
   generation integer default 1 not null,
-  joined_from timestamp with time zone,
+  active_times tstzmultirange default '{}'::tstzmultirange not null,
   scanned_to timestamp with time zone,
   day_done date,
   activated_at timestamp with time zone,

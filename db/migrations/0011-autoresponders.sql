@@ -26,8 +26,9 @@ create table autoresponders (
   status text not null default 'inactive' check (status in ('inactive', 'active')),
   -- Rises when the list or the trigger is changed: series that began before end.
   generation integer not null default 1,
-  -- Whoever joined from this moment on is written to; those up to scanned_to have been looked at.
-  joined_from timestamptz,
+  -- When it was active, as it is now: whoever joined meanwhile is written to. Those up to scanned_to have been looked at,
+  -- and what lies before is cut off when it is activated.
+  active_times tstzmultirange not null default '{}',
   scanned_to timestamptz,
   -- Days of the workspace's zone up to this one have been dealt with.
   day_done date,

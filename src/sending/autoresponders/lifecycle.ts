@@ -117,7 +117,11 @@ export async function activate(
       throw new ApiError("EMAIL_NOT_VERIFIED", `from_email ${held.from_email} is not verified any more`);
     }
     const now = clock.now();
-    await activateAutoresponder(tx, workspaceId, id, dayDoneBy(held, timezone, now), now);
+    const passed = dayDoneBy(held, timezone, now);
+    // A day whose look the deactivation was quicker than is looked at yet, until the next one has come.
+    const { deactivated_at: stopped } = held;
+    const isSameDay = stopped !== null && dayDoneBy(held, timezone, stopped) === passed;
+    await activateAutoresponder(tx, workspaceId, id, isSameDay ? held.day_done : passed, now);
     await Promise.all([wakeAutoresponders(tx), notifyWorkers(tx)]);
   });
   return requireAutoresponder(db, workspaceId, id);

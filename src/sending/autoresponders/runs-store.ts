@@ -29,6 +29,23 @@ export interface AtWork {
 }
 
 const ownTime = (now: Date) => sql`(${now}::timestamptz - a.stood_still)`;
+/** At a moment that may lie before a pause, of one that is active. */
+const ownTimeAt = (moment: Sql) => sql`(${moment} - a.stood_still + coalesce((
+  select sum(upper(pause) - lower(pause))
+  from unnest(tstzmultirange(tstzrange(${moment}, null)) - a.active_times) pause), '0'))`;
+/** The times it was active that the next look goes through. */
+export const unseenTimes = sql`(a.active_times * tstzmultirange(tstzrange(a.scanned_to - ${LATE}, null)))`;
+/**
+ * Memberships that may begin a series, one stretch of time after the other: of the people who joined while it was
+ * inactive, who may be a million, none is read.
+ * @param each what is asked of one stretch: conditions on the membership m, with what follows them
+ */
+const joinedSql = (each: Sql) => sql`
+  unnest(${unseenTimes}) stretch
+  cross join lateral (
+    select m.subscriber_id, m.subscribed_at, m.status from memberships m
+    where m.workspace_id = a.workspace_id and m.mailing_list_id = a.mailing_list_id and not m.is_quiet
+      and m.subscribed_at between lower(stretch) and coalesce(upper(stretch), 'infinity') and ${each}) m`;
 const isRun = sql`
   select from autoresponder_runs r
   where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.subscriber_id = m.subscriber_id
@@ -43,10 +60,7 @@ export function listAtWork(db: Queryable, now: Date, looking: readonly string[])
     select * from (
       select a.workspace_id, a.id, a.at, a.day_done::text as day_done, w.timezone,
         a.trigger_type = 'subscribed' and (a.id = any(${looking}::uuid[]) or exists (
-          select from memberships m
-          where m.workspace_id = a.workspace_id and m.mailing_list_id = a.mailing_list_id and not m.is_quiet
-            and m.subscribed_at >= greatest(a.joined_from, a.scanned_to - ${LATE}) and m.status = 'active'
-            and not exists (${isRun}))) as has_joined,
+          select from ${joinedSql(sql`m.status = 'active' and not exists (${isRun}) offset 0`)})) as has_joined,
         a.waiting_reason is not null or exists (
           select from autoresponder_runs r
           where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}) as has_due
@@ -56,12 +70,15 @@ export function listAtWork(db: Queryable, now: Date, looking: readonly string[])
     order by workspace_id, id`);
 }
 
-/** Nobody who joined up to this moment is missing where nobody new was found. */
+/**
+ * Nobody who joined up to this moment is missing where nobody new was found. One that was activated so lately that it may
+ * not have been looked at waits: there may be people of before its pause.
+ */
 export async function moveScans(db: Queryable, began: Date, busy: readonly string[]): Promise<void> {
   await db.run(sql`
     update autoresponders set scanned_to = ${began}
     where status = 'active' and trigger_type = 'subscribed' and scanned_to < ${began}::timestamptz - interval '1 minute'
-      and id <> all (${busy}::uuid[])`);
+      and activated_at < ${began}::timestamptz - ${LATE} and id <> all (${busy}::uuid[])`);
 }
 
 /** An active autoresponder that nobody else moves on, changes or deactivates before this transaction ends. */
@@ -102,13 +119,13 @@ const insertRunsSql = (workspaceId: WorkspaceId, { id, generation }: Working, pa
   insert into autoresponder_runs (workspace_id, autoresponder_id, subscriber_id, occasion, generation, member_since,
     next_step_id, due_at)
   select ${workspaceId}, ${id}, p.subscriber_id, p.occasion, ${generation}, p.subscribed_at, s.id,
-    p.begins_at - a.stood_still + make_interval(mins => s.delay_minutes)
+    ${ownTimeAt(sql`p.begins_at`)} + make_interval(mins => s.delay_minutes)
   from ${page} p, autoresponders a, autoresponder_steps s
   where a.workspace_id = ${workspaceId} and a.id = ${id}
     and s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id} and s.position = 1
   on conflict (workspace_id, autoresponder_id, subscriber_id, occasion) do nothing`;
 
-/** Those who joined since it became active, the first of them first. @param after the `last` of the page before */
+/** Those who joined while it was active, the first of them first. @param after the `last` of the page before */
 export async function insertJoined(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -119,14 +136,12 @@ export async function insertJoined(
   const [joined = null, person = null] = after?.split("/") ?? [];
   const row = await tx.row<Page>(sql`
     with page as materialized (
-      select m.subscriber_id, m.subscribed_at, m.status, m.subscribed_at as occasion, m.subscribed_at as begins_at
-      from memberships m
-      where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${autoresponder.mailing_list_id} and not m.is_quiet
-        and m.subscribed_at >= (
-          select greatest(joined_from, scanned_to - ${LATE}) from autoresponders
-          where workspace_id = ${workspaceId} and id = ${autoresponder.id})
-        and (m.subscribed_at, m.subscriber_id) > (coalesce(${joined}::timestamptz, '-infinity'),
+      select m.*, m.subscribed_at as occasion, m.subscribed_at as begins_at
+      from autoresponders a cross join ${joinedSql(sql`
+        (m.subscribed_at, m.subscriber_id) > (coalesce(${joined}::timestamptz, '-infinity'),
           coalesce(${person}::uuid, ${nilId}))
+        order by m.subscribed_at, m.subscriber_id limit ${limit}`)}
+      where a.workspace_id = ${workspaceId} and a.id = ${autoresponder.id}
       order by m.subscribed_at, m.subscriber_id limit ${limit}
     ), begun as (
       ${insertRunsSql(workspaceId, autoresponder, sql`(select * from page where status = 'active')`)}
@@ -181,7 +196,7 @@ export async function insertCelebrants(
       from (${withWorkspace(workspaceId, sql`page`)}) p cross join lateral (
         select (custom_fields ->> ${date_field}::text) collate "C" as held from subscribers
         where workspace_id = p.workspace and id = p.subscriber_id offset 0) s
-      where p.status = 'active'
+      where p.status = 'active' and p.subscribed_at <= ${moment}
     ), begun as (
       ${insertRunsSql(workspaceId, autoresponder, sql`(select * from dated where ${isToday})`)}
     )

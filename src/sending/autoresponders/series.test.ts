@@ -172,6 +172,72 @@ describe("a series that is deactivated", () => {
     await later(DAY);
     expect(await mails()).toEqual([]);
   });
+
+  test("goes on with those who joined, or came back, before it was, and whom nobody has looked at yet", async () => {
+    await join("ada@example.test");
+    await work();
+    await leave("ada@example.test");
+    clock.advance(HOUR);
+    await leave("ada@example.test", "active");
+    await join("mia@example.test");
+    await act("deactivate");
+    clock.advance(1);
+    await join("leo@example.test");
+    await later(30 * DAY);
+    expect(await mails()).toEqual(["ada Welcome"]);
+    await act("activate");
+    await join("zoe@example.test");
+    await work({ size: 1 });
+    await work();
+    const begun = ["ada Welcome", "ada Welcome", "mia Welcome", "zoe Welcome"];
+    expect((await mails()).toSorted()).toEqual(begun);
+    await later(DAY);
+    expect((await mails()).slice(4).toSorted()).toEqual(["ada Tips", "mia Tips", "zoe Tips"]);
+  });
+
+  test("knows apart the times between several deactivations", async () => {
+    for (const [inside, outside] of [
+      ["in1", "out1"],
+      ["in2", "out2"],
+    ]) {
+      await join(`${inside}@example.test`);
+      await act("deactivate");
+      clock.advance(1_000);
+      await join(`${outside}@example.test`);
+      clock.advance(1_000);
+      await act("activate");
+    }
+    await work();
+    expect((await mails()).toSorted()).toEqual(["in1 Welcome", "in2 Welcome"]);
+  });
+
+  test("owes those whom nobody had looked at as much of their delay as they had left", async () => {
+    series = await create({ steps: [tips] });
+    await act("activate");
+    await join("ada@example.test");
+    clock.advance(HOUR);
+    await act("deactivate");
+    clock.advance(30 * DAY);
+    await act("activate");
+    await later(DAY - HOUR - 1);
+    expect(await mails()).toEqual([]);
+    await later(1);
+    expect(await mails()).toEqual(["ada Tips"]);
+  });
+
+  test("does not go on with another list", async () => {
+    await join("ada@example.test");
+    await act("deactivate");
+    clock.advance(HOUR);
+    list = await newList(db, workspaceId);
+    await service.call("PUT", `/autoresponders/${series}`, body());
+    await join("mia@example.test");
+    clock.advance(HOUR);
+    await act("activate");
+    await join("leo@example.test");
+    await work();
+    expect(await mails()).toEqual(["leo Welcome"]);
+  });
 });
 
 describe("each mail is made once", () => {
@@ -234,6 +300,25 @@ describe("with many people", () => {
       Array.from({ length: size }, (_, at) => ({ email: `${at}@${of}.test` })),
       { now: clock.now() },
     );
+
+  /** Rows of people and memberships that the transactions of the work read. */
+  const readByWork = async (): Promise<number> => {
+    let read = 0;
+    const watched: Database = {
+      ...db,
+      transaction: (run) =>
+        db.transaction(async (tx) => {
+          const result = await run(tx);
+          const row = await tx.row<{ rows: number }>(sql`
+            select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
+            where relname in ('subscribers', 'memberships')`);
+          read += row?.rows ?? 0;
+          return result;
+        }),
+    };
+    await work({ db: watched });
+    return read;
+  };
 
   test("everybody else's turn comes between the pages", async () => {
     const others = await newList(db, workspaceId);
@@ -318,23 +403,23 @@ describe("with many people", () => {
     await work();
     await db.run(sql`analyze autoresponder_runs`);
     clock.advance(DAY);
-    let looked = 0;
-    const watched: Database = {
-      ...db,
-      transaction: (run) =>
-        db.transaction(async (tx) => {
-          const result = await run(tx);
-          const row = await tx.row<{ rows: number }>(sql`
-            select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
-            where relname in ('subscribers', 'memberships')`);
-          looked += row?.rows ?? 0;
-          return result;
-        }),
-    };
-    await work({ db: watched });
+    const looked = await readByWork();
     expect(await mails(made.body.data.id)).toHaveLength(300);
     expect(looked).toBeLessThan(8_000);
   }, 60_000);
+
+  test("those who joined while it was inactive are not looked through", async () => {
+    await join("ida@example.test");
+    await act("deactivate");
+    clock.advance(HOUR);
+    await crowd(list, 3_000);
+    clock.advance(HOUR);
+    await act("activate");
+    await db.run(sql`analyze memberships`);
+    const looked = await readByWork();
+    expect(await mails()).toEqual(["ida Welcome"]);
+    expect(looked).toBeLessThan(100);
+  });
 });
 
 describe("what the account does not cover", () => {
@@ -468,6 +553,26 @@ describe("a date", () => {
     await work();
     expect(await mails()).toEqual([]);
     await set("2028-06-01T09:00:00Z");
+    expect(await mails()).toEqual(["amy Welcome"]);
+  });
+
+  test("that came before a deactivation is not lost to those whom nobody had looked at", async () => {
+    clock.set(new Date("2027-06-10T00:00:00Z"));
+    await dated({});
+    await born("amy@example.test", "2027-06-10");
+    await born("ben@example.test", "2027-06-11");
+    clock.set(new Date("2027-06-10T09:00:02Z"));
+    await act("deactivate");
+    clock.set(new Date("2027-06-10T15:00:00Z"));
+    await born("cat@example.test", "2027-06-10");
+    clock.set(new Date("2027-06-10T20:00:00Z"));
+    await act("activate");
+    await work();
+    expect(await mails()).toEqual(["amy Welcome"]);
+    await act("deactivate");
+    clock.set(new Date("2027-06-11T10:00:00Z"));
+    await act("activate");
+    await work();
     expect(await mails()).toEqual(["amy Welcome"]);
   });
 

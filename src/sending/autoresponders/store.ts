@@ -6,6 +6,7 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { AutoresponderStatus, AutoresponderSummary } from "./autoresponder.ts";
 import type { Settings } from "./read-autoresponder.ts";
+import { unseenTimes } from "./runs-store.ts";
 
 const summary = sql`
   a.id, a.name, a.status, a.mailing_list_id, l.name as mailing_list_name, a.from_email, a.from_name, a.reply_to,
@@ -64,10 +65,14 @@ export function findAutoresponder(
   );
 }
 
+const since = (moment: Date) => sql`tstzmultirange(tstzrange(${moment}, null))`;
+
 /** What a change of it has to know. */
 export interface HeldAutoresponder extends Settings {
   readonly id: string;
   readonly status: AutoresponderStatus;
+  /** Null while it is active, and before it was. */
+  readonly deactivated_at: Date | null;
   /** `YYYY-MM-DD`; null unless a date has triggered it. */
   readonly day_done: string | null;
 }
@@ -79,7 +84,7 @@ export function lockAutoresponder(
   id: string,
 ): Promise<HeldAutoresponder | undefined> {
   return tx.row(sql`
-    select id, status, day_done::text as day_done, name, mailing_list_id, from_email, from_name, reply_to,
+    select id, status, deactivated_at, day_done::text as day_done, name, mailing_list_id, from_email, from_name, reply_to,
       enable_open_tracking, enable_click_tracking, trigger_type, date_field, is_yearly, at
     from autoresponders where workspace_id = ${workspaceId} and id = ${id} for no key update`);
 }
@@ -124,12 +129,16 @@ export async function updateAutoresponder(
       trigger_type = ${given.trigger_type}, date_field = ${given.date_field}, is_yearly = ${given.is_yearly},
       at = ${given.at}, day_done = ${dayDone}::date, updated_at = ${now},
       generation = generation + ${Number(beginsAnew)},
-      joined_from = case when ${beginsAnew} then ${now} else joined_from end,
+      active_times = case
+        when not ${beginsAnew} then active_times when status = 'active' then ${since(now)} else '{}' end,
       scanned_to = case when ${beginsAnew} then ${now} else scanned_to end
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** Says whether it was inactive. Its own clock goes on from where it stopped. */
+/**
+ * Says whether it was inactive. Its own clock goes on from where it stopped, and so does the look for those who joined
+ * while it was active.
+ */
 export async function activateAutoresponder(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -137,9 +146,12 @@ export async function activateAutoresponder(
   dayDone: string | null,
   now: Date,
 ): Promise<boolean> {
+  // For a date nobody looks who joined: of its times those since it was last activated are kept.
+  const scannedTo = sql`coalesce(case when trigger_type = 'subscribed' then scanned_to end, ${now})`;
   const count = await tx.run(sql`
-    update autoresponders
-    set status = 'active', activated_at = ${now}, joined_from = ${now}, scanned_to = ${now},
+    update autoresponders a
+    set status = 'active', activated_at = ${now}, scanned_to = ${scannedTo},
+      active_times = ${unseenTimes} + ${since(now)},
       stood_still = stood_still + coalesce(${now}::timestamptz - deactivated_at, '0'), day_done = ${dayDone}::date,
       deactivated_at = null, deactivation_reason = null, updated_at = ${now}
     where workspace_id = ${workspaceId} and id = ${id} and status = 'inactive'`);
@@ -162,7 +174,8 @@ export async function deactivateAutoresponder(
 ): Promise<boolean> {
   const count = await db.run(sql`
     update autoresponders
-    set status = 'inactive', deactivated_at = ${now}, deactivation_reason = ${cause?.reason ?? null},
+    set status = 'inactive', active_times = active_times * tstzmultirange(tstzrange(null, ${now}, '[]')),
+      deactivated_at = ${now}, deactivation_reason = ${cause?.reason ?? null},
       waiting_reason = null, updated_at = ${now}
     where workspace_id = ${workspaceId} and id = ${id} and status = 'active'
       ${cause === null ? empty : sql`and from_email = ${cause.fromEmail}`}`);
