@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../test/support/audience.ts";
 import { verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
-import type { Database } from "../../platform/database/pool.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { PutBack } from "../../platform/jobs/attempt.ts";
 import { createLog } from "../../platform/log.ts";
@@ -301,6 +301,13 @@ describe("with many people", () => {
       { now: clock.now() },
     );
 
+  /** With what the connection has not reported of its last transactions. */
+  const rowsRead = async (tx: Queryable): Promise<number> => {
+    const row = await tx.row<{ rows: number }>(sql`
+      select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
+      where relname in ('subscribers', 'memberships')`);
+    return row?.rows ?? 0;
+  };
   /** Rows of people and memberships that the transactions of the work read. */
   const readByWork = async (): Promise<number> => {
     let read = 0;
@@ -308,11 +315,9 @@ describe("with many people", () => {
       ...db,
       transaction: (run) =>
         db.transaction(async (tx) => {
+          const before = await rowsRead(tx);
           const result = await run(tx);
-          const row = await tx.row<{ rows: number }>(sql`
-            select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
-            where relname in ('subscribers', 'memberships')`);
-          read += row?.rows ?? 0;
+          read += (await rowsRead(tx)) - before;
           return result;
         }),
     };
