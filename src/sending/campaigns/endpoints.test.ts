@@ -412,6 +412,16 @@ describe("a schedule", () => {
     await act(id, "cancel");
   });
 
+  test("says to how many by who is there when it is scheduled", async () => {
+    const empty = await newList(database, workspaceId);
+    const id = await create({ ...complete(), mailing_list_id: empty });
+    expect((await read(id)).total_recipients).toBe(0);
+    await addPeople(database, workspaceId, empty, [{ email: "one@late.test" }, { email: "two@late.test" }]);
+    const { body } = await act(id, "send", { scheduled_at: later(3_600_000) });
+    expect(body.data).toMatchObject({ status: "scheduled", total_recipients: 2 });
+    await act(id, "cancel");
+  });
+
   test("can be taken back, and is nothing while nobody sends it", async () => {
     const id = await create({ ...complete(), scheduled_at: later(1_000) });
     clock.advance(2_000);

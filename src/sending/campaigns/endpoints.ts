@@ -29,7 +29,11 @@ const SendOrder = Type.Object(
     scheduled_at: omittable(
       Type.String({ maxLength: 40, description: "Instead of the campaign's own; past is now." }),
     ),
-    send_now: omittable(Type.Boolean({ description: "True: at once, whatever time the campaign has." })),
+    send_now: omittable(
+      Type.Boolean({
+        description: "True: at once, whatever time the campaign has; not beside scheduled_at.",
+      }),
+    ),
   },
   { $id: "SendOrder" },
 );

@@ -15,6 +15,7 @@ import { ApiError, invalid, notFound } from "../../../platform/errors.ts";
 import type { Caller } from "../../../platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "../../../platform/ids.ts";
 import { LONGEST_NAME, readName } from "../../../workspace/name.ts";
+import { estimateAudience } from "../audience/audience.ts";
 import type { Campaign, NewCampaign } from "../campaign.ts";
 import { type CampaignReader, readCampaign } from "../read-campaign.ts";
 import { findCampaign, findHeldCampaign, insertCampaign, removeCampaign, updateDraft } from "../store.ts";
@@ -110,8 +111,11 @@ export async function sendCampaign(
   const given = order.scheduled_at ? readScheduledAt(order.scheduled_at, timezone) : campaign.scheduled_at;
   const scheduledAt = order.send_now ? null : given;
   const warnings = await checkSendable(deps, caller, campaign, now);
+  const waits = scheduledAt !== null && scheduledAt > now;
+  // Since it was written people have come and gone; when it is sent at once they are counted anyway.
+  const estimate = waits ? await estimateAudience(db, workspaceId, campaign, now) : campaign.total_recipients;
   const isSent = await db.transaction(async (tx) => {
-    const dispatch = { id, revision: campaign.revision, scheduledAt, warnings };
+    const dispatch = { id, revision: campaign.revision, scheduledAt, warnings, estimate };
     const isOurs = await sendDraft(tx, workspaceId, dispatch, now);
     if (isOurs) await wakeCampaigns(tx);
     return isOurs;

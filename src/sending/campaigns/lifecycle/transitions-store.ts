@@ -12,20 +12,23 @@ export interface Dispatch {
   /** In the future: it waits for it. */
   readonly scheduledAt: Date | null;
   readonly warnings: Campaign["warnings"];
+  /** How many it goes to, as far as that is known by now. */
+  readonly estimate: number;
 }
 
 /** Sends a draft, unless somebody was quicker or has changed it since it was checked; says whether it did. */
 export async function sendDraft(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  { id, revision, scheduledAt, warnings }: Dispatch,
+  { id, revision, scheduledAt, warnings, estimate }: Dispatch,
   now: Date,
 ): Promise<boolean> {
   const isLater = scheduledAt !== null && scheduledAt > now;
   const sent = await tx.run(sql`
     update campaigns
     set status = ${isLater ? "scheduled" : "sending"}, sent_at = ${isLater ? null : now}::timestamptz,
-      scheduled_at = ${scheduledAt}::timestamptz, warnings = ${JSON.stringify(warnings)}::jsonb, updated_at = ${now}
+      scheduled_at = ${scheduledAt}::timestamptz, warnings = ${JSON.stringify(warnings)}::jsonb,
+      total_recipients = ${estimate}, updated_at = ${now}
     where workspace_id = ${workspaceId} and id = ${id} and status = 'draft' and revision = ${revision}`);
   return sent > 0;
 }
