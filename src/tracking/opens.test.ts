@@ -56,6 +56,10 @@ test("programs are recorded, and counted apart", async () => {
   await visit(links.pixel, { method: "HEAD" });
   await expect.poll(() => countersOf(campaignId)).toEqual({ ...none, machine_opens: 3 });
   expect(await person(email)).toMatchObject({ open_count: 0, engagement_score: 0, last_opened_at: null });
+  const { data } = (await service.call("GET", `/campaigns/${campaignId}`)).body;
+  expect(data).toMatchObject({ open_count: 0, machine_opens: 3, machine_clicks: 0 });
+  const days = (await service.call("GET", "/stats/chart")).body.data;
+  expect(days.at(-1).machine_opens).toBeGreaterThanOrEqual(3);
   const signs = await database.rows(sql`
     select type, machine_sign, user_agent from message_events
     where campaign_id = ${campaignId} and type <> 'delivered' order by id`);

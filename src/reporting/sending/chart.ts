@@ -19,6 +19,8 @@ export const ChartDay = Type.Object(
     suppressed: Type.Integer(),
     opens: Type.Integer({ description: "By people, like clicks; of the messages of that day." }),
     clicks: Type.Integer(),
+    machine_opens: Type.Integer({ description: "By programs, which no other figure counts." }),
+    machine_clicks: Type.Integer(),
     unsubscribed: Type.Integer(),
   },
   { $id: "ChartDay" },
@@ -69,6 +71,8 @@ export function chartOf(
       suppressed: counts?.suppressed ?? 0,
       opens: counts?.opens ?? 0,
       clicks: counts?.clicks ?? 0,
+      machine_opens: counts?.machine_opens ?? 0,
+      machine_clicks: counts?.machine_clicks ?? 0,
       unsubscribed: counts?.unsubscribed ?? 0,
     };
   });

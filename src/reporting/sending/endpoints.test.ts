@@ -26,6 +26,8 @@ describe("the chart", () => {
       suppressed: 0,
       opens: 0,
       clicks: 0,
+      machine_opens: 0,
+      machine_clicks: 0,
       unsubscribed: 0,
     });
     expect(days[1]).toMatchObject({ date: "2026-05-18", sent: 0 });

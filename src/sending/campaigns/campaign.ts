@@ -102,6 +102,8 @@ const summary = {
   unique_open_count: Count,
   click_count: Count,
   unique_click_count: Count,
+  machine_opens: Type.Integer({ description: "By programs, such as mail filters that fetch every picture." }),
+  machine_clicks: Count,
   bounce_count: Count,
   complaint_count: Count,
   unsubscribe_count: Count,
