@@ -1,5 +1,6 @@
 /** What is put under a campaign's body: a way out, where its author left none. */
 
+import { spanAt } from "../../../mail/html-links.ts";
 import type { Template } from "../../../mail/merge-tags.ts";
 import { type Render, renderOf } from "../../../mail/merge-tags-compile.ts";
 import type { MergeValues } from "../../../mail/merge-tags-engine.ts";
@@ -29,13 +30,11 @@ export function textWayOut(template: Template): WayOut {
 function wayOut({ variables, pieces }: Template, isHidden: (at: number) => boolean): WayOut {
   const uses = variables.filter(({ path, at }) => path[0] === unsubscribeUrl && !isHidden(at));
   if (uses.length === 0) return "missing";
-  const isForAll = ({ kind, role, depth }: Piece) => kind === "output" && role === "shown" && depth === 0;
-  const isShown = uses.some(({ at }) => pieces.some((piece) => isForAll(piece) && isWithin(piece, at)));
-  return isShown ? "shown" : "uncertain";
+  return uses.some(({ at }) => isForAll(spanAt(pieces, at))) ? "shown" : "uncertain";
 }
 
-function isWithin({ start, end }: Piece, at: number): boolean {
-  return start <= at && at < end;
+function isForAll(piece: Piece | undefined): boolean {
+  return piece?.kind === "output" && piece.role === "shown" && piece.depth === 0;
 }
 
 /** The source of an HTML template with the footer. */
