@@ -321,14 +321,7 @@ test("a worker that stops leaves no lease, no journal and no message behind", as
 test("transactional mail goes before bulk mail", async () => {
   await insertDrafts(db, [{ ...draft(workspaceId, "bulk@example.test"), priority: 1 }]);
   await accept("reset@example.test");
-  const transactional = await leaseMessages(db, {
-    workerId: newId(),
-    priority: 0,
-    limit: 10,
-    bytes: 1_000_000,
-    seconds: 60,
-    saturated: [],
-  });
+  const transactional = await leaseMessages(db, leaseOrder());
   expect(transactional.map((one) => one.localpart)).toEqual(["reset"]);
 });
 
@@ -336,7 +329,7 @@ test("a batch takes no more content than there is memory for, but always one mes
   const html = "x".repeat(1_000);
   await accept("ada@example.test", { html });
   await accept("bob@example.test", { html });
-  const lease = { workerId: newId(), priority: 0, limit: 10, seconds: 60, saturated: [] } as const;
+  const lease = leaseOrder();
   expect(await leaseMessages(db, { ...lease, bytes: 10 })).toHaveLength(1);
   await accept("eve@example.test", { html });
   expect(await leaseMessages(db, { ...lease, bytes: 2_000 })).toHaveLength(2);

@@ -4,6 +4,9 @@
  * ends in blanks, and no text begins or ends in empty lines.
  */
 
+import { closingMarks, mayTouchAddress, saysAddress } from "./text-addresses.ts";
+import { blank, isBlank, isVisible, lineFeed, noBreakBlank, tab, wordsEnd } from "./text-characters.ts";
+
 /** Deeper nesting is no layout, and would let a few tags write long lines. */
 const maxQuotes = 8;
 const maxIndent = 32;
@@ -11,20 +14,10 @@ const maxIndent = 32;
 const maxCellsLength = 60;
 const rule = "-".repeat(40);
 
-const tab = 0x09;
-const lineFeed = 0x0a;
-const formFeed = 0x0c;
-const carriageReturn = 0x0d;
-const blank = 0x20;
-const noBreakBlank = 0xa0;
 /** What mail pads its preview with: characters that take no room, and blanks between them. */
 const padding = /^(?:[\u00ad\u200b-\u200d\u2007\u2060\ufeff ]|\u034f)+$/;
 const isLine = /^[!-~]+(?: [!-~]+)*$/;
 const beginsWord = /^[\p{L}\p{N}<[({]/u;
-/** What may touch an address in front of it: no reader takes the end of a sentence for a part of the address. */
-const closingMarks = /^[.,;:!?'")\]>]+(?= |$)/;
-/** What an address behind it may touch. */
-const openingMarks = '<([{"“„«';
 
 interface List {
   /** Columns before its marks. */
@@ -292,35 +285,4 @@ export class TextLayout {
 
 function quoteMarks(depth: number): string {
   return "> ".repeat(Math.min(depth, maxQuotes));
-}
-
-/** Whether an address stands apart behind these words, although nothing parts them; there may be none. */
-function mayTouchAddress(words: string): boolean {
-  return words === "" || openingMarks.includes(words.charAt(words.length - 1));
-}
-
-/** Whether the words end in the address, with or without the slash at its end. */
-function saysAddress(words: string, address: string): boolean {
-  const bare = address.endsWith("/") ? address.slice(0, -1) : address;
-  return words.length >= bare.length && (words.endsWith(bare) || words.endsWith(`${bare}/`));
-}
-
-/** The end of the words that can be copied as they are: single blanks between visible characters belong to them. */
-function wordsEnd(codes: Uint16Array, start: number, end: number): number {
-  let at = start;
-  for (; at < end; at++) {
-    const code = codes[at] ?? 0;
-    if (isVisible(code)) continue;
-    const joinsWords = code === blank && at > start && at + 1 < end && isVisible(codes[at + 1] ?? 0);
-    if (!joinsWords) break;
-  }
-  return at;
-}
-
-function isVisible(code: number): boolean {
-  return (code > blank && code < 0x7f) || code > noBreakBlank;
-}
-
-function isBlank(code: number): boolean {
-  return code === blank || code === lineFeed || code === tab || code === carriageReturn || code === formFeed;
 }

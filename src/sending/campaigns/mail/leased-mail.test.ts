@@ -4,6 +4,7 @@ import { addPeople, newList } from "../../../../test/support/audience.ts";
 import { insertBareWorkspace } from "../../../../test/support/bare-server.ts";
 import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
 import { testDatabase } from "../../../../test/support/database.ts";
+import { leaseOrder } from "../../../../test/support/lease-order.ts";
 import { type AttemptResult, conclude, drop } from "../../../delivery/conclusion.ts";
 import type { Finding } from "../../../delivery/examination.ts";
 import type { LeasedMessage } from "../../../delivery/lease-store.ts";
@@ -12,7 +13,7 @@ import { settle } from "../../../delivery/settler.ts";
 import { recordNews } from "../../../inbound/returns/record-news.ts";
 import { lostAmong, type OnMoved } from "../../../messages/outcome.ts";
 import { systemClock } from "../../../platform/clock.ts";
-import { newId, type WorkspaceId } from "../../../platform/ids.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
 import { createLog } from "../../../platform/log.ts";
 import { plans } from "../../../workspace/billing/plans.ts";
 import { expandStep } from "../audience/expand.ts";
@@ -69,16 +70,7 @@ const begin = async (change: Partial<CampaignSettings> = {}): Promise<string> =>
 };
 const lease = async (limit = 250): Promise<LeasedMessage[]> => {
   const { paused: halted } = await listHaltedIds(db);
-  const order = {
-    workerId: newId(),
-    priority: 1,
-    limit,
-    bytes: 1e9,
-    seconds: 60,
-    saturated: [],
-    halted,
-  } as const;
-  return leaseMessages(db, order);
+  return leaseMessages(db, leaseOrder({ priority: 1, limit, bytes: 1e9, halted }));
 };
 const find = async (id: string) => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
 const setStatus = (email: string, status: string) =>
