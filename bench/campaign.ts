@@ -20,9 +20,10 @@ const RECIPIENTS = 100_000;
 const WARM_UP = 5_000;
 const PEOPLE = 1_000_000;
 const SIGNING_SECONDS = 3;
-const MEMORY_MS = 1_000;
-/** Between two requests of the client that asks meanwhile. */
-const ASK_MS = 20;
+/** A look takes some 20 ms of a core. */
+const MEMORY_MS = 2_000;
+/** Between two requests of the client that asks meanwhile: what it and the answers to it take, the campaign does without. */
+const ASK_MS = 50;
 const LEAST_PER_CORE = 1_750;
 const LEAST_RATIO = 0.5;
 const MOST_MIB = 400;

@@ -15,6 +15,7 @@ function tracked(source: string, fields: Record<string, unknown> = {}) {
   const { links, insertions } = trackLinks(template);
   const made = withInsertions(source, [...placeInsertions(template), ...insertions]);
   const targets: string[] = [];
+  const fleeting: string[] = [];
   const rendered = compileTemplate(
     made,
     "html",
@@ -24,14 +25,15 @@ function tracked(source: string, fields: Record<string, unknown> = {}) {
     more: fields,
     links: {
       pixel: null,
-      tracked(index, target) {
+      tracked(index, target, isFleeting) {
         targets.push(target);
+        if (isFleeting) fleeting.push(target);
         return `https://t.test/${index}`;
       },
     },
   });
   if (!rendered.ok) throw new Error(rendered.message);
-  return { html: rendered.text, links, targets };
+  return { html: rendered.text, links, targets, fleeting };
 }
 
 describe("an address that is tracked", () => {
@@ -134,6 +136,19 @@ describe("an address that is tracked", () => {
     });
     expect(targets).toEqual(["https://x.test/a", "https://x.test/b"]);
   });
+
+  test.each([
+    ["in a loop", "{% for n in list %}LINK{% endfor %}", ["https://x.test/a", "https://x.test/b"]],
+    ["in a condition", "{% if list %}{% assign n = 1 %}LINK{% endif %}", ["https://x.test/1"]],
+    ["of a name that the template gives", '{% assign n = "c" %}LINK', ["https://x.test/c"]],
+    ["that is the same whatever happens", "{% for n in list %}SAME{% endfor %}", []],
+    ["of a value", "LINK", []],
+  ])("%s says whether rendering once more might miss where it leads", (_what, source, expected) => {
+    const made = source
+      .replace("LINK", '<a href="https://x.test/{{ n }}">')
+      .replace("SAME", '<a href="https://x.test/">');
+    expect(tracked(made, { list: ["a", "b"] }).fleeting).toEqual(expected);
+  });
 });
 
 describe("an address is left alone", () => {
@@ -156,7 +171,7 @@ describe("an address is left alone", () => {
       '<link href="https://x.test/"><img src="https://x.test/"><form action="https://x.test/">',
     ],
   ])("%s", (_what, html) => {
-    expect(tracked(html)).toEqual({ html, links: [], targets: [] });
+    expect(tracked(html)).toEqual({ html, links: [], targets: [], fleeting: [] });
   });
 
   test.each([
@@ -176,7 +191,7 @@ describe("an address is left alone", () => {
     ],
     ["in raw", '{% raw %}<a href="https://x.test/">{% endraw %}', '<a href="https://x.test/">'],
   ])("%s", (_what, html, written) => {
-    expect(tracked(html, { n: 1 })).toEqual({ html: written, links: [], targets: [] });
+    expect(tracked(html, { n: 1 })).toEqual({ html: written, links: [], targets: [], fleeting: [] });
   });
 });
 

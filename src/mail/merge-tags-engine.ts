@@ -13,6 +13,7 @@ import {
   type TagToken,
   type Template,
   type TopLevelToken,
+  TypeGuards,
   tags,
   toValueSync,
 } from "liquidjs";
@@ -44,8 +45,11 @@ export interface MergeValues {
 export interface LinkAddresses {
   /** Of the open pixel; null for none. */
   readonly pixel: string | null;
-  /** What stands in place of the link of an index. `target` is where it led, without HTML's escapes. */
-  tracked(index: number, target: string): string;
+  /**
+   * What stands in place of the link of an index. `target` is where it led, without HTML's escapes; it is fleeting where
+   * rendering once more might not find it again: it has tags in it, and the template decides, repeats or names something.
+   */
+  tracked(index: number, target: string, isFleeting: boolean): string;
 }
 
 /** Filters that the machinery adds; nobody can write them, for templates are read by an engine without them. */
@@ -132,11 +136,6 @@ export function hrefTarget(written: string): string {
     .trim();
 }
 
-/** What is written in place of an address: the one that leads there by way of us. */
-export function trackedHref(links: LinkAddresses, index: number, target: string): string {
-  return escapeHtml(links.tracked(index, target));
-}
-
 export function pixelImage({ pixel }: LinkAddresses): string {
   return pixel === null
     ? ""
@@ -155,6 +154,7 @@ class BoundedEmitter implements Emitter {
 class TrackedLink extends Tag {
   readonly #index: number;
   readonly #address: Template[] = [];
+  #isPersonal = false;
 
   constructor(token: TagToken, following: TopLevelToken[], engine: Liquid, parser: Parser) {
     super(token, following, engine);
@@ -162,14 +162,18 @@ class TrackedLink extends Tag {
     const stream = parser
       .parseStream(following)
       .on("tag:endtracked_link", () => stream.stop())
-      .on<Template>("template", (template) => this.#address.push(template));
+      .on<Template>("template", (template) => {
+        this.#address.push(template);
+        this.#isPersonal ||= !TypeGuards.isHTMLToken(template.token);
+      });
     stream.start();
   }
 
   override *render(context: Context, emitter: Emitter): Generator<unknown, void, string> {
     const written = yield this.liquid.renderer.renderTemplates(this.#address, context);
     const links = context.getRegister<LinkAddresses>("links");
-    emitter.write(trackedHref(links, this.#index, hrefTarget(written)));
+    const target = hrefTarget(written);
+    emitter.write(escapeHtml(links.tracked(this.#index, target, this.#isPersonal)));
   }
 }
 

@@ -4,8 +4,8 @@
  * character for character, what LiquidJS writes; a template that decides or repeats is left to LiquidJS.
  */
 import { type Context, type Liquid, type Token, Tokenizer, type TopLevelToken, TypeGuards } from "liquidjs";
-import { filterContext, hrefTarget, type MergeValues, pixelImage, trackedHref } from "./merge-tags-engine.ts";
-import { textOf } from "./merge-tags-escape.ts";
+import { filterContext, hrefTarget, type MergeValues, pixelImage } from "./merge-tags-engine.ts";
+import { escapeHtml, textOf } from "./merge-tags-escape.ts";
 import { TextForm, WovenText } from "./woven-text.ts";
 
 type Write = (values: MergeValues) => string;
@@ -81,10 +81,10 @@ class SegmentCompiler {
     if (address === null) return null;
     if (address.every((part) => typeof part === "string")) {
       const target = hrefTarget(address.join(""));
-      return ({ links }) => trackedHref(links, index, target);
+      return ({ links }) => escapeHtml(links.tracked(index, target, false));
     }
     const weave = woven(address);
-    return (values) => trackedHref(values.links, index, hrefTarget(weave(values).toString()));
+    return (values) => escapeHtml(values.links.tracked(index, hrefTarget(weave(values).toString()), false));
   }
 
   #output(range: readonly [number, number]): Part | null {

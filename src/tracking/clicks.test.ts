@@ -84,6 +84,33 @@ test("leads nowhere else, whatever is asked for", async () => {
   await expect.poll(async () => (await countersOf(campaignId))?.clicks).toBe(1);
 });
 
+test("leads where a link carries it, though nobody would find that any more", async () => {
+  const { links, campaignId } = await oneMail({ urls: [url, "https://shop.example/{{ item }}"] });
+  const other = await oneMail({ urls: [url] });
+  const targets = ["https://shop.example/red", "https://shop.example/blue?x=1&y=%20#top"];
+  const addresses = targets.map((target) => links.tracked(1, target, true));
+  for (const [at, address] of addresses.entries()) {
+    const answer = await visit(address);
+    expect([answer.status, answer.headers.get("location")]).toEqual([302, targets[at]]);
+  }
+  const clicks = sql`
+    select click_count from campaign_links where campaign_id = ${campaignId} and index = 1`;
+  await expect.poll(() => database.row(clicks)).toEqual({ click_count: 2 });
+
+  const [red = "", blue = ""] = addresses;
+  const carried = (address: string) => address.slice(address.lastIndexOf("/"));
+  const wrong = [
+    links.tracked(0) + carried(red),
+    other.links.tracked(0) + carried(red),
+    red.slice(0, -1),
+    `${red}/3`,
+    `${red}/${blue}`,
+    `${links.tracked(1)}/${Buffer.from("https://evil.example/").toString("base64url")}`,
+    links.tracked(1, "javascript:alert(1)", true),
+  ];
+  for (const address of wrong) expect([address, (await visit(address)).status]).toEqual([address, 404]);
+});
+
 test("of a mail that is not in the log, or of a campaign that is gone, leads nowhere", async () => {
   const { links, campaignId, messageId } = await oneMail();
   const other = await oneMail();

@@ -24,6 +24,7 @@ import {
   mailLinks,
   PIXEL_ENDING,
   paths,
+  readCarried,
   readToken,
   type TrackedMail,
 } from "./tokens.ts";
@@ -124,12 +125,13 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     });
 
     pages.get<Token>(`${paths.click}*`, async (request, reply) => {
-      const [token = "", index = "", ...more] = request.params["*"].split("/");
-      const mail = /^\d{1,4}$/.test(index) && more.length === 0 ? mailOf(token, "click") : null;
-      const link = mail && (await findLink(db, mail, Number(index)));
-      const target = mail && link && (await targetOf(mail, Number(index), link));
+      const [token = "", place = "", carried, ...more] = request.params["*"].split("/");
+      const index = Number(place);
+      const mail = /^\d{1,4}$/.test(place) && more.length === 0 ? mailOf(token, "click") : null;
+      const link = mail && (await findLink(db, mail, index));
+      const target = mail && link && (await targetOf(mail, index, link, carried));
       if (!mail || !link || !target) return sendInvalid(reply);
-      const click = { ...engagementOf(request, mail, "clicked"), linkIndex: Number(index), target };
+      const click = { ...engagementOf(request, mail, "clicked"), linkIndex: index, target };
       if (click.machineSign === null && isFresh(link)) recorder.hold(click);
       else await shortly(recorder.record(click));
       return reply.headers(uncached).redirect(target, 302);
@@ -188,7 +190,16 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
   });
 
   /** Where the link leads for this recipient; null when that is nowhere we send people. */
-  const targetOf = async (mail: TrackedMail, index: number, link: MailLink): Promise<string | null> => {
+  const targetOf = async (
+    mail: TrackedMail,
+    index: number,
+    link: MailLink,
+    carried: string | undefined,
+  ): Promise<string | null> => {
+    if (carried !== undefined) {
+      const target = readCarried(mail, index, carried, key);
+      return target === null ? null : linkTarget(target);
+    }
     if (!link.is_personal) return linkTarget(link.url);
     let personal: string | null = null;
     await deps.renderMail(mail, (base) => ({

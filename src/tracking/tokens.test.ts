@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
-import { type LinkPurpose, mailLinks, paths, readToken } from "./tokens.ts";
+import { type LinkPurpose, mailLinks, paths, readCarried, readToken } from "./tokens.ts";
 
 const key = createSecretKey(randomBytes(32));
 const mail = { workspaceId: asWorkspaceId(newId()), messageId: newId() };
@@ -27,6 +27,38 @@ test("a token says whose mail it is of, for its own purpose and no other", () =>
 
 test("the links of a mail differ in their index alone", () => {
   expect(links.tracked(7)).toBe(`${base}/c/${tokens.click}/7`);
+});
+
+const target = "https://shop.example/ü?a=1&b=%20#top";
+const carriedIn = (address: string) => address.split("/").at(-1) ?? "";
+const carried = carriedIn(links.tracked(7, target, true));
+
+test("a link carries a fleeting target, for its mail and index and nothing else", () => {
+  expect(links.tracked(7, target, true)).toBe(`${links.tracked(7)}/${carried}`);
+  expect(readCarried(mail, 7, carried, key)).toBe(target);
+  expect(readCarried(mail, 8, carried, key)).toBeNull();
+  expect(readCarried({ ...mail, messageId: newId() }, 7, carried, key)).toBeNull();
+  expect(readCarried(mail, 7, carried, createSecretKey(randomBytes(32)))).toBeNull();
+});
+
+test("nobody makes or alters what a link carries", () => {
+  const accepted: string[] = [];
+  fc.assert(
+    fc.property(fc.nat({ max: carried.length }), fc.stringMatching(/^[\w-]?$/), (at, letter) => {
+      const altered = carried.slice(0, at) + letter + carried.slice(at + 1);
+      if (altered !== carried && readCarried(mail, 7, altered, key) !== null) accepted.push(altered);
+    }),
+    { numRuns: 2_000 },
+  );
+  expect(accepted).toEqual([]);
+  for (const none of ["", "A", carried.slice(0, 20), `${carried}=`, tokens.click, "A".repeat(9_000), "%00"]) {
+    expect(readCarried(mail, 7, none, key)).toBeNull();
+  }
+});
+
+test("an address that is too long for servers to take is left as it is", () => {
+  const long = `https://shop.example/${"a".repeat(4_000)}`;
+  expect(links.tracked(7, long, true)).toBe(long);
 });
 
 test("nobody without the key makes a token", () => {

@@ -8,7 +8,10 @@
  *
  * 42 octets fill their base64 to the last bit, so that a token has exactly one spelling. The MACs of all purposes are
  * slices of one HMAC-SHA-512 (RFC 2104), so that a mail costs one computation however many links it has. A link's index is
- * not under the MAC: whichever it is, it leads where a link of the same campaign leads, or nowhere.
+ * not under the MAC: whichever it is, it leads where a link of the same campaign leads, or nowhere. A link that carries
+ * where it leads has that behind its index, under a MAC of mail, index and target:
+ *
+ *     base64url( MAC 15 | target )
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { LinkAddresses } from "../mail/merge-tags-engine.ts";
@@ -46,6 +49,9 @@ export const PIXEL_ENDING = ".gif";
 
 const IDS_OCTETS = 32;
 const MAC_OCTETS = 10;
+const CARRIED_MAC_OCTETS = 15;
+/** A longer one is not led by way of us: servers and mail programs end addresses at some 8,000 characters. */
+const LONGEST_CARRIED = 4_000;
 const TOKEN = /^[\w-]{56}$/;
 
 /** The key that signs these links and nothing else. (A KeyObject: Node.js takes five times as long with the octets.) */
@@ -57,8 +63,7 @@ export function mailLinkKey(secrets: Secrets): KeyObject {
  * @param base where people reach us, without a slash at its end: a tracking domain, or PUBLIC_URL
  */
 export function mailLinks(mail: TrackedMail, base: string, key: KeyObject) {
-  const ids = Buffer.from((mail.workspaceId + mail.messageId).replaceAll("-", ""), "hex");
-  if (ids.length !== IDS_OCTETS) throw new TypeError(`not two UUIDs: ${mail.workspaceId} ${mail.messageId}`);
+  const ids = idsOf(mail.workspaceId, mail.messageId);
   const mac = macOf(ids, key);
   const address = (purpose: LinkPurpose) => base + paths[purpose] + tokenOf(ids, mac, purpose);
   const click = `${address("click")}/`;
@@ -66,8 +71,28 @@ export function mailLinks(mail: TrackedMail, base: string, key: KeyObject) {
     pixel: address("open") + PIXEL_ENDING,
     unsubscribe: address("unsubscribe"),
     view: address("view"),
-    tracked: (index: number) => click + index,
+    tracked(index: number, target = "", isFleeting = false) {
+      if (!isFleeting) return click + index;
+      const octets = Buffer.from(target);
+      if (octets.length > LONGEST_CARRIED) return target;
+      const carried = Buffer.concat([carriedMac(ids, index, octets, key), octets]);
+      return `${click}${index}/${carried.toString("base64url")}`;
+    },
   } satisfies MailLinks;
+}
+
+/** Where a link that carries it leads; null when it was not made with this key for this mail and index. */
+export function readCarried(
+  { workspaceId, messageId }: TrackedMail,
+  index: number,
+  carried: string,
+  key: KeyObject,
+): string | null {
+  const octets = Buffer.from(carried, "base64url");
+  const target = octets.subarray(CARRIED_MAC_OCTETS);
+  if (target.length === 0 || octets.toString("base64url") !== carried) return null;
+  const genuine = carriedMac(idsOf(workspaceId, messageId), index, target, key);
+  return timingSafeEqual(octets.subarray(0, CARRIED_MAC_OCTETS), genuine) ? target.toString() : null;
 }
 
 /** The address that unsubscribes by mail: the same token as in the link. */
@@ -96,6 +121,18 @@ function macFor(mac: Buffer, purpose: LinkPurpose): Buffer {
 
 function macOf(ids: Buffer, key: KeyObject): Buffer {
   return createHmac("sha512", key).update(ids).digest();
+}
+
+/** What it is made of is longer than that of the other MACs: none of those is one of these. */
+function carriedMac(ids: Buffer, index: number, target: Buffer, key: KeyObject): Buffer {
+  const made = createHmac("sha512", key).update(ids).update(`${index} `).update(target).digest();
+  return made.subarray(0, CARRIED_MAC_OCTETS);
+}
+
+function idsOf(workspaceId: string, messageId: string): Buffer {
+  const ids = Buffer.from((workspaceId + messageId).replaceAll("-", ""), "hex");
+  if (ids.length !== IDS_OCTETS) throw new TypeError(`not two UUIDs: ${workspaceId} ${messageId}`);
+  return ids;
 }
 
 function uuidAt(octets: Buffer, start: number): string {
