@@ -62,7 +62,9 @@ create table subscribers (
   primary key (workspace_id, id) include (status),
   unique (workspace_id, email)
 )
-with (fillfactor = 90);
+-- A campaign moves everybody's counters, of which the planner learns nothing: with the usual tenth of all rows it had the
+-- table analyzed five times meanwhile, for a fiftieth of what the campaign took.
+with (fillfactor = 90, autovacuum_analyze_scale_factor = 0.3);
 
 -- Nearly everybody is active, and is found by way of the primary key: an entry here would cost an import 3 microseconds.
 create index subscribers_by_status on subscribers (workspace_id, status, id) where status <> 'active';
