@@ -18,6 +18,7 @@ import {
   toValueSync,
 } from "liquidjs";
 import { decodeEntities } from "./html-entities.ts";
+import { addressFilters } from "./merge-tags-addresses.ts";
 import {
   cleanLine,
   cleanText,
@@ -28,6 +29,7 @@ import {
   escapeUrl,
   escapeUrlPart,
   textOf,
+  unescapeHtml,
 } from "./merge-tags-escape.ts";
 
 /** What is written: it decides how values are, where nothing else is said. */
@@ -55,6 +57,7 @@ export interface LinkAddresses {
 /** Filters that the machinery adds; nobody can write them, for templates are read by an engine without them. */
 export const placeFilters = {
   as_is: textOf,
+  as_html: escapeHtml,
   as_unquoted: escapeUnquoted,
   as_url: escapeUrl,
   as_text_url: cleanUrl,
@@ -79,6 +82,9 @@ const offeredFilters =
   "strip_html strip_newlines times to_integer truncate truncatewords uniq upcase uri_escape url_decode url_encode " +
   "xml_escape";
 
+/** Offered, and without effect: every output is escaped for its place, and would be once more by these. */
+export const idleFilters: ReadonlySet<string> = new Set(["escape", "xml_escape"]);
+
 const writers = { html: escapeHtml, text: cleanText, line: cleanLine } as const;
 
 /** Reads templates as they were written; every fault is kept, not only the first. */
@@ -90,6 +96,7 @@ export function renderingEngine(kind: TemplateKind, timezone: string): Liquid {
   for (const [name, write] of Object.entries(placeFilters)) {
     engine.registerFilter(name, { raw: true, handler: counted(write) });
   }
+  for (const [name, filter] of Object.entries(addressFilters)) engine.registerFilter(name, filter);
   engine.registerTag("tracked_link", TrackedLink);
   engine.registerTag("open_pixel", OpenPixel);
   return engine;
@@ -199,6 +206,9 @@ function offeredEngine(options: ConstructorParameters<typeof Liquid>[0]): Liquid
   for (const name of Object.keys(engine.filters)) if (!filters.has(name)) delete engine.filters[name];
   for (const name of Object.keys(tags)) if (!names.has(name)) delete engine.tags[name];
   engine.registerFilter("date", calendarDate(engine.filters.date));
+  for (const name of idleFilters) engine.registerFilter(name, counted(textOf));
+  // What was escaped already is escaped where it is written.
+  engine.registerFilter("escape_once", counted(unescapeHtml));
   return engine;
 }
 

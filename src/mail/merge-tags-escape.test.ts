@@ -103,7 +103,12 @@ describe("a value", () => {
   test.each([
     ["https://x.test/a?b=c&d", "https://x.test/a?b=c&amp;d"],
     [' https://x.test/"><script>', "https://x.test/%22%3E%3Cscript%3E"],
-    ["https://ü.test/ö 'x'", "https://%C3%BC.test/%C3%B6%20%27x%27"],
+    ["https://ü.test/ö 'x'", "https://xn--tda.test/%C3%B6%20%27x%27"],
+    ["HTTP://ü@Bücher.test:8080?ü", "HTTP://%C3%BC@xn--bcher-kva.test:8080?%C3%BC"],
+    ["//bücher.test", "//xn--bcher-kva.test"],
+    ["https://x.test/https://ü.test", "https://x.test/https://%C3%BC.test"],
+    ["https://ü .test/", "https://%C3%BC%20.test/"],
+    ["https://127.1/", "https://127.1/"],
     ["https://x.test/100%25", "https://x.test/100%25"],
     ["/offers", "/offers"],
     ["mailto:a@x.test", "mailto:a@x.test"],

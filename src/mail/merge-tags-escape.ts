@@ -2,7 +2,9 @@
  * How a value is written where a merge tag stands. Values come from strangers (a subscriber may call himself
  * `<script>`), so each place takes them in a form that cannot end it: the value stays a value.
  */
+import { domainToASCII } from "node:url";
 import { toValue } from "liquidjs";
+import { decodeEntities } from "./html-entities.ts";
 
 const htmlReferences: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -28,6 +30,13 @@ export function textOf(value: unknown): string {
   }
 }
 
+/** What a value that may be escaped for HTML already shows there. */
+export function unescapeHtml(value: unknown): string {
+  return textOf(value).replaceAll(/&(?:#\d+|#x[\da-f]+|[a-z]\w*);/gi, (reference) =>
+    decodeEntities(reference),
+  );
+}
+
 /** For the text of HTML and for attribute values in quotes: what LiquidJS's filter `escape` does. */
 export function escapeHtml(value: unknown): string {
   const text = textOf(value);
@@ -45,12 +54,19 @@ export function escapeUnquoted(value: unknown): string {
 export function escapeUrl(value: unknown): string {
   const address = soundAddress(value);
   if (address === null) return "#";
-  return escapeHtml(address.replaceAll(/[^\w!#$%&()*+,./:;=?@[\]~-]/gu, percentEncode));
+  return escapeHtml(withAsciiHost(address).replaceAll(/[^\w!#$%&()*+,./:;=?@[\]~-]/gu, percentEncode));
 }
 
 /** For a whole address in the brackets of a plain text: the same, and nothing in it ends them. */
 export function cleanUrl(value: unknown): string {
   return soundAddress(value)?.replaceAll(/[\s<>]/gu, percentEncode) ?? "#";
+}
+
+/** With the host in A-labels: many mail programs do not open one that is percent-encoded. */
+function withAsciiHost(address: string): string {
+  return address.replace(/^((?:https?:)?\/\/(?:[^/?#\\]*@)?)([^/?#\\@:]+)/i, (written, before, host) =>
+    /\P{ASCII}/u.test(host) ? before + (domainToASCII(host) || host) : written,
+  );
 }
 
 /** Null for what would lead where no mail should. */

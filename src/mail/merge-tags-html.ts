@@ -4,7 +4,8 @@
  */
 import { type HtmlAttribute, type HtmlMap, type HtmlTag, mapHtml, spanAt } from "./html-links.ts";
 import { filtersOf, type OutputFilters, type Template } from "./merge-tags.ts";
-import type { PlaceFilter } from "./merge-tags-engine.ts";
+import type { AddressFilter } from "./merge-tags-addresses.ts";
+import { idleFilters, type PlaceFilter } from "./merge-tags-engine.ts";
 import type { PlacedFault } from "./merge-tags-faults.ts";
 import type { Insertion, Piece } from "./merge-tags-pieces.ts";
 
@@ -12,11 +13,13 @@ export interface HtmlTemplate extends Template {
   readonly map: HtmlMap;
 }
 
+/** A filter that is added to what the author wrote. */
+export type AddedFilter = PlaceFilter | `${AddressFilter}: ${number}`;
+
 /** Attributes that hold one address or more. */
 const addressAttributes: ReadonlySet<string> = new Set(
   "action background cite data formaction href longdesc poster src srcset xlink:href".split(" "),
 );
-const escapingFilters: ReadonlySet<string> = new Set(["escape", "escape_once", "xml_escape"]);
 const encodingFilters: ReadonlySet<string> = new Set(["cgi_escape", "uri_escape", "url_encode"]);
 
 /** Maps the HTML around the merge tags. What raw, comment and capture hold is no HTML of its own. */
@@ -62,19 +65,20 @@ export function placeInsertions(template: HtmlTemplate): Insertion[] {
       const filters = filtersOf(source, output);
       if (output.role === "captured") return filterInsertion(source, filters, "as_is");
       const tag = spanAt(map.tags, output.start);
-      const last = filters.used.at(-1);
+      const last = filters.used.findLast(({ name }) => !idleFilters.has(name));
       if (tag === undefined && last?.name === "newline_to_br") {
-        return [{ at: last.start, text: "escape | " }, filterInsertion(source, filters, "as_is")];
+        const escaped: PlaceFilter = "as_html";
+        return [{ at: last.start, text: `${escaped} | ` }, filterInsertion(source, filters, "as_is")];
       }
       const filter = placeFilter(source, output, filters, tag);
       return filter === null ? [] : filterInsertion(source, filters, filter);
     });
 }
 
-/** Adds a filter to an output; a `|` with nothing behind it may stand there already. */
-export function filterInsertion(source: string, { end }: OutputFilters, filter: PlaceFilter): Insertion {
+/** Adds filters to an output; a `|` with nothing behind it may stand there already. */
+export function filterInsertion(source: string, { end }: OutputFilters, ...added: AddedFilter[]): Insertion {
   const hasPipe = source.slice(0, end).trimEnd().endsWith("|");
-  return { at: end, text: hasPipe ? ` ${filter}` : ` | ${filter}` };
+  return { at: end, text: `${hasPipe ? " " : " | "}${added.join(" | ")}` };
 }
 
 /** Whether the author of an output encodes its value himself, as a part of an address. */
@@ -102,16 +106,11 @@ function placeFilter(
   tag: HtmlTag | undefined,
 ): PlaceFilter | null {
   const attribute = tag && spanAt<HtmlAttribute>(tag.attributes, start);
-  if (attribute !== undefined && addressAttributes.has(attribute.name)) {
-    return addressFilter(source.slice(attribute.start, start), filters);
-  }
-  if (tag !== undefined && !attribute?.isQuoted) return "as_unquoted";
-  return escapingFilters.has(filters.used.at(-1)?.name ?? "") ? "as_is" : null;
-}
-
-/** @param before what stands between the beginning of the address and the output */
-function addressFilter(before: string, filters: OutputFilters): PlaceFilter | null {
+  const elsewhere = tag === undefined || attribute?.isQuoted ? null : "as_unquoted";
+  if (attribute === undefined || !addressAttributes.has(attribute.name)) return elsewhere;
+  const before = source.slice(attribute.start, start);
   if (before.replaceAll(/{%.*?%}/gs, "").trim() === "") return "as_url";
-  if (isEncoded(filters)) return null;
+  // Filters behind the one that encodes may have undone it.
+  if (isEncoded(filters)) return elsewhere;
   return /^\s*(?:mailto|tel|sms):[^?]*$/i.test(before) ? "as_mailbox" : "as_url_part";
 }

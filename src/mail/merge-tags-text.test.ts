@@ -3,8 +3,10 @@ import { describe, expect, test } from "vitest";
 import { textFromHtml } from "./html-text.ts";
 import { readTemplate, type Template } from "./merge-tags.ts";
 import { compileTemplate } from "./merge-tags-compile.ts";
+import { renderingEngine } from "./merge-tags-engine.ts";
 import { htmlTemplate, placeInsertions } from "./merge-tags-html.ts";
 import { withInsertions } from "./merge-tags-pieces.ts";
+import { compileSegments } from "./merge-tags-segments.ts";
 import { addressInsertions, textTemplateOf } from "./merge-tags-text.ts";
 
 function read(source: string): Template {
@@ -37,6 +39,7 @@ describe("values in a text", () => {
     ["are not in brackets behind one", "<https://x.test/>{{ v }}", "<https://x.test/>a b&<"],
     ["are an address where one stands in brackets", "<{{ v }}>", "<a%20b&%3C>"],
     ["are encoded once", "https://x.test/?a={{ v | url_encode }}", "https://x.test/?a=a+b%26%3C"],
+    ["are not escaped for HTML", "{{ v | escape }}{{ '&lt;' | escape_once }}", "a b&<<"],
     [
       "are encoded in an address that a tag completes",
       "https://x.test/{% if v %}a/{% endif %}{{ v }}",
@@ -49,6 +52,68 @@ describe("values in a text", () => {
     ],
   ])("%s", (_what, source, text) => {
     expect(render(source, "text", { v: "a b&<" })).toBe(text);
+  });
+});
+
+describe("values behind a value", () => {
+  const base = "https://exämple.org/ü";
+  const fields = { base, v: "Tom & Al", path: "/p/q", list: [{ url: base }, { url: "shop" }] };
+  const address = `${base}?n=Tom%20%26%20Al`;
+  test.each([
+    ["are encoded in the address that it is", "{{ base }}?n={{ v }}", address],
+    ["and in brackets", "a <{{ base }}?n={{ v }}>, {{ v }}", `a <${address}>, Tom & Al`],
+    ["all of them", "({{ base }}?n={{ v }}&m={{ v | }}): {{ v }}", `(${address}&m=Tom%20%26%20Al): Tom & Al`],
+    ["once", "{{ base }}?n={{ v | url_encode }}", `${base}?n=Tom+%26+Al`],
+    ["behind a default", "{{ none | default: base }}?n={{ v }}", address],
+    ["behind two values", "{{ base }}{{ path }}?n={{ v }}", `${base}/p/q?n=Tom%20%26%20Al`],
+    ["behind words in front of it", "{{ v }}/{{ base }}?n={{ v }}", `Tom & Al/${address}`],
+    [
+      "whichever branch it stands in",
+      "{% if none %}{{ v }}{% else %}{{ base }}{% endif %}?n={{ v }}{% if v %}&m={{ v }}{% endif %}",
+      `${address}&m=Tom%20%26%20Al`,
+    ],
+    [
+      "are not where it is none",
+      "{{ path }}/?n={{ v }} {{ v }}/{{ v }}",
+      "/p/q/?n=Tom & Al Tom & Al/Tom & Al",
+    ],
+    [
+      "are not behind its end",
+      "{{ base }}/ {{ v }} {{ base }}\n/{{ v }}",
+      `${base}/ Tom & Al ${base}\n/Tom & Al`,
+    ],
+    [
+      "are not where nothing of an address parts them",
+      "{{ base }}{{ path }},{{ v }}",
+      `${base}/p/q,Tom & Al`,
+    ],
+    [
+      "are what each turn of a loop makes them",
+      "{% for i in list %}{{ i.url }}/?n={{ v }} {% endfor %}",
+      `${base}/?n=Tom%20%26%20Al shop/?n=Tom & Al `,
+    ],
+    [
+      "are not where the value is left out",
+      "{{ base }}/{{ v }} {% if none %}{{ base }}{% endif %}/{{ v }}",
+      `${base}/Tom%20%26%20Al /Tom & Al`,
+    ],
+  ])("%s", (_what, source, text) => {
+    expect(render(source, "text", fields)).toBe(text);
+  });
+
+  test("lead to the same place in the text as in the HTML", () => {
+    const html = '<a href="{{ base }}?n={{ v }}">b</a>';
+    expect(render(textOf(html) ?? "", "text", fields)).toBe(`b <${address}>`);
+    const href = "https://xn--exmple-cua.org/%C3%BC?n=Tom%20%26%20Al";
+    expect(render(html, "html", fields)).toBe(`<a href="${href}">b</a>`);
+    expect(new URL(address).href).toBe(href);
+  });
+
+  test("cost nothing where no value follows, and leave the fast way open where one does", () => {
+    expect(addressInsertions(read("{{ base }}/x {{ v }}, {{ v }}{{ path }}"))).toEqual([]);
+    const source = "{{ base }}?n={{ v }}";
+    const made = withInsertions(source, addressInsertions(read(source)));
+    expect(compileSegments(renderingEngine("text", "UTC"), made)).not.toBeNull();
   });
 });
 
@@ -111,8 +176,8 @@ describe("the text of an HTML template", () => {
     ],
     [
       "drops filters that make HTML",
-      "{{ a | upcase | escape | newline_to_br }}{{ b | escape | upcase }}",
-      "{{ a | upcase }}{{ b | escape | upcase }}",
+      "{{ a | upcase | escape | newline_to_br }}{{ b | escape | upcase }}{{ c | escape_once }}",
+      "{{ a | upcase }}{{ b | escape | upcase }}{{ c | escape_once }}",
     ],
     ["keeps white space control", "<p>a {{- b | escape -}} c</p>", "a {{- b -}} c"],
     [

@@ -1,44 +1,92 @@
 /** Merge tags in plain text: values inside of addresses, and the text that is made of an HTML template. */
 import { spanAt } from "./html-links.ts";
 import { textFromHtml } from "./html-text.ts";
-import { filtersOf, type Template } from "./merge-tags.ts";
-import { filterInsertion, type HtmlTemplate, isEncoded } from "./merge-tags-html.ts";
+import { filtersOf, type OutputFilters, type Template } from "./merge-tags.ts";
+import { endsInAddress, isPartOfWord } from "./merge-tags-addresses.ts";
+import { idleFilters } from "./merge-tags-engine.ts";
+import { type AddedFilter, filterInsertion, type HtmlTemplate, isEncoded } from "./merge-tags-html.ts";
 import type { Insertion, Piece } from "./merge-tags-pieces.ts";
 
-/** What ends an address, and how one begins. */
-const addressEnd = /[\s<>"]/;
-const addressStart = /(?<!\w)https?:\/\//i;
-/** Filters that make HTML of a value. */
-const htmlFilters: ReadonlySet<string> = new Set(["escape", "escape_once", "newline_to_br", "xml_escape"]);
+/** What stands between the parts of an address. */
+const addressMark = /[/?&=#]/;
+/** Filters that do nothing but in HTML. */
+const htmlFilters: ReadonlySet<string> = new Set([...idleFilters, "newline_to_br"]);
 /** Characters that Unicode leaves to private use. */
 const firstPrivate = 0xe000;
 const lastPrivate = 0xf8ff;
+
+/** An output, and what is added to it. */
+interface WrittenOutput {
+  readonly filters: OutputFilters;
+  readonly added: AddedFilter[];
+}
 
 /**
  * What has to be added to outputs inside of http addresses: their values are encoded, or the address would end. One that
  * begins an address in brackets, as links stand in a text that was made of HTML, must not make a program of it.
  */
 export function addressInsertions({ source, pieces }: Template): Insertion[] {
-  const insertions: Insertion[] = [];
+  const outputs: WrittenOutput[] = [];
   let isInAddress = false;
   let isInBracket = false;
+  const word = new WordOfValues();
   for (const piece of pieces) {
     if (piece.kind === "text" && (piece.role === "shown" || piece.role === "verbatim")) {
       const text = source.slice(piece.start, piece.end);
-      const rest = lastWord(text);
-      isInAddress = (isInAddress && rest.length === text.length) || addressStart.test(rest);
+      isInAddress = endsInAddress(text, isInAddress);
       isInBracket = text.endsWith("<");
-    } else if (piece.kind === "output" && piece.role === "captured") {
-      insertions.push(filterInsertion(source, filtersOf(source, piece), "as_is"));
-    } else if (piece.kind === "output" && piece.role === "shown" && isInBracket) {
-      insertions.push(filterInsertion(source, filtersOf(source, piece), "as_text_url"));
-      isInBracket = false;
-    } else if (piece.kind === "output" && piece.role === "shown" && isInAddress) {
-      const filters = filtersOf(source, piece);
-      if (!isEncoded(filters)) insertions.push(filterInsertion(source, filters, "as_url_part"));
+      word.addText(text);
+    } else if (piece.kind === "output" && (piece.role === "shown" || piece.role === "captured")) {
+      const output: WrittenOutput = { filters: filtersOf(source, piece), added: [] };
+      outputs.push(output);
+      if (piece.role === "captured") output.added.push("as_is");
+      else if (isInAddress) {
+        if (!isEncoded(output.filters)) output.added.push("as_url_part");
+      } else {
+        if (isInBracket) output.added.push("as_text_url");
+        isInBracket = false;
+        word.addOutput(output);
+      }
     }
   }
-  return insertions;
+  return outputs
+    .filter(({ added }) => added.length > 0)
+    .map(({ filters, added }) => filterInsertion(source, filters, ...added));
+}
+
+/** A word that begins with an output, and is an address where its value is one. */
+class WordOfValues {
+  /** Of the words in which an output depends on others; which need no filter elsewhere. */
+  #number = 0;
+  #isNumbered = false;
+  /** The outputs that it begins with. */
+  #beginning: WrittenOutput[] = [];
+  #isPastMark = false;
+
+  addText(text: string): void {
+    if (isPartOfWord(text)) this.#isPastMark ||= this.#beginning.length > 0 && addressMark.test(text);
+    else {
+      this.#beginning = [];
+      this.#isPastMark = false;
+      this.#isNumbered = false;
+    }
+  }
+
+  addOutput(output: WrittenOutput): void {
+    if (!this.#isPastMark) this.#beginning.push(output);
+    else if (!isEncoded(output.filters)) {
+      if (!this.#isNumbered) this.#numberBeginning();
+      output.added.push(`as_address_part: ${this.#number}`);
+    }
+  }
+
+  #numberBeginning(): void {
+    this.#number++;
+    this.#isNumbered = true;
+    for (const [at, { added }] of this.#beginning.entries()) {
+      added.push(`${at === 0 ? "as_address_start" : "as_address_more"}: ${this.#number}`);
+    }
+  }
 }
 
 /**
@@ -94,13 +142,6 @@ function textTag(source: string, piece: Piece | undefined): string {
   const first = used[kept];
   const cut = first === undefined ? end : source.lastIndexOf("|", first.start);
   return source.slice(piece.start, cut).trimEnd() + source.slice(end, piece.end);
-}
-
-/** The end of a text, from the last character that ends an address. */
-function lastWord(text: string): string {
-  let start = text.length;
-  while (start > 0 && !addressEnd.test(text.charAt(start - 1))) start--;
-  return text.slice(start);
 }
 
 /** Two of them, if there are. */
