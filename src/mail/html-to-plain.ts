@@ -10,22 +10,27 @@ import { TextLayout } from "./text-layout.ts";
 
 /** Characters of HTML that are read; some mail clients stop showing a message at half of this. */
 const maxHtmlLength = 256 * 1024;
-const maxTextLength = 2 * maxHtmlLength;
 const cutMark = "[…]";
 
 /**
  * The words of HTML as text, ending in `[…]` where it was too long.
  * @param pictureText what stands for a picture, of which `alt` and `src` are to be read
+ * @param maxLength characters of HTML that are read
  */
-export function plainText(html: string, pictureText: (picture: TagReader) => string): string {
+export function plainText(
+  html: string,
+  pictureText: (picture: TagReader) => string,
+  maxLength = maxHtmlLength,
+): string {
+  const maxTextLength = 2 * maxLength;
   const tags = new TagReader(html);
   const layout = new TextLayout();
   let mayHide = true;
   for (;;) {
     const tag = tags.textEnd();
-    const end = Math.min(tag, maxHtmlLength + tags.passedOver);
+    const end = Math.min(tag, maxLength + tags.passedOver);
     if (tags.position < end) addText(layout, tags, end);
-    if (end < tag || layout.length > maxTextLength) return cut(layout.finish());
+    if (end < tag || layout.length > maxTextLength) return cut(layout.finish(), maxTextLength);
     if (!tags.read(tag)) return layout.finish();
     const isUnseen = mayHide && !tags.isEnd && (tags.isHidden || tags.role === "unseen");
     if (!isUnseen) addElement(layout, tags, pictureText);
@@ -115,6 +120,6 @@ function addressOf(href: string): string | null {
   return /^mailto:/i.test(address) ? address.slice("mailto:".length).replace(/\?.*/, "") || null : address;
 }
 
-function cut(text: string): string {
-  return `${text.slice(0, maxTextLength).trimEnd()}\n\n${cutMark}`.trimStart();
+function cut(text: string, length: number): string {
+  return `${text.slice(0, length).trimEnd()}\n\n${cutMark}`.trimStart();
 }

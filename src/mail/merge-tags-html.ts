@@ -41,11 +41,6 @@ export function bodyEnd({ source, pieces, map }: HtmlTemplate): number {
   return piece === undefined || (piece.depth === 0 && isMarkup(piece)) ? map.bodyEnd : source.length;
 }
 
-/** Whether an offset stands in a comment, which no reader sees. */
-export function isInComment({ map }: HtmlTemplate, offset: number): boolean {
-  return spanAt(map.comments, offset) !== undefined;
-}
-
 /** Markup in a capture would be shown as text, for what is captured is a value. */
 export function captureFaults({ source, pieces }: Template): PlacedFault[] {
   const message = "A capture holds text: this markup would be shown to readers.";

@@ -1,19 +1,16 @@
 /** Merge tags in plain text: values inside of addresses, and the text that is made of an HTML template. */
-import { spanAt } from "./html-links.ts";
 import { textFromHtml } from "./html-text.ts";
 import { filtersOf, type OutputFilters, type Template } from "./merge-tags.ts";
 import { endsInAddress, isPartOfWord } from "./merge-tags-addresses.ts";
 import { idleFilters } from "./merge-tags-engine.ts";
 import { type AddedFilter, filterInsertion, type HtmlTemplate, isEncoded } from "./merge-tags-html.ts";
+import { markedHtml } from "./merge-tags-marks.ts";
 import type { Insertion, Piece } from "./merge-tags-pieces.ts";
 
 /** What stands between the parts of an address. */
 const addressMark = /[/?&=#]/;
 /** Filters that do nothing but in HTML. */
 const htmlFilters: ReadonlySet<string> = new Set([...idleFilters, "newline_to_br"]);
-/** Characters that Unicode leaves to private use. */
-const firstPrivate = 0xe000;
-const lastPrivate = 0xf8ff;
 
 /** An output, and what is added to it. */
 interface WrittenOutput {
@@ -94,26 +91,13 @@ class WordOfValues {
  * such as `{% if … %}` that would stand alone in a line are joined to the next, so that they leave no empty lines.
  * @returns null where the source holds all characters that could stand for a merge tag
  */
-export function textTemplateOf({ source, pieces, map }: HtmlTemplate): string | null {
-  const [outputMark, tagMark] = unusedCharacters(source);
-  if (outputMark === undefined || tagMark === undefined) return null;
-  const isBetweenAttributes = ({ start }: Piece) => {
-    const tag = spanAt(map.tags, start);
-    return tag !== undefined && spanAt(tag.attributes, start) === undefined;
-  };
-  let html = "";
-  for (const [index, piece] of pieces.entries()) {
-    if (piece.role === "ignored") continue;
-    if (piece.kind === "text") html += source.slice(piece.start, piece.end);
-    else if (!isBetweenAttributes(piece)) {
-      const mark = piece.kind === "tag" ? tagMark : outputMark;
-      html += `${mark}${index}${mark}`;
-    }
-  }
+export function textTemplateOf(template: HtmlTemplate): string | null {
+  const marked = markedHtml(template);
+  if (marked === null) return null;
+  const { html, tagMark, words } = marked;
   const tagLine = new RegExp(`^[> ]*((?:${tagMark}\\d+${tagMark} *)+)$`);
-  const marks = new RegExp(`[${outputMark}${tagMark}](\\d+)[${outputMark}${tagMark}]`, "g");
   const text = joinedLines(textFromHtml(html), tagLine);
-  return text.replaceAll(marks, (_mark, index) => textTag(source, pieces[Number(index)]));
+  return text.replaceAll(words, (_word, index) => textTag(template.source, template.pieces[Number(index)]));
 }
 
 /** Joins lines that a pattern's first group makes up to those that follow, below as many empty lines as before. */
@@ -142,14 +126,4 @@ function textTag(source: string, piece: Piece | undefined): string {
   const first = used[kept];
   const cut = first === undefined ? end : source.lastIndexOf("|", first.start);
   return source.slice(piece.start, cut).trimEnd() + source.slice(end, piece.end);
-}
-
-/** Two of them, if there are. */
-function unusedCharacters(source: string): string[] {
-  const found: string[] = [];
-  for (let code = firstPrivate; code <= lastPrivate && found.length < 2; code++) {
-    const character = String.fromCharCode(code);
-    if (!source.includes(character)) found.push(character);
-  }
-  return found;
 }

@@ -105,7 +105,7 @@ describe("a campaign's mail", () => {
 
   test("has the way out as its text where the HTML shows nothing", () => {
     expect(rendered({ html_content: '<p style="display:none">{{unsubscribe_url}}</p>' }).text).toBe(
-      "-- \nUnsubscribe from these emails: https://t.test/u/1\n",
+      "Unsubscribe from these emails <https://t.test/u/1>",
     );
   });
 
@@ -166,8 +166,56 @@ describe("the way out", () => {
     ["it is for Outlook alone", `<!--[if mso]>${wayOut}<![endif]-->`, true],
     ["it is in a comment of the template", `{% comment %}${wayOut}{% endcomment %}`, true],
     ["it is written as it is", `{% raw %}${wayOut}{% endraw %}`, true],
+    [
+      "it is a title",
+      '<head><title>{{ unsubscribe_url }}</title></head><p title="{{ unsubscribe_url }}">x</p>',
+      true,
+    ],
+    [
+      "programs read it",
+      '<script type="application/ld+json">{"u":"{{ unsubscribe_url }}"}</script><p>x</p>',
+      true,
+    ],
+    ["it styles", "<style>a{background:url({{ unsubscribe_url }})}</style><p>x</p>", true],
+    ["it is in a template of HTML", `<template>${wayOut}</template><p>x</p>`, true],
+    ["it is a value nobody sees", '<input type="hidden" value="{{ unsubscribe_url }}">x', true],
+    ["it is data", '<a data-href="{{ unsubscribe_url }}">x</a>', true],
+    ["it is hidden", `<p>x</p><p style="display:none">${wayOut}</p>`, true],
+    ["it is hidden by an attribute", `<p hidden>${wayOut}</p>x`, true],
+    ["it has nothing to click on", '<a href="{{unsubscribe_url}}"></a>x', true],
+    ["it stands for a picture", '<img src="https://x.test/a.png" alt="{{ unsubscribe_url }}">', true],
+    ["it is a form without a button", '<form action="{{ unsubscribe_url }}">x</form>', true],
+    [
+      "a hidden one stands in a branch",
+      `{% if first_name %}<p hidden>${wayOut}</p>{% else %}${wayOut}{% endif %}`,
+      true,
+    ],
+    [
+      "a name for it is hidden",
+      '{% assign way = unsubscribe_url %}<p hidden><a href="{{ way }}">u</a></p>',
+      true,
+    ],
+    [
+      "it is a name given in a comment",
+      `<!-- {% assign w = unsubscribe_url %} --><a href="{{ w }}">u</a>`,
+      false,
+    ],
+    ["a hidden one stands beside it", `<p hidden>${wayOut}</p>${wayOut}`, false],
+    ["it is a picture", '<a href="{{ unsubscribe_url }}"><img src="https://x.test/a.png" alt=""></a>', false],
+    ["it is in a picture's map", '<map><area href="{{ unsubscribe_url }}"></map>', false],
+    ["it is a form", '<form action="{{ unsubscribe_url }}"><button>Leave</button></form>', false],
+    [
+      "it is a button's",
+      '<form><input type="submit" formaction="{{ unsubscribe_url }}" value="Leave"></form>',
+      false,
+    ],
+    ["it is in a cell", `<table><tr><td>a</td><td>${wayOut}</td></tr></table>`, false],
   ])("is added to the HTML where %s: %j %s", (_what, html, added) => {
     expect(hasFooter(html)).toBe(added);
+  });
+
+  test("is seen behind more HTML than a text is made of", () => {
+    expect(hasFooter(`${"<p>word</p>".repeat(40_000)}${wayOut}`)).toBe(false);
   });
 
   test("is added to an own text, too", () => {

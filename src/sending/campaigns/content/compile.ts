@@ -3,7 +3,9 @@
  * completed by what a mail needs (a way out, a text part, links and a pixel that lead back), and compiled, once. Nothing
  * here knows a database or the state of a campaign.
  */
+
 import { type TemplateLink, trackLinks } from "../../../mail/html-links-tracked.ts";
+import { seenText } from "../../../mail/html-seen.ts";
 import { readTemplate, type Template } from "../../../mail/merge-tags.ts";
 import { compileTemplate, type Render } from "../../../mail/merge-tags-compile.ts";
 import { bodyEnd, type HtmlTemplate, htmlTemplate, placeInsertions } from "../../../mail/merge-tags-html.ts";
@@ -88,8 +90,8 @@ function compileTemplates(
   return {
     facts: { ...usedNames(templates), links },
     subject: compile(subject, "line", addressInsertions(subject)),
-    html: html && compiledForms(html, compileHtml),
-    text: text && compiledForms(text, compileText),
+    html: html && compiledForms(html, compileHtml, seenText),
+    text: text && compiledForms(text, compileText, String),
   };
 }
 
@@ -112,9 +114,13 @@ function formsOf<Kind extends Template>(
   };
 }
 
-function compiledForms<Kind extends Template>(forms: Forms<Kind>, compile: (form: Kind) => Render): Render {
+function compiledForms<Kind extends Template>(
+  forms: Forms<Kind>,
+  compile: (form: Kind) => Render,
+  seen: (rendered: string) => string,
+): Render {
   const first = compile(forms.first);
-  return forms.whereMissing === null ? first : whereMissing(first, compile(forms.whereMissing));
+  return forms.whereMissing === null ? first : whereMissing(first, compile(forms.whereMissing), seen);
 }
 
 const footedHtml = (html: HtmlTemplate) => htmlTemplate(footedTemplate(withHtmlFooter(html)));

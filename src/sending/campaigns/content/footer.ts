@@ -1,10 +1,12 @@
 /** What is put under a campaign's body: a way out, where its author left none. */
 
 import { spanAt } from "../../../mail/html-links.ts";
+import { seenText } from "../../../mail/html-seen.ts";
 import type { Template } from "../../../mail/merge-tags.ts";
 import { type Render, renderOf } from "../../../mail/merge-tags-compile.ts";
 import type { MergeValues } from "../../../mail/merge-tags-engine.ts";
-import { bodyEnd, type HtmlTemplate, isInComment } from "../../../mail/merge-tags-html.ts";
+import { bodyEnd, type HtmlTemplate } from "../../../mail/merge-tags-html.ts";
+import { markedHtml } from "../../../mail/merge-tags-marks.ts";
 import { type Piece, withInsertions } from "../../../mail/merge-tags-pieces.ts";
 import type { MailText } from "../../../mail/woven-text.ts";
 import type { VariableName } from "./variables.ts";
@@ -19,22 +21,36 @@ const textFooter = `-- \n${words}: {{ ${unsubscribeUrl} }}\n`;
 /** Whether readers find a way out: all, none, or those for whom a block or a name that is assigned shows it. */
 export type WayOut = "shown" | "missing" | "uncertain";
 
+/** A way out that no reader sees is none. */
 export function htmlWayOut(template: HtmlTemplate): WayOut {
-  return wayOut(template, (at) => isInComment(template, at));
+  const seen = new Set(seenPieces(template));
+  return wayOut(template, (piece) => seen.has(piece));
 }
 
 export function textWayOut(template: Template): WayOut {
-  return wayOut(template, () => false);
+  return wayOut(template, () => true);
 }
 
-function wayOut({ variables, pieces }: Template, isHidden: (at: number) => boolean): WayOut {
-  const uses = variables.filter(({ path, at }) => path[0] === unsubscribeUrl && !isHidden(at));
+function wayOut({ variables, pieces }: Template, isSeen: (output: Piece) => boolean): WayOut {
+  const uses = variables
+    .filter(({ path }) => path[0] === unsubscribeUrl)
+    .flatMap(({ at }) => spanAt(pieces, at) ?? [])
+    .filter((piece) => !isWritten(piece) || isSeen(piece));
   if (uses.length === 0) return "missing";
-  return uses.some(({ at }) => isForAll(spanAt(pieces, at))) ? "shown" : "uncertain";
+  return uses.some((piece) => isWritten(piece) && piece.depth === 0) ? "shown" : "uncertain";
 }
 
-function isForAll(piece: Piece | undefined): boolean {
-  return piece?.kind === "output" && piece.role === "shown" && piece.depth === 0;
+/** Whether a piece is an output that stands where its value is read, and not in a tag or a capture. */
+function isWritten({ kind, role }: Piece): boolean {
+  return kind === "output" && role === "shown";
+}
+
+/** The merge tags whose place in the HTML is seen. */
+function seenPieces(template: HtmlTemplate): Piece[] {
+  const marked = markedHtml(template);
+  if (marked === null) return [];
+  const found = seenText(marked.html).matchAll(marked.words);
+  return [...found].flatMap(([, index]) => template.pieces[Number(index)] ?? []);
 }
 
 /** The source of an HTML template with the footer. */
@@ -48,10 +64,13 @@ export function withTextFooter(template: Template): string {
   return body === "" ? textFooter : `${body}\n\n${textFooter}`;
 }
 
-/** Renders with the footer whoever finds no way out without it. */
-export function whereMissing(plain: Render, footed: Render): Render {
+/**
+ * Renders with the footer whoever finds no way out without it.
+ * @param seen what a reader sees of what was rendered
+ */
+export function whereMissing(plain: Render, footed: Render, seen: (rendered: string) => string): Render {
   const shows = ({ variables }: MergeValues, text: MailText) =>
-    String(text).includes(String(variables[unsubscribeUrl]));
+    seen(String(text)).includes(String(variables[unsubscribeUrl]));
   const woven = (values: MergeValues) => {
     const rendered = plain.woven(values);
     return !rendered.ok || shows(values, rendered.text) ? rendered : footed.woven(values);
