@@ -44,6 +44,11 @@ export function cutTemplate(source: string): Piece[] {
   });
 }
 
+/** Whether something in a text begins as a merge tag does, in fields where none is replaced. */
+export function holdsMergeTag(text: string): boolean {
+  return /{{|{%/.test(text);
+}
+
 /** How a piece changes the number of open blocks. */
 export function depthChange({ name }: Piece): number {
   if (opening.has(name)) return 1;

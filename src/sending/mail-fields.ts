@@ -33,13 +33,6 @@ export function readContent(text: string | null | undefined): string | null {
 }
 
 /** @throws ApiError VALIDATION_ERROR */
-export function readLine(field: string, text: string | null | undefined): string | null {
-  const fault = text == null ? null : headerTextFault(text);
-  if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });
-  return text?.trim() || null;
-}
-
-/** @throws ApiError VALIDATION_ERROR */
 export function readEmail(field: string, text: string | null | undefined): string | null {
   if (text == null || text.trim() === "") return null;
   const parsed = parseAddress(text);

@@ -56,6 +56,11 @@ test("an update changes what it names and leaves the rest; null clears", async (
   const made = await create({ name: "News", from_name: "Shop", reply_to_email: "a@example.com" });
   clock.advance(1_000);
   const put = (body: object) => service.call("PUT", `/mailing-lists/${made.id}`, body);
+  const tagged = await put({ from_name: "Shop of {{ city }}" });
+  expect([tagged.status, tagged.body.error]).toEqual([
+    400,
+    "from_name: merge tags are not replaced here; write the name as everybody is to read it",
+  ]);
   const changed = await put({ from_name: null, enable_open_tracking: false, subscriber_count: 7 });
   expect(changed.body.data).toEqual({
     ...made,
@@ -75,6 +80,7 @@ test.each([
   [{ name: "News", from_email: "nobody" }, "from_email"],
   [{ name: "News", reply_to_email: "a@b.example, c@d.example" }, "reply_to_email"],
   [{ name: "News", from_name: "a\r\nBcc: b" }, "from_name"],
+  [{ name: "News", from_name: "{{ first_name }} at Shop" }, "from_name"],
   [{ name: "News", opt_in_type: "triple" }, "opt_in_type"],
   [{ name: "News", enable_click_tracking: "yes" }, "enable_click_tracking"],
 ])("%j is refused, naming %s", async (body, field) => {

@@ -1,8 +1,9 @@
 /** A mailing list as a read returns it (contract, section 2), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
-import { headerTextFault, normalizeAddress, parseAddress } from "../../mail/address.ts";
+import { normalizeAddress, parseAddress } from "../../mail/address.ts";
 import { invalid } from "../../platform/errors.ts";
 import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import { readFromName } from "../../workspace/from-name.ts";
 import { LONGEST_NAME, readName } from "../../workspace/name.ts";
 
 export const optInTypes = ["single", "double", "api", "import"] as const;
@@ -54,7 +55,7 @@ export function readSettings(held: ListSettings, given: MailingListChanges): Lis
   return {
     name: readName(name),
     description,
-    from_name: given.from_name === undefined ? held.from_name : readHeaderText("from_name", given.from_name),
+    from_name: given.from_name === undefined ? held.from_name : readFromName(given.from_name),
     from_email: given.from_email === undefined ? held.from_email : readEmail("from_email", given.from_email),
     reply_to_email:
       given.reply_to_email === undefined
@@ -64,12 +65,6 @@ export function readSettings(held: ListSettings, given: MailingListChanges): Lis
     enable_open_tracking,
     enable_click_tracking,
   };
-}
-
-function readHeaderText(field: string, text: string | null): string | null {
-  const fault = text === null ? null : headerTextFault(text);
-  if (fault !== null) throw invalid({ field, message: `${field}: ${fault}` });
-  return text?.trim() || null;
 }
 
 /** Lower-case; empty text is none. */

@@ -94,6 +94,7 @@ const date = (more: object) => ({ trigger: { type: "date", ...more } });
 test.each<[string, object, string]>([
   ["a list that is not there", { mailing_list_id: newId() }, "mailing_list_id"],
   ["a sender who is not verified", { from_email: "news@other.test" }, "from_email"],
+  ["a merge tag in the from_name", { from_name: "{% if a %}Shop{% endif %}" }, "from_name"],
   ["no steps", { steps: [] }, "steps"],
   ["21 steps", { steps: Array.from({ length: 21 }, () => step) }, "steps"],
   ["a step without a body", { steps: [{ subject: "Hi" }] }, "steps[0].html_content"],

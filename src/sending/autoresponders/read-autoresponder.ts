@@ -7,10 +7,11 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import { invalid } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/http/endpoint.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { readFromName } from "../../workspace/from-name.ts";
 import { readName } from "../../workspace/name.ts";
 import { compileFor } from "../campaigns/content/campaign-content.ts";
 import { tracksOf } from "../campaigns/content/tracking.ts";
-import { readContent, readEmail, readFromEmail, readLine, readSubject, refuse } from "../mail-fields.ts";
+import { readContent, readEmail, readFromEmail, readSubject, refuse } from "../mail-fields.ts";
 import type {
   Autoresponder,
   AutoresponderStep,
@@ -67,7 +68,7 @@ export async function readAutoresponder(
     name: readName(body.name),
     mailing_list_id: list.id,
     from_email: await readFromEmail(db, workspaceId, body.from_email),
-    from_name: readLine("from_name", body.from_name),
+    from_name: readFromName(body.from_name),
     reply_to: readEmail("reply_to", body.reply_to),
     enable_open_tracking: body.enable_open_tracking ?? null,
     enable_click_tracking: body.enable_click_tracking ?? null,

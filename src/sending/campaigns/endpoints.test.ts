@@ -71,6 +71,7 @@ describe("a draft", () => {
     ["a subject with a line break", { subject: "a\r\nBcc: b@c.test" }, "subject"],
     ["a foreign sender", { from_email: "ceo@bank.test" }, "from_email"],
     ["no sender", { from_email: undefined }, "from_email"],
+    ["a merge tag in the from_name", { from_name: "{{ first_name }} at Shop" }, "from_name"],
     ["a reply_to that is none", { reply_to: "nobody" }, "reply_to"],
     ["an sms without the field of the number", { message_type: "sms" }, "phone_field_name"],
     ["a segment without its id", { recipient_type: "segment" }, "segment_id"],

@@ -12,9 +12,10 @@ import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { readFromName } from "../../workspace/from-name.ts";
 import { readName } from "../../workspace/name.ts";
 import { readAttachments } from "../emails/attachments.ts";
-import { readContent, readEmail, readFromEmail, readLine, readSubject, refuse } from "../mail-fields.ts";
+import { readContent, readEmail, readFromEmail, readSubject, refuse } from "../mail-fields.ts";
 import { estimateAudience } from "./audience/audience.ts";
 import { readPhoneField } from "./audience/phone-field.ts";
 import type { CampaignSettings, NewCampaign } from "./campaign.ts";
@@ -41,7 +42,7 @@ export async function readCampaign(
     name: readName(body.name),
     subject: readSubject(body.subject),
     from_email: await readFromEmail(db, workspaceId, body.from_email),
-    from_name: readLine("from_name", body.from_name),
+    from_name: readFromName(body.from_name),
     reply_to: readEmail("reply_to", body.reply_to),
     message_type: body.message_type ?? "email",
     phone_field_name: await readPhoneField(db, workspaceId, listId, body),

@@ -4,6 +4,7 @@
  */
 import { headerTextFault } from "../../../mail/address.ts";
 import type { HeaderField } from "../../../mail/header.ts";
+import { holdsMergeTag } from "../../../mail/merge-tags-pieces.ts";
 import { ApiError, type FieldFault } from "../../../platform/errors.ts";
 
 const field = "custom_headers";
@@ -86,7 +87,7 @@ function readHeader(line: string): HeaderField | string {
   }
   if (value === "") return `${name} has no value`;
   if (value.length > longestValue) return `${name} must be at most ${longestValue} characters`;
-  if (/{{|{%/.test(value)) return `${name}: merge tags are not replaced in headers`;
+  if (holdsMergeTag(value)) return `${name}: merge tags are not replaced in headers`;
   const fault = headerTextFault(value);
   return fault === null ? [name, value] : `${name}: ${fault}`;
 }
