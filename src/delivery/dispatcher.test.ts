@@ -20,6 +20,7 @@ import { createLog } from "../platform/log.ts";
 import { insertDrafts } from "../sending/insert-drafts.ts";
 import { conclude } from "./conclusion.ts";
 import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
+import { UnfitValues } from "./examination.ts";
 import { openJournal } from "./journal.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import { leaseMessages } from "./leases.ts";
@@ -224,6 +225,18 @@ test("content that cannot be composed fails alone", async () => {
   await startWorker();
   await reaches(sound, "delivered");
   expect(await reaches(broken, "failed")).toMatchObject({ error_message: "internal error" });
+});
+
+test("content that does not fit its recipient fails with the sentence that says why", async () => {
+  const unfit = await accept("ada@example.test");
+  const content = () => {
+    throw new UnfitValues("it takes too many steps");
+  };
+  await db.run(sql`update delivery_queue set due_at = now() - interval '1 hour' where message_id = ${unfit}`);
+  await startWorker(
+    async (messages) => new Map(messages.map(({ message_id }) => [message_id, { kind: "write", content }])),
+  );
+  expect(await reaches(unfit, "failed")).toMatchObject({ error_message: "it takes too many steps" });
 });
 
 test("two workers share a queue without sending anything twice", async () => {

@@ -19,7 +19,7 @@ import { newId } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
 import { DELIVERY_CHANNEL } from "./channel.ts";
 import { type Attempt, type Conclusion, conclude, drop, postpone } from "./conclusion.ts";
-import type { Examine, Finding } from "./examination.ts";
+import { type Examine, type Finding, UnfitValues } from "./examination.ts";
 import { Holdings } from "./holdings.ts";
 import { openJournal } from "./journal.ts";
 import type { LeasedMessage } from "./lease-store.ts";
@@ -132,8 +132,12 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       settle(message, postpone(message, clock.now(), seconds, sourceIp)),
     onDropped: (message) => settle(message, postpone(message, clock.now(), 0)),
     onFault(message, error) {
-      log.error({ err: error, message_id: message.message_id }, "a message could not be attempted");
-      settle(message, conclude({ message, result: internalError, mxHost: null }, clock.now(), random()));
+      const { message_id } = message;
+      const isUnfit = error instanceof UnfitValues;
+      if (isUnfit) log.info({ message_id, reason: error.message }, "a message could not be written");
+      else log.error({ err: error, message_id }, "a message could not be attempted");
+      const result = isUnfit ? { ...internalError, reason: error.message } : internalError;
+      settle(message, conclude({ message, result, mxHost: null }, clock.now(), random()));
     },
   };
   const transport = options.createTransport(events);

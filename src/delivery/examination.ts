@@ -22,6 +22,12 @@ export interface MessageContent {
   readonly returnPathHost: string | null;
 }
 
+/**
+ * Thrown where content is made: what its author wrote cannot be filled with what is known of this recipient. The
+ * message fails, and its sentence is for the log of the message.
+ */
+export class UnfitValues extends Error {}
+
 export type Finding =
   /** It will not be sent; the sentence is for its log. */
   | { readonly kind: "over"; readonly status: "suppressed" | "cancelled"; readonly detail: string }

@@ -1,9 +1,9 @@
 /** A campaign's SMS to one recipient: its text with their values. There is no footer and nothing is tracked. */
 import type { SmsContent } from "../../delivery/sms/gateway.ts";
 import type { CompiledContent } from "../campaigns/content/compile.ts";
-import { type RecipientValues, renderContent } from "../campaigns/content/render.ts";
+import { type RecipientValues, renderContent, unfitValues } from "../campaigns/content/render.ts";
 
-/** @throws when these values do not fit the template: the message fails */
+/** @throws UnfitValues when these do not fit the template: the message fails */
 export function writeSms(
   content: CompiledContent,
   to: string,
@@ -11,6 +11,6 @@ export function writeSms(
   links: Parameters<typeof renderContent>[2],
 ): SmsContent {
   const rendered = renderContent(content, values, links);
-  if (!rendered.ok) throw new Error(`${rendered.fault.field}: ${rendered.fault.message}`);
+  if (!rendered.ok) throw unfitValues(rendered.fault);
   return { to, text: (rendered.text ?? "").trim() };
 }

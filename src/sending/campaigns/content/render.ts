@@ -1,4 +1,5 @@
 /** A campaign's mail for one recipient. This happens to every message: it takes microseconds, and never throws. */
+import { UnfitValues } from "../../../delivery/examination.ts";
 import type { Render } from "../../../mail/merge-tags-compile.ts";
 import type { MailText } from "../../../mail/woven-text.ts";
 import type { FieldFault } from "../../../platform/errors.ts";
@@ -81,6 +82,11 @@ export function weaveContent(
 
 function failure(field: string, message: string): RenderedContent<never> {
   return { ok: false, fault: { field, message } };
+}
+
+/** The same fault as the log of a message has it, whose reader knows nothing of the campaign. */
+export function unfitValues({ field, message }: FieldFault): UnfitValues {
+  return new UnfitValues(`${field}, with this person's values: ${message}`);
 }
 
 /** Somebody to try a template with. */

@@ -6,7 +6,7 @@ import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
 import { testDatabase } from "../../../../test/support/database.ts";
 import { leaseOrder } from "../../../../test/support/lease-order.ts";
 import { type AttemptResult, conclude, drop } from "../../../delivery/conclusion.ts";
-import type { Finding } from "../../../delivery/examination.ts";
+import { type Finding, UnfitValues } from "../../../delivery/examination.ts";
 import type { LeasedMessage } from "../../../delivery/lease-store.ts";
 import { leaseMessages } from "../../../delivery/leases.ts";
 import { settle } from "../../../delivery/settler.ts";
@@ -167,6 +167,26 @@ describe("a leased message of a campaign", () => {
       "Reply-To": "ask@shop.test",
       "X-Team": "Spring",
     });
+  });
+
+  test("fails for whom its template cannot be rendered, with the sentence that says why", async () => {
+    await people(2);
+    const loop = '{% if first_name == "User0" %}{% for i in (1..60000) %}x{% endfor %}{% endif %}ok';
+    await begin({ html_content: null, text_content: loop });
+    const findings = await examine(await lease());
+    const texts = [...findings.values()].map((finding) => {
+      try {
+        return String(contentOf(finding).text).slice(0, 2);
+      } catch (error) {
+        return error;
+      }
+    });
+    expect(texts).toContainEqual("ok");
+    expect(texts).toContainEqual(
+      new UnfitValues(
+        "text_content, with this person's values: This could not be rendered: it takes too many steps: its loops run too often.",
+      ),
+    );
   });
 
   test.each([

@@ -8,7 +8,7 @@ import type { MailLinks } from "../../../tracking/tokens.ts";
 import { compileFor } from "../content/campaign-content.ts";
 import type { CompiledContent } from "../content/compile.ts";
 import { readCustomHeaders } from "../content/custom-headers.ts";
-import { type RecipientValues, weaveContent } from "../content/render.ts";
+import { type RecipientValues, unfitValues, weaveContent } from "../content/render.ts";
 import type { CampaignToSend } from "./leased-store.ts";
 
 /** What all mails of a campaign have in common, ready for the recipient. */
@@ -54,7 +54,7 @@ function byMail({ unsubscribeMail }: MailLinks): string[] {
   return unsubscribeMail === undefined ? [] : [`<mailto:${unsubscribeMail}?subject=unsubscribe>`];
 }
 
-/** @throws when these values do not fit the templates: the message fails */
+/** @throws UnfitValues when these do not fit the templates: the message fails */
 export function writeMail(
   { campaign, content, headers }: PreparedCampaign,
   recipient: Omit<RecipientValues, "list_name" | "campaign_name">,
@@ -63,7 +63,7 @@ export function writeMail(
 ): MessageContent {
   const values = { ...recipient, list_name: campaign.mailing_list_name, campaign_name: campaign.name };
   const mail = weaveContent(content, values, links);
-  if (!mail.ok) throw new Error(`${mail.fault.field}: ${mail.fault.message}`);
+  if (!mail.ok) throw unfitValues(mail.fault);
   return {
     fromName: campaign.from_name,
     toName: null,
