@@ -16,8 +16,11 @@ export interface MarkedHtml {
 const firstPrivate = 0xe000;
 const lastPrivate = 0xf8ff;
 
+/** What stands between them is text of the HTML like any other. */
+const rawTags: ReadonlySet<string> = new Set(["endraw", "raw"]);
+
 /**
- * What stands between attributes is left out, and so are comments of the template.
+ * What stands between attributes is left out, and so are comments of the template and the tags of raw.
  * @returns null where the source holds all characters that could stand for a merge tag
  */
 export function markedHtml({ source, pieces, map }: HtmlTemplate): MarkedHtml | null {
@@ -29,7 +32,7 @@ export function markedHtml({ source, pieces, map }: HtmlTemplate): MarkedHtml | 
   };
   let html = "";
   for (const [index, piece] of pieces.entries()) {
-    if (piece.role === "ignored") continue;
+    if (piece.role === "ignored" || rawTags.has(piece.name)) continue;
     if (piece.kind === "text") html += source.slice(piece.start, piece.end);
     else if (!isBetweenAttributes(piece)) {
       const mark = piece.kind === "tag" ? tagMark : outputMark;

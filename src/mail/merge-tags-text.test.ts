@@ -191,7 +191,6 @@ describe("the text of an HTML template", () => {
       "<ul>{% for i in v %}<li>{{ i }}</li>{% endfor %}</ul><p>b</p>",
       "{% for i in v %}- {{ i }}\n{% endfor %}\nb",
     ],
-    ["keeps raw", "{% raw %}{{ &amp; }}{% endraw %}", "{% raw %}{{ & }}{% endraw %}"],
     ["leaves comments out", "a{% comment %}{{ b }}{% endcomment %}c", "a{% comment %}{% endcomment %}c"],
     [
       "leaves out tags between attributes",
@@ -200,6 +199,24 @@ describe("the text of an HTML template", () => {
     ],
   ])("%s", (_what, html, text) => {
     expect(textOf(html)).toBe(text);
+  });
+
+  test.each([
+    ["references", "<p>Write &#123;&#123; v &#125;&#125; here</p>", "Write {{ v }} here"],
+    ["parts of a word", "<p>{<b>{ v }</b>}</p>", "{{ v }}"],
+    ["a tag in two parts", "{<span></span>% assign x = 1 %}", "{% assign x = 1 %}"],
+    ["a tag that would not be one", "&#123;% end", "{% end"],
+    ["raw text", "{% raw %}{{ &amp; }}{% endraw %}", "{{ & }}"],
+    ["the end of raw text", "{% raw %}&#123;% endraw %}{{ v }}{% endraw %}{{ v }}", "{% endraw %}{{ v }}Tom"],
+    ["what touches a merge tag", "&#123;{{ v }}} &#123;{% if v %}x{% endif %}", "{Tom} {x"],
+    ["many", "&#123;&#123;&#123;&#123;{<b></b>% raw", "{{{{{% raw"],
+    [
+      "an address",
+      '<a href="https://x.test/&#123;&#123;v&#125;&#125;">a</a>',
+      "a <https://x.test/%7B%7Bv}}>",
+    ],
+  ])("shows as text what the HTML shows as text: %s", (_what, html, text) => {
+    expect(render(textOf(html) ?? "", "text", { v: "Tom" })).toBe(text);
   });
 
   test("is none where every private character is taken", () => {

@@ -94,10 +94,18 @@ class WordOfValues {
 export function textTemplateOf(template: HtmlTemplate): string | null {
   const marked = markedHtml(template);
   if (marked === null) return null;
-  const { html, tagMark, words } = marked;
+  const { html, outputMark, tagMark, words } = marked;
   const tagLine = new RegExp(`^[> ]*((?:${tagMark}\\d+${tagMark} *)+)$`);
   const text = joinedLines(textFromHtml(html), tagLine);
-  return text.replaceAll(words, (_word, index) => textTag(template.source, template.pieces[Number(index)]));
+  const literal = literalBraces(text, `${outputMark}${tagMark}`);
+  return literal.replaceAll(words, (_word, index) =>
+    textTag(template.source, template.pieces[Number(index)]),
+  );
+}
+
+/** Braces that HTML shows as text, and that would begin a merge tag, as values. @param marks what merge tags begin with */
+function literalBraces(text: string, marks: string): string {
+  return text.replaceAll(new RegExp(`{+(?=[%${marks}])|{{+`, "g"), (braces) => `{{ "${braces}" }}`);
 }
 
 /** Joins lines that a pattern's first group makes up to those that follow, below as many empty lines as before. */
