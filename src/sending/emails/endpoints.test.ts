@@ -177,6 +177,10 @@ describe("a message that is refused", () => {
     ["scheduled_at", { scheduled_at: "2030-01-01T00:00:00Z" }, "scheduled_at"],
     ["an html part of its own", { html: "<p>x</p>" }, "html"],
     ["a template", { template_id: "welcome" }, "template_id"],
+    ["values of a template", { variables: { name: "Ada" } }, "variables"],
+    ["values of a template for each recipient", { personalizations: [{}] }, "personalizations"],
+    ["one attachment", { attachment: file }, "attachment"],
+    ["attachments in another case", { Attachments: [file] }, "Attachments"],
     [
       "an attachment that is no Base64",
       { attachments: [file, { ...file, content: "§§§" }] },

@@ -19,8 +19,21 @@ const advice: readonly (readonly [string, readonly string[]])[] = [
   ],
   [
     "render the template first and put the result into body",
-    ["template", "template_id", "template_data", "template_variables"],
+    [
+      "template",
+      "template_id",
+      "template_data",
+      "template_variables",
+      "dynamic_template_data",
+      "merge_tags",
+      "merge_vars",
+      "personalization",
+      "personalizations",
+      "substitutions",
+      "variables",
+    ],
   ],
+  ["attachments is a list, of one file too", ["attachment", "attachments", "file", "files"]],
 ];
 const instead = new Map(advice.flatMap(([text, names]) => names.map((name) => [name, text] as const)));
 
