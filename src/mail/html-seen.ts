@@ -9,7 +9,7 @@ import { type Insertion, withInsertions } from "./merge-tags-pieces.ts";
  */
 export function seenText(html: string): string {
   const addresses = addressesBehindTags(html, mapHtml(html).tags);
-  return plainText(withInsertions(html, addresses), () => "", Number.POSITIVE_INFINITY);
+  return plainText(withInsertions(html, addresses), () => "", { maxLength: Number.POSITIVE_INFINITY });
 }
 
 /** The addresses that a text has no place for, as words that are hidden where their elements are. */

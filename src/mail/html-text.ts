@@ -5,7 +5,7 @@
  */
 
 import { codeUnitsOf } from "./code-units.ts";
-import { plainText } from "./html-to-plain.ts";
+import { type PlainTextOptions, plainText } from "./html-to-plain.ts";
 
 /** How the markup begins that makes a body HTML. `<link>` may be text: most void elements need an attribute. */
 const markup =
@@ -39,12 +39,14 @@ export function looksLikeHtml(body: string): boolean {
  * only when the HTML shows neither words nor pictures; one of a single pixel, as trackers are, is not shown. HTML beyond
  * 256 Ki characters is cut, which the text says.
  */
-export function textFromHtml(html: string): string {
+export function textFromHtml(html: string, options: Pick<PlainTextOptions, "uncounted"> = {}): string {
   return (
-    plainText(html, ({ alt }) => alt ?? "") ||
+    plainText(html, ({ alt }) => alt ?? "", options) ||
     // In a body without any words, the addresses of its pictures are better than nothing.
-    plainText(html, ({ src, isTiny }) =>
-      src && !isTiny ? `[${/^data:/i.test(src) ? "embedded" : src}]` : "",
+    plainText(
+      html,
+      ({ src, isTiny }) => (src && !isTiny ? `[${/^data:/i.test(src) ? "embedded" : src}]` : ""),
+      options,
     )
   );
 }

@@ -12,15 +12,21 @@ import { TextLayout } from "./text-layout.ts";
 const maxHtmlLength = 256 * 1024;
 const cutMark = "[…]";
 
+export interface PlainTextOptions {
+  /** Characters of HTML that are read. */
+  readonly maxLength?: number;
+  /** Where the tags of lists begin whose items have no numbers, whatever the lists say. */
+  readonly uncounted?: ReadonlySet<number>;
+}
+
 /**
  * The words of HTML as text, ending in `[…]` where it was too long.
  * @param pictureText what stands for a picture, of which `alt` and `src` are to be read
- * @param maxLength characters of HTML that are read
  */
 export function plainText(
   html: string,
   pictureText: (picture: TagReader) => string,
-  maxLength = maxHtmlLength,
+  { maxLength = maxHtmlLength, uncounted }: PlainTextOptions = {},
 ): string {
   const maxTextLength = 2 * maxLength;
   const tags = new TagReader(html);
@@ -33,7 +39,8 @@ export function plainText(
     if (end < tag || layout.length > maxTextLength) return cut(layout.finish(), maxTextLength);
     if (!tags.read(tag)) return layout.finish();
     const isUnseen = mayHide && !tags.isEnd && (tags.isHidden || tags.role === "unseen");
-    if (!isUnseen) addElement(layout, tags, pictureText);
+    const isCounted = uncounted === undefined || !uncounted.has(tag);
+    if (!isUnseen) addElement(layout, tags, pictureText, isCounted);
     // What has no end would hide all that follows. To look for ends that are not there many times takes forever.
     else if (!isVoid(tags.role)) mayHide = tags.skipElement();
   }
@@ -53,8 +60,13 @@ function addText(layout: TextLayout, tags: TagReader, end: number): void {
   layout.add(html, codes, start, end);
 }
 
-/** Adds what the tag that was read last does to the text around it. */
-function addElement(layout: TextLayout, tags: TagReader, pictureText: (picture: TagReader) => string): void {
+/** Adds what the tag that was read last does to the text around it. @param isCounted whether a list may have numbers */
+function addElement(
+  layout: TextLayout,
+  tags: TagReader,
+  pictureText: (picture: TagReader) => string,
+  isCounted: boolean,
+): void {
   const { role, isEnd } = tags;
   switch (role) {
     case "inline":
@@ -91,7 +103,7 @@ function addElement(layout: TextLayout, tags: TagReader, pictureText: (picture: 
     case "bullets":
     case "numbers":
       if (isEnd) layout.closeList();
-      else layout.openList(role === "numbers" ? firstNumber(tags.start ?? "") : null);
+      else layout.openList(role === "numbers" && isCounted ? firstNumber(tags.start ?? "") : null);
       break;
     case "item":
       if (isEnd) layout.edge(1);

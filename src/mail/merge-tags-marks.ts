@@ -1,10 +1,13 @@
 /** A template's HTML, so that whatever is made of HTML can be made of it: each merge tag is a word of its own in it. */
 import { spanAt } from "./html-links.ts";
+import { TagReader } from "./html-tags.ts";
 import type { HtmlTemplate } from "./merge-tags-html.ts";
 import type { Piece } from "./merge-tags-pieces.ts";
 
 export interface MarkedHtml {
   readonly html: string;
+  /** Where each piece of the template begins in it. */
+  readonly starts: readonly number[];
   /** The characters that such a word begins and ends with. */
   readonly outputMark: string;
   readonly tagMark: string;
@@ -30,8 +33,10 @@ export function markedHtml({ source, pieces, map }: HtmlTemplate): MarkedHtml | 
     const tag = spanAt(map.tags, start);
     return tag !== undefined && spanAt(tag.attributes, start) === undefined;
   };
+  const starts: number[] = [];
   let html = "";
   for (const [index, piece] of pieces.entries()) {
+    starts.push(html.length);
     if (piece.role === "ignored" || rawTags.has(piece.name)) continue;
     if (piece.kind === "text") html += source.slice(piece.start, piece.end);
     else if (!isBetweenAttributes(piece)) {
@@ -40,7 +45,30 @@ export function markedHtml({ source, pieces, map }: HtmlTemplate): MarkedHtml | 
     }
   }
   const words = new RegExp(`[${outputMark}${tagMark}](\\d+)[${outputMark}${tagMark}]`, "g");
-  return { html, outputMark, tagMark, words };
+  return { html, starts, outputMark, tagMark, words };
+}
+
+/**
+ * Where lists begin of which the values of the recipient decide how many items they have: one stands in a block of the
+ * template that does not hold the list.
+ */
+export function listsInBlocks({ html, starts }: MarkedHtml, pieces: readonly Piece[]): Set<number> {
+  const tags = new TagReader(html);
+  const open: { readonly at: number; readonly depth: number }[] = [];
+  const found = new Set<number>();
+  let next = 0;
+  for (let at = tags.textEnd(); tags.read(at); at = tags.textEnd()) {
+    while ((starts[next] ?? html.length) <= at) next++;
+    const depth = pieces[next - 1]?.depth ?? 0;
+    const list = open.at(-1);
+    if (tags.role === "numbers" || tags.role === "bullets") {
+      if (tags.isEnd) open.pop();
+      else open.push({ at, depth });
+    } else if (tags.role === "item" && !tags.isEnd && list !== undefined && list.depth !== depth) {
+      found.add(list.at);
+    }
+  }
+  return found;
 }
 
 /** Two of them, if there are. */

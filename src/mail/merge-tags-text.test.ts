@@ -191,6 +191,21 @@ describe("the text of an HTML template", () => {
       "<ul>{% for i in v %}<li>{{ i }}</li>{% endfor %}</ul><p>b</p>",
       "{% for i in v %}- {{ i }}\n{% endfor %}\nb",
     ],
+    [
+      "gives numbers to no list that a block repeats items of",
+      "<ol>{% for i in v %}<li>{{ i }}</li>{% endfor %}</ol>",
+      "{% for i in v %}- {{ i }}\n{% endfor %}",
+    ],
+    [
+      "nor to one that a block leaves items out of",
+      "<ol><li>a</li>{% if v %}<li>b</li>{% endif %}<li>c</li></ol><ol><li>d</li></ol>",
+      "- a\n{% if v %}- b\n{% endif %}- c\n\n1. d",
+    ],
+    [
+      "but to one that stands in a block",
+      "{% if v %}<ol><li>{{ v }}</li><li>b{% if v %}!{% endif %}</li></ol>{% endif %}",
+      "{% if v %}1. {{ v }}\n2. b{% if v %}!{% endif %}\n\n{% endif %}",
+    ],
     ["leaves comments out", "a{% comment %}{{ b }}{% endcomment %}c", "a{% comment %}{% endcomment %}c"],
     [
       "leaves out tags between attributes",

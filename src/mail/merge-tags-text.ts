@@ -4,7 +4,7 @@ import { filtersOf, type OutputFilters, type Template } from "./merge-tags.ts";
 import { endsInAddress, isPartOfWord } from "./merge-tags-addresses.ts";
 import { idleFilters } from "./merge-tags-engine.ts";
 import { type AddedFilter, filterInsertion, type HtmlTemplate, isEncoded } from "./merge-tags-html.ts";
-import { markedHtml } from "./merge-tags-marks.ts";
+import { listsInBlocks, markedHtml } from "./merge-tags-marks.ts";
 import type { Insertion, Piece } from "./merge-tags-pieces.ts";
 
 /** What stands between the parts of an address. */
@@ -88,7 +88,8 @@ class WordOfValues {
 
 /**
  * The plain text of an HTML template, with its merge tags: they go through the conversion as words of their own. Tags
- * such as `{% if … %}` that would stand alone in a line are joined to the next, so that they leave no empty lines.
+ * such as `{% if … %}` that would stand alone in a line are joined to the next, so that they leave no empty lines; and
+ * where one of them decides about items of a list, these have no numbers.
  * @returns null where the source holds all characters that could stand for a merge tag
  */
 export function textTemplateOf(template: HtmlTemplate): string | null {
@@ -96,7 +97,10 @@ export function textTemplateOf(template: HtmlTemplate): string | null {
   if (marked === null) return null;
   const { html, outputMark, tagMark, words } = marked;
   const tagLine = new RegExp(`^[> ]*((?:${tagMark}\\d+${tagMark} *)+)$`);
-  const text = joinedLines(textFromHtml(html), tagLine);
+  const text = joinedLines(
+    textFromHtml(html, { uncounted: listsInBlocks(marked, template.pieces) }),
+    tagLine,
+  );
   const literal = literalBraces(text, `${outputMark}${tagMark}`);
   return literal.replaceAll(words, (_word, index) =>
     textTag(template.source, template.pieces[Number(index)]),
