@@ -234,6 +234,10 @@ describe("the text of an HTML template", () => {
     expect(render(textOf(html) ?? "", "text", { v: "Tom" })).toBe(text);
   });
 
+  test("is none where more braces are text than anybody reads", () => {
+    expect(textOf("{<b></b>{ ".repeat(501))).toBeNull();
+  });
+
   test("is none where every private character is taken", () => {
     const taken = Array.from({ length: 0xf900 - 0xe000 }, (_, at) => String.fromCharCode(0xe000 + at)).join(
       "",

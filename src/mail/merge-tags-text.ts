@@ -7,6 +7,8 @@ import { type AddedFilter, filterInsertion, type HtmlTemplate, isEncoded } from 
 import { listsInBlocks, markedHtml } from "./merge-tags-marks.ts";
 import type { Insertion, Piece } from "./merge-tags-pieces.ts";
 
+/** Places with braces that are text: each costs as much as a merge tag does. */
+const mostBraces = 500;
 /** What stands between the parts of an address. */
 const addressMark = /[/?&=#]/;
 /** Filters that do nothing but in HTML. */
@@ -90,7 +92,8 @@ class WordOfValues {
  * The plain text of an HTML template, with its merge tags: they go through the conversion as words of their own. Tags
  * such as `{% if … %}` that would stand alone in a line are joined to the next, so that they leave no empty lines; and
  * where one of them decides about items of a list, these have no numbers.
- * @returns null where the source holds all characters that could stand for a merge tag
+ * Braces that HTML shows as text, and that would begin a merge tag, become values.
+ * @returns null where the source holds all characters that could stand for a merge tag, or too many such braces
  */
 export function textTemplateOf(template: HtmlTemplate): string | null {
   const marked = markedHtml(template);
@@ -101,15 +104,12 @@ export function textTemplateOf(template: HtmlTemplate): string | null {
     textFromHtml(html, { uncounted: listsInBlocks(marked, template.pieces) }),
     tagLine,
   );
-  const literal = literalBraces(text, `${outputMark}${tagMark}`);
+  const braces = new RegExp(`{+(?=[%${outputMark}${tagMark}])|{{+`, "g");
+  if ((text.match(braces)?.length ?? 0) > mostBraces) return null;
+  const literal = text.replaceAll(braces, (shown) => `{{ "${shown}" }}`);
   return literal.replaceAll(words, (_word, index) =>
     textTag(template.source, template.pieces[Number(index)]),
   );
-}
-
-/** Braces that HTML shows as text, and that would begin a merge tag, as values. @param marks what merge tags begin with */
-function literalBraces(text: string, marks: string): string {
-  return text.replaceAll(new RegExp(`{+(?=[%${marks}])|{{+`, "g"), (braces) => `{{ "${braces}" }}`);
 }
 
 /** Joins lines that a pattern's first group makes up to those that follow, below as many empty lines as before. */

@@ -132,7 +132,7 @@ const footedText = (text: Template) => footedTemplate(withTextFooter(text));
  */
 function automaticText(html: HtmlTemplate): Template | null {
   const source = textTemplateOf(html);
-  const reading = source === null ? null : readTemplate(source, source.length);
+  const reading = source === null ? null : readTemplate(source, html.source.length);
   return reading?.ok ? reading.template : null;
 }
 
