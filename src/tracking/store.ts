@@ -76,6 +76,16 @@ export function findRecipient(
 }
 
 /**
+ * The recipient's row of a mail, which nobody else marks before this transaction ends. It comes before the list and the
+ * person: opens and clicks lock recipients first, too, and who held people meanwhile would keep everybody in a circle.
+ */
+export async function lockRecipient(tx: Queryable, { workspaceId, messageId }: TrackedMail): Promise<void> {
+  const ofMail = sql`where workspace_id = ${workspaceId} and message_id = ${messageId} for no key update`;
+  await tx.row(sql`
+    select (select true from campaign_recipients ${ofMail}), (select true from autoresponder_mails ${ofMail})`);
+}
+
+/**
  * The moves by which a person leaves a list, or every list, as the membership door takes them: it asks before and after,
  * so they name those who have left already, too.
  */

@@ -8,7 +8,7 @@ import { updateStatuses } from "../audience/subscribers/door.ts";
 import { recordUnsubscribed } from "../messages/engagement.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database, Queryable } from "../platform/database/pool.ts";
-import { findRecipient, leavingSql, type MailRecipient } from "./store.ts";
+import { findRecipient, leavingSql, lockRecipient, type MailRecipient } from "./store.ts";
 import type { TrackedMail } from "./tokens.ts";
 
 /** Who left by which mail: one list, or all of them (null). */
@@ -28,6 +28,7 @@ export async function unsubscribe(
 ): Promise<MailRecipient | undefined> {
   const { workspaceId, messageId } = mail;
   const leave = async (tx: Queryable) => {
+    await lockRecipient(tx, mail);
     const recipient = await findRecipient(tx, mail);
     if (recipient === undefined || recipient.subscriber_id === null || !recipient.is_subscribed) {
       return recipient;
@@ -42,6 +43,5 @@ export async function unsubscribe(
     }
     return recipient;
   };
-  // Opens and clicks lock the recipient before the person.
   return deps.db.transaction(leave, { mayRepeat: true });
 }

@@ -200,7 +200,7 @@ async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: W
   await requireUnused(db);
   await removeAllMembers(db, workspaceId, id, clock.now());
   await removeListsScopedTo(db, workspaceId, id);
-  await db.transaction(async (tx) => {
+  const remove = async (tx: Queryable) => {
     await lockMailingListAlone(tx, workspaceId, id);
     await lockReferences(tx, workspaceId);
     await requireUnused(tx);
@@ -209,6 +209,7 @@ async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: W
     await removeCounters(tx, workspaceId, id);
     await campaigns.keepName(tx, workspaceId, id);
     await removeMailingList(tx, workspaceId, id);
-  });
+  };
+  await db.transaction(remove, { mayRepeat: true });
   return { id, deleted: true } as const;
 }

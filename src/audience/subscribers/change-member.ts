@@ -32,6 +32,11 @@ interface Dependencies {
   readonly onSubscriber: OnSubscriber;
 }
 
+/** Nothing here happens outside the transaction: one that has to give way to another begins again. */
+function changing<Result>(db: Database, work: (tx: Queryable) => Promise<Result>): Promise<Result> {
+  return db.transaction(work, { mayRepeat: true });
+}
+
 /** One person's place on one list. */
 interface Place {
   readonly workspaceId: WorkspaceId;
@@ -58,7 +63,7 @@ export function addMember(
     source: readLine("source", body.source ?? null) ?? "api",
   };
   const given = readObject(body.custom_fields ?? {});
-  return db.transaction(async (tx) => {
+  return changing(db, async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     const known = await lockSubscriberByEmail(tx, workspaceId, email);
     const reader = valueReader(await listFieldsInForce(tx, workspaceId, mailingListId));
@@ -108,7 +113,7 @@ export function changeMember(
     ...(body.last_name !== undefined && { last_name: readLine("last_name", body.last_name) }),
   };
   const given = body.custom_fields === undefined ? undefined : readObject(body.custom_fields);
-  return db.transaction(async (tx) => {
+  return changing(db, async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     const person = await lockSubscriber(tx, workspaceId, subscriberId);
     const before = await requireMember(tx, place);
@@ -142,7 +147,7 @@ export function setStatus(
   status: SubscriberStatus,
   keyName: string,
 ): Promise<Member> {
-  return db.transaction(async (tx) => {
+  return changing(db, async (tx) => {
     await lockMailingList(tx, place.workspaceId, place.mailingListId);
     const before = await requireMember(tx, place);
     const now = clock.now();
@@ -173,7 +178,7 @@ async function moveMember(
 /** @throws ApiError NOT_FOUND */
 export async function removeMember({ db, clock }: Dependencies, place: Place): Promise<void> {
   const { workspaceId, mailingListId, subscriberId } = place;
-  await db.transaction(async (tx) => {
+  await changing(db, async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
     const removed = await removeMembers(tx, workspaceId, mailingListId, [subscriberId], clock.now());
     if (removed === 0) throw notFound("Subscriber");

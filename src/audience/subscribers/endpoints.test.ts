@@ -415,3 +415,33 @@ test("64 clients that subscribe, unsubscribe and delete the same people: no 500,
   await Promise.all(Array.from({ length: 64 }, (_, seed) => client(seed)));
   expect(await findMiscounts(database)).toEqual([]);
 }, 60_000);
+
+test("who is added, changed or removed in a transaction that has to give way gets there in the next one", async () => {
+  const { subscriber_id: id } = await added({ email: address() });
+  await database.run(sql`create sequence tries`);
+  await database.run(sql`
+    create function give_way() returns trigger language plpgsql as $$ begin
+      if nextval('tries') = 1 then raise exception 'deadlock detected' using errcode = '40P01'; end if;
+      return null;
+    end $$`);
+  await database.run(sql`
+    create trigger give_way after insert or update or delete on subscribers
+    for each statement execute function give_way()`);
+  const calls: [string, string, object?][] = [
+    ["POST", members(), { email: address() }],
+    ["PUT", `${members()}/${id}`, { first_name: "Ann" }],
+    ["PUT", `${members()}/${id}/status`, { status: "unsubscribed" }],
+    ["DELETE", `${members()}/${id}`],
+    ["DELETE", `${members()}/all`],
+    ["DELETE", `/mailing-lists/${list}`],
+  ];
+  for (const [method, path, body] of calls) {
+    if (path.endsWith(list)) await added({ email: address() });
+    await database.run(sql`alter sequence tries restart`);
+    const { status } = await service.call(method, path, body);
+    expect([method, path, status < 300]).toEqual([method, path, true]);
+    expect(await database.row(sql`select from tries where last_value > 1`)).toBeDefined();
+  }
+  await database.run(sql`drop trigger give_way on subscribers`);
+  expect(await findMiscounts(database)).toEqual([]);
+});

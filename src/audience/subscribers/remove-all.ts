@@ -18,12 +18,13 @@ export async function removeAllMembers(
   mailingListId: string,
   now: Date,
 ): Promise<number> {
+  const work = async (tx: Queryable) => {
+    await lockMailingList(tx, workspaceId, mailingListId);
+    return removeSome(tx, workspaceId, mailingListId, now);
+  };
   let removed = 0;
   for (;;) {
-    const step = await db.transaction(async (tx) => {
-      await lockMailingList(tx, workspaceId, mailingListId);
-      return removeSome(tx, workspaceId, mailingListId, now);
-    });
+    const step = await db.transaction(work, { mayRepeat: true });
     removed += step.removed;
     if (step.seen < STEP) return removed;
   }
