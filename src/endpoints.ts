@@ -3,6 +3,7 @@ import { exportEndpoints } from "./audience/exports/endpoints.ts";
 import { EXPORT_JOB } from "./audience/exports/export-job.ts";
 import { importEndpoints } from "./audience/imports/endpoints.ts";
 import { IMPORT_JOB } from "./audience/imports/import-job.ts";
+import { usedByImports } from "./audience/imports/uses-store.ts";
 import { type ListCampaigns, mailingListEndpoints } from "./audience/mailing-lists/endpoints.ts";
 import { segmentEndpoints } from "./audience/segments/endpoints.ts";
 import type { KeepSegmentName, SegmentUse } from "./audience/segments/save-segment.ts";
@@ -111,7 +112,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...subscriberEndpoints({ db: database, clock, historyOf, onSubscriber: announceSubscriber }),
     ...importEndpoints({ db: database, dataDir: config.DATA_DIR }),
     ...exportEndpoints({ db: database }),
-    ...customFieldEndpoints({ db: database, clock, uses: fieldUses }),
+    ...customFieldEndpoints({ db: database, clock, uses: [usedByImports, ...fieldUses] }),
     ...segmentEndpoints({
       db: database,
       clock,

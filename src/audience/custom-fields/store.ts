@@ -51,6 +51,22 @@ export function listFieldsInForce(
     where is_active order by display_order, field_name`);
 }
 
+/**
+ * The same when changes that are under way are over. For a job that uses them until it ends: its record is committed
+ * before, so that whoever locks a field after this sees it (segments/uses.ts).
+ */
+export async function listSettledFields(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<CustomField[]> {
+  await db.run(sql`
+    select from custom_fields
+    where workspace_id = ${workspaceId} and (mailing_list_id = ${mailingListId} or mailing_list_id is null)
+    for key share`);
+  return listFieldsInForce(db, workspaceId, mailingListId);
+}
+
 /** The field, which nobody else changes before this transaction ends. */
 export function lockField(
   tx: Queryable,

@@ -14,7 +14,7 @@ import { ApiError } from "../../platform/errors.ts";
 import { newId, newIdSeries, type WorkspaceId } from "../../platform/ids.ts";
 import { INPUT_FILE } from "../../platform/jobs/files.ts";
 import { createLineFile } from "../../platform/jobs/line-file.ts";
-import { listFieldsInForce } from "../custom-fields/store.ts";
+import { listSettledFields } from "../custom-fields/store.ts";
 import { stagedLine } from "../subscribers/staging.ts";
 import { type Columns, readColumns } from "./columns.ts";
 import { createLastRows } from "./last-rows.ts";
@@ -39,7 +39,7 @@ export async function readImport(db: Queryable, place: Place, now: Date, signal:
   const { workspaceId, mailingListId, folder } = place;
   const [file, fields] = await Promise.all([
     openCsv(join(folder, INPUT_FILE)),
-    listFieldsInForce(db, workspaceId, mailingListId),
+    listSettledFields(db, workspaceId, mailingListId),
   ]);
   await using kept = new AsyncDisposableStack();
   const make = async (name: string) => {

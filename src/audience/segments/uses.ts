@@ -17,7 +17,8 @@ export interface FieldUse {
   readonly remedy: string;
   /** Whether it needs the field to stay of its type. */
   readonly needsType: boolean;
-  listNames(db: Queryable, workspaceId: WorkspaceId, field: FieldInRules): Promise<string[]>;
+  /** Asked in the transaction that holds the field. */
+  listNames(tx: Queryable, workspaceId: WorkspaceId, field: FieldInRules): Promise<string[]>;
 }
 
 /** A rule that does not fit a new type matches nobody. */
