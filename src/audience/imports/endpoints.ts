@@ -21,7 +21,7 @@ const ImportForm = Type.Object(
       Type.Boolean({
         default: true,
         description:
-          "Whether names and custom fields given replace those held. Off: members stay as they are, and who is known and joins the list is given only what they lack.",
+          "Whether names and custom fields given replace those held. Off: names and custom fields of members stay as they are (a worse status in the file counts all the same), and who is known and joins the list is given only what they lack.",
       }),
     ),
     resubscribe: Type.Optional(

@@ -17,8 +17,8 @@ export interface Arrivals {
   readonly people: Sql;
   readonly now: Date;
   /**
-   * Whether the names and custom fields given replace those of people who are known already; others stay. Off: members
-   * stay as they are, and who joins the list is given what they lack.
+   * Whether the names and custom fields given replace those of people who are known already; others stay. Off: those
+   * of members stay, and who joins the list is given what they lack.
    */
   readonly updateExisting: boolean;
   /** Whether members who unsubscribed become active again where that is their status here. Off: nobody is woken. */
