@@ -114,15 +114,13 @@ export async function sendCampaign(
   const waits = scheduledAt !== null && scheduledAt > now;
   // Since it was written people have come and gone; when it is sent at once they are counted anyway.
   const estimate = waits ? await estimateAudience(db, workspaceId, campaign, now) : campaign.total_recipients;
-  const isSent = await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     const dispatch = { id, revision: campaign.revision, scheduledAt, warnings, estimate };
-    const isOurs = await sendDraft(tx, workspaceId, dispatch, now);
-    if (isOurs) await wakeCampaigns(tx);
-    return isOurs;
+    if (!(await sendDraft(tx, workspaceId, dispatch, now)))
+      throw new ApiError("CONFLICT", "The campaign was sent or changed by another request meanwhile");
+    await wakeCampaigns(tx);
+    return requireCampaign(tx, workspaceId, id);
   });
-  if (!isSent)
-    throw new ApiError("CONFLICT", "The campaign was sent or changed by another request meanwhile");
-  return requireCampaign(db, workspaceId, id);
 }
 
 /** Conversations under way end; no other is begun. */
@@ -158,14 +156,14 @@ async function move(
   [done, only]: readonly [string, string],
   change: (tx: Queryable, now: Date) => Promise<boolean>,
 ): Promise<Campaign> {
-  const isMoved = await db.transaction(async (tx) => {
-    const moved = await change(tx, clock.now());
-    if (moved) await Promise.all([wakeCampaigns(tx), notifyWorkers(tx)]);
-    return moved;
+  return db.transaction(async (tx) => {
+    const isMoved = await change(tx, clock.now());
+    // Here nobody can have moved it on: the answer is what this call made of it.
+    const campaign = await requireCampaign(tx, workspaceId, id);
+    if (!isMoved) throw wrongState(campaign.status, done, only);
+    await Promise.all([wakeCampaigns(tx), notifyWorkers(tx)]);
+    return campaign;
   });
-  const campaign = await requireCampaign(db, workspaceId, id);
-  if (!isMoved) throw wrongState(campaign.status, done, only);
-  return campaign;
 }
 
 function wrongState(status: string, done: string, only: string): ApiError {
