@@ -54,6 +54,7 @@ select create_distributed_table('meters', 'workspace_id', colocate_with => 'mail
 select create_distributed_table('origin_names', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('payment_events', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('receipt_counters', 'workspace_id', colocate_with => 'mailing_lists');
+select create_distributed_table('removed_people', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('report_category_days', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('report_domain_days', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('report_domain_weeks', 'workspace_id', colocate_with => 'mailing_lists');

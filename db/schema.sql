@@ -375,6 +375,7 @@ create table campaigns (
   excluded_suppressed integer default 0 not null,
   excluded_unsubscribed integer default 0 not null,
   excluded_invalid integer default 0 not null,
+  excluded_duplicate integer default 0 not null,
   sent_at timestamp with time zone,
   completed_at timestamp with time zone,
   paused_at timestamp with time zone,
@@ -848,6 +849,13 @@ create table receipt_counters (
   last integer not null,
   PRIMARY KEY (workspace_id, year),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
+create table removed_people (
+  workspace_id uuid not null,
+  email text not null,
+  subscriber_id uuid not null,
+  PRIMARY KEY (workspace_id, email, subscriber_id)
 );
 
 create table report_category_days (

@@ -30,6 +30,7 @@ import { readCredentials } from "./reporting/postmaster/credentials.ts";
 import { createGoogle } from "./reporting/postmaster/google.ts";
 import { advanceAutoresponders } from "./sending/autoresponders/advance.ts";
 import { removeAutoresponderTraces } from "./sending/autoresponders/remove-traces.ts";
+import { forgetRemovedPeople } from "./sending/campaigns/audience/forget-removed.ts";
 import { refreshScores } from "./sending/campaigns/counters/refresh-scores.ts";
 import { advanceCampaigns } from "./sending/campaigns/lifecycle/advance.ts";
 import { removeTraces } from "./sending/campaigns/remove-traces.ts";
@@ -112,6 +113,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       smsCountry: config.SMS_DEFAULT_COUNTRY,
       onCampaigns: announceCampaigns,
     }),
+    forgetRemovedPeople(database),
     removeOldWebhookDeliveries({ db: database, clock }),
     switchOffOverfullWebhooks({ db: database, clock }),
     forgetOldValidations({ db: database, clock }),

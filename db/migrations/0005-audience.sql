@@ -189,6 +189,15 @@ create table custom_fields (
   foreign key (workspace_id, mailing_list_id) references mailing_lists (workspace_id, id) on delete cascade
 );
 
+-- Who was removed, by the address they had: somebody who comes back is a new person, and whoever goes through people one
+-- after the other knows by this that the address had its turn. Kept while a campaign is doing so.
+create table removed_people (
+  workspace_id uuid not null,
+  email text collate "C" not null,
+  subscriber_id uuid not null,
+  primary key (workspace_id, email, subscriber_id)
+);
+
 -- Which batches of an import's file are written: one transaction writes the people, and the row that says so.
 create table import_batches (
   workspace_id uuid not null,

@@ -59,6 +59,7 @@ create table campaigns (
   excluded_suppressed integer not null default 0,
   excluded_unsubscribed integer not null default 0,
   excluded_invalid integer not null default 0,
+  excluded_duplicate integer not null default 0,
   -- Begin of dispatch.
   sent_at timestamptz,
   completed_at timestamptz,

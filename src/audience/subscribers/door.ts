@@ -23,6 +23,7 @@ import {
   peopleTally,
   tallyPeople,
 } from "./counters.ts";
+import { noteRemovedSql } from "./removed-store.ts";
 import { holdingStatuses } from "./status.ts";
 import { withWorkspace } from "./with-workspace.ts";
 
@@ -113,7 +114,9 @@ export async function removeMembers(
         select ctid as place from subscribers where workspace_id = k.workspace and id = k.id offset 0) h
       where s.ctid = h.place and not exists (
         select from memberships m where m.workspace_id = k.workspace and m.subscriber_id = k.id)
-      returning s.status
+      returning s.status, s.email, s.id
+    ), noted as (
+      ${noteRemovedSql(workspaceId, sql`gone`)}
     ) ${peopleTally(sql`(select status as old_status, null as new_status from gone) g`)}`,
   );
   const changed = await refreshPeople(tx, workspaceId, people);

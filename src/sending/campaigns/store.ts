@@ -26,7 +26,7 @@ export const summary = sql`
   coalesce(c.segment_name, g.name) as segment_name, c.scheduled_at, c.sent_at, c.completed_at, c.paused_at,
   c.pause_reason, c.total_recipients,
   json_build_object('suppressed', c.excluded_suppressed, 'unsubscribed', c.excluded_unsubscribed,
-    'invalid', c.excluded_invalid, 'duplicate', 0) as excluded,
+    'invalid', c.excluded_invalid, 'duplicate', c.excluded_duplicate) as excluded,
   coalesce(n.sent, 0) as sent_count, ${delivered} as delivered_count, coalesce(n.opens, 0) as open_count,
   coalesce(n.unique_opens, 0) as unique_open_count, coalesce(n.clicks, 0) as click_count,
   coalesce(n.unique_clicks, 0) as unique_click_count, coalesce(n.machine_opens, 0) as machine_opens,

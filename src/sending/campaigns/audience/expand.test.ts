@@ -8,6 +8,7 @@ import { testDatabase } from "../../../../test/support/database.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { insertSegment } from "../../../../test/support/suppression.ts";
 import { removeSegment } from "../../../audience/segments/store.ts";
+import { removeAllMembers } from "../../../audience/subscribers/remove-all.ts";
 import { systemClock } from "../../../platform/clock.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { PutBack } from "../../../platform/jobs/attempt.ts";
@@ -19,6 +20,7 @@ import { advance } from "../lifecycle/advance.ts";
 import { pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
 import { findCampaign } from "../store.ts";
 import { expandStep } from "./expand.ts";
+import { forgetRemovedPeople } from "./forget-removed.ts";
 
 const db = await testDatabase();
 const log = createLog("silent");
@@ -114,6 +116,70 @@ test("a large expansion gives its place up now and then, and ends nevertheless",
   expect(turns).toBeGreaterThan(2);
   expect(turns).toBeLessThan(20);
   for (const id of ids) expect(await recipientsOf(id)).toEqual(["ada@example.test"]);
+});
+
+describe("an address whose person is removed and added again", () => {
+  const emails = ["ada", "bob", "cid"].map((name) => `${name}@example.test`);
+  const add = (names: readonly string[]) =>
+    addPeople(
+      db,
+      workspaceId,
+      list,
+      names.map((email) => ({ email })),
+    );
+  const removeAll = () => removeAllMembers(db, workspaceId, list, new Date());
+  const messagesOf = async (id: string) =>
+    (
+      await db.rows<{ address: string }>(sql`
+        select localpart || '@' || domain as address from messages where origin_id = ${id} order by 1`)
+    ).map(({ address }) => address);
+  const forget = () => forgetRemovedPeople(db).run({ signal: new AbortController().signal, log });
+  const countRemoved = async () =>
+    (
+      await db.rows<{ count: number }>(sql`
+        select count(*)::int as count from removed_people where workspace_id = ${workspaceId}`)
+    )[0]?.count;
+
+  test("gets one message of a campaign that is being made ready, however often; who had none gets one", async () => {
+    await add(emails);
+    const id = await begin();
+    const step = () => expandStep({ db, clock: systemClock, plans, size: 2 }, workspaceId, id);
+    expect(await step()).toBe(true);
+    for (const name of ["dan", "eve"]) {
+      await removeAll();
+      await add([...emails, `${name}@example.test`]);
+    }
+    await forget();
+    await advanceAt();
+    expect(await messagesOf(id)).toEqual([...emails, "eve@example.test"]);
+    expect(await find(id)).toMatchObject({
+      total_recipients: 4,
+      excluded: { suppressed: 0, unsubscribed: 0, invalid: 0, duplicate: 2 },
+    });
+    // The next campaign is to everybody, and nobody is remembered any longer.
+    const next = await begin();
+    await advanceAt();
+    expect(await messagesOf(next)).toEqual([...emails, "eve@example.test"]);
+    expect(await countRemoved()).toBe(7);
+    await forget();
+    expect(await countRemoved()).toBe(0);
+  });
+
+  test("is not looked at by a step that may not see the message yet: it is made when its predecessor is over", async () => {
+    await setPlan("enterprise");
+    await add(emails);
+    const id = await begin();
+    await expandStep({ db, clock: systemClock, plans, size: 3 }, workspaceId, id);
+    const cursor = await db.row<{ to: string }>(
+      sql`select expanded_to as to from campaigns where id = ${id}`,
+    );
+    await removeAll();
+    await add(emails);
+    const behind = { to: cursor?.to ?? expect.fail("no cursor"), isMade: Promise.resolve(true) };
+    expect(await expandStep({ db, clock: systemClock, plans, behind }, workspaceId, id)).toBe(false);
+    expect(await expandStep({ db, clock: systemClock, plans }, workspaceId, id)).toBe(true);
+    expect(await messagesOf(id)).toEqual(emails);
+  });
 });
 
 describe("conditions without a list", () => {

@@ -128,12 +128,14 @@ async function step(tx: Queryable, workspaceId: WorkspaceId, id: string, order: 
   const messageIds = Array.from({ length: chosen.seen }, newId);
   const mayBeFollowed = !isOver && !isLimited && from !== null;
   if (mayBeFollowed) order.onChosen?.(to);
-  const { by_domain, ...made } = await addRecipients(tx, workspaceId, campaign, audience.terms, {
+  const { by_domain, returned, ...made } = await addRecipients(tx, workspaceId, campaign, audience.terms, {
     ...order,
     chosen,
     messageIds,
   });
   if (beginning !== null) await beginExpansion(tx, workspaceId, id, beginning);
+  // The messages of those who were removed may be in a step that it does not see yet.
+  if (behind && returned > 0) throw new Overtaken();
   // Up to here it holds nothing that its predecessor may want.
   if (behind && !((await behind.isMade) && (await lockExpansion(tx, id)))) throw new Overtaken();
   await countDomains(tx, workspaceId, id, by_domain);

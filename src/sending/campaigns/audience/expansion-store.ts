@@ -64,6 +64,7 @@ export async function advanceExpansion(
   workspaceId: WorkspaceId,
   id: string,
   step: Excluded & {
+    readonly duplicate: number;
     readonly from: string | null;
     readonly to: string;
     readonly added: number;
@@ -82,7 +83,8 @@ export async function advanceExpansion(
       total_recipients = total_recipients + ${step.added},
       excluded_suppressed = excluded_suppressed + ${step.suppressed},
       excluded_unsubscribed = excluded_unsubscribed + ${step.unsubscribed},
-      excluded_invalid = excluded_invalid + ${step.invalid}
+      excluded_invalid = excluded_invalid + ${step.invalid},
+      excluded_duplicate = excluded_duplicate + ${step.duplicate}
     where workspace_id = ${workspaceId} and id = ${id} and status = 'sending'
       and expanded_to is not distinct from ${step.from}::uuid`);
   return moved > 0;
@@ -101,6 +103,10 @@ export function findUnexpanded(
       and workspace_id <> all (array(select id from workspaces where is_suspended))
     order by expand_after nulls first, sent_at, id limit 1`);
 }
+
+/** Whose campaigns have begun, or are held, and have people to deal with. */
+export const expandingWorkspaces = sql`
+  select workspace_id from campaigns where status in ('sending', 'paused') and expanded_at is null`;
 
 /** Nobody looks at it before then. */
 export async function putOffExpansion(

@@ -4,6 +4,7 @@
  */
 import sql, { join, type Sql } from "sql-template-tag";
 import { bounded } from "../../../audience/segments/members-store.ts";
+import { cameBackSql } from "../../../audience/subscribers/removed-store.ts";
 import { withWorkspace } from "../../../audience/subscribers/with-workspace.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
@@ -149,9 +150,21 @@ export interface StepResult extends Excluded {
   readonly added: number;
   /** How many of them each domain got, as a JSON object: for countDomains. */
   readonly by_domain: string;
+  /** Left out because their address has a message of the campaign: its person was removed, and came back as a new one. */
+  readonly duplicate: number;
+  /** How many of those who were chosen came back, whether their address has a message yet or not. */
+  readonly returned: number;
 }
 
-const nobody: StepResult = { added: 0, by_domain: "{}", suppressed: 0, unsubscribed: 0, invalid: 0 };
+const nobody: StepResult = {
+  added: 0,
+  by_domain: "{}",
+  suppressed: 0,
+  unsubscribed: 0,
+  invalid: 0,
+  duplicate: 0,
+  returned: 0,
+};
 
 /**
  * In the transaction that moves the cursor. It writes rows of its own alone, so that the steps before and behind it wait
@@ -166,8 +179,18 @@ export async function insertRecipients(
   const statement = sql`
     with asked as materialized (
       ${askedSql(allOf(workspaceId, step.chosen), step)}
+    ), returned as materialized (
+      select b.subscriber_id, bool_or(r.message_id is not null) as has_message
+      from (${cameBackSql(workspaceId, sql`asked`)}) b left join lateral (
+        select message_id from campaign_recipients
+        where workspace_id = ${workspaceId} and campaign_id = ${originId} and subscriber_id = b.former_id offset 0) r
+        on true
+      group by b.subscriber_id
     ), judged as materialized (
-      select subscriber_id, address, domain, cause from ${judgedSql(sql`asked`, step.unreachable)} j
+      select subscriber_id, address, domain, case
+          when cause is not null then cause
+          when subscriber_id in (select subscriber_id from returned where has_message) then 'duplicate' end as cause
+      from ${judgedSql(sql`asked`, step.unreachable)} j
     ), ${makeMailSql(sql`(select subscriber_id, address, domain from judged where cause is null)`, {
       ...step,
       workspaceId,
@@ -180,7 +203,9 @@ export async function insertRecipients(
       (select coalesce(json_object_agg(domain, queued), '{}')::text from by_domain) as by_domain,
       count(*) filter (where cause = 'suppressed')::int as suppressed,
       count(*) filter (where cause = 'unsubscribed')::int as unsubscribed,
-      count(*) filter (where cause = 'invalid')::int as invalid
+      count(*) filter (where cause = 'invalid')::int as invalid,
+      count(*) filter (where cause = 'duplicate')::int as duplicate,
+      (select count(*)::int from returned) as returned
     from judged`;
   return (await tx.row<StepResult>(bounded(statement))) ?? nobody;
 }
