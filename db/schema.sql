@@ -368,6 +368,7 @@ create table campaigns (
   tracks_opens boolean,
   tracks_clicks boolean,
   total_recipients integer default 0 not null,
+  estimated_recipients integer default 0 not null,
   expanded_to uuid,
   expanded_at timestamp with time zone,
   expand_after timestamp with time zone,

@@ -48,8 +48,9 @@ create table campaigns (
   segment_name text,
   tracks_opens boolean,
   tracks_clicks boolean,
-  -- An estimate until dispatch; then as many as were written to.
+  -- As many as were written to; and how many that would be, as far as it was known when it was written or sent.
   total_recipients integer not null default 0,
+  estimated_recipients integer not null default 0,
   -- The people of the audience up to this id have been dealt with; all of them at expanded_at.
   expanded_to uuid,
   expanded_at timestamptz,

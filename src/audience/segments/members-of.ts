@@ -7,6 +7,7 @@ import { openBinder, type Target } from "./binder.ts";
 import type { Conditions } from "./conditions.ts";
 import { type Also, membersRelation } from "./members-store.ts";
 import { findSegment } from "./store.ts";
+import { type Stretch, workspaceMembersRelation } from "./workspace-members-store.ts";
 
 /**
  * A select in brackets with the column id: the subscribers of a list who are in a segment of it, or who meet conditions
@@ -30,7 +31,27 @@ export async function membersOf(
   return relation;
 }
 
-/** The same for several at once, in their order. `also` is one more condition (members-store.ts). */
+/**
+ * Whoever meets conditions on any of the lists, which are all that the workspace has (workspace-members-store.ts).
+ * @param stretch nobody else is looked at
+ */
+export async function membersOfWorkspace(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  lists: readonly { readonly id: string }[],
+  { conditions, stretch }: { readonly conditions: Conditions; readonly stretch: Stretch | undefined },
+  now: Date,
+): Promise<Sql> {
+  const targets = lists.map(({ id }) => ({ mailing_list_id: id, conditions }));
+  const binder = await openBinder(db, workspaceId, targets, now);
+  return workspaceMembersRelation(
+    workspaceId,
+    targets.map((target) => binder.bind(target)),
+    stretch,
+  );
+}
+
+/** The same as membersOf for several at once, in their order. `also` is one more condition (members-store.ts). */
 export async function membersOfEach(
   db: Queryable,
   workspaceId: WorkspaceId,

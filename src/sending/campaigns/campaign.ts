@@ -91,7 +91,10 @@ const summary = {
   pause_reason: nullable(
     Type.String({ description: "Null when a person paused it; otherwise what made the service do it." }),
   ),
-  total_recipients: Type.Integer({ description: "An estimate until dispatch." }),
+  total_recipients: Type.Integer({
+    description:
+      "An estimate until everybody of the audience has been looked at; then the number of messages.",
+  }),
   excluded: Type.Object(
     { suppressed: Count, unsubscribed: Count, invalid: Count, duplicate: Count },
     { description: "People of the audience who were not written to." },

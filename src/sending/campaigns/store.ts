@@ -18,13 +18,18 @@ const rate = (part: Sql, whole: Sql) =>
 
 const delivered = sql`(coalesce(n.delivered, 0) + coalesce(n.complained, 0))`;
 
+/** The number of messages when no more are made; until then the estimate, or more when more are found. */
+const shownRecipients = sql`
+  case when c.expanded_at is not null or c.status = 'cancelled' then c.total_recipients
+    else greatest(c.estimated_recipients, c.total_recipients) end`;
+
 /** Columns of a CampaignSummary, and those that a Campaign has beside them, of the tables in `campaigns`. */
 export const summary = sql`
   c.id, c.name, c.subject, c.from_email, c.from_name, c.status, c.message_type, c.recipient_type, c.mailing_list_id,
   coalesce(case when c.mailing_list_id = coalesce(c.audience_list_id, c.mailing_list_id) then c.mailing_list_name end,
     l.name) as mailing_list_name, c.segment_id,
   coalesce(c.segment_name, g.name) as segment_name, c.scheduled_at, c.sent_at, c.completed_at, c.paused_at,
-  c.pause_reason, c.total_recipients,
+  c.pause_reason, ${shownRecipients} as total_recipients,
   json_build_object('suppressed', c.excluded_suppressed, 'unsubscribed', c.excluded_unsubscribed,
     'invalid', c.excluded_invalid, 'duplicate', c.excluded_duplicate) as excluded,
   coalesce(n.sent, 0) as sent_count, ${delivered} as delivered_count, coalesce(n.opens, 0) as open_count,
@@ -137,7 +142,7 @@ export async function updateDraft(
 const settingNames = sql`name, subject, from_email, from_name, reply_to, message_type, phone_field_name, recipient_type,
   mailing_list_id, segment_id, segment_conditions, html_content, text_content, enable_open_tracking,
   enable_click_tracking, url_domain_id, use_custom_headers, custom_headers, virtual_mta_ip, routing_rule_id,
-  bounce_email, sender_email, scheduled_at, attachments, warnings, total_recipients, audience_segments`;
+  bounce_email, sender_email, scheduled_at, attachments, warnings, estimated_recipients, audience_segments`;
 
 function settingValues(campaign: CampaignSettings): Sql {
   const json = (value: unknown) => (value === null ? null : JSON.stringify(value));

@@ -1,17 +1,18 @@
 /** Who a campaign is for, as a relation of subscribers: the members of a list, of a segment, or whoever meets conditions. */
-import sql, { empty, type Sql } from "sql-template-tag";
+import type { Sql } from "sql-template-tag";
 import { listMailingLists } from "../../../audience/mailing-lists/store.ts";
 import { referencesIn } from "../../../audience/segments/binder.ts";
 import { type Conditions, eachCondition } from "../../../audience/segments/conditions.ts";
-import { membersOf, membersOfEach } from "../../../audience/segments/members-of.ts";
-import { type Also, countIn, withDeadline, withTimeLimit } from "../../../audience/segments/members-store.ts";
+import { membersOf, membersOfWorkspace } from "../../../audience/segments/members-of.ts";
+import { countIn, withDeadline, withTimeLimit } from "../../../audience/segments/members-store.ts";
 import { findSegment, listConditionsOf } from "../../../audience/segments/store.ts";
+import type { Stretch } from "../../../audience/segments/workspace-members-store.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError } from "../../../platform/errors.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { BURST, createWorkspaceTurns } from "../../../platform/turns.ts";
 import { type AudienceOf, conditionsOf, segmentsOf } from "./audience-segments.ts";
-import { anyOfSql, countMailable, listMembersSql, type Terms } from "./recipients-store.ts";
+import { countMailable, listMembersSql, type Terms } from "./recipients-store.ts";
 
 const MOST_ESTIMATE_MS = 2_000;
 
@@ -25,15 +26,9 @@ export interface Audience {
   readonly terms: Terms;
 }
 
-/** People by their ids: behind one, and up to another or to the end. */
-export interface Stretch {
-  readonly after: string;
-  readonly to: string | undefined;
-}
-
 /**
- * Conditions without a list. Their relation is made of every list's, and to sort it anew at every step would take the
- * square of its size: it is gone through by stretches of the workspace's people.
+ * Conditions without a list. To look for the next of all that meet them anew at every step would take the square of their
+ * number: they are gone through by stretches of the workspace's people.
  */
 export function isOfWorkspace({ recipient_type, mailing_list_id }: AudienceOf): boolean {
   return recipient_type === "custom" && mailing_list_id === null;
@@ -65,10 +60,9 @@ export async function findAudience(
   if (conditions !== null && !(await areThere(db, workspaceId, campaign, conditions, lists)))
     return undefined;
   if (mailing_list_id === null && conditions !== null) {
-    const targets = lists.map(({ id }) => ({ mailing_list_id: id, conditions }));
-    const relations = await membersOfEach(db, workspaceId, targets, now, alsoOf(conditions, stretch));
+    const people = await membersOfWorkspace(db, workspaceId, lists, { conditions, stretch }, now);
     const terms = { listId: null, segmentId: null, isActive: false };
-    return { people: anyOfSql(relations), list: null, segmentName: null, terms };
+    return { people, list: null, segmentName: null, terms };
   }
   const list = lists.find(({ id }) => id === mailing_list_id);
   if (list === undefined) return undefined;
@@ -99,20 +93,6 @@ async function areThere(
 function nameStatus(conditions: Conditions): boolean {
   return [...eachCondition(conditions)].some(([, { field }]) => field === "status");
 }
-
-/**
- * Of the person `s`, for conditions that are asked on every list. Who is active on one list is not meant by those who
- * left another: where no list is given a person has one status (decisions, section 6 row 3).
- */
-function alsoOf(conditions: Conditions, stretch: Stretch | undefined): Also | undefined {
-  const within = stretch && isWithin(stretch);
-  return nameStatus(conditions)
-    ? (status) => sql`s.status = ${status} ${within ? sql`and ${within}` : empty}`
-    : within && (() => within);
-}
-
-const isWithin = ({ after, to }: Stretch) =>
-  sql`s.id > ${after} ${to === undefined ? empty : sql`and s.id <= ${to}`}`;
 
 /** A burst of requests about lists, too, leaves connections of the database to others. */
 const takeTurn = createWorkspaceTurns(

@@ -17,7 +17,7 @@ import { plans } from "../../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../../workspace/workspaces/change.ts";
 import type { CampaignSettings } from "../campaign.ts";
 import { advance } from "../lifecycle/advance.ts";
-import { pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
+import { cancelCampaign, pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
 import { findCampaign } from "../store.ts";
 import { expandStep } from "./expand.ts";
 import { forgetRemovedPeople } from "./forget-removed.ts";
@@ -235,6 +235,46 @@ describe("conditions without a list", () => {
     const id = await begin(custom([isNamed("ad")]));
     await advanceAt();
     expect(await recipientsOf(id)).toEqual(["ada@example.test"]);
+  });
+});
+
+describe("the number of recipients", () => {
+  const add = (names: readonly string[]) =>
+    addPeople(
+      db,
+      workspaceId,
+      list,
+      names.map((name) => ({ email: `${name}@example.test` })),
+    );
+  const shown = async (id: string) => (await find(id)).total_recipients;
+
+  test("stays the estimate until everybody has been looked at, or more are found", async () => {
+    await add(["bob", "cid", "dan", "ada1", "ada2", "ada3"]);
+    const id = await begin({ ...custom([isNamed("ada")]), total_recipients: 2 });
+    const more = await begin({ ...custom([isNamed("ada")]), total_recipients: 9 });
+    const step = (of: string) => expandStep({ db, clock: systemClock, plans, size: 3 }, workspaceId, of);
+    await step(id);
+    await step(more);
+    expect([await shown(id), await shown(more)]).toEqual([2, 9]);
+    await step(id);
+    await step(more);
+    expect([await shown(id), await shown(more)]).toEqual([3, 9]);
+    while (await step(more));
+    expect(await shown(more)).toBe(3);
+  });
+
+  test("of a campaign that ended before anybody was looked at, or halfway, is that of its messages", async () => {
+    await add(["ada", "bob", "cid"]);
+    const estimated = { total_recipients: 30 };
+    const scheduled = await newCampaign(db, workspaceId, list, estimated);
+    await db.run(sql`update campaigns set status = 'scheduled' where id = ${scheduled}`);
+    const gone = await begin({ ...estimated, mailing_list_id: "0197a0c0-0000-7000-8000-000000000000" });
+    const halfway = await begin(estimated);
+    await expandStep({ db, clock: systemClock, plans, size: 2 }, workspaceId, halfway);
+    await expandStep({ db, clock: systemClock, plans }, workspaceId, gone);
+    expect([await shown(scheduled), await shown(gone), await shown(halfway)]).toEqual([30, 30, 30]);
+    for (const id of [scheduled, gone, halfway]) await cancelCampaign(db, workspaceId, id, new Date());
+    expect([await shown(scheduled), await shown(gone), await shown(halfway)]).toEqual([0, 0, 2]);
   });
 });
 

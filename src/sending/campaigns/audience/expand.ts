@@ -7,6 +7,7 @@
  */
 import type { CountryCode } from "libphonenumber-js";
 import { findMailingList } from "../../../audience/mailing-lists/store.ts";
+import type { Stretch } from "../../../audience/segments/workspace-members-store.ts";
 import { notifyWorkers } from "../../../delivery/channel.ts";
 import { maySendAs } from "../../../identity/may-send-as.ts";
 import type { Clock } from "../../../platform/clock.ts";
@@ -20,7 +21,7 @@ import { compileFor } from "../content/campaign-content.ts";
 import { tracksOf } from "../content/tracking.ts";
 import { type OnCampaigns, pauseAndTell } from "../lifecycle/campaign-news.ts";
 import type { PauseReason } from "../lifecycle/transitions-store.ts";
-import { type Audience, findAudience, isOfWorkspace, type Stretch } from "./audience.ts";
+import { type Audience, findAudience, isOfWorkspace } from "./audience.ts";
 import {
   advanceExpansion,
   type Beginning,

@@ -48,7 +48,7 @@ export async function beginExpansion(
     set audience_list_id = ${begin.listId}::uuid, mailing_list_name = ${begin.listName},
       segment_name = ${begin.segmentName}, default_from_name = ${begin.fromName}, default_reply_to = ${begin.replyTo},
       tracks_opens = ${begin.tracksOpens}, tracks_clicks = ${begin.tracksClicks},
-      total_recipients = 0, excluded_unsubscribed = ${excluded.unsubscribed},
+      excluded_unsubscribed = ${excluded.unsubscribed},
       excluded_suppressed = ${excluded.suppressed}, excluded_invalid = ${excluded.invalid}
     where workspace_id = ${workspaceId} and id = ${id}`);
 }

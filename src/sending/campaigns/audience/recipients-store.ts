@@ -2,7 +2,7 @@
  * The recipients of campaigns. A step of an expansion chooses the next people of the audience, in the order of their ids;
  * one statement leaves out whom mail may not reach, and makes recipient, log row and queue row of the others.
  */
-import sql, { join, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { bounded } from "../../../audience/segments/members-store.ts";
 import { cameBackSql } from "../../../audience/subscribers/removed-store.ts";
 import { withWorkspace } from "../../../audience/subscribers/with-workspace.ts";
@@ -15,13 +15,6 @@ import type { Excluded } from "./expansion-store.ts";
 export const listMembersSql = (workspaceId: WorkspaceId, mailingListId: string): Sql => sql`(
   select subscriber_id as id from memberships
   where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId} and status = 'active')`;
-
-/** Whoever is in any of these relations, each once. */
-export function anyOfSql(relations: readonly Sql[]): Sql {
-  if (relations.length === 0) return sql`(select null::uuid as id where false)`;
-  const selects = relations.map((relation) => sql`select id from ${relation} r`);
-  return sql`(${join(selects, " union ")})`;
-}
 
 /** By what the people of an audience are judged. */
 export interface Terms {

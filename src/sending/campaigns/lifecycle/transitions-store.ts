@@ -28,7 +28,7 @@ export async function sendDraft(
     update campaigns
     set status = ${isLater ? "scheduled" : "sending"}, sent_at = ${isLater ? null : now}::timestamptz,
       scheduled_at = ${scheduledAt}::timestamptz, warnings = ${JSON.stringify(warnings)}::jsonb,
-      total_recipients = ${estimate}, updated_at = ${now}
+      estimated_recipients = ${estimate}, updated_at = ${now}
     where workspace_id = ${workspaceId} and id = ${id} and status = 'draft' and revision = ${revision}`);
   return sent > 0;
 }
