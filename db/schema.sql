@@ -675,6 +675,7 @@ create table mailing_lists (
   opt_in_type text default 'single'::text not null,
   enable_open_tracking boolean default true not null,
   enable_click_tracking boolean default true not null,
+  is_going boolean default false not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   PRIMARY KEY (workspace_id, id),

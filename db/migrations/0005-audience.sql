@@ -18,6 +18,8 @@ create table mailing_lists (
   opt_in_type text not null default 'single' check (opt_in_type in ('single', 'double', 'api', 'import')),
   enable_open_tracking boolean not null default true,
   enable_click_tracking boolean not null default true,
+  -- Its deletion has begun and is not refused any more; while its members go, in steps, nobody begins to write to them.
+  is_going boolean not null default false,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   primary key (workspace_id, id)

@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { leaseOrder } from "../../test/support/lease-order.ts";
+import { untilWaiting } from "../../test/support/waiting.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "../platform/ids.ts";
 import { insertDrafts } from "../sending/insert-drafts.ts";
@@ -81,9 +82,6 @@ const changeRouting = (tx: Queryable = db) =>
 const putBackUntilTomorrow = (message: LeasedMessage) =>
   settle(db, [postpone(message, new Date(), 80_000, "192.0.2.1")], nobodyElse);
 
-const waitingForLocks = () =>
-  db.rows(sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
-
 test("what was leased before the routing changed does not wait for an address of the old one", async () => {
   await changeRouting();
   const before = await lease(elsewhere);
@@ -106,7 +104,7 @@ test("what is put back while the routing is being changed does not, either", asy
   await db.transaction(async (tx) => {
     await changeRouting(tx);
     putBack = putBackUntilTomorrow(message);
-    await expect.poll(waitingForLocks, { timeout: 5_000 }).toHaveLength(1);
+    await untilWaiting(db, 1);
   });
   await putBack;
   expect(await lease(elsewhere)).toMatchObject({ message_id: id, source_ip: null });

@@ -29,8 +29,8 @@ import {
   lockMailingListAlone,
   lockSettings,
   mailingListRoom,
+  markGoing,
   removeMailingList,
-  requireMailingList,
   updateMailingList,
 } from "./store.ts";
 
@@ -187,23 +187,23 @@ async function statsOfLists(
 }
 
 /**
- * Empties the list in bounded steps, and deletes the suppression lists that are its own; only the last step keeps
- * others off it. One that is cut short can be repeated.
+ * What refuses it is judged before anything goes, and nothing begins to use the list after that. Then it is emptied in
+ * bounded steps, and the suppression lists that are its own are deleted; only the last step keeps others off it. One that
+ * is cut short can be repeated.
  */
 async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: WorkspaceId, id: string) {
-  const requireUnused = async (tx: Queryable) => {
+  await db.transaction(async (tx) => {
+    await lockMailingListAlone(tx, workspaceId, id);
+    await lockReferences(tx, workspaceId);
     const user = await campaigns.userOf(tx, workspaceId, id);
     if (user !== undefined) throw new ApiError("CONFLICT", user);
     await requireListUnused(tx, workspaceId, id);
-  };
-  await requireMailingList(db, workspaceId, id);
-  await requireUnused(db);
+    await markGoing(tx, workspaceId, id);
+  });
   await removeAllMembers(db, workspaceId, id, clock.now());
   await removeListsScopedTo(db, workspaceId, id);
   const remove = async (tx: Queryable) => {
     await lockMailingListAlone(tx, workspaceId, id);
-    await lockReferences(tx, workspaceId);
-    await requireUnused(tx);
     await removeLatecomers(tx, workspaceId, id, clock.now());
     await removeLateListsScopedTo(tx, workspaceId, id);
     await removeCounters(tx, workspaceId, id);

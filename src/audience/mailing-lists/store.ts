@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { Room } from "../../platform/database/room-store.ts";
-import { notFound } from "../../platform/errors.ts";
+import { ApiError, notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { MailingList } from "./mailing-list.ts";
 
@@ -56,6 +56,30 @@ export async function lockMailingListAlone(
   const found = await tx.row(sql`
     select from mailing_lists where workspace_id = ${workspaceId} and id = ${id} for update`);
   if (found === undefined) throw notFound("Mailing list");
+}
+
+/**
+ * For who begins to write to the members of lists: they are not deleted before this transaction ends, nor has that begun.
+ * Those that are not there any more are passed over.
+ * @throws ApiError CONFLICT
+ */
+export async function lockListsForUse(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+): Promise<void> {
+  const lists = await tx.rows<Pick<MailingList, "name"> & { readonly is_going: boolean }>(sql`
+    select name, is_going from mailing_lists where workspace_id = ${workspaceId} and id = any(${ids}::uuid[])
+    order by id for key share`);
+  const going = lists.find(({ is_going }) => is_going);
+  if (going) throw new ApiError("CONFLICT", `The mailing list "${going.name}" is being deleted`);
+}
+
+/** Under lockMailingListAlone: from now on lockListsForUse refuses it. */
+export async function markGoing(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await tx.run(
+    sql`update mailing_lists set is_going = true where workspace_id = ${workspaceId} and id = ${id}`,
+  );
 }
 
 export async function insertMailingList(

@@ -19,8 +19,6 @@ export type Target = Pick<StoredConditions, "mailing_list_id" | "conditions">;
 
 export interface Binder {
   bind(target: Target, onFault?: OnFault): Segmentation;
-  /** Whether it is there, of those that the targets refer to. */
-  hasSegment(id: string): boolean;
 }
 
 /** For these targets. */
@@ -107,6 +105,5 @@ export function createBinder({ now, timeZone, stored, definitions, sparseLists }
 
   return {
     bind: (target, onFault = () => {}) => bindOn(target, 0, onFault),
-    hasSegment: (id) => segments.has(id),
   };
 }

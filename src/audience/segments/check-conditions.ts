@@ -2,11 +2,11 @@
 import type { Queryable } from "../../platform/database/pool.ts";
 import { type FieldFault, invalid } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { type Binder, openBinder, referencesIn } from "./binder.ts";
+import { openBinder, referencesIn, type Target } from "./binder.ts";
 import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
 import { referenceFault } from "./references.ts";
 import type { Segmentation } from "./rule.ts";
-import { listKnownLists, listReferences, type Reference } from "./store.ts";
+import { listNameable, listReferences, type Reference } from "./store.ts";
 
 /** As many as a caller wants to read at a time. */
 const MOST_FAULTS = 10;
@@ -35,7 +35,7 @@ export async function checkConditions(
   const binder = await openBinder(db, workspaceId, [target], now);
   const faults: FieldFault[] = [];
   const segmentation = binder.bind(target, (path, message) => faults.push(ruleFault(path, message)));
-  faults.push(...(await unknownReferences(db, workspaceId, conditions, binder)));
+  faults.push(...(await unknownReferences(db, workspaceId, target)));
   const [first, ...rest] = faults.slice(0, MOST_FAULTS);
   if (first !== undefined) throw invalid(first, ...rest);
   const checked = {
@@ -54,19 +54,17 @@ export async function checkConditions(
 async function unknownReferences(
   db: Queryable,
   workspaceId: WorkspaceId,
-  conditions: Conditions,
-  binder: Binder,
+  { mailing_list_id, conditions }: Target,
 ): Promise<FieldFault[]> {
-  const segments = referencesIn(conditions, "segment").filter(({ id }) => !binder.hasSegment(id));
+  const segments = referencesIn(conditions, "segment");
   const lists = referencesIn(conditions, "mailing_list");
-  const ids = lists.map(({ id }) => id);
-  const known = ids.length === 0 ? new Set() : await listKnownLists(db, workspaceId, ids);
-  return [
-    ...segments.map(({ path }) => ruleFault(path, "value is no segment of this workspace")),
-    ...lists
+  const ids = [...segments, ...lists].map(({ id }) => id);
+  const known = ids.length === 0 ? new Set() : await listNameable(db, workspaceId, mailing_list_id, ids);
+  const faultsOf = (named: typeof segments, what: string) =>
+    named
       .filter(({ id }) => !known.has(id))
-      .map(({ path }) => ruleFault(path, "value is no mailing list of this workspace")),
-  ];
+      .map(({ path }) => ruleFault(path, `value is no ${what} of this workspace`));
+  return [...faultsOf(segments, "segment"), ...faultsOf(lists, "mailing list")];
 }
 
 /** Also of those that refer to this one: what they come to changes with it. */

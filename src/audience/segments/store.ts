@@ -219,14 +219,21 @@ export function listDefinitions(
     order by mailing_list_id nulls first`);
 }
 
-/** Which of these lists there are. */
-export async function listKnownLists(
+/** Which of these lists and segments conditions on a list may name: another list that is about to go is named no more. */
+export async function listNameable(
   db: Queryable,
   workspaceId: WorkspaceId,
+  mailingListId: string,
   ids: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = await db.rows<{ id: string }>(sql`
-    select id from mailing_lists where workspace_id = ${workspaceId} and id = any(${ids}::uuid[])`);
+    with staying as (
+      select id from mailing_lists
+      where workspace_id = ${workspaceId} and (not is_going or id = ${mailingListId}))
+    select id from staying where id = any(${ids}::uuid[])
+    union all
+    select g.id from segments g join staying l on l.id = g.mailing_list_id
+    where g.workspace_id = ${workspaceId} and g.id = any(${ids}::uuid[])`);
   return new Set(rows.map((row) => row.id));
 }
 

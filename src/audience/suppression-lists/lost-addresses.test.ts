@@ -5,6 +5,7 @@ import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { newCampaign } from "../../../test/support/campaigns.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { draft } from "../../../test/support/drafts.ts";
+import { untilWaiting } from "../../../test/support/waiting.ts";
 import { recordOutcomes } from "../../messages/door.ts";
 import { type Outcome, unclassified } from "../../messages/outcome.ts";
 import { findMessage, listEvents, type NewMessage } from "../../messages/store.ts";
@@ -224,8 +225,7 @@ test.each([
         await lockDays(tx, dayOf(first));
         const recorded = record({ ...outcome(lost, "bounced"), ...cause }, outcome(sent, "delivered"));
         recorded.catch(() => {});
-        const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-        await expect.poll(() => db.rows(waiting)).toHaveLength(1);
+        await untilWaiting(db, 1);
         await lockDays(tx, dayOf(second));
         return { recorded };
       })

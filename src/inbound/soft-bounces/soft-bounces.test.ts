@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { deliveryReport, startReturns } from "../../../test/support/returns.ts";
+import { untilWaiting } from "../../../test/support/waiting.ts";
 import { type MovedMessage, unclassified } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { newId } from "../../platform/ids.ts";
@@ -131,8 +132,7 @@ test("two first failures at once are two", async () => {
   const { second } = await database.transaction(async (tx) => {
     await countSoftBounces(tx, [one]);
     const second = database.transaction((at) => countSoftBounces(at, [other]));
-    const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    await expect.poll(() => database.rows(waiting)).toHaveLength(1);
+    await untilWaiting(database, 1);
     return { second };
   });
   await second;

@@ -82,6 +82,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       answer: Autoresponder,
       message: "Autoresponder updated",
       bodyLimit: BODY_LIMIT,
+      errors: ["CONFLICT", "BAD_REQUEST"],
       handle: ({ caller, params, body }) => replaceAutoresponder(deps, caller, params.id, body),
     }),
     endpoint({

@@ -1,6 +1,6 @@
 /** What its owner can do with an autoresponder. */
 
-import { findMailingList } from "../../audience/mailing-lists/store.ts";
+import { findMailingList, lockListsForUse } from "../../audience/mailing-lists/store.ts";
 import { maySendAs } from "../../identity/may-send-as.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
@@ -64,7 +64,7 @@ export async function createAutoresponder(
   return requireAutoresponder(db, workspaceId, autoresponder.id);
 }
 
-/** Active or not. @throws ApiError NOT_FOUND, VALIDATION_ERROR */
+/** Active or not. @throws ApiError NOT_FOUND, VALIDATION_ERROR, and for an active one what lockList throws */
 export async function replaceAutoresponder(
   { db, clock }: AutoresponderDeps,
   caller: Caller,
@@ -77,6 +77,7 @@ export async function replaceAutoresponder(
   await db.transaction(async (tx) => {
     const held = await lockAutoresponder(tx, workspaceId, id);
     if (held === undefined) throw notFound("Autoresponder");
+    if (held.status === "active") await lockList(tx, workspaceId, settings.mailing_list_id);
     const now = clock.now();
     const beginsAnew =
       held.mailing_list_id !== settings.mailing_list_id ||
@@ -96,7 +97,18 @@ function dayDoneBy({ at }: Pick<Settings, "at">, timezone: string, now: Date): s
   return at === null ? null : lastDay(now, { at, timezone });
 }
 
-/** @throws ApiError NOT_FOUND, CONFLICT when it is active or its date field is gone, BAD_REQUEST without its list, EMAIL_NOT_VERIFIED */
+/**
+ * For one that is active from here on: its list stays as long as the transaction lasts, and then as long as it is active.
+ * @throws ApiError BAD_REQUEST without its list, CONFLICT while that is being deleted
+ */
+async function lockList(tx: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<void> {
+  await lockListsForUse(tx, workspaceId, [mailingListId]);
+  if ((await findMailingList(tx, workspaceId, mailingListId)) === undefined) {
+    throw new ApiError("BAD_REQUEST", "The autoresponder's mailing list is not there any more");
+  }
+}
+
+/** @throws ApiError NOT_FOUND, CONFLICT when it is active or its date field is gone, EMAIL_NOT_VERIFIED, and what lockList throws */
 export async function activate(
   { db, clock, notifyWorkers }: AutoresponderDeps,
   { workspaceId, timezone }: Caller,
@@ -106,9 +118,7 @@ export async function activate(
     const held = await lockAutoresponder(tx, workspaceId, id);
     if (held === undefined) throw notFound("Autoresponder");
     if (held.status === "active") throw new ApiError("CONFLICT", "The autoresponder is active already");
-    if ((await findMailingList(tx, workspaceId, held.mailing_list_id)) === undefined) {
-      throw new ApiError("BAD_REQUEST", "The autoresponder's mailing list is not there any more");
-    }
+    await lockList(tx, workspaceId, held.mailing_list_id);
     const field = held.date_field;
     if (field !== null && !(await isDateField(tx, workspaceId, held.mailing_list_id, field))) {
       throw new ApiError("CONFLICT", `The list has no custom field ${field} of the type date any more`);

@@ -22,6 +22,21 @@ export function isListInUse(
   );
 }
 
+/** The lists by which isListInUse knows a campaign. */
+export async function listListsOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaignId: string,
+): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select l.id from campaigns c
+    join mailing_lists l on l.workspace_id = c.workspace_id and (l.id in (c.mailing_list_id, c.audience_list_id)
+      or exists (select from segments g where g.workspace_id = c.workspace_id and g.id = any (c.audience_segments)
+        and g.mailing_list_id = l.id))
+    where c.workspace_id = ${workspaceId} and c.id = ${campaignId}`);
+  return rows.map(({ id }) => id);
+}
+
 /**
  * The name of a mailing list that is about to go, for campaigns that were never begun: those that were hold it already.
  * One that somebody changes at this moment goes without, for that somebody may be waiting for the list.

@@ -1,7 +1,7 @@
-import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import type { ApiAnswer } from "../../../test/support/api-caller.ts";
 import { startService } from "../../../test/support/service.ts";
+import { untilWaiting } from "../../../test/support/waiting.ts";
 import { catalogueOf, permissionValues } from "./catalogue.ts";
 import { hashSecret } from "./secret.ts";
 import { findKey, findKeyByHash, listKeys, lockKeys, updateKey } from "./store.ts";
@@ -101,10 +101,6 @@ test("a key may deactivate and delete a stronger one", async () => {
   }
 });
 
-/** Does somebody in this database wait for a lock? */
-const waiting = sql`
-  select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-
 test.each([
   [{ permissions: ["api_keys:write"] }, 403, "INSUFFICIENT_SCOPE"],
   [{ is_active: false }, 401, "UNAUTHORIZED"],
@@ -118,7 +114,7 @@ test.each([
     // Authenticated by the committed row, then waiting for the lock that this transaction holds.
     const body = { name: "Escaped", permissions: ["*:*"] };
     const answer = service.call("POST", "/api-keys", body, { key });
-    while (!(await database.row(waiting)));
+    await untilWaiting(database, 1);
     return { answer };
   });
   const { status: given, body } = await made.answer;

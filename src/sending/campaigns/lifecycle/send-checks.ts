@@ -9,7 +9,7 @@ import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError, type FieldFault, invalid } from "../../../platform/errors.ts";
 import type { Caller } from "../../../platform/http/endpoint.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
-import { findAudience, lookAt } from "../audience/audience.ts";
+import { type Audience, findAudience, lookAt } from "../audience/audience.ts";
 import { mayTextAnybody } from "../audience/phone-field.ts";
 import { mayReachAnybody } from "../audience/recipients-store.ts";
 import type { Campaign } from "../campaign.ts";
@@ -59,11 +59,7 @@ export async function checkSendable(
   await requireTrackingDomain(checks, workspaceId, campaign.url_domain_id);
   await requireRoute(db, workspaceId, campaign);
   await requireReturnPath(db, workspaceId, campaign.sender_email);
-  const audience = await findAudience(db, workspaceId, campaign, now);
-  if (audience === undefined) {
-    const { mailing_list_id: id } = campaign;
-    throw invalid(missingAudience(campaign, id !== null && !!(await findMailingList(db, workspaceId, id))));
-  }
+  const audience = await requireAudience(db, workspaceId, campaign, now);
   const list = audience.list && (await findMailingList(db, workspaceId, audience.list.id));
   const { warnings } = await requireCompiled(
     db,
@@ -86,6 +82,19 @@ export async function checkSendable(
   await requireSender(db, workspaceId, campaign.from_email);
   await requireAllowance(workspaceId);
   return warnings.map(({ field, line, column, message }) => ({ field, line, column, message }));
+}
+
+/** @throws ApiError VALIDATION_ERROR when its list or segment, or one that its conditions name, is not there */
+export async function requireAudience(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  campaign: Campaign,
+  now: Date,
+): Promise<Audience> {
+  const audience = await findAudience(db, workspaceId, campaign, now);
+  if (audience !== undefined) return audience;
+  const { mailing_list_id: id } = campaign;
+  throw invalid(missingAudience(campaign, id !== null && !!(await findMailingList(db, workspaceId, id))));
 }
 
 /** @throws ApiError EMAIL_NOT_VERIFIED */
