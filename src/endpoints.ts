@@ -29,7 +29,7 @@ import { sendingDomainEndpoints } from "./identity/sending-domains/endpoints.ts"
 import { type SendingIpDeps, sendingIpEndpoints } from "./identity/sending-ips/endpoints.ts";
 import { listSendingIps } from "./identity/sending-ips/store.ts";
 import { trackingDomainEndpoints } from "./identity/tracking-domains/endpoints.ts";
-import { findTrackingDomain } from "./identity/tracking-domains/store.ts";
+import { holdTrackingDomain } from "./identity/tracking-domains/store.ts";
 import { verifiedSenderEndpoints } from "./identity/verified-senders/endpoints.ts";
 import { createZoneResolver } from "./identity/zone-resolver.ts";
 import { domainReportEndpoints } from "./inbound/reports/endpoints.ts";
@@ -178,8 +178,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       onCampaigns: announceCampaigns,
       hasSmsGateway: parts.hasSmsGateway,
       smsCountry: config.SMS_DEFAULT_COUNTRY,
-      hasTrackingDomain: async (db, workspaceId, id) =>
-        (await findTrackingDomain(db, workspaceId, id)) !== undefined,
+      hasTrackingDomain: holdTrackingDomain,
       requireAllowance: (workspaceId) => requireOneMore(database, plans, workspaceId, clock.now()),
     }),
     ...campaignAnalyticsEndpoints({ db: database }),

@@ -7,7 +7,13 @@ import type { Sql } from "sql-template-tag";
 import { parseAddress } from "../mail/address.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
-import { allMaySendSql, listSenderStandings, type SenderOfWorkspace, type SenderStanding } from "./store.ts";
+import {
+  allMaySendSql,
+  listSenderStandings,
+  lockSenders,
+  type SenderOfWorkspace,
+  type SenderStanding,
+} from "./store.ts";
 
 /** An address as mail/address.ts parsed it: any case in the local part, the domain in lower-case A-labels. */
 export interface SenderQuestion {
@@ -46,6 +52,19 @@ export async function maySendAs(
   if (!parsed.ok) return { allowed: false };
   const [right = { allowed: false }] = await senderRights(db, [{ ...parsed, workspaceId }]);
   return right;
+}
+
+/** What lets the workspace send as these addresses is not deleted before this transaction ends. */
+export async function holdSenders(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  addresses: readonly string[],
+): Promise<void> {
+  const senders = addresses.flatMap((address) => {
+    const parsed = parseAddress(address);
+    return parsed.ok ? [senderOf({ ...parsed, workspaceId })] : [];
+  });
+  await lockSenders(tx, workspaceId, senders);
 }
 
 async function senderRights(db: Queryable, questions: readonly SenderQuestion[]): Promise<SenderRight[]> {

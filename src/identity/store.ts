@@ -39,6 +39,21 @@ export function listSenderStandings(
   );
 }
 
+/** Nobody deletes the domains or verified senders before this transaction ends. */
+export async function lockSenders(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  senders: readonly Pick<SenderOfWorkspace, "email" | "domain">[],
+): Promise<void> {
+  const [domains, emails] = [senders.map(({ domain }) => domain), senders.map(({ email }) => email)];
+  await tx.run(sql`
+    select from sending_domains where workspace_id = ${workspaceId} and domain = any(${domains}::text[])
+    order by domain for key share`);
+  await tx.run(sql`
+    select from verified_senders where workspace_id = ${workspaceId} and email = any(${emails}::text[])
+    order by email for key share`);
+}
+
 /** A part of the statement that accepts a batch: one row, whose `may_send` is true when that holds for all. */
 export function allMaySendSql(asked: readonly SenderOfWorkspace[]): Sql {
   return sql`select coalesce(bool_and(may_send), true) as may_send from (${standings(asked)}) as standing`;

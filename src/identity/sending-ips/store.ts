@@ -96,6 +96,11 @@ export async function raiseRoutingVersion(tx: Queryable, workspaceId: WorkspaceI
     on conflict (workspace_id) do update set version = r.version + 1`);
 }
 
+/** Nobody changes the workspace's sending IPs and routing rules before this transaction ends. */
+export async function holdRouting(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`select from routed_workspaces where workspace_id = ${workspaceId} for share`);
+}
+
 /** Workspaces with a version for which held-back mail has not been released; in no order, so that none is always last. */
 export function listUnreleased(
   db: Queryable,

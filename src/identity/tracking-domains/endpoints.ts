@@ -151,8 +151,9 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
         if (domain === undefined) return shown(before);
         const row = await db.transaction(async (tx) => {
           await lockRoom(tx, workspaceId, trackingDomainRoom);
-          if (domain !== before.domain) await requireUnused(tx, workspaceId, id);
-          return renameTrackingDomain(tx, workspaceId, id, domain);
+          const renamed = await renameTrackingDomain(tx, workspaceId, id, domain);
+          if (renamed && domain !== before.domain) await requireUnused(tx, workspaceId, id);
+          return renamed;
         });
         if (row === undefined) {
           await found(workspaceId, id);
@@ -171,8 +172,11 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       errors: ["CONFLICT"],
       message: "Tracking domain deleted",
       async handle({ caller: { workspaceId }, params: { id } }) {
-        await requireUnused(db, workspaceId, id);
-        if (!(await removeTrackingDomain(db, workspaceId, id))) throw notFound("Tracking domain");
+        await db.transaction(async (tx) => {
+          if (!(await removeTrackingDomain(tx, workspaceId, id))) throw notFound("Tracking domain");
+          // Now that the row is ours nobody else begins to use it.
+          await requireUnused(tx, workspaceId, id);
+        });
         return { id, deleted: true } as const;
       },
     }),

@@ -42,6 +42,17 @@ export function findTrackingDomain(
     select ${columns} from tracking_domains where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
+/** Whether it is there; within a transaction it is neither deleted nor renamed before that ends. */
+export async function holdTrackingDomain(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<boolean> {
+  const found = await db.row(sql`
+    select from tracking_domains where workspace_id = ${workspaceId} and id = ${id} for key share`);
+  return found !== undefined;
+}
+
 /** The new row, or undefined when the workspace has the domain already. */
 export function insertTrackingDomain(
   db: Queryable,

@@ -18,14 +18,14 @@ import { readAttachments } from "../emails/attachments.ts";
 import { readContent, readEmail, readFromEmail, readSubject, refuse } from "../mail-fields.ts";
 import { estimateAudience } from "./audience/audience.ts";
 import { readPhoneField } from "./audience/phone-field.ts";
-import type { CampaignSettings, NewCampaign } from "./campaign.ts";
+import type { Campaign, CampaignSettings, NewCampaign } from "./campaign.ts";
 import { contentWarnings } from "./content/campaign-content.ts";
 import { readCustomHeaders } from "./content/custom-headers.ts";
 import { readScheduledAt } from "./lifecycle/scheduled-at.ts";
 
 export interface CampaignReader {
   readonly db: Database;
-  /** Whether the workspace has a tracking domain of this id. */
+  /** Whether the workspace has a tracking domain of this id; within a transaction it stays until that ends. */
   readonly hasTrackingDomain: (db: Queryable, workspaceId: WorkspaceId, id: string) => Promise<boolean>;
 }
 
@@ -137,7 +137,7 @@ async function readRouting(
 ): Promise<Pick<CampaignSettings, "url_domain_id" | "virtual_mta_ip" | "routing_rule_id" | "sender_email">> {
   const { db } = reader;
   const { url_domain_id = null } = body;
-  await requireTrackingDomain(reader, workspaceId, url_domain_id);
+  await requireTrackingDomain(db, workspaceId, { url_domain_id }, reader);
   const { virtualMtaIp: virtual_mta_ip, routingRuleId: routing_rule_id } = await requireRoute(
     db,
     workspaceId,
@@ -150,9 +150,10 @@ async function readRouting(
 
 /** @throws ApiError VALIDATION_ERROR unless the workspace has the tracking domain, where one is named */
 export async function requireTrackingDomain(
-  { db, hasTrackingDomain }: Pick<CampaignReader, "db" | "hasTrackingDomain">,
+  db: Queryable,
   workspaceId: WorkspaceId,
-  id: string | null,
+  { url_domain_id: id }: Pick<Campaign, "url_domain_id">,
+  { hasTrackingDomain }: Pick<CampaignReader, "hasTrackingDomain">,
 ): Promise<void> {
   if (id === null || (await hasTrackingDomain(db, workspaceId, id))) return;
   throw refuse("url_domain_id", "is no tracking domain of this workspace");

@@ -9,7 +9,6 @@
  *
  * and cancel, from scheduled, sending and paused, to cancelled.
  */
-import { lockListsForUse } from "../../../audience/mailing-lists/store.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../../platform/errors.ts";
@@ -20,11 +19,10 @@ import { estimateAudience } from "../audience/audience.ts";
 import type { Campaign, NewCampaign } from "../campaign.ts";
 import { type CampaignReader, readCampaign } from "../read-campaign.ts";
 import { findCampaign, findHeldCampaign, insertCampaign, removeCampaign, updateDraft } from "../store.ts";
-import { listListsOf } from "../uses-store.ts";
 import { wakeCampaigns } from "./advance.ts";
 import { type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
 import { readScheduledAt } from "./scheduled-at.ts";
-import { checkSendable, requireAudience, type SendChecks } from "./send-checks.ts";
+import { checkSendable, holdLists, holdUsed, type SendChecks } from "./send-checks.ts";
 import { cancelCampaign, resumeCampaign, sendDraft, unscheduleCampaign } from "./transitions-store.ts";
 
 export interface CampaignDeps extends CampaignReader, SendChecks {
@@ -118,19 +116,13 @@ export async function sendCampaign(
   const estimate = waits ? await estimateAudience(db, workspaceId, campaign, now) : campaign.total_recipients;
   return db.transaction(async (tx) => {
     const dispatch = { id, revision: campaign.revision, scheduledAt, warnings, estimate };
-    // Since the checks somebody may have deleted the list, or begun to.
-    await lockLists(tx, workspaceId, id);
-    await requireAudience(tx, workspaceId, campaign, now);
+    // Since the checks somebody may have deleted what it uses.
+    await holdUsed(deps, tx, workspaceId, campaign, now);
     if (!(await sendDraft(tx, workspaceId, dispatch, now)))
       throw new ApiError("CONFLICT", "The campaign was sent or changed by another request meanwhile");
     await wakeCampaigns(tx);
     return requireCampaign(tx, workspaceId, id);
   });
-}
-
-/** They stay as long as the transaction lasts, and then as long as the campaign is under way. @throws ApiError CONFLICT */
-async function lockLists(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
-  await lockListsForUse(tx, workspaceId, await listListsOf(tx, workspaceId, id));
 }
 
 /** Conversations under way end; no other is begun. */
@@ -142,7 +134,7 @@ export function pause(deps: CampaignDeps, workspaceId: WorkspaceId, id: string):
 
 export function resume(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
   return move(deps, workspaceId, id, ["resumed", "one that is paused"], async (tx, now) => {
-    await lockLists(tx, workspaceId, id);
+    await holdLists(tx, workspaceId, id);
     return resumeCampaign(tx, workspaceId, id, now);
   });
 }

@@ -3,8 +3,9 @@
  * list may have gone since, the domain may have lost its verification.
  */
 import type { CountryCode } from "libphonenumber-js";
-import { findMailingList } from "../../../audience/mailing-lists/store.ts";
-import { maySendAs } from "../../../identity/may-send-as.ts";
+import { findMailingList, lockListsForUse } from "../../../audience/mailing-lists/store.ts";
+import { holdSenders, maySendAs } from "../../../identity/may-send-as.ts";
+import { holdRouting } from "../../../identity/sending-ips/store.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError, type FieldFault, invalid } from "../../../platform/errors.ts";
 import type { Caller } from "../../../platform/http/endpoint.ts";
@@ -21,6 +22,7 @@ import {
   requireRoute,
   requireTrackingDomain,
 } from "../read-campaign.ts";
+import { listListsOf } from "../uses-store.ts";
 
 /** Conditions may be as costly as their author likes; it is enough to find one recipient. */
 const MOST_LOOK_MS = 5_000;
@@ -56,10 +58,7 @@ export async function checkSendable(
   if (campaign.html_content === null && campaign.text_content === null) {
     throw invalid({ field: "html_content", message: "html_content or text_content is required to send" });
   }
-  await requireTrackingDomain(checks, workspaceId, campaign.url_domain_id);
-  await requireRoute(db, workspaceId, campaign);
-  await requireReturnPath(db, workspaceId, campaign.sender_email);
-  const audience = await requireAudience(db, workspaceId, campaign, now);
+  const audience = await requireUsed(checks, db, workspaceId, campaign, now);
   const list = audience.list && (await findMailingList(db, workspaceId, audience.list.id));
   const { warnings } = await requireCompiled(
     db,
@@ -84,17 +83,46 @@ export async function checkSendable(
   return warnings.map(({ field, line, column, message }) => ({ field, line, column, message }));
 }
 
-/** @throws ApiError VALIDATION_ERROR when its list or segment, or one that its conditions name, is not there */
-export async function requireAudience(
+/** Gives whom it goes to. @throws ApiError VALIDATION_ERROR for what it names and is not there any more */
+async function requireUsed(
+  reader: Pick<CampaignReader, "hasTrackingDomain">,
   db: Queryable,
   workspaceId: WorkspaceId,
   campaign: Campaign,
   now: Date,
 ): Promise<Audience> {
+  await requireTrackingDomain(db, workspaceId, campaign, reader);
+  await requireRoute(db, workspaceId, campaign);
+  await requireReturnPath(db, workspaceId, campaign.sender_email);
   const audience = await findAudience(db, workspaceId, campaign, now);
   if (audience !== undefined) return audience;
   const { mailing_list_id: id } = campaign;
   throw invalid(missingAudience(campaign, id !== null && !!(await findMailingList(db, workspaceId, id))));
+}
+
+/**
+ * Once more, in the transaction that sends it: what it uses stays as long as that lasts, and then as long as the campaign
+ * is under way.
+ * @throws ApiError VALIDATION_ERROR, EMAIL_NOT_VERIFIED, CONFLICT while its list is being deleted
+ */
+export async function holdUsed(
+  reader: Pick<CampaignReader, "hasTrackingDomain">,
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  campaign: Campaign,
+  now: Date,
+): Promise<void> {
+  const { id, from_email, sender_email, virtual_mta_ip, routing_rule_id } = campaign;
+  await holdLists(tx, workspaceId, id);
+  if (virtual_mta_ip !== null || routing_rule_id !== null) await holdRouting(tx, workspaceId);
+  await holdSenders(tx, workspaceId, [from_email, ...(sender_email === null ? [] : [sender_email])]);
+  await requireUsed(reader, tx, workspaceId, campaign, now);
+  await requireSender(tx, workspaceId, from_email);
+}
+
+/** The lists alone, for one that is resumed: a sender that it lost meanwhile pauses it again. @throws ApiError CONFLICT */
+export async function holdLists(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await lockListsForUse(tx, workspaceId, await listListsOf(tx, workspaceId, id));
 }
 
 /** @throws ApiError EMAIL_NOT_VERIFIED */
