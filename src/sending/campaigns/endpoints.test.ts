@@ -3,10 +3,10 @@ import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../test/support/audience.ts";
 import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
-import { eventually } from "../../../test/support/eventually.ts";
 import { leaseOrder } from "../../../test/support/lease-order.ts";
 import { startService } from "../../../test/support/service.ts";
 import { recordTransport } from "../../../test/support/transport-recorder.ts";
+import { untilWaiting } from "../../../test/support/waiting.ts";
 import { withDeadline } from "../../audience/segments/members-store.ts";
 import { prepare } from "../../delivery/compose.ts";
 import { leaseMessages } from "../../delivery/leases.ts";
@@ -634,24 +634,16 @@ test("a test is refused, like sending, when the sender's domain lost its verific
 
 test("an action answers with what it made of the campaign, whatever others do to it meanwhile", async () => {
   const id = await create();
-  await setStatus(id, "paused");
-  const waiting = sql`
-    select count(*)::int as count from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`;
-  const waiters = (count: number) =>
-    eventually(
-      `${count} to wait`,
-      async () => (await database.row<{ count: number }>(waiting))?.count === count,
-    );
-  const { resumed, cancelled } = await database.transaction(async (tx) => {
-    // Answers are read with the segment's name; the actions themselves do not need it.
+  await setStatus(id, "sending");
+  const { paused, cancelled } = await database.transaction(async (tx) => {
+    // Answers are read with the segment's name; these actions themselves do not need it.
     await tx.run(sql`lock table segments`);
-    const resumed = act(id, "resume");
-    await waiters(1);
+    const paused = act(id, "pause");
+    await untilWaiting(database, 1);
     const cancelled = act(id, "cancel");
-    await waiters(2);
-    return { resumed, cancelled };
+    await untilWaiting(database, 2);
+    return { paused, cancelled };
   });
-  expect((await resumed).body.data.status).toBe("sending");
+  expect((await paused).body.data.status).toBe("paused");
   expect((await cancelled).body.data.status).toBe("cancelled");
 });
