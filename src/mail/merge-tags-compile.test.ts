@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { Liquid } from "liquidjs";
 import { describe, expect, test } from "vitest";
+import { workedMs } from "../../test/support/cpu-time.ts";
 import { headerTextFault } from "./address.ts";
 import { trackLinks } from "./html-links-tracked.ts";
 import { readTemplate } from "./merge-tags.ts";
@@ -227,13 +228,13 @@ describe("a template that asks too much of us", () => {
       `{% assign a = "${"x".repeat(9000)}" %}{% for i in ${thousand} %}{{ a }}{% endfor %}`,
     ],
   ])("gives a sentence instead of %s", (_what, source) => {
-    const from = performance.now();
+    const from = workedMs();
     const rendered = compileTemplate(source, "html", "UTC")(valuesOf({}));
     expect(rendered).toMatchObject({
       ok: false,
       message: expect.stringMatching(/^This could not be rendered: it /),
     });
-    expect(performance.now() - from).toBeLessThan(3_000);
+    expect(workedMs() - from).toBeLessThan(3_000);
   });
 
   test("may be rendered any number of times when each is small", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { workedMs } from "../../test/support/cpu-time.ts";
 import { readTemplate } from "./merge-tags.ts";
 
 function faultsOf(source: string) {
@@ -70,12 +71,12 @@ describe("a template that cannot be rendered is refused with the place and a sen
   });
 
   test("more merge tags than anybody reads, in a moment", () => {
-    const from = performance.now();
+    const from = workedMs();
     expect(faultsOf("{{ a | b }}".repeat(100_000))).toEqual([
       "1:1 Shorten the merge tags to 20000 characters in all.",
     ]);
     expect(faultsOf(`${"x".repeat(1_900_000)}${"{{ a | b }}".repeat(1_600)}`)).toHaveLength(20);
-    expect(performance.now() - from).toBeLessThan(3_000);
+    expect(workedMs() - from).toBeLessThan(3_000);
   });
 });
 

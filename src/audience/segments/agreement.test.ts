@@ -204,7 +204,7 @@ function askEvaluator(segment: Segmentation): string[] {
     .sort();
 }
 
-test("the statement names the people whom the evaluator does", { timeout: 60_000 }, async () => {
+test("the statement names the people whom the evaluator does", { timeout: 120_000 }, async () => {
   let named = 0;
   let run = 0;
   const property = fc.asyncProperty(

@@ -3,7 +3,6 @@
  * completed by what a mail needs (a way out, a text part, links and a pixel that lead back), and compiled, once. Nothing
  * here knows a database or the state of a campaign.
  */
-
 import { type TemplateLink, trackLinks } from "../../../mail/html-links-tracked.ts";
 import { seenText } from "../../../mail/html-seen.ts";
 import { readTemplate, type Template } from "../../../mail/merge-tags.ts";
