@@ -49,6 +49,19 @@ test("all links at once, just after delivery, were followed by a scanner", async
   expect((await countersOf(campaignId))?.clicks).toBe(0);
 });
 
+test("the turns of a loop are links of their own: all of them at once were followed by a scanner", async () => {
+  const { links, campaignId, messageId } = await oneMail({
+    urls: ["https://shop.example/{{ item }}"],
+    deliveredAt: clock.now(),
+  });
+  const targets = ["red", "green", "blue"].map((item) => `https://shop.example/${item}`);
+  await Promise.all(targets.map((target) => visit(links.tracked(0, target, true))));
+  await expect.poll(async () => (await countersOf(campaignId))?.machine_clicks, { timeout: 5_000 }).toBe(3);
+  const told = await database.rows<{ detail: string }>(sql`
+    select detail from message_events where message_id = ${messageId} and link_index = 0 order by 1`);
+  expect(told.map(({ detail }) => detail)).toEqual(targets.toSorted());
+});
+
 test("leads nowhere else, whatever is asked for", async () => {
   const urls = ["javascript:alert(1)", "data:text/html,x", "//evil.example", url, "https://{{x}}.example/"];
   const { links, campaignId } = await oneMail({ urls });

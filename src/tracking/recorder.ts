@@ -83,7 +83,7 @@ export function createRecorder(deps: {
     if (visit === undefined) return Promise.resolve();
     held.delete(messageId);
     clearTimeout(visit.timer);
-    const isSweep = new Set(visit.clicks.map(({ linkIndex }) => linkIndex)).size >= SWEEP_LINKS;
+    const isSweep = new Set(visit.clicks.map(linkOf)).size >= SWEEP_LINKS;
     return Promise.all(
       visit.clicks.map((click) =>
         record(isSweep ? { ...click, machineSign: click.machineSign ?? "sweep" } : click),
@@ -114,9 +114,14 @@ export function createRecorder(deps: {
 function folded(engagements: readonly Engagement[]): Engagement[] {
   const different = new Map<string, Engagement>();
   for (const one of engagements) {
-    const key = JSON.stringify([one.messageId, one.kind, one.linkIndex, one.machineSign, one.userAgent]);
+    const key = JSON.stringify([one.messageId, one.kind, linkOf(one), one.machineSign, one.userAgent]);
     const same = different.get(key);
     different.set(key, same ? { ...same, times: same.times + one.times } : one);
   }
   return [...different.values()];
+}
+
+/** A link in a loop leads to a place of its own in each turn. */
+function linkOf({ linkIndex, target }: Engagement): string {
+  return `${linkIndex} ${target}`;
 }
