@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { findMiscounts } from "../../test/support/audience.ts";
-import { eventually } from "../../test/support/eventually.ts";
 import { form, none, post, trackingScene, visit } from "../../test/support/tracking-visits.ts";
+import { untilWaiting } from "../../test/support/waiting.ts";
 import { newId } from "../platform/ids.ts";
 
 const { service, oneMail, countersOf, person } = await trackingScene();
@@ -116,13 +116,11 @@ test("who complained stays that", async () => {
 
 test("who leaves while their opens are recorded waits without holding the person", async () => {
   const { links, listId, email, messageId } = await oneMail();
-  const waiting = sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
   const { leaving } = await database.transaction(async (tx) => {
     // As opens and clicks do: the recipient, then the person. Whoever held the person here would close a circle.
     await tx.run(sql`select from campaign_recipients where message_id = ${messageId} for update`);
     const leaving = post(links.unsubscribe);
-    await eventually("them to wait for the recipient", () => database.row(waiting));
+    await untilWaiting(database, 1);
     await tx.run(sql`select from subscribers where email = ${email} for update nowait`);
     return { leaving };
   });

@@ -88,7 +88,7 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
       return { ids: from === undefined ? [] : await walk(from, offset % known.stride), total };
     }
     // Few among many may lie far apart: they are looked up by their ids.
-    const these = () => sql`s.id = any(${known.ids.slice(offset, offset + limit)}::uuid[])`;
+    const these = sql`s.id = any(${known.ids.slice(offset, offset + limit)}::uuid[])`;
     const page = membersRelation(workspaceId, segment, these);
     return {
       ids: await withDeadline(db, workspaceId, MOST_MS, (tx) =>
@@ -107,7 +107,7 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
       const segment = (await openBinder(db, workspaceId, [target], now)).bind(target);
       if (!isSmall && search === undefined) return findRemembered(workspaceId, segment, page);
       const relations = (search === undefined ? [undefined] : searchConditions(search)).map((found) =>
-        membersRelation(workspaceId, segment, found && (() => found)),
+        membersRelation(workspaceId, segment, found),
       );
       const most = search === undefined ? null : MOST_FOUND;
       return withDeadline(db, workspaceId, MOST_MS, (tx) => findPageIn(tx, relations, most, page));

@@ -5,7 +5,7 @@ import { notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { openBinder, type Target } from "./binder.ts";
 import type { Conditions } from "./conditions.ts";
-import { type Also, membersRelation } from "./members-store.ts";
+import { membersRelation } from "./members-store.ts";
 import { findSegment } from "./store.ts";
 import { type Stretch, workspaceMembersRelation } from "./workspace-members-store.ts";
 
@@ -57,7 +57,7 @@ export async function membersOfEach(
   workspaceId: WorkspaceId,
   targets: readonly Target[],
   now: Date,
-  also?: Also,
+  also?: Sql,
 ): Promise<Sql[]> {
   const binder = await openBinder(db, workspaceId, targets, now);
   return targets.map((target) => membersRelation(workspaceId, binder.bind(target), also));

@@ -13,16 +13,14 @@ import { and, type Predicate } from "./predicate.ts";
 import { isActiveOn } from "./reference-kinds.ts";
 import { doesRead, predicateOf, type Segmentation, statusesOf } from "./rule.ts";
 
-/** One more condition on the rows of subscribers (`s`) who have this status on the list. */
-export type Also = (status: SubscriberStatus) => Sql;
-
 /**
  * A select in brackets with the column id, of subscribers, each once.
  *
  * Each status is asked for by a statement of its own. What rules say of the status is decided then: most of these
  * statements fall away, and the one that mostly stays, of active members, reads no memberships at all.
+ * @param also one more condition on the rows of subscribers, `s`
  */
-export function membersRelation(workspaceId: WorkspaceId, segment: Segmentation, also?: Also): Sql {
+export function membersRelation(workspaceId: WorkspaceId, segment: Segmentation, also?: Sql): Sql {
   const branches = statusesOf(segment).flatMap((status) =>
     membersOfStatus(workspaceId, segment, status, also),
   );
@@ -35,12 +33,12 @@ function membersOfStatus(
   workspaceId: WorkspaceId,
   { mailingListId, isSparse, conditions }: Segmentation,
   status: SubscriberStatus,
-  also: Also | undefined,
+  also: Sql | undefined,
 ): Sql[] {
   const membership = raw("m");
   const met = predicateOf(conditions, { workspaceId, mailingListId, status, membership, depth: 0 });
   if (met === false) return [];
-  const wanted: Predicate[] = [met, also?.(status) ?? true];
+  const wanted: Predicate[] = [met, also ?? true];
   const isOnList = sql`m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
     and m.status = ${status}`;
   if (also === undefined && (met === true || !doesRead(conditions, "person"))) {

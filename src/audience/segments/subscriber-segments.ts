@@ -20,7 +20,7 @@ export async function segmentsOfSubscriber(
 ): Promise<SegmentOfSubscriber[]> {
   if ((await findSubscriber(db, workspaceId, subscriberId)) === undefined) throw notFound("Subscriber");
   const segments = await listSegmentsAround(db, workspaceId, subscriberId);
-  const isThem = () => sql`s.id = ${subscriberId}`;
+  const isThem = sql`s.id = ${subscriberId}`;
   const areIn = await withDeadline(db, workspaceId, MOST_MS, async (tx) =>
     findWhetherEach(tx, await membersOfEach(tx, workspaceId, segments, now, isThem)),
   );
