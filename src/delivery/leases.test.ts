@@ -81,26 +81,33 @@ test("a look costs the same however much stands in front for a full lane", async
   expect(await pagesOf((explaining) => starts.lease(explaining, orderOf()))).toBeLessThan(few + 50);
 });
 
-test("nor does it cost more for what has left while somebody reads an old state of the database", async () => {
-  await wait(mails(20_000, "open.test"));
-  await wait(mails(10, "open.test"), { agoSeconds: 60 });
-  await wait(mails(10, "open.test"), { campaignId: newId() });
-  await db.transaction(async (backup) => {
-    await backup.run(sql`set transaction isolation level repeatable read`);
-    await backup.row(sql`select from delivery_queue limit 1`);
-    await db.run(
-      sql`delete from delivery_queue where due_at < now() - interval '30 minutes' and campaign_id = ${nilId}`,
-    );
-    expect(await pagesOf((explaining) => leaseEntries(explaining, orderOf(), []))).toBeGreaterThan(500);
-    await lease({ limit: 1 });
-    await lease({ limit: 1 });
-    // On a busy machine a look does not wait until it is known where to begin.
-    await eventually("a look that begins behind them", async () => {
-      const pages = await pagesOf((explaining) => starts.lease(explaining, orderOf({ limit: 1 })));
-      return pages < 200;
+test.each([
+  ["do not know of it", sql`select`],
+  ["have heard of it", sql`analyze delivery_queue`],
+])(
+  "nor does it cost more for what has left while somebody reads an old state of the database and statistics %s",
+  async (_, hear) => {
+    await wait(mails(20_000, "open.test"));
+    await wait(mails(10, "open.test"), { agoSeconds: 60 });
+    await wait(mails(10, "open.test"), { campaignId: newId() });
+    await db.transaction(async (backup) => {
+      await backup.run(sql`set transaction isolation level repeatable read`);
+      await backup.row(sql`select from delivery_queue limit 1`);
+      await db.run(
+        sql`delete from delivery_queue where due_at < now() - interval '30 minutes' and campaign_id = ${nilId}`,
+      );
+      await db.run(hear);
+      expect(await pagesOf((explaining) => leaseEntries(explaining, orderOf(), []))).toBeGreaterThan(500);
+      await lease({ limit: 1 });
+      await lease({ limit: 1 });
+      // On a busy machine a look does not wait until it is known where to begin.
+      await eventually("a look that begins behind them", async () => {
+        const pages = await pagesOf((explaining) => starts.lease(explaining, orderOf({ limit: 1 })));
+        return pages < 200;
+      });
     });
-  });
-});
+  },
+);
 
 test("when a lane has room again its messages are leased with the next look, from the first one on", async () => {
   await wait([...mails(30, "full.test"), ...mails(30, "busy.test"), ...mails(30, "open.test")]);
