@@ -11,7 +11,7 @@ import sql from "sql-template-tag";
 import { insertMonitor } from "../src/hygiene/blacklist/monitor-store.ts";
 import { wakeMonitors } from "../src/hygiene/blacklist/run-monitors.ts";
 import { isAsked, readZones } from "../src/hygiene/blacklist/zones.ts";
-import { dnsblName } from "../src/mail/dnsbl.ts";
+import { dnsblName } from "../src/mail/dns/dnsbl.ts";
 import { systemClock } from "../src/platform/clock.ts";
 import { startFakeDns } from "../test/support/fake-dns.ts";
 import { startProgram } from "../test/support/program.ts";

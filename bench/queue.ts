@@ -4,9 +4,9 @@
  */
 import { performance } from "node:perf_hooks";
 import sql from "sql-template-tag";
-import { leaseMessages } from "../src/delivery/leases.ts";
 import { PLANS_BY_KEY } from "../src/delivery/plans.ts";
-import { releaseLeasesOf } from "../src/delivery/settlement-store.ts";
+import { leaseMessages } from "../src/delivery/queue/leases.ts";
+import { releaseLeasesOf } from "../src/delivery/queue/settlement-store.ts";
 import { createDatabase, type Database } from "../src/platform/database/pool.ts";
 import { newId } from "../src/platform/ids.ts";
 import { startProgram } from "../test/support/program.ts";

@@ -3,9 +3,9 @@
  * process in deliver.ts.)
  */
 import type { FastifyInstance } from "fastify";
+import { registerInbox } from "./delivery/capture/inbox.ts";
 import { createWaker } from "./delivery/channel.ts";
-import { registerInbox } from "./delivery/inbox.ts";
-import { countQueue } from "./delivery/queue-store.ts";
+import { countQueue } from "./delivery/queue/queue-store.ts";
 import { readGateway } from "./delivery/sms/gateway-settings.ts";
 import { createEndpoints } from "./endpoints.ts";
 import { proberFor } from "./hygiene/probe/prober.ts";

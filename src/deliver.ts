@@ -5,8 +5,8 @@
 import { addressOf, judgeRecipients } from "./audience/suppression-lists/judge.ts";
 import type { FindIdentity } from "./delivery/compose.ts";
 import type { Examine, Finding } from "./delivery/examination.ts";
-import type { LeasedMessage } from "./delivery/lease-store.ts";
 import { PLANS_BY_KEY } from "./delivery/plans.ts";
+import type { LeasedMessage } from "./delivery/queue/lease-store.ts";
 import { returnPathKey } from "./delivery/return-path-key.ts";
 import { startDeliveryWorker, type WorkerOptions } from "./delivery/worker.ts";
 import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";

@@ -13,8 +13,8 @@ import { suppressionListEndpoints } from "./audience/suppression-lists/endpoints
 import { listSuppressionsOf } from "./audience/suppression-lists/entry-store.ts";
 import { isSegmentUsedBySuppression } from "./audience/suppression-lists/store.ts";
 import { notifyWorkers } from "./delivery/channel.ts";
-import { mergeLanes } from "./delivery/lanes.ts";
-import { warmUpStates } from "./delivery/warm-up-state.ts";
+import { mergeLanes } from "./delivery/lanes/lanes.ts";
+import { warmUpStates } from "./delivery/warm-up/state.ts";
 import { checkerFor } from "./hygiene/blacklist/checker.ts";
 import { blacklistEndpoints } from "./hygiene/blacklist/endpoints.ts";
 import { listedCountOf } from "./hygiene/blacklist/monitor-store.ts";

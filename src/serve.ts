@@ -10,7 +10,7 @@ import { createApi } from "./app.ts";
 import { startJobs } from "./background.ts";
 import type { Role } from "./cli/serve.ts";
 import type { DeliveryReport } from "./deliver.ts";
-import { mergeLanes } from "./delivery/lanes.ts";
+import { mergeLanes } from "./delivery/lanes/lanes.ts";
 import { ensurePartitions } from "./messages/partitions.ts";
 import { type Config, readConfig } from "./platform/config.ts";
 import { startEmbedded } from "./platform/database/embedded.ts";

@@ -6,20 +6,20 @@
 import { isAscii } from "node:buffer";
 import type { KeyObject } from "node:crypto";
 import { domainOf, needsSmtpUtf8 } from "../mail/address.ts";
-import { type DkimSigning, messageTokenHeader, signDkim } from "../mail/dkim.ts";
-import { type HeaderField, renderHeaders, renderMessage } from "../mail/header.ts";
-import { readHeaderSection } from "../mail/header-section.ts";
-import { htmlFromText, textFromHtml } from "../mail/html-text.ts";
-import { type Attachment, composeMessage } from "../mail/mime.ts";
-import { joinOctets, type Octets } from "../mail/octets.ts";
-import { encodeBase64 } from "../mail/transfer-encoding.ts";
-import { encodeReturnPath } from "../mail/verp.ts";
+import { encodeReturnPath } from "../mail/bounces/verp.ts";
+import { type DkimSigning, messageTokenHeader, signDkim } from "../mail/dkim/dkim.ts";
+import { htmlFromText, textFromHtml } from "../mail/html/body-forms.ts";
+import { type HeaderField, renderHeaders, renderMessage } from "../mail/message/header.ts";
+import { readHeaderSection } from "../mail/message/header-section.ts";
+import { type Attachment, composeMessage } from "../mail/message/mime.ts";
+import { joinOctets, type Octets } from "../mail/message/octets.ts";
+import { encodeBase64 } from "../mail/message/transfer-encoding.ts";
 import type { StoredAttachment } from "../messages/store.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import { createTurns } from "../platform/turns.ts";
 import type { MessageContent } from "./examination.ts";
-import type { LeasedMessage } from "./lease-store.ts";
-import type { Transaction } from "./smtp-envelope.ts";
+import type { LeasedMessage } from "./queue/lease-store.ts";
+import type { Transaction } from "./smtp/envelope.ts";
 import type { TransportEvents } from "./transport.ts";
 
 /** What the engine has to be told about a sender, by nouns it does not know. */

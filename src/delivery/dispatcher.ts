@@ -5,7 +5,7 @@
  *    and then with every heartbeat;
  * 2. lease a batch, transactional mail first, as long as there is room and no campaign of theirs is paused (leasing.ts),
  *    and leave out recipients who were suppressed while their message waited;
- * 3. the transport finds each message's way and carries it (smtp-transport.ts, lane-traffic.ts);
+ * 3. the transport finds each message's way and carries it (smtp-transport.ts, lanes/traffic.ts);
  * 4. results are judged (conclusion.ts), journaled and settled in bulk (settler.ts).
  *
  * No transaction is open while SMTP is spoken: a lease is a deadline in the queue, moved by a heartbeat.
@@ -18,15 +18,15 @@ import { type Database, listen } from "../platform/database/pool.ts";
 import { newId } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
 import { DELIVERY_CHANNEL } from "./channel.ts";
-import { type Attempt, type Conclusion, conclude, drop, postpone } from "./conclusion.ts";
 import { type Examine, type Finding, UnfitValues } from "./examination.ts";
-import { Holdings } from "./holdings.ts";
-import { openJournal } from "./journal.ts";
-import type { LeasedMessage } from "./lease-store.ts";
-import { LEASE_SECONDS, Leasing, POLL_MS } from "./leasing.ts";
-import { createRecovery, markAlive } from "./recovery.ts";
-import { extendLeases, releaseLeasesOf } from "./settlement-store.ts";
-import { Settler } from "./settler.ts";
+import { type Attempt, type Conclusion, conclude, drop, postpone } from "./queue/conclusion.ts";
+import { Holdings } from "./queue/holdings.ts";
+import { openJournal } from "./queue/journal.ts";
+import type { LeasedMessage } from "./queue/lease-store.ts";
+import { LEASE_SECONDS, Leasing, POLL_MS } from "./queue/leasing.ts";
+import { createRecovery, markAlive } from "./queue/recovery.ts";
+import { extendLeases, releaseLeasesOf } from "./queue/settlement-store.ts";
+import { Settler } from "./queue/settler.ts";
 import { concludeSms } from "./sms/conclusion.ts";
 import type { SmsEvents, SmsTransport } from "./sms/sms-transport.ts";
 import type { Transport, TransportEvents } from "./transport.ts";

@@ -1,15 +1,15 @@
 /**
  * Every fault at every command, as a message meets it (hardening catalogue, outbound peers 26 to 29 and 32): put off
- * with the reason, never lost, never sent in two copies by itself. The conversations are in smtp-session-faults.test.ts.
+ * with the reason, never lost, never sent in two copies by itself. The conversations are in smtp/session-faults.test.ts.
  */
 import { createSecretKey } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { type FakeMxOptions, startFakeMx } from "../../test/support/fake-mx.ts";
 import { DROP, ENDLESS, SLOW, type Stage } from "../../test/support/fake-mx-scripts.ts";
 import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
-import { conclude } from "./conclusion.ts";
-import { defaultLane, type Lane } from "./lanes-table.ts";
-import { standardDeadlines } from "./smtp-deadlines.ts";
+import { defaultLane, type Lane } from "./lanes/table.ts";
+import { conclude } from "./queue/conclusion.ts";
+import { standardDeadlines } from "./smtp/deadlines.ts";
 import { createSmtpTransport } from "./smtp-transport.ts";
 
 /** Sends one message and gives what the log is told, and how many copies the receiver has. */

@@ -7,10 +7,10 @@ import { recordOutcomes } from "../messages/door.ts";
 import { createDatabase } from "../platform/database/pool.ts";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
 import { insertDrafts } from "../sending/insert-drafts.ts";
-import { conclude } from "./conclusion.ts";
-import { leaseEntries } from "./lease-store.ts";
 import { PLANS_BY_KEY } from "./plans.ts";
-import { settleLeases } from "./settlement-store.ts";
+import { conclude } from "./queue/conclusion.ts";
+import { leaseEntries } from "./queue/lease-store.ts";
+import { settleLeases } from "./queue/settlement-store.ts";
 
 const db = await testDatabase();
 const delivery = createDatabase(db.url, { size: 1, name: "test", onError: () => {}, settings: PLANS_BY_KEY });

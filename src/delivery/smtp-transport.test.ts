@@ -3,10 +3,10 @@ import { expect, onTestFinished, test } from "vitest";
 import { startFakeMx } from "../../test/support/fake-mx.ts";
 import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
 import { newId } from "../platform/ids.ts";
-import type { FindDeparture } from "./departures.ts";
-import type { FindRoute } from "./destination.ts";
-import { FIRST_SHARE } from "./lane-pace.ts";
-import { defaultLane, type Lane } from "./lanes-table.ts";
+import { FIRST_SHARE } from "./lanes/pace.ts";
+import { defaultLane, type Lane } from "./lanes/table.ts";
+import type { FindDeparture } from "./routes/departures.ts";
+import type { FindRoute } from "./routes/destination.ts";
 import { createSmtpTransport } from "./smtp-transport.ts";
 
 async function startTransport(findRoute: FindRoute, findDeparture?: FindDeparture) {

@@ -5,15 +5,15 @@
 
 import { ExpiringMap } from "../platform/remember.ts";
 import type { ComposeOptions } from "./compose.ts";
-import { type Departure, type Exit, type FindDeparture, usual } from "./departures.ts";
-import type { Destination, FindRoute } from "./destination.ts";
-import { FIRST_SHARE } from "./lane-pace.ts";
-import { LaneTraffic } from "./lane-traffic.ts";
-import { laneKey } from "./lanes.ts";
-import type { LeasedMessage } from "./lease-store.ts";
-import { siteName } from "./mx.ts";
-import type { Priority } from "./queue-store.ts";
-import type { SessionSettings } from "./sessions.ts";
+import { laneKey } from "./lanes/lanes.ts";
+import { FIRST_SHARE } from "./lanes/pace.ts";
+import type { SessionSettings } from "./lanes/sessions.ts";
+import { LaneTraffic } from "./lanes/traffic.ts";
+import type { LeasedMessage } from "./queue/lease-store.ts";
+import type { Priority } from "./queue/queue-store.ts";
+import { type Departure, type Exit, type FindDeparture, usual } from "./routes/departures.ts";
+import type { Destination, FindRoute } from "./routes/destination.ts";
+import { siteName } from "./routes/mx.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 /** Lanes without traffic are forgotten when there are more than this. */

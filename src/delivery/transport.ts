@@ -2,9 +2,9 @@
  * What carries leased messages: SMTP lanes, or in capture mode the local inbox. The dispatcher hands messages in and
  * hears of each exactly one thing.
  */
-import type { Attempt } from "./conclusion.ts";
-import type { LeasedMessage } from "./lease-store.ts";
-import type { Priority } from "./queue-store.ts";
+import type { Attempt } from "./queue/conclusion.ts";
+import type { LeasedMessage } from "./queue/lease-store.ts";
+import type { Priority } from "./queue/queue-store.ts";
 
 export interface TransportEvents {
   /** May this message still be sent: is its lease alive, is the worker not stopping? Asked right before MAIL and the final dot. */

@@ -4,23 +4,24 @@
  */
 import type { KeyObject } from "node:crypto";
 import { join } from "node:path";
-import type { Resolver } from "../mail/resolver.ts";
+import type { Resolver } from "../mail/dns/resolver.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Config } from "../platform/config.ts";
 import type { Database } from "../platform/database/pool.ts";
 import type { Log } from "../platform/log.ts";
 import { createValidatingResolver } from "../platform/validating-dns.ts";
-import { createCaptureTransport } from "./capture-transport.ts";
+import { createCaptureTransport } from "./capture/transport.ts";
 import type { ComposeOptions, FindIdentity } from "./compose.ts";
-import { createDepartures } from "./departures.ts";
-import { type FindRoute, routeByMx, routeToRelay } from "./destination.ts";
 import { type Dispatcher, type DispatcherOptions, startDispatcher } from "./dispatcher.ts";
 import { rememberIdentities } from "./identity-cache.ts";
-import { type Lane, laneFor, mergeLanes } from "./lanes.ts";
-import { localNetworks } from "./local-networks.ts";
-import { type OtherMachines, watchOtherMachines } from "./other-machines.ts";
-import { readRelay } from "./relay.ts";
-import type { FindChoice, FindRouting } from "./routing.ts";
+import { type Lane, laneFor, mergeLanes } from "./lanes/lanes.ts";
+import { createDepartures } from "./routes/departures.ts";
+import { type FindRoute, routeByMx, routeToRelay } from "./routes/destination.ts";
+import { localNetworks } from "./routes/local-networks.ts";
+import { type OtherMachines, watchOtherMachines } from "./routes/other-machines.ts";
+import { readRelay } from "./routes/relay.ts";
+import type { FindChoice, FindRouting } from "./routes/routing.ts";
+import { createStsPolicies } from "./routes/sts-policies.ts";
 import type { ShortMessage, SmsGateway } from "./sms/gateway.ts";
 import { readGateway } from "./sms/gateway-settings.ts";
 import { createHttpGateway } from "./sms/http-gateway.ts";
@@ -28,9 +29,8 @@ import { openReceiptDesk, type ReceiptDesk } from "./sms/receipts.ts";
 import { createSmppGateway } from "./sms/smpp-gateway.ts";
 import { createSmsTransport } from "./sms/sms-transport.ts";
 import { createSmtpTransport } from "./smtp-transport.ts";
-import { createStsPolicies } from "./sts-policies.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
-import { WarmUpAllowances } from "./warm-up-allowances.ts";
+import { WarmUpAllowances } from "./warm-up/allowances.ts";
 
 /** Where a worker's journal lies, on each machine its own. */
 const JOURNALS = "journals";

@@ -1,5 +1,5 @@
 /** DNS for the checks of customers' domains: their own name servers first, so that a new record is seen at once. */
-import type { Resolver } from "../mail/resolver.ts";
+import type { Resolver } from "../mail/dns/resolver.ts";
 import { createResolver } from "../platform/dns.ts";
 import { askAuthoritative } from "../platform/dns-authoritative.ts";
 

@@ -1,6 +1,6 @@
 /** The SQL of the message log. The log is written at acceptance (here) and by the door (door.ts), nowhere else. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { HeaderField } from "../mail/header.ts";
+import type { HeaderField } from "../mail/message/header.ts";
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "../platform/database/array-values.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";

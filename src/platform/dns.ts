@@ -1,5 +1,5 @@
 /**
- * The DNS as the network has it. Every look-up ends by a deadline and every end is a value (mail/resolver.ts states
+ * The DNS as the network has it. Every look-up ends by a deadline and every end is a value (mail/dns/resolver.ts states
  * the shape): "there is no such record" is an answer, everything that left the question open is a failure.
  */
 import { getServers, Resolver } from "node:dns/promises";

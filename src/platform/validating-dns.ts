@@ -18,7 +18,7 @@ import {
   type TlsaData,
 } from "dns-packet";
 
-/** The shape of mail/resolver.ts. */
+/** The shape of mail/dns/resolver.ts. */
 type Validated<Data> =
   | {
       readonly outcome: "found";

@@ -4,7 +4,7 @@
  */
 import sql, { empty, type Sql } from "sql-template-tag";
 import { verdictOn } from "../audience/suppression-lists/judge.ts";
-import { enqueueAllSql } from "../delivery/queue-store.ts";
+import { enqueueAllSql } from "../delivery/queue/queue-store.ts";
 import { insertQueuedSql, type MessageOrigin } from "../messages/store.ts";
 import { takeMadeSql } from "./allowance.ts";
 

@@ -8,7 +8,7 @@
  */
 import type { KeyObject } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { htmlFromText } from "../mail/html-text.ts";
+import { htmlFromText } from "../mail/html/body-forms.ts";
 import type { Engagement } from "../messages/engagement.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";

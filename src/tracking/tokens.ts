@@ -14,7 +14,7 @@
  *     base64url( MAC 15 | target )
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
-import type { LinkAddresses } from "../mail/merge-tags-engine.ts";
+import type { LinkAddresses } from "../mail/merge-tags/engine.ts";
 import { asWorkspaceId, type WorkspaceId } from "../platform/ids.ts";
 import type { Secrets } from "../platform/secrets.ts";
 

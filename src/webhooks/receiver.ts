@@ -7,7 +7,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { isIP } from "node:net";
 import { performance } from "node:perf_hooks";
-import type { Resolver } from "../mail/resolver.ts";
+import type { Resolver } from "../mail/dns/resolver.ts";
 import { pinnedLookup } from "../platform/pinned-lookup.ts";
 import { isPublicAddress } from "../platform/public-address.ts";
 import { hostOf, isLocalName } from "./receiver-url.ts";

@@ -29,7 +29,7 @@ import {
   type TlsaData,
   TRUNCATED_RESPONSE,
 } from "dns-packet";
-import type { Resolver } from "../../src/mail/resolver.ts";
+import type { Resolver } from "../../src/mail/dns/resolver.ts";
 import { createResolver } from "../../src/platform/dns.ts";
 
 /** What goes wrong: SERVFAIL, REFUSED, silence, or NXDOMAIN. */

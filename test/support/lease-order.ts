@@ -1,5 +1,5 @@
 /** What a worker asks for, in tests that look at the queue themselves. */
-import type { LeaseOrder } from "../../src/delivery/lease-store.ts";
+import type { LeaseOrder } from "../../src/delivery/queue/lease-store.ts";
 import { newId } from "../../src/platform/ids.ts";
 
 /** A new worker's order for ten urgent messages; every field may be replaced. */

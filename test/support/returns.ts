@@ -6,7 +6,7 @@ import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll } from "vitest";
 import { returnPathKey } from "../../src/delivery/return-path-key.ts";
-import { encodeReturnPath } from "../../src/mail/verp.ts";
+import { encodeReturnPath } from "../../src/mail/bounces/verp.ts";
 import { recordOutcomes } from "../../src/messages/door.ts";
 import { unclassified } from "../../src/messages/outcome.ts";
 import { readConfig } from "../../src/platform/config.ts";

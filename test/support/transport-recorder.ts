@@ -1,6 +1,6 @@
 /** The dispatcher's side of a transport, for tests: it hands out messages and writes down what becomes of each. */
-import type { Attempt, AttemptResult } from "../../src/delivery/conclusion.ts";
-import type { LeasedMessage } from "../../src/delivery/lease-store.ts";
+import type { Attempt, AttemptResult } from "../../src/delivery/queue/conclusion.ts";
+import type { LeasedMessage } from "../../src/delivery/queue/lease-store.ts";
 import type { TransportEvents } from "../../src/delivery/transport.ts";
 import type { TlsNote } from "../../src/messages/outcome.ts";
 import { asWorkspaceId, newId } from "../../src/platform/ids.ts";

@@ -3,8 +3,8 @@
  * comes it shows as deferred, without a next attempt.
  */
 import { unclassified } from "../../messages/outcome.ts";
-import { type Conclusion, finish, putOff } from "../conclusion.ts";
-import type { LeasedMessage } from "../lease-store.ts";
+import { type Conclusion, finish, putOff } from "../queue/conclusion.ts";
+import type { LeasedMessage } from "../queue/lease-store.ts";
 import type { SmsGateway, SmsResult } from "./gateway.ts";
 
 export type SmsAttempt = Extract<SmsResult, { outcome: "taken" | "declined" }>;

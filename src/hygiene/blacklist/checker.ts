@@ -2,8 +2,8 @@
  * One check of a target against the whole catalogue. It ends in time whatever the zones do, and tells apart "not
  * listed" and "nobody could say".
  */
-import { type DnsblReading, dnsblName, readDnsblAnswer, readDnsblReason } from "../../mail/dnsbl.ts";
-import type { Resolver } from "../../mail/resolver.ts";
+import { type DnsblReading, dnsblName, readDnsblAnswer, readDnsblReason } from "../../mail/dns/dnsbl.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config.ts";
 import { createResolver } from "../../platform/dns.ts";

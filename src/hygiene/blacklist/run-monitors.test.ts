@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { apiCaller, type CallApi } from "../../../test/support/api-caller.ts";
 import { startService } from "../../../test/support/service.ts";
-import type { Resolver } from "../../mail/resolver.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { PutBack } from "../../platform/jobs/attempt.ts";
 import { createLog } from "../../platform/log.ts";

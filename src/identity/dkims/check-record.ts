@@ -1,6 +1,6 @@
-/** Is a key's record in the DNS? The p= value decides, not the text (mail/dkim.ts). */
-import { dkimKeyMatches, dkimRecordValue } from "../../mail/dkim.ts";
-import type { Resolver } from "../../mail/resolver.ts";
+/** Is a key's record in the DNS? The p= value decides, not the text (mail/dkim/dkim.ts). */
+import { dkimKeyMatches, dkimRecordValue } from "../../mail/dkim/dkim.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { DnsCheck } from "../dns-check.ts";
 
 type PublicKey = { readonly domain: string; readonly selector: string; readonly public_key: string };

@@ -1,7 +1,7 @@
 /** DKIM keys: more of them for a domain, for rotation or for a selector of one's own. */
 import { type Static, Type } from "typebox";
 import { parseDomain } from "../../mail/address.ts";
-import type { Resolver } from "../../mail/resolver.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";

@@ -1,5 +1,5 @@
 /** Makes a key pair ready to be stored: the private half sealed for its row, so that no other row can hold it. */
-import { type DkimKeyBits, generateDkimKey } from "../../mail/dkim.ts";
+import { type DkimKeyBits, generateDkimKey } from "../../mail/dkim/dkim.ts";
 import { newId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import type { NewDkimKey } from "./store.ts";

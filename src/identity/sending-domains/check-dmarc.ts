@@ -2,8 +2,8 @@
  * Is there a DMARC record for the domain, and does it send its reports to us where that was switched on? The record
  * that is suggested is the published one with our address added: it never weakens a policy.
  */
-import { checkDmarc, type DmarcCheck } from "../../mail/dmarc-policy.ts";
-import type { Resolver } from "../../mail/resolver.ts";
+import { checkDmarc, type DmarcCheck } from "../../mail/dns/dmarc-policy.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { DnsCheck } from "../dns-check.ts";
 
 export interface DmarcDnsChecks {

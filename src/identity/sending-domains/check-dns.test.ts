@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { type DnsRecords, type DnsZone, startFakeDns } from "../../../test/support/fake-dns.ts";
-import { dkimRecordValue, generateDkimKey } from "../../mail/dkim.ts";
+import { dkimRecordValue, generateDkimKey } from "../../mail/dkim/dkim.ts";
 import { createResolver } from "../../platform/dns.ts";
 import type { CheckedDkimKey } from "../dkims/store.ts";
 import { checkDns, decisiveKey } from "./check-dns.ts";

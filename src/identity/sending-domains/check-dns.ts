@@ -1,5 +1,5 @@
 /** One live check of everything a sending domain has in the DNS. Nothing here throws or changes anything. */
-import type { Resolver } from "../../mail/resolver.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import { checkKeyRecord } from "../dkims/check-record.ts";
 import type { CheckedDkimKey } from "../dkims/store.ts";
 import type { DnsCheck } from "../dns-check.ts";

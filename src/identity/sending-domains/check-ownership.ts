@@ -3,7 +3,7 @@
  * `_posthaste-verify.<domain>` and at the domain itself, among whatever other records stand there, also behind an
  * alias. A wildcard of somebody else's, or the token of another workspace, proves nothing.
  */
-import type { Resolver } from "../../mail/resolver.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { DnsCheck } from "../dns-check.ts";
 
 const PREFIX = "posthaste-verification=";

@@ -1,5 +1,5 @@
 /** Does the domain's own return path lead to us? Both its MX and its SPF have to be the platform's, as an alias's are. */
-import type { Resolver } from "../../mail/resolver.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import { checkAlias } from "../check-alias.ts";
 import type { DnsCheck } from "../dns-check.ts";
 import { customReturnPathHost } from "../return-path.ts";

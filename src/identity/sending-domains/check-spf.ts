@@ -1,7 +1,7 @@
 /** Does the domain's SPF record include this service's addresses? And what would the record be that does? */
-import type { Resolver } from "../../mail/resolver.ts";
-import { checkSpf } from "../../mail/spf.ts";
-import { parseSpfRecord } from "../../mail/spf-record.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
+import { checkSpf } from "../../mail/dns/spf.ts";
+import { parseSpfRecord } from "../../mail/dns/spf-record.ts";
 import type { DnsCheck } from "../dns-check.ts";
 
 export interface SpfDnsCheck extends DnsCheck {

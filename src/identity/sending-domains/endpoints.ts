@@ -1,6 +1,6 @@
 /** Sending domains: what a workspace may send from, and the DNS records that prove it. */
 import { Type } from "typebox";
-import type { Resolver } from "../../mail/resolver.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { requireRoom } from "../../platform/database/room-store.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { stubClock } from "../../../test/support/clock.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { startFakeDns } from "../../../test/support/fake-dns.ts";
-import { dkimRecordValue } from "../../mail/dkim.ts";
+import { dkimRecordValue } from "../../mail/dkim/dkim.ts";
 import { createResolver } from "../../platform/dns.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { createSecrets } from "../../platform/secrets.ts";

@@ -1,6 +1,6 @@
 /** POST verify: one live check, and every flag becomes what it says. */
 import { Type } from "typebox";
-import type { Resolver } from "../../mail/resolver.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";

@@ -6,7 +6,7 @@
  * A record says that a name leads here, and not for which workspace: it is that of whoever has proved a domain above it
  * to be its own, else of the first that verified it.
  */
-import type { Resolver } from "../../mail/resolver.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";

@@ -2,10 +2,10 @@
  * Reads mails of strangers beside the event loop: a report of ten thousand records takes most of a second, and what was
  * written to take long must not hold up everybody else.
  */
-import type { Complaint } from "../../mail/arf.ts";
-import type { Bounce } from "../../mail/bounce.ts";
-import type { DmarcRefusal, DmarcReport } from "../../mail/dmarc-report.ts";
-import type { TlsReport } from "../../mail/tls-report.ts";
+import type { Complaint } from "../../mail/bounces/arf.ts";
+import type { Bounce } from "../../mail/bounces/bounce.ts";
+import type { DmarcRefusal, DmarcReport } from "../../mail/reports/dmarc-report.ts";
+import type { TlsReport } from "../../mail/reports/tls-report.ts";
 import { createSideThread, type SideAnswer, type SideThreadLimits } from "../../platform/side-thread.ts";
 
 /** Its rows as the table takes them, in one text: thousands of objects would hold up whoever is given them. */

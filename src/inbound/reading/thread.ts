@@ -1,9 +1,9 @@
 /** The thread of reading.ts: reads mails of strangers, one after the other. */
 import { parentPort } from "node:worker_threads";
-import { readComplaint } from "../../mail/arf.ts";
-import { readBounce } from "../../mail/bounce.ts";
-import { type DmarcRow, readDmarcReport } from "../../mail/dmarc-report.ts";
-import { readTlsReport, type TlsPolicyReport } from "../../mail/tls-report.ts";
+import { readComplaint } from "../../mail/bounces/arf.ts";
+import { readBounce } from "../../mail/bounces/bounce.ts";
+import { type DmarcRow, readDmarcReport } from "../../mail/reports/dmarc-report.ts";
+import { readTlsReport, type TlsPolicyReport } from "../../mail/reports/tls-report.ts";
 import { storableJson } from "../storable.ts";
 import type { NewsReading, Readings, ReportReading, Unread } from "./reading.ts";
 

@@ -3,8 +3,8 @@
  * the service's own, which names nobody for its own bounces, so that none follows from it.
  */
 import { parseAddress } from "../../mail/address.ts";
-import type { BounceRecipient } from "../../mail/bounce.ts";
-import { htmlFromText } from "../../mail/html-text.ts";
+import type { BounceRecipient } from "../../mail/bounces/bounce.ts";
+import { htmlFromText } from "../../mail/html/body-forms.ts";
 import type { PlatformMail } from "../../sending/platform-mail.ts";
 import type { SentMessage } from "./message-store.ts";
 

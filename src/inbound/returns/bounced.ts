@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { addressOf } from "../../audience/suppression-lists/judge.ts";
 import { normalizeAddress } from "../../mail/address.ts";
-import type { Bounce, BounceRecipient } from "../../mail/bounce.ts";
+import type { Bounce, BounceRecipient } from "../../mail/bounces/bounce.ts";
 import { insertDelayNotice } from "../../messages/notice-store.ts";
 import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";

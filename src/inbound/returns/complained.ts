@@ -5,8 +5,8 @@
  */
 import type { KeyObject } from "node:crypto";
 import { domainOf, parseMailbox } from "../../mail/address.ts";
-import type { Complaint } from "../../mail/arf.ts";
-import { decodeReturnPath } from "../../mail/verp.ts";
+import type { Complaint } from "../../mail/bounces/arf.ts";
+import { decodeReturnPath } from "../../mail/bounces/verp.ts";
 import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { storable } from "../storable.ts";

@@ -3,8 +3,8 @@
  * Nothing is ever passed on, or answered with a mail.
  */
 
-import { attachmentMailLimit } from "../../mail/report-attachment.ts";
-import { reportMailLimit } from "../../mail/report-mail.ts";
+import { reportMailLimit } from "../../mail/bounces/report-mail.ts";
+import { attachmentMailLimit } from "../../mail/reports/report-attachment.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
 import type { Conversation } from "../listener/listener.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { stubClock } from "../../../test/support/clock.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { encodeReturnPath } from "../../mail/verp.ts";
+import { encodeReturnPath } from "../../mail/bounces/verp.ts";
 import { newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { forgetInbound } from "../forget.ts";

@@ -2,7 +2,7 @@
  * News of one message that came by mail, through the door of all outcomes. All of it says that the message has left the
  * house, even where the queue does not know yet (the receiver's last reply was lost): it must not be sent once more.
  */
-import { removeQueueEntry } from "../../delivery/queue-store.ts";
+import { removeQueueEntry } from "../../delivery/queue/queue-store.ts";
 import { recordOutcomes } from "../../messages/door.ts";
 import type { OnMoved, Outcome } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";

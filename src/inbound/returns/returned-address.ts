@@ -9,7 +9,7 @@ import {
   findDomainHolder,
   type ReportedDomain,
 } from "../../identity/sending-domains/store.ts";
-import { decodeReturnPath } from "../../mail/verp.ts";
+import { decodeReturnPath } from "../../mail/bounces/verp.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { readToken, type TrackedMail } from "../../tracking/tokens.ts";
 

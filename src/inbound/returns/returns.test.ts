@@ -10,8 +10,8 @@ import {
   startReturns,
 } from "../../../test/support/returns.ts";
 import { linkKey, sentCampaign } from "../../../test/support/tracked-campaign.ts";
-import { leaseMessages } from "../../delivery/leases.ts";
-import { settleLeases } from "../../delivery/settlement-store.ts";
+import { leaseMessages } from "../../delivery/queue/leases.ts";
+import { settleLeases } from "../../delivery/queue/settlement-store.ts";
 import { createReading } from "../reading/reading.ts";
 import { readMail } from "./read-mail.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readHeaderSection } from "../../mail/header-section.ts";
+import { readHeaderSection } from "../../mail/message/header-section.ts";
 import { newId } from "../../platform/ids.ts";
 import { SmtpReply } from "../listener/smtp-reply.ts";
 import { readSubmission } from "./read-submission.ts";

@@ -5,8 +5,13 @@
 import { isAscii } from "node:buffer";
 import { decodeWords } from "postal-mime";
 import { type Address, parseMailbox } from "../../mail/address.ts";
-import { encodeDate, type HeaderField, renderHeaders } from "../../mail/header.ts";
-import { type GivenField, type HeaderLimits, readHeaderSection, unfold } from "../../mail/header-section.ts";
+import { encodeDate, type HeaderField, renderHeaders } from "../../mail/message/header.ts";
+import {
+  type GivenField,
+  type HeaderLimits,
+  readHeaderSection,
+  unfold,
+} from "../../mail/message/header-section.ts";
 import { SmtpReply } from "../listener/smtp-reply.ts";
 
 /** RFC 5322 section 2.1.1, without the CRLF. */

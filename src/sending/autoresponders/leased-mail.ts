@@ -6,7 +6,7 @@
 
 import { addressOf } from "../../audience/suppression-lists/judge.ts";
 import type { Examine, Finding } from "../../delivery/examination.ts";
-import type { LeasedMessage } from "../../delivery/lease-store.ts";
+import type { LeasedMessage } from "../../delivery/queue/lease-store.ts";
 import { maySendAsEach, type SenderQuestion } from "../../identity/may-send-as.ts";
 import { domainOf } from "../../mail/address.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";

@@ -2,7 +2,7 @@
 import { listFieldsInForce } from "../../audience/custom-fields/store.ts";
 import type { MailingList } from "../../audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "../../audience/mailing-lists/store.ts";
-import type { TemplateLink } from "../../mail/html-links-tracked.ts";
+import type { TemplateLink } from "../../mail/html/tracked-links.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { invalid } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/http/endpoint.ts";

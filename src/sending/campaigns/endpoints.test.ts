@@ -9,7 +9,7 @@ import { recordTransport } from "../../../test/support/transport-recorder.ts";
 import { untilWaiting } from "../../../test/support/waiting.ts";
 import { withDeadline } from "../../audience/segments/members-store.ts";
 import { prepare } from "../../delivery/compose.ts";
-import { leaseMessages } from "../../delivery/leases.ts";
+import { leaseMessages } from "../../delivery/queue/leases.ts";
 import { createLog } from "../../platform/log.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { advance } from "./lifecycle/advance.ts";

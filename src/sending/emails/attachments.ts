@@ -1,6 +1,6 @@
 /** Attachments of a request: checked whole before anything is stored, each fault with the index it is at. */
 import { type Static, Type } from "typebox";
-import { attachmentFault } from "../../mail/mime.ts";
+import { attachmentFault } from "../../mail/message/mime.ts";
 import type { StoredAttachment } from "../../messages/store.ts";
 import { type ApiError, invalid } from "../../platform/errors.ts";
 import { omittable } from "../../platform/http/shapes.ts";

@@ -1,7 +1,7 @@
 /** POST /emails/send: one transactional email to one recipient. */
 import { type Static, Type } from "typebox";
 import { headerTextFault, parseAddress, parseMailbox } from "../../mail/address.ts";
-import { looksLikeHtml, textFromHtml } from "../../mail/html-text.ts";
+import { looksLikeHtml, textFromHtml } from "../../mail/html/body-forms.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { invalid } from "../../platform/errors.ts";
 import { Rehearsed } from "../../platform/http/answer.ts";

@@ -1,6 +1,6 @@
 /** What campaigns know of one person, for the full picture of a subscriber. */
 import type { History } from "../../../audience/subscribers/subscriber.ts";
-import { classifyReply } from "../../../mail/smtp-reply.ts";
+import { classifyReply } from "../../../mail/refusals/smtp-reply.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { describeActivity } from "./activity.ts";

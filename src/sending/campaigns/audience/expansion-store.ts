@@ -1,6 +1,6 @@
 /** How far campaigns have come with making recipients of their audience. */
 import sql from "sql-template-tag";
-import type { TemplateLink } from "../../../mail/html-links-tracked.ts";
+import type { TemplateLink } from "../../../mail/html/tracked-links.ts";
 import { lockKey } from "../../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { renderHeaders } from "../../../mail/header.ts";
+import { renderHeaders } from "../../../mail/message/header.ts";
 import { ApiError } from "../../../platform/errors.ts";
 import { readCustomHeaders } from "./custom-headers.ts";
 

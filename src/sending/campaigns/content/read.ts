@@ -1,8 +1,13 @@
 /** Reads the content of a campaign as its author wrote it, and finds what is wrong with it. */
 import { headerTextFault } from "../../../mail/address.ts";
-import { placed, readTemplate, type Template, type TemplateFault } from "../../../mail/merge-tags.ts";
-import type { PlacedFault } from "../../../mail/merge-tags-faults.ts";
-import { captureFaults } from "../../../mail/merge-tags-html.ts";
+import type { PlacedFault } from "../../../mail/merge-tags/faults.ts";
+import { captureFaults } from "../../../mail/merge-tags/html.ts";
+import {
+  placed,
+  readTemplate,
+  type Template,
+  type TemplateFault,
+} from "../../../mail/merge-tags/merge-tags.ts";
 import type { FieldFault } from "../../../platform/errors.ts";
 import { unknownNames } from "./variables.ts";
 

@@ -1,7 +1,7 @@
 /** A campaign's mail for one recipient. This happens to every message: it takes microseconds, and never throws. */
 import { UnfitValues } from "../../../delivery/examination.ts";
-import type { Render } from "../../../mail/merge-tags-compile.ts";
-import type { MailText } from "../../../mail/woven-text.ts";
+import type { Render } from "../../../mail/merge-tags/compile.ts";
+import type { MailText } from "../../../mail/message/woven-text.ts";
 import type { FieldFault } from "../../../platform/errors.ts";
 import type { MailLinks } from "../../../tracking/tokens.ts";
 import type { fieldsVariable, VariableName } from "./variables.ts";

@@ -2,7 +2,7 @@
  * A campaign's or an autoresponder's mail once more, for the browser and for links whose target is a matter of the recipient: of the same
  * content and the person's values as they are now.
  */
-import { replaceContentIds } from "../../../mail/content-ids.ts";
+import { replaceContentIds } from "../../../mail/message/content-ids.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { Answers } from "../../../platform/remember.ts";
 import type { MailLinks } from "../../../tracking/tokens.ts";

@@ -2,7 +2,7 @@
 
 import type { MessageContent } from "../../../delivery/examination.ts";
 import { domainOf } from "../../../mail/address.ts";
-import type { HeaderField } from "../../../mail/header.ts";
+import type { HeaderField } from "../../../mail/message/header.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { MailLinks } from "../../../tracking/tokens.ts";
 import { compileFor } from "../content/campaign-content.ts";

@@ -1,5 +1,5 @@
 /** The pictures inside a campaign's mails, for the browser: attachments that its HTML refers to by their content id. */
-import { imagesById } from "../../../mail/content-ids.ts";
+import { imagesById } from "../../../mail/message/content-ids.ts";
 import type { Database } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { Answers } from "../../../platform/remember.ts";

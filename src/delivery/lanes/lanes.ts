@@ -1,0 +1,127 @@
+/** Which lane a destination belongs to, and the operator's changes to the table of lanes. */
+import { type Static, Type } from "typebox";
+import { Value } from "typebox/value";
+import { builtInLanes, defaultLane, type Lane } from "./table.ts";
+
+export type { Lane } from "./table.ts";
+
+/**
+ * The lane of a destination, by the names of its MX hosts in the order of preference: the first host that any lane
+ * claims decides, and of several claims the longest. Hosts that nobody claims are in the lane `default`.
+ */
+export function laneFor(mxHostNames: readonly string[], lanes: readonly Lane[]): Lane {
+  for (const host of mxHostNames) {
+    const claims = lanes.flatMap((lane) =>
+      lane.mx_suffixes
+        .filter((suffix) => `.${host}`.endsWith(suffix))
+        .map(({ length }) => ({ lane, length })),
+    );
+    const longest = claims.sort((a, b) => b.length - a.length)[0];
+    if (longest !== undefined) return longest.lane;
+  }
+  return lanes.find(({ name }) => name === defaultLane.name) ?? defaultLane;
+}
+
+/** What the limits of a lane are counted by. */
+export function laneKey(lane: Lane, site: string): string {
+  return lane.per_site ? `${lane.name} ${site}` : lane.name;
+}
+
+/**
+ * The built-in table with the contents of LANES_FILE laid over it. Of a lane that exists the given fields are
+ * replaced; a new lane takes what it does not say from `default`. Null or undefined changes nothing.
+ *
+ * @param overrides `{ "lanes": [{ "name": "default", "connections": 50 }] }`, not yet checked
+ * @throws an Error for the operator that names the field and says what it takes
+ */
+export function mergeLanes(overrides: unknown): readonly Lane[] {
+  const changes = overrides === undefined || overrides === null ? [] : readChanges(overrides);
+  const lanes = new Map(builtInLanes.map((lane) => [lane.name, lane]));
+  const ownDefault = changes.find(({ name }) => name === defaultLane.name);
+  const model = { ...defaultLane, ...ownDefault, mx_suffixes: [], per_site: false };
+  for (const change of changes) {
+    const suffixes = change.mx_suffixes?.map((suffix) => suffix.replace(/^\.?/, "."));
+    const known = lanes.get(change.name) ?? model;
+    lanes.set(change.name, { ...known, ...change, mx_suffixes: suffixes ?? known.mx_suffixes });
+  }
+  checkClaims([...lanes.values()]);
+  return [...lanes.values()];
+}
+
+const count = Type.Optional(Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]));
+const flag = Type.Optional(Type.Boolean());
+const HOST_ENDING = "^\\.?[a-z0-9-]+(?:\\.[a-z0-9-]+)*$";
+
+const LaneChange = Type.Object(
+  {
+    name: Type.String({ pattern: "^[a-z0-9][a-z0-9.-]{0,62}$" }),
+    mx_suffixes: Type.Optional(Type.Array(Type.String({ pattern: HOST_ENDING }))),
+    per_site: flag,
+    connections: count,
+    connections_per_minute: count,
+    messages_per_connection: count,
+    messages_per_second: Type.Optional(Type.Union([Type.Number({ exclusiveMinimum: 0 }), Type.Null()])),
+    tls_required: flag,
+    failures_before_rest: count,
+    suspensions: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { words: Type.String({ minLength: 1 }), seconds: Type.Integer({ minimum: 1 }) },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+const A_COUNT = "a whole number above 0, or null for no limit";
+/** What each field takes, for the one who got it wrong. */
+const wanted: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    name: "a name of lower-case letters, digits, dots and hyphens",
+    mx_suffixes: 'a list of host name endings in lower case, such as ".example.com"',
+    per_site: "true or false",
+    connections: A_COUNT,
+    connections_per_minute: A_COUNT,
+    messages_per_connection: A_COUNT,
+    messages_per_second: "a number above 0, or null for no limit",
+    tls_required: "true or false",
+    failures_before_rest: A_COUNT,
+    suspensions: 'a list of { "words": "…", "seconds": a whole number above 0 }',
+  } satisfies Record<keyof Lane, string>),
+);
+const LanesFile = Type.Object({ lanes: Type.Array(LaneChange) }, { additionalProperties: false });
+
+function readChanges(overrides: unknown): readonly Static<typeof LaneChange>[] {
+  if (!Value.Check(LanesFile, overrides)) throw new Error(`LANES_FILE: ${firstFault(overrides)}`);
+  const twice = overrides.lanes.find(({ name }, at, all) => all.findIndex((lane) => lane.name === name) < at);
+  if (twice !== undefined) throw new Error(`LANES_FILE: the lane "${twice.name}" is there twice`);
+  return overrides.lanes;
+}
+
+/** The first fault as "lanes[2].connections must be …". */
+function firstFault(overrides: unknown): string {
+  const [, list, at, field = "name"] = Value.Errors(LanesFile, overrides)[0]?.instancePath.split("/") ?? [];
+  if (list !== "lanes" || at === undefined) return 'must be { "lanes": [ … ] } and nothing else';
+  const form = wanted.get(field);
+  return form === undefined
+    ? `lanes[${at}] has no field "${field}"`
+    : `lanes[${at}].${field} must be ${form}`;
+}
+
+/** A host must have one lane, and every lane but `default` some hosts. */
+function checkClaims(lanes: readonly Lane[]): void {
+  const owners = new Map<string, string>();
+  for (const { name, mx_suffixes } of lanes) {
+    if ((name === defaultLane.name) !== (mx_suffixes.length === 0))
+      throw new Error(
+        `LANES_FILE: "default" must have no mx_suffixes, every other lane some (see "${name}")`,
+      );
+    for (const suffix of mx_suffixes) {
+      const owner = owners.get(suffix);
+      if (owner !== undefined) throw new Error(`LANES_FILE: "${owner}" and "${name}" both claim ${suffix}`);
+      owners.set(suffix, name);
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type FakeMxOptions, startFakeMx } from "../../../test/support/fake-mx.ts";
+import { SessionPool, type UsedSession } from "./sessions.ts";
+import { defaultLane, type Lane } from "./table.ts";
+
+async function startPool(options: FakeMxOptions = {}, change: Partial<Lane> = {}) {
+  const mx = await startFakeMx(options);
+  const lane = { ...defaultLane, ...change };
+  const pool = new SessionPool(lane, { port: mx.port, ehloName: "out.sender.test" });
+  onTestFinished(async () => {
+    pool.close();
+    await mx.close();
+  });
+  const open = (site = "mx.example.test", addresses = ["127.0.0.1"]) =>
+    pool.open({ site, lane, hosts: [{ name: site, addresses }] });
+  return { mx, pool, open };
+}
+
+const isOpen = (opened: object): opened is UsedSession => "session" in opened;
+async function opened(opening: Promise<object>): Promise<UsedSession> {
+  const used = await opening;
+  if (!isOpen(used)) throw new Error(JSON.stringify(used));
+  return used;
+}
+
+/** Nobody listens there. */
+const DEAD = "127.9.9.9";
+const startTlsIn = (commands: readonly string[]) => commands.filter((line) => line === "STARTTLS").length;
+
+test("where only TLS fails the host is spoken to in clear text, and not asked for TLS again", async () => {
+  const { mx, open } = await startPool({ tls: "broken" });
+  expect((await opened(open())).session.tls).toBeNull();
+  expect((await opened(open())).session.tls).toBeNull();
+  expect(startTlsIn(mx.commands)).toBe(1);
+});
+
+test("a lane that requires TLS never falls back", async () => {
+  const { open } = await startPool({ tls: "broken" }, { tls_required: true });
+  expect(await open()).toMatchObject({ failure: { result: { outcome: "broken", fault: "tls" } } });
+  expect(await open()).toMatchObject({ failure: { result: { outcome: "broken", fault: "tls" } } });
+});
+
+test("the next address is tried when one does not answer", async () => {
+  const { open } = await startPool();
+  expect(isOpen(await open("mx.example.test", [DEAD, "127.0.0.1"]))).toBe(true);
+});
+
+test("a site that cannot be reached cools down, until a connection comes about", async () => {
+  const { pool, open } = await startPool();
+  await open("mx.example.test", [DEAD]);
+  expect(pool.coolingDown("mx.example.test")).toMatchObject({
+    failure: { result: { outcome: "broken", fault: "unreachable" }, mxHost: "mx.example.test" },
+  });
+  expect(pool.coolingDown("other.test")).toBeUndefined();
+  await open();
+  expect(pool.coolingDown("mx.example.test")).toBeUndefined();
+  expect(pool.isCooling).toBe(false);
+});
+
+test("a site that serves others does not cool down for one connection too many", async () => {
+  const { pool, open } = await startPool();
+  await open();
+  expect(isOpen(await open("mx.example.test", [DEAD]))).toBe(false);
+  expect(pool.coolingDown("mx.example.test")).toBeUndefined();
+});
+
+test("a session is taken by its own site only, and once", async () => {
+  const { pool, open } = await startPool();
+  const used = await opened(open());
+  await pool.putAway(used);
+  expect(pool.take("other.test")).toBeUndefined();
+  expect(pool.has("mx.example.test")).toBe(true);
+  expect(pool.take("mx.example.test")).toBe(used);
+  expect(pool.take("mx.example.test")).toBeUndefined();
+});
+
+test("a session that the server has closed is not taken", async () => {
+  const { pool, open } = await startPool();
+  const used = await opened(open());
+  await pool.putAway(used);
+  used.session.destroy();
+  expect(pool.has("mx.example.test")).toBe(false);
+  expect(pool.take("mx.example.test")).toBeUndefined();
+});
+
+test("the longest idle sessions end first", async () => {
+  const { mx, pool, open } = await startPool();
+  for (const site of ["one.test", "two.test", "three.test"]) await pool.putAway(await opened(open(site)));
+  await pool.keepIdle(1);
+  expect(["one.test", "two.test", "three.test"].map((site) => pool.has(site))).toEqual([false, false, true]);
+  await expect.poll(() => mx.openConnections).toBe(1);
+});
+
+test("a closed pool ends its idle sessions, and the others when they are put away", async () => {
+  const { mx, pool, open } = await startPool();
+  const [idle, busy] = [await opened(open()), await opened(open())];
+  await pool.putAway(idle);
+  pool.close();
+  await expect.poll(() => mx.openConnections).toBe(1);
+  await pool.putAway(busy);
+  await expect.poll(() => mx.openConnections).toBe(0);
+});

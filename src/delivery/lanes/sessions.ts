@@ -1,0 +1,197 @@
+/**
+ * The SMTP sessions of one lane, and the way to a new one: the hosts of a site in their order, each address in turn,
+ * TLS when it is offered and in clear text where only TLS fails (opportunistic, RFC 7435), unless more is demanded.
+ */
+import { isIP } from "node:net";
+import { isLoopback } from "../../platform/public-address.ts";
+import { ExpiringMap } from "../../platform/remember.ts";
+import type { Attempt } from "../queue/conclusion.ts";
+import type { Destination } from "../routes/destination.ts";
+import type { MailHost } from "../routes/mx.ts";
+import type { Credentials } from "../smtp/auth.ts";
+import { type OpenResult, openSession, type SessionOptions, type SmtpSession } from "../smtp/session.ts";
+import { isBinding, type TlsDemand } from "../smtp/tls.ts";
+import type { Lane } from "./lanes.ts";
+
+/** A session that nobody uses is closed after this long. */
+const IDLE_MS = 60_000;
+/** A host whose TLS is broken is spoken to in clear text for three days. */
+const BROKEN_TLS_MS = 3 * 24 * 60 * 60_000;
+/** How long the addresses of one site are tried, one after the other; an attempt under way is let finish. */
+const OPENING_MS = 2 * 60_000;
+/** How long a host that did not answer is left alone: a refusal is quick news, silence is slow (mail-practice §11). */
+const COOL_MS = { unreachable: 2 * 60_000, timeout: 15 * 60_000, tls: 5 * 60_000, unauthorized: 2 * 60_000 };
+/** Hosts and sites of one lane about which something is remembered. */
+const MOST_REMEMBERED = 10_000;
+
+export interface SessionSettings {
+  readonly port: number;
+  readonly ehloName: string;
+  /** The source address, where one was chosen; hosts are reached by addresses of its family only. */
+  readonly localAddress?: string;
+  /** What a smart host wants. */
+  readonly implicitTls?: boolean;
+  readonly credentials?: Credentials | undefined;
+  readonly options?: Pick<SessionOptions, "deadlines" | "secureContext">;
+}
+
+/** A session and how many messages it has been given. */
+export interface UsedSession {
+  readonly site: string;
+  readonly session: SmtpSession;
+  carried: number;
+}
+
+/** What a failed opening says about every message that wants to go there. */
+export type OpenFailed = { readonly failure: Pick<Attempt, "result" | "mxHost" | "sourceIp"> };
+
+/** A site that is left alone until a moment of performance.now(). */
+export type Cooling = OpenFailed & { readonly until: number };
+
+export class SessionPool {
+  readonly #lane: Lane;
+  readonly #settings: SessionSettings;
+  readonly #sessions = new Set<UsedSession>();
+  /** Those nobody uses, the longest idle first. */
+  readonly #idle: { readonly used: UsedSession; readonly timer: NodeJS.Timeout }[] = [];
+  readonly #brokenTls = new ExpiringMap<true>(MOST_REMEMBERED);
+  readonly #cooling = new ExpiringMap<Cooling>(MOST_REMEMBERED);
+  #isClosed = false;
+
+  constructor(lane: Lane, settings: SessionSettings) {
+    this.#lane = lane;
+    this.#settings = settings;
+  }
+
+  get isCooling(): boolean {
+    return this.#cooling.size > 0;
+  }
+
+  /** Is there a session to take? */
+  has(site: string): boolean {
+    return this.#placeOf(site) >= 0;
+  }
+
+  /** A session that is open already, if there is one; the one used last, so that others may run out. */
+  take(site: string): UsedSession | undefined {
+    const at = this.#placeOf(site);
+    return at < 0 ? undefined : this.#unpark(at);
+  }
+
+  /** How many messages a session may still be given; without one, a new session. */
+  roomIn(used: UsedSession | undefined): number {
+    return (this.#lane.messages_per_connection ?? Number.POSITIVE_INFINITY) - (used?.carried ?? 0);
+  }
+
+  /** Keeps a session for the next message, or ends it where there will be none. */
+  async putAway(used: UsedSession): Promise<void> {
+    if (this.#isClosed || this.roomIn(used) <= 0 || !used.session.isOpen) return this.#end(used);
+    const timer = setTimeout(() => {
+      this.#unpark(this.#idle.findIndex((parked) => parked.used === used));
+      void this.#end(used);
+    }, IDLE_MS).unref();
+    this.#idle.push({ used, timer });
+  }
+
+  /** Ends the longest idle sessions until no more than `most` are left: they count as connections, too. */
+  async keepIdle(most: number): Promise<void> {
+    const surplus = this.#idle.slice(0, Math.max(0, this.#idle.length - most));
+    const ending = surplus.map(({ used }) => {
+      this.#unpark(0);
+      return this.#end(used);
+    });
+    await Promise.all(ending);
+  }
+
+  /** Opens a new one. When every host fails, the last failure speaks for the site and cools it down. */
+  async open({ site, hosts }: Destination): Promise<UsedSession | OpenFailed> {
+    const { localAddress } = this.#settings;
+    const sourceIp = localAddress ?? null;
+    const reason = `no mail host has an address${localAddress ? ` that ${localAddress} reaches` : ""}`;
+    let failure: OpenFailed["failure"] = {
+      result: { outcome: "unroutable", status: "deferred", enhanced: "4.4.4", reason },
+      mxHost: null,
+      sourceIp,
+    };
+    const deadline = performance.now() + OPENING_MS;
+    for (const host of hosts) {
+      for (const address of host.addresses) {
+        if (performance.now() > deadline) break;
+        if (localAddress !== undefined && isIP(localAddress) !== isIP(address)) continue;
+        const opened = await this.#openHost(host, address);
+        if (opened.outcome === "open") return this.#welcome({ site, session: opened.session, carried: 0 });
+        failure = { result: opened, mxHost: host.name, sourceIp };
+      }
+    }
+    this.#cool(site, failure);
+    return { failure };
+  }
+
+  /** Why nobody should try this site now; undefined when it may be tried. */
+  coolingDown(site: string): Cooling | undefined {
+    return this.#cooling.get(site);
+  }
+
+  /** Ends what is idle now and, when its conversation is over, what is not. */
+  close(): void {
+    this.#isClosed = true;
+    void this.keepIdle(0);
+  }
+
+  async #openHost({ name: host, tls: demand }: MailHost, address: string): Promise<OpenResult> {
+    const { port, ehloName, localAddress, implicitTls, credentials, options } = this.#settings;
+    const target = { host, address, port, ehloName, localAddress, credentials, ...options };
+    if (implicitTls) return openSession({ ...target, tls: "implicit" });
+    if (isBinding(demand)) return onDemand(demand, await openSession({ ...target, tls: "required", demand }));
+    const mustEncrypt = this.#lane.tls_required || (credentials !== undefined && !isLoopback(address));
+    if (this.#brokenTls.get(host) && !mustEncrypt) return openSession({ ...target, tls: "none" });
+    const opened = await openSession({ ...target, tls: mustEncrypt ? "required" : "opportunistic" });
+    if (opened.outcome === "open" || !opened.tlsFailed || mustEncrypt) return opened;
+    this.#brokenTls.set(host, true, BROKEN_TLS_MS);
+    return openSession({ ...target, tls: "none" });
+  }
+
+  #welcome(used: UsedSession): UsedSession {
+    this.#sessions.add(used);
+    this.#cooling.delete(used.site);
+    return used;
+  }
+
+  #cool(site: string, failure: OpenFailed["failure"]): void {
+    const rest = restAfter(failure.result);
+    // Where others are being served this connection was one too many, and the site is well.
+    const isServed = [...this.#sessions].some((used) => used.site === site && used.session.isOpen);
+    if (rest > 0 && !isServed) this.#cooling.set(site, { failure, until: performance.now() + rest }, rest);
+  }
+
+  #placeOf(site: string): number {
+    return this.#idle.findLastIndex(({ used }) => used.site === site && used.session.isOpen);
+  }
+
+  #unpark(at: number): UsedSession | undefined {
+    const [parked] = this.#idle.splice(at, 1);
+    clearTimeout(parked?.timer);
+    return parked?.used;
+  }
+
+  async #end(used: UsedSession): Promise<void> {
+    await used.session.quit();
+    this.#sessions.delete(used);
+  }
+}
+
+/** Says who demanded what TLS has failed to prove. */
+function onDemand(demand: TlsDemand, opened: OpenResult): OpenResult {
+  if (opened.outcome !== "broken" || opened.fault !== "tls") return opened;
+  const by = demand.by === "dane" ? "DANE" : "MTA-STS";
+  return { ...opened, reason: `${by} demands secure TLS: ${opened.reason}` };
+}
+
+/** How long a site is left alone when it could not be opened, in milliseconds. */
+function restAfter(result: Attempt["result"]): number {
+  if (result.outcome === "broken" && result.fault !== "closed" && result.fault !== "protocol")
+    return COOL_MS[result.fault];
+  // A wrong password is wrong for every message: said a thousand times, it locks the account.
+  const isLogInFailed = "stage" in result && result.stage === "auth";
+  return isLogInFailed ? COOL_MS.unauthorized : 0;
+}

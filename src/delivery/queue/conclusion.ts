@@ -1,0 +1,212 @@
+/**
+ * What an attempt comes to: how its lease is settled and what the log is told. Pure: reply in, decision out.
+ */
+import { classifyReply } from "../../mail/refusals/smtp-reply.ts";
+import { type Classification, type Outcome, type TlsNote, unclassified } from "../../messages/outcome.ts";
+import type { Unroutable } from "../routes/mx.ts";
+import type { TransactionResult } from "../smtp/outcome.ts";
+import type { LeasedMessage } from "./lease-store.ts";
+import { nextAttemptAt } from "./retry.ts";
+import type { Settlement } from "./settlement-store.ts";
+
+/** A settled lease with its news; without an outcome the message only waits (its lane was full or cooling down). */
+export interface Conclusion {
+  readonly settlement: Settlement;
+  readonly outcome: Outcome | null;
+  /** Of an SMS whose gateway will tell its end: the id it gave. */
+  readonly submission?: { readonly gateway: string; readonly gatewayId: string };
+}
+
+export type AttemptResult = TransactionResult | Unroutable;
+
+/** What an attempt means for others that want the same way. */
+export interface Attempt {
+  readonly message: LeasedMessage;
+  readonly result: AttemptResult;
+  /** Host that answered, or was tried last. */
+  readonly mxHost: string | null;
+  /** The address of ours it was made from, where that is known. */
+  readonly sourceIp?: string | null;
+  /** Set where that address was chosen: the next attempt is made from it, too. */
+  readonly isSourceChosen?: boolean;
+  /** What protected it; null or missing when nobody was spoken to. */
+  readonly tls?: TlsNote | null;
+}
+
+/** Settles an attempt. `random` is from 0 to 1, for the jitter of the retry. */
+export function conclude(attempt: Attempt, now: Date, random: number): Conclusion {
+  const { message, result, mxHost, sourceIp = null, isSourceChosen = false, tls = null } = attempt;
+  const { status, waitSeconds, isAddressFault, classification } = judge(result);
+  const { code, enhanced: enhancedCode, text: detail } = replyOf(result);
+  const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls };
+  const news = { ...unclassified, ...about, detail };
+  const nextSourceIp = isSourceChosen ? sourceIp : null;
+  if (status === "deferred") return putOff(message, now, news, { waitSeconds, random, nextSourceIp });
+  return finish(message, now, { ...news, status });
+}
+
+/** What an attempt has brought. */
+type AttemptNews = Omit<
+  Outcome,
+  keyof ReturnType<typeof identify> | "status" | "time" | "attempts" | "nextAttemptAt"
+>;
+
+/** No other attempt is made. A deferred message that is over for us is one whose end somebody else will tell (sms). */
+export function finish(
+  message: LeasedMessage,
+  now: Date,
+  news: AttemptNews & { readonly status: "delivered" | "bounced" | "failed" | "deferred" },
+): Conclusion {
+  const attempts = message.attempts + 1;
+  const isDelivered = news.status === "delivered" || news.status === "deferred";
+  return {
+    settlement: settlementOf(message, attempts, null, isDelivered),
+    outcome: { ...identify(message), ...news, attempts, time: now, nextAttemptAt: null },
+  };
+}
+
+/** It is tried again, or fails when that would be too late. */
+export function putOff(
+  message: LeasedMessage,
+  now: Date,
+  news: AttemptNews,
+  {
+    waitSeconds,
+    random,
+    nextSourceIp = null,
+  }: { readonly waitSeconds: number | null; readonly random: number; readonly nextSourceIp?: string | null },
+): Conclusion {
+  const attempts = message.attempts + 1;
+  const next = nextAttemptAt({
+    attempts,
+    acceptedAt: message.created_at,
+    now,
+    expiresAfterMs: message.expires_at.getTime() - message.created_at.getTime(),
+    random,
+    ...(waitSeconds !== null && { waitSeconds }),
+  });
+  if (next === "expired") {
+    const detail = `Gave up after ${attempts} attempts: ${news.detail}`;
+    return finish(message, now, { ...news, status: "failed", detail });
+  }
+  const outcome = { ...identify(message), ...news, attempts, time: now, nextAttemptAt: next };
+  return {
+    settlement: { ...settlementOf(message, attempts, next), sourceIp: nextSourceIp },
+    outcome: { ...outcome, status: "deferred" },
+  };
+}
+
+/** Ends a message without an attempt: its recipient was suppressed after it had been accepted, or nobody wants it sent. */
+export function drop(
+  message: LeasedMessage,
+  now: Date,
+  { status, detail }: { readonly status: "suppressed" | "cancelled"; readonly detail: string },
+): Conclusion {
+  const outcome = { ...unattempted(message, now), status, detail, enhancedCode: null };
+  return { settlement: settlementOf(message, message.attempts, null), outcome };
+}
+
+/**
+ * Puts a message back without an attempt and without news, to be leased again; one that is past its time fails.
+ * @param sourceIp where it should leave from
+ */
+export function postpone(
+  message: LeasedMessage,
+  now: Date,
+  seconds: number,
+  sourceIp: string | null = message.source_ip,
+): Conclusion {
+  const { attempts, expires_at } = message;
+  if (now >= expires_at) {
+    const reason = `Gave up after ${attempts} attempts: the receiver's lane stayed closed`;
+    return {
+      settlement: settlementOf(message, attempts, null),
+      outcome: { ...unattempted(message, now), status: "failed", detail: reason, enhancedCode: "4.4.7" },
+    };
+  }
+  const dueAt = Math.min(now.getTime() + seconds * 1000, expires_at.getTime());
+  const routingVersion = sourceIp === null || attempts > 0 ? null : message.routing_version;
+  const settlement = { ...settlementOf(message, attempts, new Date(dueAt)), sourceIp, routingVersion };
+  return { settlement, outcome: null };
+}
+
+/** What is said of a message without anybody having been asked. */
+function unattempted(message: LeasedMessage, now: Date) {
+  const { attempts } = message;
+  const nothing = { nextAttemptAt: null, mxHost: null, code: null, isAddressFault: false };
+  return { ...identify(message), ...unclassified, time: now, attempts, ...nothing };
+}
+
+interface Verdict {
+  readonly status: "delivered" | "bounced" | "failed" | "deferred";
+  readonly waitSeconds: number | null;
+  readonly isAddressFault: boolean;
+  readonly classification: Classification | null;
+}
+
+/** A domain that does not exist or takes no mail (mx.ts). */
+const NO_SUCH_DOMAIN: Classification = { type: "hard", category: "NoEmail" };
+
+function judge(result: AttemptResult): Verdict {
+  const plain = { waitSeconds: null, isAddressFault: false, classification: null };
+  switch (result.outcome) {
+    case "accepted":
+      return { ...plain, status: "delivered" };
+    case "broken":
+      return { ...plain, status: "deferred" };
+    case "unroutable": {
+      const { status } = result;
+      if (status !== "bounced") return { ...plain, status };
+      return { ...plain, status, isAddressFault: true, classification: NO_SUCH_DOMAIN };
+    }
+    case "refused": {
+      const {
+        retry,
+        bounceClass: type,
+        category,
+        waitSeconds,
+        suppress: isAddressFault,
+      } = classifyReply(result);
+      const classification = type === "ours" ? null : { type, category };
+      if (retry) return { status: "deferred", waitSeconds, isAddressFault: false, classification };
+      return { ...plain, status: classification ? "bounced" : "failed", isAddressFault, classification };
+    }
+  }
+}
+
+/** RFC 3463: "cryptographic failure". */
+const TLS_FAULT = "4.7.5";
+
+function replyOf(result: AttemptResult): { code: number | null; enhanced: string | null; text: string } {
+  switch (result.outcome) {
+    case "accepted":
+    case "refused":
+      return { code: result.code, enhanced: result.enhanced, text: spoken(result) };
+    case "unroutable":
+      return { code: null, enhanced: result.enhanced, text: result.reason };
+    case "broken":
+      return {
+        code: null,
+        enhanced: result.fault === "tls" ? TLS_FAULT : null,
+        text: `${result.reason} (at ${result.stage})`,
+      };
+  }
+}
+
+/** The reply as a postmaster would quote it: "550 5.1.1 User unknown". */
+function spoken({ code, enhanced, text }: { code: number; enhanced: string | null; text: string }): string {
+  return [code, enhanced, text].filter((part) => part !== null && part !== "").join(" ");
+}
+
+function identify(message: LeasedMessage) {
+  return { workspaceId: message.workspace_id, messageId: message.message_id };
+}
+
+function settlementOf(
+  message: LeasedMessage,
+  attempts: number,
+  dueAt: Date | null,
+  isDelivered = false,
+): Settlement {
+  return { ...identify(message), leaseNumber: message.lease_number, attempts, dueAt, isDelivered };
+}

@@ -1,0 +1,89 @@
+import sql from "sql-template-tag";
+import { beforeEach, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { asWorkspaceId, newId, nilId, type WorkspaceId } from "../../platform/ids.ts";
+import type { LeaseOrder } from "./lease-store.ts";
+import { leaseMessages } from "./leases.ts";
+
+const db = await testDatabase();
+const [busy, other] = [asWorkspaceId(newId()), asWorkspaceId(newId())];
+
+beforeEach(() => db.run(sql`truncate delivery_queue, messages`));
+
+/** Waiting mail of one line, each a second behind the one before it. */
+async function wait(
+  workspaceId: WorkspaceId,
+  count: number,
+  { campaignId = nilId, domain = "example.test", agoSeconds = 3_600 } = {},
+) {
+  await db.run(sql`
+    with mail as (
+      insert into messages (workspace_id, id, source, origin_name, from_email, localpart, domain, subject, created_at, updated_at)
+      select ${workspaceId}, gen_random_uuid(), 'api', '', 'shop@sender.test', 'user' || n, ${domain}, '', now(), now()
+      from generate_series(1, ${count}::integer) n
+      returning id, localpart
+    )
+    insert into delivery_queue (workspace_id, message_id, campaign_id, priority, domain, bytes, expires_at, due_at)
+    select ${workspaceId}, id, ${campaignId}, 1, ${domain}, 100, now() + interval '3 days',
+      now() - make_interval(secs => ${agoSeconds}::float8 - substr(localpart, 5)::integer)
+    from mail`);
+}
+
+const lease = (change: Partial<LeaseOrder> = {}) =>
+  leaseMessages(db, {
+    workerId: newId(),
+    priority: 1,
+    limit: 24,
+    bytes: 1_000_000,
+    seconds: 60,
+    saturated: [],
+    ...change,
+  });
+const countOf = (messages: readonly { workspace_id: WorkspaceId }[], workspaceId: WorkspaceId) =>
+  messages.filter((message) => message.workspace_id === workspaceId).length;
+
+test("a workspace with a queue of thousands leaves room for another one's first messages in the next batch", async () => {
+  await wait(busy, 3_000);
+  await wait(other, 5, { agoSeconds: 10 });
+  const batch = await lease();
+  expect([countOf(batch, busy), countOf(batch, other)]).toEqual([19, 5]);
+});
+
+test("workspaces share a batch alike, however many campaigns one of them has", async () => {
+  for (let n = 0; n < 12; n++) await wait(busy, 30, { campaignId: newId() });
+  await wait(other, 30, { campaignId: newId() });
+  const batch = await lease();
+  expect(countOf(batch, busy)).toBe(12);
+  expect(countOf(batch, other)).toBe(12);
+});
+
+test("workspaces share the memory for a batch alike, too", async () => {
+  await wait(busy, 100);
+  await wait(other, 100, { agoSeconds: 10 });
+  const batch = await lease({ bytes: 1_000 });
+  expect([countOf(batch, busy), countOf(batch, other)]).toEqual([5, 5]);
+});
+
+test("more lines than a batch has room for have their turn one after the other", async () => {
+  for (let n = 0; n < 30; n++) await wait(busy, 2, { campaignId: newId() });
+  expect(await lease()).toHaveLength(24);
+  expect(await lease()).toHaveLength(24);
+  expect(await lease()).toHaveLength(12);
+});
+
+test("nothing is leased twice, and in a line the longest waiting goes first", async () => {
+  await wait(busy, 50);
+  const [first, second] = [await lease(), await lease()];
+  const places = [...first, ...second].map(({ localpart }) => Number(localpart.slice(4)));
+  expect(places.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 48 }, (_, at) => at + 1));
+  expect(Math.max(...first.map(({ localpart }) => Number(localpart.slice(4))))).toBe(24);
+});
+
+test("what a full lane or a pause keeps back makes room for the others", async () => {
+  const campaignId = newId();
+  await wait(busy, 30, { campaignId });
+  await wait(other, 30, { domain: "full.test" });
+  await wait(other, 3);
+  const batch = await lease({ saturated: ["full.test"], halted: [campaignId] });
+  expect(batch.map(({ domain }) => domain)).toEqual(Array(3).fill("example.test"));
+});

@@ -1,0 +1,250 @@
+/**
+ * Leases, hundreds at a time: `due_at` moved to a deadline plus a higher `lease_number`, committed at once. No
+ * transaction is open while SMTP is spoken.
+ */
+import sql, { type Sql } from "sql-template-tag";
+import type { Particulars, StoredAttachment } from "../../messages/store.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import { nilId, type WorkspaceId } from "../../platform/ids.ts";
+import type { MessageContent } from "../examination.ts";
+import type { SmsContent } from "../sms/gateway.ts";
+import type { Priority } from "./queue-store.ts";
+
+/** For so long what was found at acceptance about a recipient holds. */
+const JUDGED_SECONDS = 5;
+/** After so long anybody takes a message that waits for the machine with its source address. */
+const DESERTED_SECONDS = 120;
+/** Whatever is accepted or put back becomes visible so soon after the moment that it is due; clocks differ by less. */
+const SETTLING_SECONDS = 5;
+/** A campaign's message is retried for so long. */
+const CAMPAIGN_RETRY_HOURS = 72;
+const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
+
+/** A message with everything an attempt needs, held by one worker until its lease lapses. */
+export interface LeasedMessage {
+  readonly workspace_id: WorkspaceId;
+  readonly message_id: string;
+  readonly lease_number: number;
+  readonly priority: Priority;
+  readonly attempts: number;
+  /** Size of the content (enqueueSql). */
+  readonly bytes: number;
+  readonly expires_at: Date;
+  readonly created_at: Date;
+  readonly source: string;
+  readonly origin_id: string | null;
+  readonly from_email: string;
+  readonly from_name: string | null;
+  readonly to_name: string | null;
+  readonly localpart: string;
+  readonly domain: string;
+  readonly subject: string;
+  readonly html: string | null;
+  readonly text: string | null;
+  readonly attachments: StoredAttachment[] | null;
+  readonly particulars: Particulars | null;
+  /** The complete message of a client of the submission port, in place of the three above. */
+  readonly raw: Buffer | null;
+  /** Whether its content is stored with it; otherwise examination (examination.ts) gives it. */
+  readonly has_content: boolean;
+  /** Leased before, or later than JUDGED_SECONDS after it was due: the message is judged once more. */
+  readonly is_stale: boolean;
+  /** Which version of its workspace's sending IPs and routing rules holds; null: it has none. */
+  readonly routing_version: number | null;
+  /** The address of ours it should leave from, if one was settled on. */
+  readonly source_ip: string | null;
+  readonly content?: () => MessageContent;
+  /** Of an SMS: what it says and where it goes. */
+  readonly sms?: () => SmsContent;
+}
+
+/** What a worker asks for. */
+export interface LeaseOrder {
+  readonly workerId: string;
+  readonly priority: Priority;
+  readonly limit: number;
+  readonly bytes: number;
+  readonly seconds: number;
+  /** Recipient domains whose lanes are full; for workspaces with a routing of their own, "<workspace> <domain>". */
+  readonly saturated: readonly string[];
+  /** This machine's own networks: mail that is to leave from elsewhere stays. */
+  readonly networks?: readonly string[];
+  /** Campaigns that are paused. */
+  readonly halted?: readonly string[];
+}
+
+/** Of which line a row is. */
+export interface Line {
+  readonly workspace_id: WorkspaceId;
+  /** The nil UUID: outside of campaigns. */
+  readonly campaign_id: string;
+}
+
+/** From where on a line is looked at; what was due earlier is known to stay. */
+export interface LineStart extends Line {
+  readonly starts_at: Date;
+}
+
+/**
+ * Leases due messages of one priority: up to `limit`, and no more content than `bytes` (but always one message). Every
+ * campaign is a line of its own, and so is what a workspace sends outside of campaigns. Each line has its share of every
+ * batch, workspaces alike whatever the number of their lines; what others leave over goes to whom chance prefers. In a
+ * line the longest waiting goes first. A suspended workspace's mail stays in the queue, and so do halted campaigns'.
+ */
+export function leaseEntries(
+  db: Queryable,
+  lease: LeaseOrder,
+  starts: readonly LineStart[],
+): Promise<LeasedMessage[]> {
+  return db.rows(
+    sql`
+    with recursive ${linesOf(lease, starts)}, open_line as materialized (
+      select workspace_id, campaign_id, starts_at, is_routed,
+        ceil(${lease.limit}::float8 / count(*) over (partition by workspace_id)
+          / (dense_rank() over (order by workspace_id) + dense_rank() over (order by workspace_id desc) - 1)) as share
+      -- A line in which nothing waits any more, and which is only remembered, has no share.
+      from line cross join lateral (
+        select from delivery_queue q
+        where ${isInLine(lease)} and q.due_at >= line.starts_at and q.due_at <= now() limit 1) first
+      where campaign_id <> all (${lease.halted ?? []}::uuid[])
+        and workspace_id <> all (array(select id from workspaces where is_suspended))
+    ), shared as materialized (
+      select head.*, line.campaign_id from (select * from open_line order by random()) line
+      cross join lateral (${headOf(lease, sql`line.share`, sql`true`)}) head
+      limit ${lease.limit}
+    ), more as materialized (
+      -- Who has not filled his share has no more.
+      select head.*, line.campaign_id from (
+        select open_line.* from open_line join (
+          select workspace_id, campaign_id, count(*) as taken from shared group by workspace_id, campaign_id) filled
+          on filled.workspace_id = open_line.workspace_id and filled.campaign_id = open_line.campaign_id
+            and taken >= share
+        order by random()) line
+      cross join lateral (${headOf(
+        lease,
+        sql`${lease.limit}`,
+        sql`q.message_id not in (select message_id from shared)`,
+      )}) head
+      limit ${lease.limit} - (select count(*) from shared)
+    ), waiting as (
+      select * from shared union all select * from more
+    ), due as (
+      select workspace_id, message_id, due_at from (
+        select *, sum(bytes) over (order by place, due_at, message_id) - bytes as bytes_before from (
+          select *, row_number() over (partition by workspace_id order by due_at, message_id) as place
+          from waiting) as placed) as counted
+      where bytes_before = 0 or bytes_before + bytes <= ${lease.bytes}
+    ), leased as (
+      update delivery_queue q
+      set lease_number = q.lease_number + 1, leased_by = ${lease.workerId},
+          due_at = now() + make_interval(secs => ${lease.seconds}),
+          -- A campaign may have been paused for days: the time for retries begins with the first attempt.
+          expires_at = case when q.campaign_id <> ${nilId} and q.attempts = 0
+            then greatest(q.expires_at, now() + make_interval(hours => ${CAMPAIGN_RETRY_HOURS})) else q.expires_at end
+      from due where q.workspace_id = due.workspace_id and q.message_id = due.message_id
+      returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at,
+        host(q.source_ip) as source_ip,
+        -- Both moments are the database's: machines whose clocks differ agree.
+        q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${JUDGED_SECONDS}) as is_stale
+    )
+    select leased.*, r.version as routing_version,
+      m.created_at, m.source, m.origin_id, m.from_email, m.localpart, m.domain, m.subject,
+      c.from_name, c.to_name, c.html, c.text, c.attachments, c.particulars, s.raw,
+      c.message_id is not null and (c.submission_id is null or s.id is not null) as has_content
+    from leased
+    join messages m on m.workspace_id = leased.workspace_id and m.id = leased.message_id
+    left join routed_workspaces r on r.workspace_id = leased.workspace_id
+    left join message_contents c on c.workspace_id = leased.workspace_id and c.message_id = leased.message_id
+    left join submissions s on s.workspace_id = leased.workspace_id and s.id = c.submission_id`,
+    "lease messages",
+  );
+}
+
+/**
+ * All lines of a priority, found from each to the next one along the index: as many steps as there are lines. From one
+ * that is known the step leads past all that stands of it in the index, which after an hour-long backup is much more
+ * than what waits. The priority is within the comparison because only one index serves it then: statistics that have
+ * heard of the leaving make it look as cheap to go through the primary key, which is as full of what has left.
+ */
+function linesOf({ priority }: LeaseOrder, known: readonly (Line & Partial<LineStart>)[]): Sql {
+  return sql`
+    known as materialized (
+      select *, lead(workspace_id, 1, ${lastId}::uuid) over neighbours as next_workspace_id,
+        lead(campaign_id, 1, ${lastId}::uuid) over neighbours as next_campaign_id
+      from unnest(
+        ${[nilId, ...known.map((line) => line.workspace_id)]}::uuid[],
+        ${[nilId, ...known.map((line) => line.campaign_id)]}::uuid[],
+        ${[null, ...known.map((line) => line.starts_at ?? null)]}::timestamptz[]) as k (workspace_id, campaign_id, starts_at)
+      window neighbours as (order by workspace_id, campaign_id)
+    ), step as (
+      select * from known
+      union all
+      select next.*, null::timestamptz, next_workspace_id, next_campaign_id from step cross join lateral (
+        select q.workspace_id, q.campaign_id from delivery_queue q
+        where (q.priority, q.workspace_id, q.campaign_id) > (${priority}, step.workspace_id, step.campaign_id)
+          and (q.priority, q.workspace_id, q.campaign_id)
+            < (${priority}, step.next_workspace_id, step.next_campaign_id)
+        order by q.priority, q.workspace_id, q.campaign_id limit 1) next
+    ), line as materialized (
+      select workspace_id, campaign_id, coalesce(starts_at, '-infinity') as starts_at,
+        workspace_id = any (array(select workspace_id from routed_workspaces)) as is_routed
+      from step where workspace_id <> ${nilId}
+    )`;
+}
+
+/** The first in a line who may be leased. */
+function headOf(lease: LeaseOrder, most: Sql, condition: Sql): Sql {
+  return sql`
+    select q.workspace_id, q.message_id, q.bytes, q.due_at from delivery_queue q
+    where ${isInLine(lease)} and q.due_at >= line.starts_at and q.due_at <= now() and ${condition} and ${mayLeave(lease)}
+    order by q.due_at limit ${most} for update of q skip locked`;
+}
+
+function isInLine({ priority }: LeaseOrder): Sql {
+  return sql`q.priority = ${priority} and q.workspace_id = line.workspace_id and q.campaign_id = line.campaign_id`;
+}
+
+/** What leads to the same lane (smtp-transport.ts). */
+const place = sql`case when line.is_routed then q.workspace_id || ' ' || q.domain else q.domain end`;
+
+function mayLeave({ saturated, networks = [] }: LeaseOrder): Sql {
+  return sql`${place} <> all (${saturated}::text[])
+      and (q.source_ip is null or q.source_ip <<= any (${networks}::inet[])
+        or q.due_at < now() - make_interval(secs => ${DESERTED_SECONDS}))`;
+}
+
+/** What stands in front of a line's first message that may be leased. */
+export interface PassedOver extends Line {
+  /** When that one was due; where there is none, SETTLING_SECONDS ago. */
+  readonly ends_at: Date;
+  /** How many messages those of `places` are. */
+  readonly count: number;
+  /** Recipient domains of full lanes (LeaseOrder.saturated), each with when the first of its messages was due. */
+  readonly places: readonly string[];
+  readonly due_at: readonly Date[];
+}
+
+/** Reads, of every line, what a look passes over one by one; of the `known` ones also when nothing waits there. */
+export function listPassedOver(
+  db: Queryable,
+  lease: LeaseOrder,
+  known: readonly Line[],
+): Promise<PassedOver[]> {
+  // Moments lose their microseconds to milliseconds on their way here, so that nothing is missed.
+  return db.rows(sql`
+    with recursive ${linesOf(lease, known)}
+    select line.workspace_id, line.campaign_id, passed.ends_at, coalesce(sum(front.count), 0)::integer as count,
+      coalesce(array_agg(front.place) filter (where front.place is not null), '{}') as places,
+      coalesce(array_agg(front.due_at) filter (where front.place is not null), '{}') as due_at
+    from line
+    cross join lateral (
+      select least(settled_at, (
+        select q.due_at from delivery_queue q where ${isInLine(lease)} and q.due_at <= settled_at and ${mayLeave(lease)}
+        order by q.due_at limit 1)) as ends_at
+      from (select now() - make_interval(secs => ${SETTLING_SECONDS}) as settled_at) moment) passed
+    left join lateral (
+      select ${place} as place, count(*), min(q.due_at) as due_at from delivery_queue q
+      where ${isInLine(lease)} and q.due_at < passed.ends_at and ${place} = any (${lease.saturated}::text[])
+      group by 1) front on true
+    group by line.workspace_id, line.campaign_id, passed.ends_at`);
+}

@@ -1,0 +1,97 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readdir, utimes } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { beforeEach, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { draft, nobodyElse } from "../../../test/support/drafts.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { asWorkspaceId, newId } from "../../platform/ids.ts";
+import { createLog } from "../../platform/log.ts";
+import { insertDrafts } from "../../sending/insert-drafts.ts";
+import { conclude } from "./conclusion.ts";
+import { openJournal } from "./journal.ts";
+import { leaseMessages } from "./leases.ts";
+import { createRecovery, markAlive } from "./recovery.ts";
+
+const db = await testDatabase();
+const workspaceId = asWorkspaceId(newId());
+const spent = spawnSync("true").pid;
+
+let journalFolder: string;
+let recover: () => Promise<void>;
+
+beforeEach(async () => {
+  journalFolder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
+  recover = createRecovery(db, { journalFolder, workerId: newId() }, createLog("silent"), nobodyElse);
+  await db.run(sql`truncate delivery_queue, messages, message_contents, message_events`);
+});
+
+/** A worker of this process number that holds a message, and of which nobody has heard since. */
+async function holdMessage(pid: number): Promise<string> {
+  const workerId = newId();
+  await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
+  await leaseMessages(db, { workerId, priority: 0, limit: 1, bytes: 1_000_000, seconds: 60, saturated: [] });
+  openJournal(journalFolder, { workerId, pid });
+  return workerId;
+}
+
+const holders = () => db.rows(sql`select leased_by from delivery_queue where leased_by is not null`);
+
+test("what a dead process held is given back at once", async () => {
+  await holdMessage(spent);
+  await recover();
+  expect(await holders()).toEqual([]);
+  expect(await readdir(journalFolder)).toEqual([]);
+});
+
+test("a worker with its mark keeps what it holds", async () => {
+  const workerId = await holdMessage(spent);
+  const unmark = await markAlive(db, workerId);
+  await recover();
+  await recover();
+  expect(await holders()).toEqual([{ leased_by: workerId }]);
+  await unmark();
+});
+
+test("what a frozen worker had learned is settled in its place, and it keeps the rest", async () => {
+  const workerId = newId();
+  await insertDrafts(db, [draft(workspaceId, "ada@example.test"), draft(workspaceId, "bob@example.test")]);
+  const lease = { workerId, priority: 0, limit: 2, bytes: 1_000_000, seconds: 60, saturated: [] } as const;
+  const [learned] = await leaseMessages(db, lease);
+  if (!learned) throw new Error("a lease is wanted");
+  const unmark = await markAlive(db, workerId);
+  const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
+  const journal = openJournal(journalFolder, { workerId, pid: process.pid });
+  journal.append(conclude({ message: learned, result, mxHost: "mx" }, new Date(), 0));
+  await recover();
+  expect(await holders()).toHaveLength(2);
+
+  const [file = ""] = await readdir(journalFolder);
+  await utimes(join(journalFolder, file), 0, Date.now() / 1000 - 10);
+  await recover();
+  await eventually("the result to be settled", async () => (await holders()).length === 1);
+  const states = sql`select count(*)::int as amount from messages where status = 'delivered'`;
+  expect(await db.row(states)).toEqual({ amount: 1 });
+  await unmark();
+});
+
+test("a living process without a mark is taken for dead only when it is missing twice in a row", async () => {
+  const workerId = await holdMessage(process.pid);
+  await recover();
+  const unmark = await markAlive(db, workerId);
+  await recover();
+  await unmark();
+  await recover();
+  expect(await holders()).toEqual([{ leased_by: workerId }]);
+  await recover();
+  expect(await holders()).toEqual([]);
+});
+
+test("a worker does not recover itself", async () => {
+  const workerId = await holdMessage(spent);
+  const own = createRecovery(db, { journalFolder, workerId }, createLog("silent"), nobodyElse);
+  await own();
+  expect(await holders()).toEqual([{ leased_by: workerId }]);
+});

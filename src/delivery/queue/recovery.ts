@@ -1,0 +1,148 @@
+/**
+ * After a crash: the journals of dead workers on this machine say what had been learned, and what they held is free.
+ * A worker lives as long as the session that holds its lock; a kill -9 closes that session within the kernel. One that
+ * lives and does not move (a frozen process) keeps what it holds until its leases lapse, but what it had learned is
+ * settled in its place, so that nobody sends it again.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import sql from "sql-template-tag";
+import type { OnMoved } from "../../messages/outcome.ts";
+import { isAlive } from "../../platform/alive.ts";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import type { Log } from "../../platform/log.ts";
+import type { Conclusion } from "./conclusion.ts";
+import {
+  hasJournal,
+  type JournalOwner,
+  journalSilence,
+  listJournals,
+  readJournal,
+  removeJournal,
+} from "./journal.ts";
+import { releaseLeasesOf } from "./settlement-store.ts";
+import { settle } from "./settler.ts";
+
+const BATCH = 500;
+const RETRY_MS = 1_000;
+/** A worker that moves settles what it journals within a second, as long as the database is there. */
+const SILENT_MS = 5_000;
+/** A process frozen in a transaction holds the rows it settles until PostgreSQL ends that, longer than a statement waits. */
+const SILENT_TRIES = 3;
+
+type Session = Awaited<ReturnType<Database["openSession"]>>;
+
+function lockOf(workerId: string): number {
+  return lockKey(`delivery worker ${workerId}`);
+}
+
+/**
+ * Marks a worker as alive, again and again when the database was away; resolves once the mark is there for the first
+ * time, to what ends it.
+ */
+export async function markAlive(db: Database, workerId: string): Promise<() => Promise<void>> {
+  let isOver = false;
+  const mark = async (): Promise<Session> => {
+    const session = await db.openSession();
+    await session.query(sql`select pg_advisory_lock(${lockOf(workerId)})`);
+    session.once("end", () => {
+      if (!isOver) current = markAgain();
+    });
+    return session;
+  };
+  const markAgain = async (): Promise<Session | undefined> => {
+    while (!isOver) {
+      try {
+        return await mark();
+      } catch {
+        await delay(RETRY_MS);
+      }
+    }
+    return undefined;
+  };
+  let current: Promise<Session | undefined> = Promise.resolve(await mark());
+  return async () => {
+    isOver = true;
+    await (await current)?.end();
+  };
+}
+
+/**
+ * A function that settles what dead workers of this machine had learned and gives back what they held; to be called at
+ * the start and then often enough that no lease of theirs can lapse before. It does nothing to living ones: the marks
+ * of all of them are gone for a moment when the database comes back from a fall, so while a process of that number
+ * lives, its mark must be missing twice in a row.
+ */
+export function createRecovery(
+  db: Database,
+  own: { readonly journalFolder: string; readonly workerId: string },
+  log: Log,
+  onMoved: OnMoved,
+): () => Promise<void> {
+  const { journalFolder } = own;
+  let unmarked = new Set<string>();
+
+  const replay = async (owner: JournalOwner): Promise<number> => {
+    let replayed = 0;
+    let batch: Conclusion[] = [];
+    const settleBatch = async () => {
+      await settle(db, batch, onMoved);
+      replayed += batch.length;
+      batch = [];
+    };
+    for await (const conclusion of readJournal(journalFolder, owner)) {
+      if (batch.push(conclusion) === BATCH) await settleBatch();
+    }
+    await settleBatch();
+    return replayed;
+  };
+
+  const recover = async (owner: JournalOwner): Promise<"alive" | "unmarked" | "recovered"> =>
+    db.transaction(async (tx) => {
+      const { workerId, pid } = owner;
+      const mark = await tx.row<{ is_free: boolean }>(
+        sql`select pg_try_advisory_xact_lock(${lockOf(workerId)}) as is_free`,
+      );
+      if (!mark?.is_free) return "alive";
+      // Another worker recovered it while we came to its lock.
+      if (!hasJournal(journalFolder, owner)) return "recovered";
+      if (isAlive(pid) && !unmarked.has(workerId)) return "unmarked";
+      const replayed = await replay(owner);
+      const released = await releaseLeasesOf(db, workerId);
+      removeJournal(journalFolder, owner);
+      log.info({ worker: workerId, replayed, released }, "recovered a dead delivery worker");
+      return "recovered";
+    });
+
+  const replaying = new Set<string>();
+  const replaySilent = async (owner: JournalOwner): Promise<void> => {
+    const { workerId } = owner;
+    if (replaying.has(workerId) || journalSilence(journalFolder, owner) < SILENT_MS) return;
+    replaying.add(workerId);
+    for (let tries = 1; tries <= SILENT_TRIES; tries++) {
+      try {
+        const replayed = await replay(owner);
+        log.warn(
+          { worker: workerId, replayed },
+          "a delivery worker does not move; what it had learned is settled",
+        );
+        break;
+      } catch (err) {
+        log.warn({ err, worker: workerId }, "what a silent delivery worker had learned could not be settled");
+      }
+    }
+    replaying.delete(workerId);
+  };
+
+  return async () => {
+    const missing = new Set<string>();
+    for (const owner of listJournals(journalFolder)) {
+      if (owner.workerId === own.workerId) continue;
+      const state = await recover(owner);
+      if (state === "unmarked") missing.add(owner.workerId);
+      // Not awaited: it may wait for locks, and the caller's own leases must not lapse meanwhile.
+      if (state === "alive") void replaySilent(owner);
+    }
+    unmarked = missing;
+  };
+}

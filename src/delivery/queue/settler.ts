@@ -1,0 +1,145 @@
+/**
+ * The way back: conclusions are journaled as they come and settled in bulk, what arrived during the last commit in
+ * the next one. A database that is away stops nothing: conclusions wait, in memory and in the journal.
+ */
+import { setTimeout as delay } from "node:timers/promises";
+import { recordOutcomes } from "../../messages/door.ts";
+import type { OnMoved } from "../../messages/outcome.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import type { Log } from "../../platform/log.ts";
+import { insertSubmissions } from "../sms/store.ts";
+import type { Conclusion } from "./conclusion.ts";
+import type { Journal } from "./journal.ts";
+import { type Lease, leaseKey, settleLeases } from "./settlement-store.ts";
+
+const BATCH = 500;
+const RETRY_MS = 1_000;
+/** A journal that never runs empty is rewritten with what still waits. */
+const JOURNAL_BYTES = 8 * 1024 * 1024;
+
+/** Settles leases and passes their news through the message door, in one transaction. */
+export async function settle(
+  db: Database,
+  conclusions: readonly Conclusion[],
+  onMoved: OnMoved,
+): Promise<void> {
+  await db.transaction(
+    async (tx) => {
+      const settled = await settleLeases(
+        tx,
+        conclusions.map((conclusion) => conclusion.settlement),
+      );
+      const news = conclusions.flatMap(({ outcome, settlement }) =>
+        outcome && settled.has(leaseKey(settlement)) ? outcome : [],
+      );
+      await recordOutcomes(tx, news, onMoved);
+      await insertSubmissions(
+        tx,
+        conclusions.flatMap(({ submission, settlement }) =>
+          submission && settled.has(leaseKey(settlement)) ? { ...settlement, ...submission } : [],
+        ),
+      );
+    },
+    { mayRepeat: true },
+  );
+}
+
+export class Settler {
+  readonly #db: Database;
+  readonly #journal: Journal;
+  readonly #log: Log;
+  readonly #onMoved: OnMoved;
+  #waiting: Conclusion[] = [];
+  #flushing: Promise<void> | null = null;
+  #isJournaling = true;
+  #isFailing = false;
+
+  constructor(db: Database, journal: Journal, log: Log, onMoved: OnMoved) {
+    this.#db = db;
+    this.#journal = journal;
+    this.#log = log;
+    this.#onMoved = onMoved;
+  }
+
+  /** Leases whose end the database does not know yet; they must not lapse meanwhile. */
+  get unsettled(): readonly Lease[] {
+    return this.#waiting.map(({ settlement }) => settlement);
+  }
+
+  /** How many leases' end the database does not know yet. */
+  get unsettledCount(): number {
+    return this.#waiting.length;
+  }
+
+  /** Is what is learned safe? If not, nothing new may be begun: it would be learned in vain. */
+  get isSafe(): boolean {
+    if (!this.#isJournaling) this.#isJournaling = this.#journal.probe();
+    return this.#isJournaling && !this.#isFailing;
+  }
+
+  add(conclusion: Conclusion): void {
+    if (!this.#journal.append(conclusion)) {
+      this.#isJournaling = false;
+      this.#log.error("the journal of this worker cannot be written: is the disk of DATA_DIR full?");
+    }
+    this.#waiting.push(conclusion);
+    this.#flushing ??= this.#flush();
+  }
+
+  /** Waits until everything added so far is in the database; false when that takes longer than `ms`. */
+  async flushed(ms: number): Promise<boolean> {
+    await Promise.race([this.#flushing, delay(ms, undefined, { ref: false })]);
+    return this.#waiting.length === 0;
+  }
+
+  async #flush(): Promise<void> {
+    // What else this turn of the event loop brings shares the first commit.
+    await new Promise(setImmediate);
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, BATCH);
+      try {
+        await this.#settleAll(batch);
+        this.#isFailing = false;
+        this.#waiting.splice(0, batch.length);
+        if (this.#waiting.length === 0 || this.#journal.size > JOURNAL_BYTES) {
+          this.#journal.keepOnly(this.#waiting);
+        }
+      } catch (error) {
+        this.#isFailing = true;
+        this.#log.error({ err: error, waiting: this.#waiting.length }, "settling failed, trying again");
+        await delay(RETRY_MS);
+      }
+    }
+    this.#flushing = null;
+  }
+
+  /** All together; where PostgreSQL refuses a value of one of them, one by one, so that it holds up nobody else. */
+  async #settleAll(batch: readonly Conclusion[]): Promise<void> {
+    try {
+      await settle(this.#db, batch, this.#onMoved);
+    } catch (error) {
+      if (!isDataFault(error)) throw error;
+      for (const conclusion of batch) await this.#settleOne(conclusion);
+    }
+  }
+
+  async #settleOne(conclusion: Conclusion): Promise<void> {
+    try {
+      await settle(this.#db, [conclusion], this.#onMoved);
+    } catch (error) {
+      if (!isDataFault(error)) throw error;
+      this.#log.error(
+        { err: error, settlement: conclusion.settlement },
+        "the news of a message could not be stored",
+      );
+      const { outcome } = conclusion;
+      const bare = outcome && { ...outcome, detail: "", mxHost: null, code: null, enhancedCode: null };
+      await settle(this.#db, [{ ...conclusion, outcome: bare }], this.#onMoved);
+    }
+  }
+}
+
+/** SQLSTATE classes 22 (data exception) and 23 (constraint violation): another try would fail alike. */
+function isDataFault(error: unknown): boolean {
+  return error instanceof Error && "code" in error && /^2[23]/.test(String(error.code));
+}

@@ -1,0 +1,92 @@
+/**
+ * From a recipient's domain to the hosts that take its mail and the lane they belong to. Answers are kept for a few
+ * minutes: a campaign asks for the same domains thousands of times.
+ */
+import { isIP } from "node:net";
+import type { StsPolicy } from "../../mail/dns/mta-sts.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
+import { isPublicAddress } from "../../platform/public-address.ts";
+import { Answers } from "../../platform/remember.ts";
+import { type Lane, laneFor } from "../lanes/lanes.ts";
+import { isBinding } from "../smtp/tls.ts";
+import { findMailHosts, type MailHost, siteName, type Unroutable } from "./mx.ts";
+import { type DaneLookups, withTlsDemands } from "./tls-demands.ts";
+
+const KEPT_MS = 5 * 60_000;
+const MOST_KEPT = 50_000;
+
+/** Where the mail of a domain goes. */
+export interface Destination {
+  /** Its hosts, and what their TLS has to prove: domains of one site share its sessions. */
+  readonly site: string;
+  readonly lane: Lane;
+  /** In the order to try them. */
+  readonly hosts: readonly MailHost[];
+}
+
+export type Route = Destination | Unroutable;
+
+export type FindRoute = (domain: string) => Promise<Route>;
+
+/** By MX, as RFC 5321 section 5.1 has it. */
+export function routeByMx(options: {
+  resolver: Pick<Resolver, "mx" | "ipv4" | "ipv6">;
+  allowPrivate: boolean;
+  lanes: readonly Lane[];
+  /** The MTA-STS policy of a domain. */
+  findPolicy?: ((domain: string) => Promise<StsPolicy | null>) | null;
+  /** For DANE, to which `resolver` has to tell the truth about DNSSEC. */
+  dane?: DaneLookups | null;
+}): FindRoute {
+  const { resolver, allowPrivate, lanes, findPolicy, dane = null } = options;
+  return remembering(async (domain) => {
+    const [found, policy = null] = await Promise.all([
+      findMailHosts(resolver, domain, { allowPrivate }),
+      findPolicy?.(domain),
+    ]);
+    if (found.outcome === "unroutable") return found;
+    const hosts = await withTlsDemands(found.hosts, { domain, policy, dane });
+    if ("outcome" in hosts) return hosts;
+    const names = hosts.map((host) => host.name);
+    return { hosts, site: siteName(hosts.map(provenName)), lane: laneFor(names, lanes) };
+  });
+}
+
+/** A host with the proof it has to give; nobody who demands it shares sessions with somebody who does not. */
+function provenName({ name, tls }: MailHost): string {
+  return isBinding(tls) ? `${name} (${tls.by})` : name;
+}
+
+/** Everything to one smart host, an address or a name. */
+export function routeToRelay(
+  host: string,
+  options: {
+    readonly resolver: Resolver;
+    readonly lane: Lane;
+    /** The operator's own may stand in the operator's network; one that a workspace names may not. */
+    readonly allowPrivate: boolean;
+    /** Where the operator or the workspace has named it. */
+    readonly setting: string;
+  },
+): FindRoute {
+  const { resolver, lane, allowPrivate, setting } = options;
+  return remembering(async () => {
+    const lookups = isIP(host) ? [] : await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]);
+    const found = lookups.flatMap((answer) => (answer.outcome === "found" ? answer.records : []));
+    const all = isIP(host) ? [host] : found;
+    const addresses = all.filter((address) => allowPrivate || isPublicAddress(address));
+    if (addresses.length > 0) return { site: host, lane, hosts: [{ name: host, addresses }] };
+    const reason = `the relay ${host} has no ${all.length > 0 ? "public " : ""}address: check ${setting}`;
+    return { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", reason };
+  });
+}
+
+/** Keeps routes for some minutes; what could not be found out is only shared by those who ask at the same moment. */
+function remembering(find: FindRoute): FindRoute {
+  const routes = new Answers<Route>({
+    ms: KEPT_MS,
+    most: MOST_KEPT,
+    isKept: (route) => !("outcome" in route && route.status === "deferred"),
+  });
+  return (domain) => routes.get(domain, () => find(domain));
+}

@@ -1,0 +1,280 @@
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import sql from "sql-template-tag";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { stubClock } from "../../../test/support/clock.ts";
+import { testDatabase } from "../../../test/support/database.ts";
+import { startFakeDns } from "../../../test/support/fake-dns.ts";
+import { createStsPolicies } from "./sts-policies.ts";
+import { findStsPolicy, keepStsPolicy } from "./sts-policy-store.ts";
+
+const pem = (name: string) =>
+  readFileSync(new URL(`../../../test/support/${name}.pem`, import.meta.url), "utf8");
+const certificate = pem("fake-mx-certificate");
+const dns = await startFakeDns();
+
+const enforced = "version: STSv1\nmode: enforce\nmx: *.example.test\nmax_age: 86400\n";
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+let asked = 0;
+const server = createServer({ cert: certificate, key: pem("fake-mx-key") }, (request, response) => {
+  asked += 1;
+  answer(request, response);
+}).listen(0, "127.0.0.1");
+await once(server, "listening");
+const { port } = server.address() as AddressInfo;
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await dns.close();
+});
+
+const db = await testDatabase();
+const start = Date.now();
+const clock = stubClock(new Date(start));
+const at = (ms: number) => clock.set(new Date(start + ms));
+beforeEach(async () => {
+  await db.run(sql`delete from sts_policies`);
+  asked = 0;
+  at(0);
+  answer = (_request, response) => response.writeHead(200, { "Content-Type": "text/plain" }).end(enforced);
+  dns.zone = {
+    "_mta-sts.example.test": { TXT: ["v=STSv1; id=1"] },
+    "mta-sts.example.test": { A: ["127.0.0.1"] },
+  };
+});
+const policies = (change: Partial<Parameters<typeof createStsPolicies>[0]> = {}) =>
+  createStsPolicies({
+    db,
+    clock,
+    resolver: dns.resolver,
+    allowPrivate: true,
+    port,
+    ca: certificate,
+    ...change,
+  });
+const policy = { mode: "enforce", mx: ["*.example.test"], maxAgeSeconds: 86_400 };
+
+test("a policy is fetched once, from the well-known place, however many ask", async () => {
+  let path: string | undefined;
+  answer = (request, response) => {
+    path = request.url;
+    response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).end(enforced);
+  };
+  const { policyOf } = policies();
+  expect(await Promise.all([policyOf("example.test"), policyOf("example.test")])).toEqual([policy, policy]);
+  expect(await policyOf("example.test")).toEqual(policy);
+  expect([path, asked]).toEqual(["/.well-known/mta-sts.txt", 1]);
+});
+
+test("a domain without a record is not asked for a policy, and looked at again after an hour", async () => {
+  const { policyOf } = policies();
+  dns.zone = {};
+  expect(await policyOf("example.test")).toBeNull();
+  dns.zone = {
+    "_mta-sts.example.test": { TXT: ["v=STSv1; id=1"] },
+    "mta-sts.example.test": { A: ["127.0.0.1"] },
+  };
+  expect([await policyOf("example.test"), asked]).toEqual([null, 0]);
+  at(3_600_001);
+  expect(await policyOf("example.test")).toEqual(policy);
+});
+
+describe("a policy that was had once", () => {
+  test("is fetched anew when its id changes, and only then", async () => {
+    const { policyOf } = policies();
+    await policyOf("example.test");
+    at(3_600_001);
+    await policyOf("example.test");
+    expect(asked).toBe(1);
+    dns.zone["_mta-sts.example.test"] = { TXT: ["v=STSv1; id=2"] };
+    answer = (_request, response) =>
+      response.writeHead(200, { "Content-Type": "text/plain" }).end(enforced.replace("enforce", "testing"));
+    at(7_200_002);
+    expect(await policyOf("example.test")).toMatchObject({ mode: "testing" });
+  });
+
+  test("holds while its record is suppressed or its host is away, and ends with its age", async () => {
+    const { policyOf } = policies();
+    await policyOf("example.test");
+    dns.zone = { "_mta-sts.example.test": "servfail" };
+    at(3_600_001);
+    expect(await policyOf("example.test")).toEqual(policy);
+    dns.zone = { "_mta-sts.example.test": { TXT: ["v=STSv1; id=2"] } };
+    at(7_200_002);
+    expect(await policyOf("example.test")).toEqual(policy);
+    dns.zone = {};
+    at(86_400_001);
+    expect(await policyOf("example.test")).toBeNull();
+  });
+
+  test("is taken back by mode none", async () => {
+    const { policyOf } = policies();
+    answer = (_request, response) =>
+      response
+        .writeHead(200, { "Content-Type": "text/plain" })
+        .end("version: STSv1\nmode: none\nmax_age: 86400\n");
+    expect(await policyOf("example.test")).toBeNull();
+  });
+});
+
+describe("a policy that was fetched before a restart", () => {
+  /** Another process, which knows nothing but what is stored. */
+  const restarted = () => policies().policyOf("example.test");
+  beforeEach(async () => {
+    await policies().policyOf("example.test");
+    answer = (_request, response) => response.destroy();
+    asked = 0;
+  });
+
+  test("is enforced after it, and its host is not asked", async () => {
+    expect(await restarted()).toEqual(policy);
+    expect(asked).toBe(0);
+  });
+
+  test.each<[string, () => void]>([
+    ["its host is down, and it is due for a refresh", () => at(50_000_000)],
+    [
+      "its host is down and its id has changed",
+      () => (dns.zone["_mta-sts.example.test"] = { TXT: ["v=STSv1; id=2"] }),
+    ],
+    ["its record is suppressed", () => (dns.zone = {})],
+    ["its zone does not answer", () => (dns.zone = { "_mta-sts.example.test": "servfail" })],
+  ])("is enforced after it though %s", async (_what, change) => {
+    change();
+    expect(await restarted()).toEqual(policy);
+  });
+
+  test("ends with its age, to the second, however late it was last looked at", async () => {
+    dns.zone = {};
+    at(86_399_000);
+    const { policyOf } = policies();
+    expect(await policyOf("example.test")).toEqual(policy);
+    at(86_400_000);
+    expect(await policyOf("example.test")).toBeNull();
+    expect(await restarted()).toBeNull();
+  });
+
+  test("is fetched anew at half its life though its id is the same, and lives on", async () => {
+    answer = (_request, response) => response.writeHead(200, { "Content-Type": "text/plain" }).end(enforced);
+    at(43_200_001);
+    await restarted();
+    expect(asked).toBe(1);
+    dns.zone = {};
+    at(86_400_001);
+    expect(await restarted()).toEqual(policy);
+  });
+
+  test("is taken back for every machine by the one that hears of it", async () => {
+    answer = (_request, response) =>
+      response
+        .writeHead(200, { "Content-Type": "text/plain" })
+        .end("version: STSv1\nmode: none\nmax_age: 86400\n");
+    dns.zone["_mta-sts.example.test"] = { TXT: ["v=STSv1; id=2"] };
+    expect(await restarted()).toBeNull();
+    dns.zone = {};
+    expect(await restarted()).toBeNull();
+  });
+});
+
+test("mail waits while nobody can say whether there is a policy: the database is away", async () => {
+  const away = { ...db, row: () => Promise.reject(new Error("connection refused")) };
+  const { policyOf } = policies({ db: away });
+  await expect(policyOf("example.test")).rejects.toThrow("connection refused");
+  expect(asked).toBe(0);
+});
+
+describe("of the policies that are kept", () => {
+  const fetched = (domain: string, ms: number, maxAgeSeconds = 86_400) => ({
+    domain,
+    id: "1",
+    policy: { mode: "enforce" as const, mx: [`mx.${domain}`], maxAgeSeconds },
+    fetchedAt: new Date(start + ms),
+  });
+  const kept = async () =>
+    (await db.rows<{ domain: string }>(sql`select domain from sts_policies order by domain`)).map(
+      ({ domain }) => domain,
+    );
+
+  test("there are only so many: the one that was fetched longest ago goes", async () => {
+    for (const [index, name] of ["c.test", "a.test", "b.test"].entries()) {
+      await keepStsPolicy(db, fetched(name, index * 1_000), 2);
+    }
+    expect(await kept()).toEqual(["a.test", "b.test"]);
+  });
+
+  test("those that are over go when another one comes", async () => {
+    await keepStsPolicy(db, fetched("a.test", 0, 60));
+    await keepStsPolicy(db, fetched("b.test", 60_000));
+    expect(await kept()).toEqual(["b.test"]);
+  });
+
+  test("a later one is not replaced by what another machine had fetched before", async () => {
+    await keepStsPolicy(db, fetched("a.test", 1_000, 120));
+    await keepStsPolicy(db, fetched("a.test", 0, 60));
+    expect(await findStsPolicy(db, "a.test", clock.now())).toEqual(fetched("a.test", 1_000, 120));
+  });
+});
+
+describe("nothing is demanded by", () => {
+  test.each<[string, typeof answer]>([
+    [
+      "a redirect",
+      (_request, response) =>
+        response.writeHead(302, { Location: `https://mta-sts.example.test:${port}/elsewhere` }).end(),
+    ],
+    [
+      "a page",
+      (_request, response) => response.writeHead(200, { "Content-Type": "text/html" }).end(enforced),
+    ],
+    [
+      "a 404",
+      (_request, response) => response.writeHead(404, { "Content-Type": "text/plain" }).end(enforced),
+    ],
+    [
+      "more than 64 KB",
+      (_request, response) =>
+        response.writeHead(200, { "Content-Type": "text/plain" }).end(enforced + "#".repeat(70_000)),
+    ],
+    [
+      "a text that is no policy",
+      (_request, response) => response.writeHead(200, { "Content-Type": "text/plain" }).end("hello"),
+    ],
+    [
+      "a connection that breaks",
+      (_request, response) => {
+        response.writeHead(200, { "Content-Type": "text/plain" }).write("version: STSv1\n");
+        response.destroy();
+      },
+    ],
+  ])("%s", async (_what, its) => {
+    answer = its;
+    expect(await policies().policyOf("example.test")).toBeNull();
+    expect(asked).toBe(1);
+  });
+
+  test("a host whose certificate nobody vouches for", async () => {
+    expect(
+      await createStsPolicies({ db, clock, resolver: dns.resolver, allowPrivate: true, port }).policyOf(
+        "example.test",
+      ),
+    ).toBeNull();
+    expect(asked).toBe(0);
+  });
+
+  test("a host whose certificate is for another name", async () => {
+    dns.zone = {
+      "_mta-sts.other.test": { TXT: ["v=STSv1; id=1"] },
+      "mta-sts.other.test": { A: ["127.0.0.1"] },
+    };
+    expect(await policies().policyOf("other.test")).toBeNull();
+    expect(asked).toBe(0);
+  });
+
+  test("a host on a private address, which is not talked to", async () => {
+    expect(await policies({ allowPrivate: false }).policyOf("example.test")).toBeNull();
+    expect(asked).toBe(0);
+  });
+});

@@ -1,0 +1,102 @@
+/**
+ * Reads SMTP replies (RFC 5321 section 4.2) off the wire. The peer is a stranger, so everything is bounded, and what
+ * it wrote becomes text only after everything unprintable in it has been escaped.
+ */
+import { isUtf8 } from "node:buffer";
+import type { SmtpAnswer } from "./outcome.ts";
+
+const LONGEST_LINE = 2_048;
+const LONGEST_REPLY = 65_536;
+const MOST_LINES = 100;
+const EXCERPT = 80;
+
+/** One complete reply; the lines are raw octets (latin1) without code, separator and line end. */
+export interface Reply {
+  readonly code: number;
+  readonly lines: readonly string[];
+}
+
+/** What a chunk completed. After a violation the stream has no meaning any more and must not be read on. */
+export interface ReadResult {
+  readonly replies: readonly Reply[];
+  readonly violation: string | null;
+}
+
+/** Assembles replies from chunks cut anywhere. One reader serves one stream. */
+export class ReplyReader {
+  #unread = "";
+  #code = 0;
+  #lines: string[] = [];
+  #octets = 0;
+
+  /** Takes the next octets; answers the replies that they complete. */
+  read(chunk: Buffer): ReadResult {
+    const input = this.#unread + chunk.toString("latin1");
+    const replies: Reply[] = [];
+    let start = 0;
+    for (let end = input.indexOf("\n"); end >= 0; end = input.indexOf("\n", start)) {
+      const line = input.slice(start, input[end - 1] === "\r" && end > start ? end - 1 : end);
+      start = end + 1;
+      const violation = this.#take(line, replies);
+      if (violation !== null) return { replies, violation };
+    }
+    this.#unread = input.slice(start);
+    const violation = this.#unread.length > LONGEST_LINE ? tooLong(this.#unread) : null;
+    return { replies, violation };
+  }
+
+  #take(line: string, replies: Reply[]): string | null {
+    if (line.length > LONGEST_LINE) return tooLong(line);
+    const form = /^([2-5]\d\d)(?:([ -])(.*))?$/s.exec(line);
+    if (form === null) return `not an SMTP reply: "${excerpt(line)}"`;
+    const code = Number(form[1]);
+    if (this.#lines.length > 0 && code !== this.#code)
+      return `a reply with two codes: ${this.#code} and ${code}`;
+    this.#code = code;
+    this.#lines.push(form[3] ?? "");
+    this.#octets += line.length;
+    if (this.#lines.length > MOST_LINES || this.#octets > LONGEST_REPLY)
+      return `a reply without end: ${code}`;
+    if (form[2] !== "-") {
+      replies.push({ code, lines: this.#lines });
+      this.#lines = [];
+      this.#octets = 0;
+    }
+    return null;
+  }
+}
+
+/** The reply as text that can be stored, shown and classified. */
+export function answerOf(reply: Reply): SmtpAnswer {
+  const enhanced = /^[245]\.\d{1,3}\.\d{1,3}(?=\s|$)/.exec(reply.lines[0] ?? "")?.[0] ?? null;
+  const texts = reply.lines.map((line) =>
+    printable(enhanced !== null && line.startsWith(enhanced) ? line.slice(enhanced.length) : line).trim(),
+  );
+  return { code: reply.code, enhanced, text: texts.filter((text) => text !== "").join(" ") };
+}
+
+/** The reply in one line, as a log shows it. */
+export function quoteReply(reply: Reply): string {
+  return excerpt(`${reply.code} ${reply.lines.join(" ")}`);
+}
+
+/** Octets (latin1) as text: UTF-8 where it is valid; controls, format characters and broken octets escaped. */
+function printable(octets: string): string {
+  if (/^[ -~]*$/.test(octets)) return octets;
+  const bytes = Buffer.from(octets, "latin1");
+  const text = isUtf8(bytes) ? bytes.toString("utf8") : octets.replace(/[\u0080-\u00ff]/g, escapeCharacter);
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escapeCharacter);
+}
+
+function escapeCharacter(character: string): string {
+  const hex = (character.codePointAt(0) ?? 0).toString(16);
+  return hex.length <= 2 ? `\\x${hex.padStart(2, "0")}` : `\\u{${hex}}`;
+}
+
+function excerpt(octets: string): string {
+  return octets.length > EXCERPT ? `${printable(octets.slice(0, EXCERPT))}…` : printable(octets);
+}
+
+function tooLong(line: string): string {
+  return `a reply line of more than ${LONGEST_LINE} octets: "${excerpt(line)}"`;
+}

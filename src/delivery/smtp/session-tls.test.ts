@@ -1,0 +1,196 @@
+/** Hardening catalogue, outbound peers 32, and the command injection of RFC 3207 section 6. */
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createSecureContext } from "node:tls";
+import { SMTPServer } from "smtp-server";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { type FakeMxOptions, fakeMxCertificate, startFakeMx } from "../../../test/support/fake-mx.ts";
+import { DROP, SLOW } from "../../../test/support/fake-mx-scripts.ts";
+import { startScriptedPeer } from "../../../test/support/scripted-peer.ts";
+import { standardDeadlines } from "./deadlines.ts";
+import { openSession, type SessionOptions } from "./session.ts";
+
+const attempt = async (port: number, options: Partial<SessionOptions> = {}) => {
+  const result = await openSession({
+    host: "mx.example.test",
+    address: "127.0.0.1",
+    port,
+    ehloName: "out.example.test",
+    tls: "opportunistic",
+    ...options,
+  });
+  if (result.outcome === "open") onTestFinished(() => result.session.destroy());
+  return result;
+};
+
+const mxWith = async (options: FakeMxOptions) => {
+  const mx = await startFakeMx(options);
+  onTestFinished(() => mx.close());
+  return mx;
+};
+
+const open = async (port: number, options?: Partial<SessionOptions>) => {
+  const result = await attempt(port, options);
+  if (result.outcome !== "open") throw new Error(JSON.stringify(result));
+  return result.session;
+};
+
+const mail = {
+  mailFrom: "b.1@bounce.test",
+  rcptTo: "ann@example.test",
+  message: Buffer.from("Message-ID: <1@out.example.test>\r\n\r\nHello\r\n..\r\n"),
+  smtpUtf8: false,
+};
+
+describe("STARTTLS", () => {
+  test.each(["opportunistic", "required"] as const)(
+    "%s: used when offered, and EHLO is said again",
+    async (tls) => {
+      const mx = await mxWith({ tls: "offered" });
+      const session = await open(mx.port, { tls });
+      expect(session.tls).toMatchObject({
+        protocol: "TLSv1.3",
+        cipher: expect.stringMatching(/^TLS_/),
+        verified: false,
+      });
+      expect(session.offers).toMatchObject({ startTls: false, pipelining: true });
+      expect(await session.send(mail)).toMatchObject({ outcome: "accepted" });
+      expect(mx.messages).toMatchObject([{ tls: true, raw: mail.message }]);
+      expect(mx.commands.slice(0, 3)).toEqual(["EHLO out.example.test", "STARTTLS", "EHLO out.example.test"]);
+    },
+  );
+
+  test("a certificate is verified for the name of the host and against the roots given", async () => {
+    const mx = await mxWith({ tls: "offered" });
+    const secureContext = createSecureContext({ ca: fakeMxCertificate });
+    const verified = async (options: Partial<SessionOptions>) => (await open(mx.port, options)).tls?.verified;
+    expect(await verified({ secureContext })).toBe(true);
+    expect(await verified({ secureContext, host: "mx.elsewhere.test" })).toBe(false);
+    expect(await verified({ secureContext, host: "mx.elsewhere.test", servername: "mx.example.test" })).toBe(
+      true,
+    );
+    expect(await verified({ secureContext, host: "127.0.0.1" })).toBe(false);
+    expect(await verified({})).toBe(false);
+  });
+
+  test("not offered: opportunistic goes on in clear text, required fails", async () => {
+    const mx = await mxWith({ tls: "none" });
+    expect((await open(mx.port)).tls).toBeNull();
+    expect(await attempt(mx.port, { tls: "required" })).toMatchObject({
+      outcome: "broken",
+      stage: "starttls",
+      fault: "tls",
+      tlsFailed: true,
+    });
+  });
+
+  test("none: never asked for", async () => {
+    const mx = await mxWith({ tls: "offered" });
+    expect((await open(mx.port, { tls: "none" })).tls).toBeNull();
+    expect(mx.commands).toEqual(["EHLO out.example.test"]);
+  });
+
+  test("many messages go over one encrypted connection", async () => {
+    const mx = await mxWith({ tls: "offered" });
+    const session = await open(mx.port);
+    const results = await Promise.all(Array.from({ length: 50 }, () => session.send(mail)));
+    expect(results.every(({ outcome }) => outcome === "accepted")).toBe(true);
+    const large = { ...mail, message: Buffer.from("0123456789\r\n".repeat(200_000)) };
+    expect(await session.send(large)).toMatchObject({ outcome: "accepted" });
+    expect(mx.messages.at(-1)?.raw.equals(large.message)).toBe(true);
+    expect(mx.connections).toBe(1);
+  });
+});
+
+describe("TLS that fails says so, and the host can be tried again without", () => {
+  test.each([
+    ["refused with 454", { tls: "refused" }, /STARTTLS refused: 454/],
+    ["broken handshake", { tls: "broken" }, /TLS handshake/],
+    ["TLS 1.1 only", { tls: "offered", tlsVersion: "TLSv1.1" }, /TLS handshake/],
+  ] as const)("%s", async (_case, options, reason) => {
+    const mx = await mxWith(options);
+    for (const tls of ["opportunistic", "required"] as const) {
+      expect(await attempt(mx.port, { tls })).toMatchObject({
+        outcome: "broken",
+        stage: "starttls",
+        fault: "tls",
+        reason: expect.stringMatching(reason),
+        tlsFailed: true,
+      });
+    }
+    const session = await open(mx.port, { tls: "none" });
+    expect(await session.send(mail)).toMatchObject({ outcome: "accepted" });
+  });
+
+  test("a handshake without end", async () => {
+    const server = await startScriptedPeer(async (peer) => {
+      peer.say("220 hi\r\n");
+      await peer.hear("EHLO");
+      peer.say("250-hi\r\n250 STARTTLS\r\n");
+      await peer.hear("STARTTLS");
+      peer.say("220 go\r\n");
+    });
+    onTestFinished(() => server[Symbol.asyncDispose]());
+    expect(await attempt(server.port, { deadlines: { ...standardDeadlines, starttls: 100 } })).toMatchObject({
+      outcome: "broken",
+      stage: "starttls",
+      fault: "timeout",
+      tlsFailed: true,
+    });
+  });
+
+  test("a server that is going away, or gone, at STARTTLS is no TLS failure", async () => {
+    const leaving = await mxWith({ tls: "offered", answers: { starttls: "421 4.3.2 bye" } });
+    expect(await attempt(leaving.port)).toMatchObject({
+      outcome: "refused",
+      stage: "starttls",
+      tlsFailed: false,
+    });
+    const gone = await mxWith({ tls: "offered", answers: { starttls: DROP } });
+    expect(await attempt(gone.port)).toMatchObject({
+      outcome: "broken",
+      stage: "starttls",
+      tlsFailed: false,
+    });
+    const silent = await mxWith({ tls: "offered", answers: { starttls: SLOW }, slowMs: 60_000 });
+    expect(await attempt(silent.port, { deadlines: { ...standardDeadlines, starttls: 100 } })).toMatchObject({
+      fault: "timeout",
+      tlsFailed: false,
+    });
+  });
+});
+
+test("replies planted in the clear behind the 220 are not believed: what counts is said inside TLS", async () => {
+  const mx = await mxWith({ tls: "injected", size: 1_000_000 });
+  const session = await open(mx.port);
+  expect(session.offers).toMatchObject({ size: 1_000_000, pipelining: true });
+  expect(await session.send(mail)).toMatchObject({ outcome: "accepted" });
+  expect(mx.messages).toMatchObject([{ tls: true }]);
+});
+
+test("a server that we did not write understands us, with and without TLS", async () => {
+  const received: string[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    logger: false,
+    onData: (stream, session, done) => {
+      const chunks: Buffer[] = [];
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+      stream.on("end", () => {
+        received.push(`${session.secure} ${Buffer.concat(chunks).toString("latin1")}`);
+        done(null, "2.0.0 taken");
+      });
+    },
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server.server, "listening");
+  onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
+  const { port } = server.server.address() as AddressInfo;
+  for (const tls of ["required", "none"] as const) {
+    const session = await open(port, { tls });
+    expect(await session.send(mail)).toMatchObject({ outcome: "accepted", enhanced: "2.0.0" });
+    await session.quit();
+  }
+  const body = mail.message.toString("latin1");
+  expect(received).toEqual([`true ${body}`, `false ${body}`]);
+});

@@ -1,0 +1,129 @@
+/** One mail transaction on an open connection: MAIL, RCPT, DATA, the message (RFC 5321 section 3.3). */
+
+import type { SmtpConnection } from "./connection.ts";
+import { endOfData } from "./dot-stuffing.ts";
+import type { EnvelopeCommands } from "./envelope.ts";
+import type { Broken, Fault, Refused, TransactionResult, Withdrawn } from "./outcome.ts";
+import { answerOf, quoteReply, type Reply } from "./reply-reader.ts";
+import { broken, obstacleIn } from "./verdict.ts";
+
+/** Larger bodies are written block by block, each with a deadline of its own. */
+const BLOCK = 262_144;
+
+const withdrawal: Fault = { fault: "closed", reason: "withdrawn before the final dot" };
+
+export interface TransactOptions {
+  /** Whether the server offers it: the envelope then goes out in one write. */
+  readonly pipelining: boolean;
+  /**
+   * Called as soon as the next transaction may write. With pipelining that is right behind the body: RFC 2920 section
+   * 3.1 lets the next envelope share a segment with it, which saves a round trip for each message.
+   */
+  readonly release: () => void;
+  /** Asked right before the final dot, without which nothing was sent. */
+  readonly isWanted: () => boolean;
+}
+
+/** Runs a transaction to its result; `body` is the dot-stuffed message. */
+export async function transact(
+  connection: SmtpConnection,
+  envelope: EnvelopeCommands,
+  body: Buffer,
+  { pipelining, release, isWanted }: TransactOptions,
+): Promise<TransactionResult | Withdrawn> {
+  const announced = pipelining
+    ? await announceAtOnce(connection, envelope)
+    : await announceStepwise(connection, envelope);
+  if (announced.obstacle !== null) {
+    await clear(connection, announced, pipelining);
+    return announced.obstacle;
+  }
+
+  const answer = connection.expect("dot");
+  const complete = await sendBody(connection, body, answer, isWanted);
+  if (pipelining && complete) release();
+  const reply = await answer;
+  if (reply === withdrawal) return { outcome: "withdrawn" };
+  if ("fault" in reply) return broken("dot", reply, complete);
+  const obstacle = obstacleIn("dot", reply, complete);
+  if (!complete) {
+    // What the server still takes for message would swallow the next command.
+    const early = {
+      fault: "protocol",
+      reason: `"${quoteReply(reply)}" before the end of the message`,
+    } as const;
+    connection.end(early);
+    return obstacle ?? broken("dot", early);
+  }
+  if (obstacle?.outcome === "broken") connection.end(obstacle);
+  return obstacle ?? { outcome: "accepted", ...answerOf(reply) };
+}
+
+/** How the envelope was received. */
+interface Announced {
+  /** The first thing that went wrong; null when the server waits for the message. */
+  readonly obstacle: Refused | Broken | null;
+  /** The server has answered DATA with 354. */
+  readonly invited: boolean;
+}
+
+async function announceAtOnce(connection: SmtpConnection, envelope: EnvelopeCommands): Promise<Announced> {
+  connection.write(`${envelope.mail}${envelope.rcpt}DATA\r\n`);
+  const replies = [connection.expect("mail"), connection.expect("rcpt"), connection.expect("data")] as const;
+  const mail = obstacleIn("mail", await replies[0]);
+  const rcpt = obstacleIn("rcpt", await replies[1]);
+  const data = obstacleIn("data", await replies[2]);
+  return { obstacle: mail ?? rcpt ?? data, invited: data === null };
+}
+
+async function announceStepwise(connection: SmtpConnection, envelope: EnvelopeCommands): Promise<Announced> {
+  const steps = [
+    ["mail", envelope.mail],
+    ["rcpt", envelope.rcpt],
+    ["data", "DATA\r\n"],
+  ] as const;
+  for (const [stage, command] of steps) {
+    const obstacle = obstacleIn(stage, await connection.ask(stage, command));
+    if (obstacle !== null) return { obstacle, invited: false };
+  }
+  return { obstacle: null, invited: true };
+}
+
+/** Leaves the connection fit for the next transaction, or ends it where that cannot be. */
+async function clear(connection: SmtpConnection, announced: Announced, pipelining: boolean): Promise<void> {
+  const { obstacle, invited } = announced;
+  if (obstacle === null || connection.fault !== null) return;
+  if (obstacle.outcome === "broken") return connection.end(obstacle);
+  if (invited) {
+    // RFC 2920 section 3.1: no recipient, yet invited to send. A lone dot to nobody ends it; but where only MAIL was
+    // refused there is a recipient, who shall not get an empty message.
+    if (obstacle.stage !== "rcpt")
+      return connection.end({ fault: "protocol", reason: "354 after MAIL was refused" });
+    void connection.ask("dot", endOfData);
+  }
+  const reset = connection.ask("reset", "RSET\r\n").then((reply) => {
+    if ("fault" in reply || reply.code === 250) return;
+    connection.end({ fault: "protocol", reason: `RSET refused: ${quoteReply(reply)}` });
+  });
+  if (!pipelining) await reset;
+}
+
+/** Writes the message and its final dot; false when the server answered, or the connection ended, before the end. */
+async function sendBody(
+  connection: SmtpConnection,
+  body: Buffer,
+  answer: Promise<Reply | Fault>,
+  isWanted: () => boolean,
+): Promise<boolean> {
+  let sent = 0;
+  for (; body.length - sent > BLOCK; sent += BLOCK) {
+    // A server that has answered may have stopped reading, and then the block would never be taken.
+    await Promise.race([connection.writeBlock(body.subarray(sent, sent + BLOCK)), answer]);
+    if (!connection.isOwedReply) return false;
+  }
+  if (!isWanted()) connection.end(withdrawal);
+  if (sent > 0) connection.allow("dot");
+  connection.write(body.subarray(sent));
+  connection.write(endOfData);
+  return connection.fault === null;
+}

@@ -1,0 +1,88 @@
+/** The table of warm-ups: what each source address was given for each lane today, and what became of it. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { LaneWarmUp } from "./warm-up.ts";
+
+export interface WarmUpKey {
+  readonly sendingIpId: string;
+  readonly lane: string;
+}
+
+const columns = sql`started_at, day::text as day, step, reserved, sent, deferred`;
+
+/** The row, made from `fresh` where there is none; nobody else changes it before the transaction ends. */
+export async function lockWarmUp(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { sendingIpId, lane }: WarmUpKey,
+  fresh: LaneWarmUp,
+): Promise<LaneWarmUp> {
+  const { started_at, day, step, reserved, sent, deferred } = fresh;
+  await tx.run(sql`
+    insert into warm_up_lanes (workspace_id, sending_ip_id, lane, started_at, day, step, reserved, sent, deferred)
+    values (${workspaceId}, ${sendingIpId}, ${lane}, ${started_at}, ${day}, ${step}, ${reserved}, ${sent}, ${deferred})
+    on conflict (workspace_id, sending_ip_id, lane) do nothing`);
+  const row = await tx.row<LaneWarmUp>(sql`
+    select ${columns} from warm_up_lanes
+    where workspace_id = ${workspaceId} and sending_ip_id = ${sendingIpId} and lane = ${lane} for update`);
+  return row ?? fresh;
+}
+
+export async function updateWarmUp(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { sendingIpId, lane }: WarmUpKey,
+  { started_at, day, step, reserved, sent, deferred }: LaneWarmUp,
+): Promise<void> {
+  await tx.run(sql`
+    update warm_up_lanes
+    set started_at = ${started_at}, day = ${day}, step = ${step}, reserved = ${reserved}, sent = ${sent},
+      deferred = ${deferred}
+    where workspace_id = ${workspaceId} and sending_ip_id = ${sendingIpId} and lane = ${lane}`);
+}
+
+/** What became of messages for which there was an allowance. */
+export interface WarmUpNews extends WarmUpKey {
+  readonly workspaceId: WorkspaceId;
+  readonly startedAt: Date;
+  readonly day: string;
+  readonly sent: number;
+  readonly deferred: number;
+  /** Allowances that nobody needs any more. */
+  readonly returned: number;
+}
+
+/** Adds up many of them; what concerns a day that is over says nothing any more. */
+export async function addWarmUpNews(db: Queryable, news: readonly WarmUpNews[]): Promise<void> {
+  const column = <Value>(read: (one: WarmUpNews) => Value) => news.map(read);
+  // Locked in one order, so that two machines do not wait for each other.
+  await db.run(sql`
+    with news as materialized (
+      select * from unnest(
+        ${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.sendingIpId)}::uuid[],
+        ${column((one) => one.lane)}::text[], ${column((one) => one.startedAt)}::timestamptz[],
+        ${column((one) => one.day)}::date[], ${column((one) => one.sent)}::integer[],
+        ${column((one) => one.deferred)}::integer[], ${column((one) => one.returned)}::integer[])
+        as n (workspace_id, sending_ip_id, lane, started_at, day, sent, deferred, returned)
+    ), locked as materialized (
+      select w.workspace_id, w.sending_ip_id, w.lane from warm_up_lanes w
+      where exists (select from news n
+        where n.workspace_id = w.workspace_id and n.sending_ip_id = w.sending_ip_id and n.lane = w.lane)
+      order by w.sending_ip_id, w.lane for update
+    )
+    update warm_up_lanes w
+    set sent = w.sent + n.sent, deferred = w.deferred + n.deferred, reserved = greatest(0, w.reserved - n.returned)
+    from news n join locked l using (workspace_id, sending_ip_id, lane)
+    where w.workspace_id = n.workspace_id and w.sending_ip_id = n.sending_ip_id and w.lane = n.lane
+      and w.day = n.day and w.started_at = n.started_at`);
+}
+
+/** Every lane that a sending IP of the workspace has sent to while it was warmed up. */
+export function listWarmUps(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+): Promise<(LaneWarmUp & { readonly sending_ip_id: string; readonly lane: string })[]> {
+  return db.rows(sql`
+    select sending_ip_id, lane, ${columns} from warm_up_lanes where workspace_id = ${workspaceId} order by lane`);
+}

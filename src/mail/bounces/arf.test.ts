@@ -1,0 +1,187 @@
+import { existsSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { readComplaint } from "./arf.ts";
+
+const RETURNED = `Return-Path: <b.token@bounce.sender.example>
+X-Posthaste-Message: b.token
+Feedback-ID: a:b:c:d
+CFBL-Feedback-ID: 111:222
+Message-ID: <4711@sender.example>
+To: anna@example.com
+
+Hello`;
+
+function arf(fields: string, returned = RETURNED): string {
+  return `From: <feedback@provider.example>
+Subject: FW: Hello
+MIME-Version: 1.0
+Content-Type: multipart/report; report-type=feedback-report; boundary=b
+
+--b
+Content-Type: text/plain
+
+This is an email abuse report.
+--b
+Content-Type: message/feedback-report
+
+${fields}
+--b
+Content-Type: message/rfc822
+
+${returned}
+--b--
+`;
+}
+
+function read(mail: string) {
+  return readComplaint(Buffer.from(mail));
+}
+
+test("every field of RFC 5965 is read, and what identifies our message", () => {
+  const fields = `Feedback-Type: abuse
+User-Agent: SomeGenerator/1.0
+Version: 1
+Original-Envelope-Id: env-1
+Original-Mail-From: <b.token@bounce.sender.example>
+Original-Rcpt-To: <anna@example.com>
+Original-Rcpt-To: berta@example.com, anna@example.com
+Arrival-Date: Thu, 8 Mar 2005 14:00:00 EDT
+Reporting-MTA: dns; mx.provider.example
+Source-IP: 192.0.2.1
+Incidents: 3
+Authentication-Results: mx.provider.example;
+ spf=pass smtp.mail=b.token@bounce.sender.example
+Reported-Domain: sender.example
+Reported-URI: http://sender.example/a
+Reported-URI: mailto:a@sender.example
+X-Other: kept`;
+  expect(read(arf(fields))).toMatchObject({
+    from: expect.stringContaining("@"),
+    feedbackType: "abuse",
+    counts: true,
+    userAgent: "SomeGenerator/1.0",
+    version: "1",
+    originalEnvelopeId: "env-1",
+    originalMailFrom: "b.token@bounce.sender.example",
+    originalRcptTo: ["anna@example.com", "berta@example.com"],
+    arrivalDate: "Thu, 8 Mar 2005 14:00:00 EDT",
+    reportingMta: "mx.provider.example",
+    sourceIp: "192.0.2.1",
+    incidents: 3,
+    authenticationResults: ["mx.provider.example; spf=pass smtp.mail=b.token@bounce.sender.example"],
+    reportedDomains: ["sender.example"],
+    reportedUris: ["http://sender.example/a", "mailto:a@sender.example"],
+    cfblFeedbackId: "111:222",
+    returned: {
+      messageId: "4711@sender.example",
+      token: "b.token",
+      returnPath: "b.token@bounce.sender.example",
+      feedbackId: "a:b:c:d",
+      to: "anna@example.com",
+    },
+    fields: expect.arrayContaining([["X-Other", "kept"]]),
+  });
+});
+
+test.each([
+  ["abuse", true],
+  ["Fraud", true],
+  ["virus", true],
+  ["other", true],
+  ["not-spam", false],
+  ["auth-failure", false],
+  ["dmarc", false],
+])("feedback of type %s counts: %s", (type, counts) => {
+  expect(read(arf(`Feedback-Type: ${type}\nVersion: 1`))).toMatchObject({
+    feedbackType: type.toLowerCase(),
+    counts,
+  });
+});
+
+test.each([
+  "redacted@example.com",
+  "<redacted>",
+  "xxxxx@example.com",
+  "undisclosed-recipients",
+  "[redacted]",
+])("the hidden recipient %s is nobody, and the returned header still names the message", (recipient) => {
+  expect(read(arf(`Feedback-Type: abuse\nOriginal-Rcpt-To: ${recipient}`))).toMatchObject({
+    originalRcptTo: [],
+    returned: { token: "b.token" },
+  });
+});
+
+test("the null sender is told from no sender", () => {
+  expect(read(arf("Feedback-Type: abuse\nOriginal-Mail-From: <>"))?.originalMailFrom).toBe("");
+  expect(read(arf("Feedback-Type: abuse"))?.originalMailFrom).toBeNull();
+});
+
+test("a returned header without its mail is enough", () => {
+  const mail = arf("Feedback-Type: abuse").replace("message/rfc822", "text/rfc822-headers");
+  expect(read(mail)?.returned?.token).toBe("b.token");
+});
+
+test.each([
+  [
+    "JMRP: the mail forwarded",
+    `Content-Type: message/rfc822\n\nX-HmXmrOriginalRecipient: anna@example.com\n${RETURNED}`,
+  ],
+  [
+    "JMRP: the mail attached",
+    `Subject: complaint about message from 192.0.2.1\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: message/rfc822\n\nX-HmXmrOriginalRecipient: anna@example.com\n${RETURNED}\n--b--`,
+  ],
+])("%s is a complaint", (_, mail) => {
+  expect(read(mail)).toMatchObject({
+    feedbackType: "abuse",
+    counts: true,
+    originalRcptTo: ["anna@example.com"],
+    returned: { token: "b.token" },
+  });
+});
+
+test.each([
+  "",
+  "Subject: I complain\n\nabout you",
+  "Content-Type: multipart/report; report-type=feedback-report\n\nx",
+])("what is no report is none: %j", (mail) => {
+  expect(read(mail)).toBeNull();
+});
+
+test("nothing throws: a good report cut and changed anywhere, and random octets", () => {
+  const good = arf("Feedback-Type: abuse\nIncidents: 3\nSource-IP: 192.0.2.1");
+  fc.assert(
+    fc.property(fc.nat(good.length), fc.string({ maxLength: 5 }), fc.nat(good.length), (at, junk, cut) => {
+      expect(() => read((good.slice(0, at) + junk + good.slice(at + 1)).slice(0, cut))).not.toThrow();
+    }),
+  );
+  fc.assert(
+    fc.property(fc.uint8Array(), (octets) => {
+      expect(() => readComplaint(octets)).not.toThrow();
+    }),
+  );
+});
+
+const folder = resolve(
+  process.env.POSTHASTE_CORPORA ?? resolve(import.meta.dirname, "../../../../shared/corpora"),
+  "dsn-arf",
+);
+
+describe.skipIf(!existsSync(folder))("the corpus of complaints", () => {
+  interface Labelled {
+    readonly file: string;
+    readonly feedback_type?: string;
+    readonly rcpt?: string | null;
+    readonly source_ip?: string;
+  }
+  const list = resolve(folder, "expected.json");
+  const labelled: readonly Labelled[] = existsSync(list) ? JSON.parse(readFileSync(list, "utf8")) : [];
+
+  test.each(labelled.filter(({ feedback_type }) => feedback_type !== undefined))("$file", (expected) => {
+    const complaint = readComplaint(readFileSync(resolve(folder, expected.file)));
+    expect(complaint?.feedbackType).toBe(expected.feedback_type);
+    expect(complaint?.originalRcptTo[0] ?? null).toBe(expected.rcpt);
+    expect(complaint?.sourceIp ?? undefined).toBe(expected.source_ip);
+  });
+});

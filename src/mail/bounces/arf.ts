@@ -1,0 +1,142 @@
+/**
+ * Complaints of recipients, sent on by mailbox providers: feedback reports (ARF, RFC 5965, with RFC 6591 and RFC 9477),
+ * and the older kind of Microsoft's JMRP, which only forwards the mail. Anybody may send one: it counts only for the
+ * message that its signed token or return path names.
+ */
+import { isIP } from "node:net";
+import type { HeaderField } from "../message/header.ts";
+import { fieldOf, type MailPart, octetsOf, ownParts, readFields, readReportMail } from "./report-mail.ts";
+import { describeReturned, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
+
+export interface Complaint {
+  /** Lower case: "abuse", "fraud", "virus", "other", "not-spam", "auth-failure" or what else was written. */
+  readonly feedbackType: string;
+  /** A person complained. False for not-spam, for reports of authentication failures, and for unknown types. */
+  readonly counts: boolean;
+  /** Who sent the report, as its header says. */
+  readonly from: string | null;
+  readonly userAgent: string | null;
+  readonly version: string | null;
+  /** Addresses without angle brackets; "" is the null sender. */
+  readonly originalMailFrom: string | null;
+  /** As reported, some of them hashed: to be compared, never believed. Empty where the provider hides them. */
+  readonly originalRcptTo: readonly string[];
+  readonly originalEnvelopeId: string | null;
+  readonly arrivalDate: string | null;
+  readonly reportingMta: string | null;
+  readonly sourceIp: string | null;
+  /** How many complaints this stands for, at least 1. */
+  readonly incidents: number;
+  readonly authenticationResults: readonly string[];
+  readonly reportedDomains: readonly string[];
+  readonly reportedUris: readonly string[];
+  /** Of RFC 9477, in the report itself or in the returned header. */
+  readonly cfblFeedbackId: string | null;
+  /** The mail complained about. */
+  readonly returned: ReturnedMessage | null;
+  /** Every field of the report. */
+  readonly fields: readonly HeaderField[];
+}
+
+const COUNTED = new Set(["abuse", "fraud", "virus", "other", "opt-out", "opt-out-list"]);
+const REPORT_PARTS = /^message\/(?:feedback-report|x-feedback-report)$/;
+/** Microsoft names the recipient in the forwarded mail's own header. */
+const JMRP_RECIPIENT = "X-HmXmrOriginalRecipient";
+const HIDDEN = /^(?:redacted|removed|hidden|undisclosed[-\w]*|x+|\*+|unknown)(?:@|$)/i;
+const maxValues = 100;
+const maxIncidents = 1_000_000;
+
+/** Reads a mail as it was received; null when it is no complaint. Never throws. */
+export function readComplaint(raw: Uint8Array): Complaint | null {
+  const mail = readReportMail(raw);
+  const parts = [...ownParts(mail)];
+  const report = parts.find(({ type }) => REPORT_PARTS.test(type));
+  if (report !== undefined) return fromReport(report, mail);
+  const forwarded = [
+    mail,
+    ...parts.flatMap(({ type, parts: [carried] }) => (type.startsWith("message/") && carried) || []),
+  ];
+  const jmrp = forwarded.find((candidate) => fieldOf(candidate, JMRP_RECIPIENT) !== null);
+  return jmrp === undefined ? null : fromForwarded(jmrp, mail);
+}
+
+function fromReport(report: MailPart, mail: MailPart): Complaint {
+  const text = octetsOf(report).toString("utf8").replace(/\r\n?/g, "\n").replace(/^\s+/, "");
+  // Some leave empty lines between the fields.
+  const { headers: fields } = readFields(`${text.replace(/\n\s*\n/g, "\n")}\n`);
+  const field = (name: string) => fieldOf({ headers: fields }, name) || null;
+  const returned = returnedMessage(mail);
+  const feedbackType = (field("Feedback-Type") ?? field("Abuse-Type") ?? "abuse").toLowerCase();
+  const removals = valuesOf(fields, "Removal-Recipient");
+  const recipients = valuesOf(fields, "Original-Rcpt-To").flatMap((value) => value.split(","));
+  const mailFrom = field("Original-Mail-From");
+  return {
+    feedbackType,
+    counts: COUNTED.has(feedbackType),
+    from: fieldOf(mail, "From"),
+    userAgent: field("User-Agent"),
+    version: field("Version"),
+    originalMailFrom: mailFrom === null ? null : bareAddress(mailFrom),
+    originalRcptTo: shownAddresses(recipients.length > 0 ? recipients : removals),
+    originalEnvelopeId: field("Original-Envelope-Id"),
+    arrivalDate: field("Arrival-Date") ?? field("Received-Date"),
+    reportingMta: field("Reporting-MTA")?.replace(/^\w+\s*;\s*/, "") ?? null,
+    sourceIp: addressOf(field("Source-IP")),
+    incidents: Math.min(Math.max(Number.parseInt(field("Incidents") ?? "1", 10) || 1, 1), maxIncidents),
+    authenticationResults: valuesOf(fields, "Authentication-Results"),
+    reportedDomains: valuesOf(fields, "Reported-Domain"),
+    reportedUris: valuesOf(fields, "Reported-URI"),
+    cfblFeedbackId: field("CFBL-Feedback-ID") ?? returned?.cfblFeedbackId ?? null,
+    returned,
+    fields,
+  };
+}
+
+function fromForwarded({ headers }: MailPart, mail: MailPart): Complaint {
+  const returned = describeReturned(headers);
+  return {
+    feedbackType: "abuse",
+    counts: true,
+    from: fieldOf(mail, "From"),
+    userAgent: null,
+    version: null,
+    originalMailFrom: returned.returnPath,
+    originalRcptTo: shownAddresses(valuesOf(headers, JMRP_RECIPIENT)),
+    originalEnvelopeId: null,
+    arrivalDate: fieldOf(mail, "Date"),
+    reportingMta: null,
+    sourceIp: addressOf(fieldOf({ headers }, "X-Originating-IP")),
+    incidents: 1,
+    authenticationResults: valuesOf(headers, "Authentication-Results"),
+    reportedDomains: [],
+    reportedUris: [],
+    cfblFeedbackId: returned.cfblFeedbackId,
+    returned,
+    fields: [],
+  };
+}
+
+function valuesOf(fields: readonly HeaderField[], name: string): string[] {
+  const wanted = name.toLowerCase();
+  return fields
+    .flatMap(([given, value]) => (given.toLowerCase() === wanted && value !== "" ? [value] : []))
+    .slice(0, maxValues);
+}
+
+function shownAddresses(values: readonly string[]): string[] {
+  const addresses = values
+    .map(bareAddress)
+    .filter((address) => address.includes("@") && !HIDDEN.test(address));
+  return [...new Set(addresses)].slice(0, maxValues);
+}
+
+/** Null for what is no IP address. */
+function addressOf(value: string | null): string | null {
+  const address = value?.replace(/[[\]]/g, "") ?? "";
+  return isIP(address) === 0 ? null : address;
+}
+
+/** "rfc822; <a@b>", "<a@b>" and "a@b" alike. */
+function bareAddress(value: string): string {
+  return (/<([^<>]*)>/.exec(value)?.[1] ?? value.replace(/^[\w-]+\s*;/, "")).trim();
+}

@@ -1,0 +1,129 @@
+/**
+ * Delivery status notifications (RFC 3464, internationalised RFC 6533): the part of a bounce that is made for programs,
+ * as the many implementations write it rather than as the RFCs want it.
+ */
+import type { HeaderField } from "../message/header.ts";
+import { fieldOf, type MailPart, octetsOf, ownParts, readFields } from "./report-mail.ts";
+
+export type DeliveryAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
+
+/** What the report says of one recipient. */
+export interface DeliveryStatus {
+  /** Whom we wrote to: Original-Recipient, where there is none Final-Recipient. An address as the reporter wrote it, or
+   * what it has instead of one (an X.400 name, a user name). */
+  readonly recipient: string;
+  /** Whom it went to in the end, after forwarding. */
+  readonly finalRecipient: string;
+  readonly action: DeliveryAction;
+  /** RFC 3463, "5.1.1"; null when there is none that can be read. */
+  readonly status: string | null;
+  /** What the receiving server said, and where the status has a comment, that too. */
+  readonly diagnostic: string;
+  readonly remoteMta: string | null;
+}
+
+export interface DeliveryReport {
+  readonly originalEnvelopeId: string | null;
+  readonly reportingMta: string | null;
+  readonly recipients: readonly DeliveryStatus[];
+}
+
+const STATUS_PARTS = /^message\/(?:global-)?delivery-status$/;
+/** A recipient's fields that somebody put into a text, without a part of its own. */
+const STATUS_IN_TEXT = /^(?:Original|Final)-Recipient[ \t]*:/im;
+const maxRecipients = 1_000;
+
+/** The report in a mail; null when it has none that names a recipient. */
+export function deliveryReport(mail: MailPart): DeliveryReport | null {
+  for (const part of ownParts(mail)) {
+    const report = STATUS_PARTS.test(part.type) || isStatusText(part) ? readReport(part) : null;
+    if (report !== null && report.recipients.length > 0) return report;
+  }
+  return null;
+}
+
+/** The value of a field of the kind `type; value` (RFC 3464 section 2.1.2), with or without the type. */
+export function typedValue(field: string | null): string {
+  return (field ?? "").replace(/^[ \t]*[\w-]+[ \t]*;/, "").trim();
+}
+
+function isStatusText({ type, body }: MailPart): boolean {
+  return type === "text/plain" && STATUS_IN_TEXT.test(body) && /^Action[ \t]*:/im.test(body);
+}
+
+function readReport(part: MailPart): DeliveryReport {
+  const text = octetsOf(part).toString("utf8").replace(/\r\n?/g, "\n");
+  const groups = text
+    .split(/\n(?:[ \t]*\n)+/, 2 * maxRecipients)
+    .flatMap((group) => splitAtRecipients(readFields(`${group.replace(/^\n+/, "")}\n`).headers));
+  const first = { headers: groups[0] ?? [] };
+  return {
+    originalEnvelopeId: fieldOf(first, "Original-Envelope-Id"),
+    reportingMta: typedValue(fieldOf(first, "Reporting-MTA")) || null,
+    recipients: groups.flatMap((headers) => readRecipient(headers) ?? []).slice(0, maxRecipients),
+  };
+}
+
+/** Some forget the empty line between two recipients: a name that comes a second time begins the next. */
+function splitAtRecipients(headers: readonly HeaderField[]): HeaderField[][] {
+  const groups: HeaderField[][] = [[]];
+  for (const field of headers) {
+    const name = field[0].toLowerCase();
+    const last = groups.at(-1) ?? [];
+    const repeated = name.endsWith("-recipient") && last.some(([given]) => given.toLowerCase() === name);
+    if (repeated) groups.push([field]);
+    else last.push(field);
+  }
+  return groups;
+}
+
+function readRecipient(headers: readonly HeaderField[]): DeliveryStatus | null {
+  const original = recipientName(fieldOf({ headers }, "Original-Recipient"));
+  const final = recipientName(fieldOf({ headers }, "Final-Recipient"));
+  // Exchange Online writes "rfc822;" alone, others a placeholder.
+  const recipient = original.includes("@") || final === "" ? original : final;
+  if (recipient === "") return null;
+  const statusField = fieldOf({ headers }, "Status") ?? "";
+  const status = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])/.exec(statusField)?.[0] ?? null;
+  const diagnostic = typedValue(fieldOf({ headers }, "Diagnostic-Code"));
+  const comment = statusField
+    .replace(status ?? "", "")
+    .replace(/[()]/g, " ")
+    .trim();
+  return {
+    recipient,
+    finalRecipient: final || original,
+    action: actionOf(fieldOf({ headers }, "Action") ?? "", status, diagnostic || comment),
+    status,
+    diagnostic: [diagnostic, comment].filter((text) => text !== "").join("; "),
+    remoteMta: typedValue(fieldOf({ headers }, "Remote-MTA")) || null,
+  };
+}
+
+/** "rfc822; <a@b>" and "a@b" alike; X.400 names and others stay as they are. Characters as in RFC 6533 section 3. */
+function recipientName(field: string | null): string {
+  const name = typedValue(field).replace(/\\x\{([\da-f]{2,5})\}/gi, (_, hex: string) =>
+    String.fromCodePoint(Number.parseInt(hex, 16)),
+  );
+  return /<([^<>\s]+)>/.exec(name)?.[1] ?? name.replace(/^["'<]+|["'>]+$/g, "");
+}
+
+function actionOf(field: string, status: string | null, words: string): DeliveryAction {
+  const [, action = ""] = /^\W*(fail|delay|deliver|relay|expand)/i.exec(field) ?? [];
+  switch (action.toLowerCase()) {
+    case "delay":
+      return "delayed";
+    case "deliver":
+      return "delivered";
+    case "relay":
+      return "relayed";
+    case "expand":
+      return "expanded";
+    case "fail":
+      return "failed";
+    default:
+      // Without an action the status decides, and a report about nothing else is about a failure.
+      if (status?.startsWith("2.")) return "delivered";
+      return status?.startsWith("4.") || (status === null && /^4\d\d\b/.test(words)) ? "delayed" : "failed";
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * Reads a mail that a machine sent us about one of ours: bounces, complaints, reports. Such mails are often broken, and
+ * anybody may send one, so everything is bounded and nothing throws: what cannot be read as MIME (RFC 2045, RFC 2046) is
+ * read as text. An own reader, because libraries hide what reports live on: their parts as they were sent.
+ */
+import { decodeWords } from "postal-mime";
+import { textFromHtml } from "../html/body-forms.ts";
+import type { HeaderField } from "../message/header.ts";
+
+/** One part of a mail, or the whole of it. */
+export interface MailPart {
+  /** In the order of the mail, unfolded, values as they were sent. */
+  readonly headers: readonly HeaderField[];
+  /** Lower case, without parameters: "multipart/report". */
+  readonly type: string;
+  /** Of Content-Type, names in lower case. */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** As it was transferred, one character for each octet, lines ending in LF. */
+  readonly body: string;
+  /** What a multipart holds, or the one mail that a message/rfc822 holds. */
+  readonly parts: readonly MailPart[];
+}
+
+/** Octets that are read of a mail; what is beyond is taken as not sent. */
+export const reportMailLimit = 1024 * 1024;
+const maxDepth = 10;
+const maxParts = 200;
+const maxHeaders = 1_000;
+const maxValueLength = 10_000;
+
+const FIELD = /^([!-9;-~]+)[ \t]*:[ \t]*(.*)$/s;
+/** A delimiter line that declares itself by the header field of a part after it. */
+const UNDECLARED_BOUNDARY = /^--(\S[^\n]*)\n(?:content-|\n)/im;
+const WHOLE_MESSAGES = new Set(["message/rfc822", "message/global"]);
+
+/**
+ * Reads a mail. Never throws, and takes time in proportion to what is read.
+ * @param limit octets that are read at most
+ */
+export function readReportMail(raw: Uint8Array, limit: number = reportMailLimit): MailPart {
+  const octets = Buffer.from(raw.buffer, raw.byteOffset, Math.min(raw.byteLength, limit));
+  const source = octets
+    .toString("latin1")
+    .replace(/\r\n?/g, "\n")
+    .replace(/^\n+|^(?:From |>From )[^\n]*\n/, "");
+  return readPart(source, 0, { left: maxParts });
+}
+
+/** The first field of that name, whatever its case; null when there is none. */
+export function fieldOf({ headers }: Pick<MailPart, "headers">, name: string): string | null {
+  const wanted = name.toLowerCase();
+  return headers.find(([given]) => given.toLowerCase() === wanted)?.[1] ?? null;
+}
+
+/** A field's words as people read them (RFC 2047), "" when there is none. */
+export function wordsOf(part: Pick<MailPart, "headers">, name: string): string {
+  return decodeWords(fieldOf(part, name) ?? "");
+}
+
+/** The content in octets, its transfer encoding undone (RFC 2045 section 6). */
+export function octetsOf({ headers, body }: Pick<MailPart, "headers" | "body">): Buffer {
+  const encoding = (fieldOf({ headers }, "Content-Transfer-Encoding") ?? "").trim().toLowerCase();
+  if (encoding === "base64") return Buffer.from(body, "base64");
+  return Buffer.from(encoding === "quoted-printable" ? fromQuotedPrintable(body) : body, "latin1");
+}
+
+/** The content as text: HTML as its words, charsets as declared, unknown and wrong ones as UTF-8 or Windows-1252. */
+export function textOf(part: MailPart): string {
+  const text = decodeText(octetsOf(part), part.parameters.get("charset"));
+  return part.type === "text/html" ? textFromHtml(text) : text;
+}
+
+/** The part and all that it holds, in order, but nothing of the mails it carries. */
+export function* ownParts(part: MailPart): Generator<MailPart> {
+  yield part;
+  if (!part.type.startsWith("multipart/")) return;
+  for (const child of part.parts) yield* ownParts(child);
+}
+
+/**
+ * The header fields at the beginning of a text, and where the text goes on after them. Lines that are no fields are
+ * passed over, unless the first is none: then there is no header.
+ */
+export function readFields(source: string): { headers: HeaderField[]; end: number } {
+  const headers: HeaderField[] = [];
+  let start = 0;
+  while (start < source.length && source[start] !== "\n" && headers.length < maxHeaders) {
+    const end = endOfField(source, start);
+    const [, name = "", value = ""] =
+      FIELD.exec(source.slice(start, Math.min(end, start + maxValueLength))) ?? [];
+    if (name !== "") headers.push([name, value.replace(/\n[ \t]*/g, " ").trim()]);
+    else if (start === 0) return { headers, end: 0 };
+    start = end + 1;
+  }
+  const blank = source[start] === "\n" ? start + 1 : start;
+  return { headers, end: Math.min(headers.length < maxHeaders ? blank : source.length, source.length) };
+}
+
+/** The end of the field that begins here, with the lines it is folded into. */
+function endOfField(source: string, start: number): number {
+  let end = start;
+  do {
+    end = source.indexOf("\n", end + 1);
+    if (end < 0) return source.length;
+  } while (source[end + 1] === " " || source[end + 1] === "\t");
+  return end;
+}
+
+function readPart(source: string, depth: number, budget: { left: number }): MailPart {
+  budget.left--;
+  const { headers, end } = readFields(source);
+  const body = source.slice(end);
+  const { type, parameters } = contentType(fieldOf({ headers }, "Content-Type") ?? "text/plain");
+  const part = { headers, type, parameters, body };
+  if (depth === maxDepth) return { ...part, parts: [] };
+  if (WHOLE_MESSAGES.has(type) && budget.left > 0) {
+    const carried = octetsOf(part).toString("latin1").replace(/\r\n?/g, "\n").replace(/^\n+/, "");
+    return { ...part, parts: [readPart(carried, depth + 1, budget)] };
+  }
+  if (!type.startsWith("multipart/")) return { ...part, parts: [] };
+  const pieces = piecesOf(body, parameters.get("boundary"), budget.left);
+  // A multipart that is not divided is a text whose header is wrong.
+  if (pieces.length === 0) return { ...part, type: "text/plain", parts: [] };
+  const parts: MailPart[] = [];
+  for (const piece of pieces) if (budget.left > 0) parts.push(readPart(piece, depth + 1, budget));
+  return { ...part, parts };
+}
+
+/** The texts between delimiter lines (RFC 2046 section 5.1.1); the last need not be closed. */
+function piecesOf(body: string, declared: string | undefined, most: number): string[] {
+  const boundary =
+    declared !== undefined && `\n${body}`.includes(`\n--${declared}`) ? declared : undeclared(body);
+  if (boundary === undefined) return [];
+  const delimiter = `\n--${boundary}`;
+  const text = `\n${body}`;
+  const pieces: string[] = [];
+  let at = text.indexOf(delimiter);
+  while (at >= 0 && pieces.length < most && !text.startsWith("--", at + delimiter.length)) {
+    const lineEnd = text.indexOf("\n", at + delimiter.length);
+    if (lineEnd < 0) break;
+    at = text.indexOf(delimiter, lineEnd);
+    pieces.push(text.slice(lineEnd + 1, at < 0 ? undefined : at));
+  }
+  return pieces;
+}
+
+function undeclared(body: string): string | undefined {
+  return UNDECLARED_BOUNDARY.exec(body)?.[1]?.trimEnd();
+}
+
+/** Content-Type (RFC 2045 section 5.1), as much of it as can be read. */
+function contentType(value: string): { type: string; parameters: Map<string, string> } {
+  const [type = ""] = value.split(";", 1);
+  const parameters = new Map<string, string>();
+  for (const [, name = "", quoted, plain = ""] of value.matchAll(
+    /;\s*([\w-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/g,
+  )) {
+    const key = name.toLowerCase();
+    if (!parameters.has(key)) parameters.set(key, quoted?.replace(/\\(.)/g, "$1") ?? plain);
+  }
+  const trimmed = type.trim().toLowerCase();
+  return { type: /^[\w.+-]+\/[\w.+-]+$/.test(trimmed) ? trimmed : "text/plain", parameters };
+}
+
+function fromQuotedPrintable(body: string): string {
+  // Line by line, because a search for blanks at line ends takes the square of their number.
+  const lines = body.split("\n").map((line) => line.trimEnd());
+  return lines
+    .join("\n")
+    .replace(/=\n/g, "")
+    .replace(/=([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+}
+
+function decodeText(octets: Buffer, charset: string | undefined): string {
+  const named = charset === undefined ? null : decoderOf(charset);
+  if (named !== null) return named.decode(octets);
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(octets);
+  } catch {
+    return new TextDecoder("windows-1252").decode(octets);
+  }
+}
+
+/** Null for a charset that nobody knows, and for US-ASCII, which only promises that nothing is decoded wrongly. */
+function decoderOf(charset: string): InstanceType<typeof TextDecoder> | null {
+  if (/^(?:us-)?ascii$/i.test(charset)) return null;
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return null;
+  }
+}

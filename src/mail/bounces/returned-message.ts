@@ -1,0 +1,61 @@
+/**
+ * What the mail that a report carries (RFC 6522, part 3) says about itself: by this we recognise our own message where
+ * the report hides the recipient. Everything in it may be made up; only the signed token proves anything.
+ */
+import { messageTokenHeader } from "../dkim/dkim.ts";
+import type { HeaderField } from "../message/header.ts";
+import { fieldOf, type MailPart, octetsOf, ownParts, readFields } from "./report-mail.ts";
+
+export interface ReturnedMessage {
+  /** Without angle brackets. */
+  readonly messageId: string | null;
+  /** Our own header with the signed local part of the return path. */
+  readonly token: string | null;
+  /** An address, without angle brackets. */
+  readonly returnPath: string | null;
+  /** As it was written, may name several. */
+  readonly to: string | null;
+  readonly from: string | null;
+  readonly subject: string | null;
+  readonly feedbackId: string | null;
+  /** RFC 9477. */
+  readonly cfblFeedbackId: string | null;
+  readonly headers: readonly HeaderField[];
+}
+
+const HEADER_PARTS = /^(?:text\/rfc822-headers?|message\/(?:rfc822|global)-headers?)$/;
+
+/** The returned mail or its header, null when the report carries none. */
+export function returnedMessage(report: MailPart): ReturnedMessage | null {
+  for (const part of ownParts(report)) {
+    const [carried] = part.type.startsWith("message/") ? part.parts : [];
+    const headers = carried?.headers ?? (HEADER_PARTS.test(part.type) ? fieldsOf(part) : []);
+    if (headers.length > 0) return describeReturned(headers);
+  }
+  return null;
+}
+
+/** The returned mail that begins with these header fields. */
+export function describeReturned(headers: readonly HeaderField[]): ReturnedMessage {
+  const field = (name: string) => fieldOf({ headers }, name) || null;
+  return {
+    messageId: bare(field("Message-ID")),
+    token: field(messageTokenHeader),
+    returnPath: bare(field("Return-Path")),
+    to: field("To"),
+    from: field("From"),
+    subject: field("Subject"),
+    feedbackId: field("Feedback-ID"),
+    cfblFeedbackId: field("CFBL-Feedback-ID"),
+    headers,
+  };
+}
+
+function fieldsOf(part: MailPart): HeaderField[] {
+  return readFields(octetsOf(part).toString("latin1").replace(/\r\n?/g, "\n").replace(/^\n+/, "")).headers;
+}
+
+function bare(value: string | null): string | null {
+  const [, inner = value] = /<([^<>]*)>/.exec(value ?? "") ?? [];
+  return inner?.trim() || null;
+}

@@ -1,0 +1,206 @@
+/**
+ * DKIM (RFC 6376, key sizes RFC 8301): signing a message with rsa-sha256 in relaxed/relaxed form, and the key
+ * record that lets others verify it.
+ *
+ * The RSA operation is nine tenths of the cost of a message, so it runs in the thread pool and the key arrives as
+ * a KeyObject that the caller keeps (parsing a PEM costs twice the signature). Further signatures of the same
+ * message, with another domain, share its relaxed body.
+ */
+
+import { generateKeyPair, hash, type KeyObject, sign } from "node:crypto";
+import { promisify } from "node:util";
+import { encodeValue, type HeaderField } from "../message/header.ts";
+import { joinOctets, lengthOf, type Octets, writeOctets } from "../message/octets.ts";
+import { relaxedBody, relaxedHeader } from "./canonical.ts";
+
+/** Our own opaque mark on every message: complaint reports that hide the recipient still carry it. */
+export const messageTokenHeader = "X-Posthaste-Message";
+
+export type DkimKeyBits = 1024 | 2048 | 4096;
+
+export interface DkimSigning {
+  /** The fields as they are sent, encoded and folded, in order. */
+  readonly headers: readonly HeaderField[];
+  /** The body as it is sent, before dot-stuffing. */
+  readonly body: Octets;
+  /** The body in relaxed form, where it was made with it or for another signature. */
+  readonly relaxedBody?: Octets | null;
+  /** The d= tag in lower-case A-labels. */
+  readonly domain: string;
+  readonly selector: string;
+  readonly privateKey: KeyObject;
+  readonly timestamp: Date;
+}
+
+/** What the DNS says about a key: what stands there, and in a sentence what is wrong or what to do. */
+export interface DkimKeyFinding {
+  readonly status: "verified" | "missing" | "mismatch";
+  readonly found: readonly string[];
+  readonly message: string;
+}
+
+/**
+ * The fields that are signed when present, each as often as it is there. From is named once more than that, so
+ * that a second one added on the way breaks the signature (section 8.15). RFC 8058 section 4 wants both
+ * List-Unsubscribe fields in, RFC 9477 section 3.1.4 both of CFBL, Gmail wants Feedback-ID.
+ */
+const signedFields = [
+  "From",
+  "To",
+  "Cc",
+  "Subject",
+  "Date",
+  "Message-ID",
+  "Reply-To",
+  "MIME-Version",
+  "Content-Type",
+  "Content-Transfer-Encoding",
+  "In-Reply-To",
+  "References",
+  "List-Id",
+  "List-Unsubscribe",
+  "List-Unsubscribe-Post",
+  "Feedback-ID",
+  "CFBL-Address",
+  "CFBL-Feedback-ID",
+  messageTokenHeader,
+];
+
+const signature = "DKIM-Signature";
+const generateKeys = promisify(generateKeyPair);
+
+/**
+ * The value of a DKIM-Signature field, folded, to be put in front of the signed fields. Throws when the message
+ * has no From field or the key is no RSA private key.
+ */
+export async function signDkim(signing: DkimSigning): Promise<string> {
+  const { headers, domain, selector, privateKey, timestamp } = signing;
+  const signed = signedLines(headers);
+  const unsigned = [
+    "v=1",
+    "a=rsa-sha256",
+    "c=relaxed/relaxed",
+    `d=${domain}`,
+    `s=${selector}`,
+    `t=${Math.floor(timestamp.getTime() / 1000)}`,
+    `h=${signed.names.join(": ")}`,
+    `bh=${bodyHash(signing)}`,
+    "b=",
+  ].join("; ");
+  // The field signs itself with an empty b= and without a CRLF at the end (section 3.7).
+  const input = Buffer.from(`${signed.lines}${relaxedHeader(signature, unsigned)}`);
+  const base64 = (await rsaSha256(input, privateKey)).toString("base64");
+  // White space inside b= does not count, so the value can be folded like any other.
+  return encodeValue(`${unsigned}${base64.match(/.{1,72}/g)?.join(" ") ?? ""}`, signature.length + 2);
+}
+
+/** A new key pair, made off the main thread: 2048 bits take about 0.1 s, 4096 bits about 1 s of one core. */
+export async function generateDkimKey(
+  bits: DkimKeyBits,
+): Promise<{ readonly privateKey: KeyObject; readonly publicKey: string }> {
+  const { privateKey, publicKey } = await generateKeys("rsa", { modulusLength: bits });
+  return { privateKey, publicKey: keyData(publicKey) };
+}
+
+/** The text of the TXT record at `<selector>._domainkey.<domain>` (section 3.6.1). */
+export function dkimRecordValue(publicKey: KeyObject | string): string {
+  return `v=DKIM1; k=rsa; p=${keyData(publicKey)}`;
+}
+
+/**
+ * Whether the TXT records at the key's name publish this public key (base64 of its SubjectPublicKeyInfo). Only the
+ * p= value counts: white space, quotation marks and the order of tags differ from one DNS panel to the next.
+ * Records of other kinds at the same name are ignored; different keys side by side are a mismatch, because
+ * verifiers may take any of them (section 3.6.2.2).
+ */
+export function dkimKeyMatches(txtRecords: readonly string[], publicKey: string): DkimKeyFinding {
+  const keys = [...new Set(txtRecords.map(publishedKey).filter((key) => key !== null))];
+  const [key, ...more] = keys;
+  const mismatch = (message: string): DkimKeyFinding => ({ status: "mismatch", found: txtRecords, message });
+  if (key === undefined) {
+    return {
+      status: "missing",
+      found: txtRecords,
+      message: "No DKIM key is published here; add the TXT record.",
+    };
+  }
+  if (more.length > 0)
+    return mismatch(`${keys.length} different DKIM keys are published; keep only the expected one.`);
+  if (key === "") return mismatch("The record revokes the key: its p= is empty; publish the expected value.");
+  if (Buffer.from(key, "base64").equals(Buffer.from(publicKey, "base64"))) {
+    const fault = txtRecords.map(restrictionFault).find((found) => found !== null);
+    if (fault != null) return mismatch(fault);
+    return { status: "verified", found: txtRecords, message: "The published key is the expected one." };
+  }
+  return publicKey.startsWith(key)
+    ? mismatch(
+        `The key is cut off after ${key.length} of ${publicKey.length} characters; split the value into strings.`,
+      )
+    : mismatch("Another key is published; replace the value of p= by the expected one.");
+}
+
+/** The names for h= and the canonical lines they stand for; of a repeated field the last goes first (5.4.2). */
+function signedLines(headers: readonly HeaderField[]): { names: string[]; lines: string } {
+  const fields = Map.groupBy(headers, ([name]) => name.toLowerCase());
+  const names = ["From"];
+  let lines = "";
+  for (const name of signedFields) {
+    for (const [, value] of fields.get(name.toLowerCase())?.toReversed() ?? []) {
+      names.push(name);
+      lines += `${relaxedHeader(name, value)}\r\n`;
+    }
+  }
+  if (!fields.has("from")) throw new Error("A message without a From field cannot be signed.");
+  return { names, lines };
+}
+
+function bodyHash({ body, relaxedBody: relaxed }: Pick<DkimSigning, "body" | "relaxedBody">): string {
+  const octets = relaxed ? gathered(relaxed) : relaxedBody(joinOctets(body));
+  return hash("sha256", octets, "base64");
+}
+
+/** Where most bodies are gathered for their hash, which is made before anything else may come here. */
+const hashingPlace = Buffer.alloc(262_144);
+
+function gathered(octets: Octets): Buffer {
+  if (lengthOf(octets) > hashingPlace.length) return joinOctets(octets);
+  return hashingPlace.subarray(0, writeOctets(hashingPlace, octets));
+}
+
+function rsaSha256(input: Buffer, privateKey: KeyObject): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    sign("sha256", input, privateKey, (error, signed) => (error ? reject(error) : resolve(signed)));
+  });
+}
+
+function keyData(publicKey: KeyObject | string): string {
+  return typeof publicKey === "string"
+    ? publicKey
+    : publicKey.export({ type: "spki", format: "der" }).toString("base64");
+}
+
+/** The p= value of a key record, "" when revoked, null when the record is something else. */
+function publishedKey(record: string): string | null {
+  const tags = tagsOf(record);
+  const key = tags.get("p");
+  return key === undefined || (tags.get("v") ?? "DKIM1") !== "DKIM1" ? null : key;
+}
+
+/** What a key record says that makes verifiers reject our signatures although the key is right (section 3.6.1). */
+function restrictionFault(record: string): string | null {
+  if (publishedKey(record) === null) return null;
+  const tags = tagsOf(record);
+  const type = tags.get("k") ?? "rsa";
+  if (type !== "rsa") return `The record says k=${type}, but the key is an RSA key: publish k=rsa.`;
+  const allows = (tag: string, ...wanted: string[]) =>
+    (tags.get(tag) ?? wanted[0] ?? "").split(":").some((word) => wanted.includes(word));
+  if (!allows("h", "sha256")) return "The record's h= leaves out sha256: remove the tag.";
+  if (!allows("s", "*", "email")) return "The record's s= leaves out email: remove the tag.";
+  return null;
+}
+
+/** The tags of a record, without quotation marks and white space, which differ from one DNS panel to the next. */
+function tagsOf(record: string): Map<string, string> {
+  const tags = record.replace(/["\s]/g, "").split(";");
+  return new Map(tags.map((tag) => [tag.slice(0, tag.indexOf("=")), tag.slice(tag.indexOf("=") + 1)]));
+}

@@ -1,0 +1,280 @@
+import fc from "fast-check";
+import { Liquid } from "liquidjs";
+import { describe, expect, test } from "vitest";
+import { workedMs } from "../../../test/support/cpu-time.ts";
+import { headerTextFault } from "../address.ts";
+import { trackLinks } from "../html/tracked-links.ts";
+import { compileTemplate } from "./compile.ts";
+import { type MergeValues, renderingEngine, renderWithLiquid } from "./engine.ts";
+import { textOf, unescapeHtml } from "./escape.ts";
+import { bodyEnd, htmlTemplate, placeInsertions } from "./html.ts";
+import { readTemplate } from "./merge-tags.ts";
+import { withInsertions } from "./pieces.ts";
+import { compileSegments } from "./segments.ts";
+
+const links = {
+  pixel: "https://t.test/o.gif?a&b",
+  tracked: (index: number, to: string) => `https://t.test/${index}/${to}`,
+};
+const valuesOf = (custom_fields: Record<string, unknown>): MergeValues => ({
+  variables: { name: custom_fields.name, custom_fields },
+  more: custom_fields,
+  links,
+});
+
+const text = fc.oneof(
+  fc.string(),
+  fc.constantFrom(
+    "",
+    "Ada",
+    "<b>&amp;'\"",
+    "a,b;c",
+    "2026-01-31",
+    "2026-01-31T23:30:00Z",
+    "12",
+    "é日本🙂",
+    "\r\n",
+    "a b  c",
+    "\ud800",
+  ),
+);
+const value = fc.oneof(
+  text,
+  fc.constantFrom(null, undefined, true, false, 0, -1.5, 123456),
+  fc.array(text, { maxLength: 3 }),
+);
+const anyValues = fc.record({
+  name: value,
+  city: value,
+  empty: fc.constant(""),
+  list: fc.array(text, { maxLength: 3 }),
+});
+
+const name = fc.constantFrom(
+  "name",
+  "city",
+  "custom_fields.city",
+  "custom_fields['city']",
+  "empty",
+  "list",
+  "nobody",
+  "name.size",
+  "list.first",
+  "list[0]",
+  "constructor",
+  "custom_fields.toString",
+  "'x<'",
+  "3",
+);
+const argument = fc.constantFrom("'<i>'", '"a, b"', "2", "-1", "city", "custom_fields.name", "true", "''");
+const filter = fc.oneof(
+  fc.constantFrom(
+    ..."abs,capitalize,ceil,compact,downcase,escape,escape_once,first,floor,last,lstrip,newline_to_br,normalize_whitespace,reverse,round,rstrip,size,sort,split,squish,strip,strip_html,strip_newlines,times,truncate,uniq,upcase,url_encode,url_decode,base64_encode,base64_decode,sha256,slugify,join,to_integer,array_to_sentence_string,number_of_words".split(
+      ",",
+    ),
+  ),
+  fc
+    .tuple(
+      fc.constantFrom(
+        ..."append,at_least,at_most,concat,default,divided_by,join,minus,modulo,plus,prepend,remove,remove_first,replace,slice,split,strip,times,truncate,truncatewords".split(
+          ",",
+        ),
+      ),
+      fc.array(argument, { minLength: 1, maxLength: 2 }),
+    )
+    .map(([filterName, args]) => `${filterName}: ${args.join(", ")}`),
+  fc.constantFrom(
+    "default: 'x', allow_false: true",
+    'date: "%Y-%m-%d %H:%M"',
+    "hmac_sha256: 'key'",
+    "default:",
+  ),
+);
+const output = fc
+  .tuple(
+    fc.constantFrom("{{ ", "{{- "),
+    name,
+    fc.array(filter, { maxLength: 3 }),
+    fc.constantFrom(" }}", " -}}", " | }}"),
+  )
+  .map(([open, of, filters, close]) => open + [of, ...filters].join(" | ") + close);
+const words = fc.constantFrom("<p>", " \n ", "Hello ", "{ x }", "}} ", "é", "</p>", "%}");
+const quiet = fc.constantFrom(
+  "{% # note %}",
+  "{% comment %} {{ name }} {% endcomment %}",
+  "{%- raw -%} {{ name }} {% if %} {% endraw -%}",
+);
+const simple = fc.array(fc.oneof(words, output, quiet), { maxLength: 8 }).map((parts) => parts.join(""));
+const deciding = fc
+  .array(
+    fc.oneof(
+      simple,
+      simple.map(
+        (inner) =>
+          `{% if name == city or list contains "a" %}${inner}{% elsif city %}b{% else %}${inner}{% endif %}`,
+      ),
+      simple.map((inner) => `{% unless name %}${inner}{% endunless %}`),
+      simple.map((inner) => `{% case name %}{% when "Ada", "12" %}${inner}{% else %}d{% endcase %}`),
+      simple.map(
+        (inner) => `{% for city in list limit: 2 %}${inner}{{ forloop.index }}{% else %}none{% endfor %}`,
+      ),
+      simple.map(
+        (inner) =>
+          `{% assign city = name | append: "<" %}${inner}{% capture it %}${inner}{% endcapture %}{{ it }}`,
+      ),
+    ),
+    { maxLength: 4 },
+  )
+  .map((parts) => parts.join(""));
+
+describe("what is rendered is, character for character, what plain LiquidJS writes with its own escaping,", () => {
+  const plain = new Liquid({ outputEscape: "escape", timezoneOffset: "UTC", locale: "en-US" });
+  // Its own escaping is done to every output: what a template asks for beside that is none of it.
+  for (const filterName of ["escape", "xml_escape"]) plain.registerFilter(filterName, textOf);
+  plain.registerFilter("escape_once", unescapeHtml);
+  const compare = (source: string, values: Record<string, unknown>) => {
+    const { variables, more } = valuesOf(values);
+    let expected: string | null = null;
+    try {
+      expected = plain.parseAndRenderSync(source, variables, { globals: more });
+    } catch {}
+    const rendered = compileTemplate(source, "html", "UTC")(valuesOf(values));
+    expect(rendered.ok ? rendered.text : null).toBe(expected);
+  };
+
+  test("for templates of texts and outputs", () => {
+    fc.assert(fc.property(simple, anyValues, compare), { numRuns: 3000 });
+  });
+
+  test("for templates that decide and repeat", () => {
+    fc.assert(fc.property(deciding, anyValues, compare), { numRuns: 1000 });
+  });
+});
+
+describe("the fast way", () => {
+  const place = fc.oneof(
+    words,
+    output,
+    output.map((tag) => `<a href="https://x.test/?a=1&amp;b=${tag}&amp;c=${tag}">`),
+    output.map((tag) => `<a href='${tag}' title="${tag}" class=${tag}>`),
+    output.map((tag) => `<a href="mailto:${tag}"><!-- ${tag} -->`),
+    fc.constant('<a href="https://x.test/?a=1&amp;b=2">x</a></body>'),
+  );
+  const mail = fc.array(place, { maxLength: 8 }).map((parts) => parts.join(""));
+
+  test("writes what LiquidJS writes, links, places and pixel included", () => {
+    const engine = renderingEngine("html", "UTC");
+    const outcome = (render: () => string) => {
+      try {
+        return render();
+      } catch {
+        return null;
+      }
+    };
+    fc.assert(
+      fc.property(mail, anyValues, (source, given) => {
+        const reading = readTemplate(source);
+        if (!reading.ok) throw new Error(reading.faults[0]?.message);
+        const template = htmlTemplate(reading.template);
+        const pixel = { at: bodyEnd(template), text: "{% open_pixel %}" };
+        const insertions = [...placeInsertions(template), ...trackLinks(template).insertions, pixel];
+        const made = withInsertions(source, insertions);
+        const write = compileSegments(engine, made);
+        if (write === null) return;
+        const values = valuesOf(given);
+        expect(outcome(() => String(write(values)))).toBe(
+          outcome(() => renderWithLiquid(engine, engine.parse(made), values)),
+        );
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test.each([
+    "Hello {{ name | default: 'x' }}",
+    "{{ city | date: '%Y' }}{% raw %}{{{% endraw %}",
+    "{% open_pixel %}",
+  ])("takes %j", (source) => {
+    expect(compileSegments(renderingEngine("html", "UTC"), source)).not.toBeNull();
+  });
+
+  test.each([
+    "{% if name %}x{% endif %}",
+    "{{ name.size }}",
+    "{{ list | sort }}",
+    "{{ a == b }}",
+    "{{ (1..2) }}",
+  ])("leaves %j to LiquidJS", (source) => {
+    expect(compileSegments(renderingEngine("html", "UTC"), source)).toBeNull();
+  });
+});
+
+describe("a template that asks too much of us", () => {
+  const thousand = "(1..1000)";
+  test.each([
+    ["loops in loops", `{% for a in ${thousand} %}{% for b in ${thousand} %}{% endfor %}{% endfor %}`],
+    ["a loop over millions", "{% for a in (1..100000000) %}{% endfor %}"],
+    ["a text that doubles", `{% assign a = "xxxxxxxx" %}${"{% assign a = a | append: a %}".repeat(30)}`],
+    [
+      "a capture that doubles",
+      `{% capture a %}x{% endcapture %}${"{% capture a %}{{ a }}{{ a }}{% endcapture %}".repeat(40)}{{ a }}`,
+    ],
+    [
+      "replacements of replacements",
+      `{{ "${"a".repeat(200)}"${`| replace: "a", "${"a".repeat(200)}"`.repeat(4)} }}`,
+    ],
+    [
+      "a long text many times",
+      `{% assign a = "${"x".repeat(9000)}" %}{% for i in ${thousand} %}{{ a }}{% endfor %}`,
+    ],
+  ])("gives a sentence instead of %s", (_what, source) => {
+    const from = workedMs();
+    const rendered = compileTemplate(source, "html", "UTC")(valuesOf({}));
+    expect(rendered).toMatchObject({
+      ok: false,
+      message: expect.stringMatching(/^This could not be rendered: it /),
+    });
+    expect(workedMs() - from).toBeLessThan(3_000);
+  });
+
+  test("may be rendered any number of times when each is small", () => {
+    const render = compileTemplate('{{ "x" | append: name }}', "text", "UTC");
+    const values = valuesOf({ name: "y".repeat(100_000) });
+    for (let mail = 0; mail < 200; mail++) expect(render(values).ok).toBe(true);
+  });
+});
+
+describe("values", () => {
+  test("in a line never end it, whatever the template does with them", () => {
+    fc.assert(
+      fc.property(deciding, anyValues, (source, values) => {
+        const rendered = compileTemplate(source.replaceAll(/[\r\n]/g, " "), "line", "UTC")(valuesOf(values));
+        if (rendered.ok) expect(headerTextFault(rendered.text)).toBeNull();
+      }),
+    );
+  });
+
+  test("are seen by their own properties only", () => {
+    const render = compileTemplate(
+      "{{ constructor }}{{ name.__proto__ }}{{ custom_fields.constructor.name }}",
+      "text",
+      "UTC",
+    );
+    expect(render(valuesOf({ name: "x" }))).toEqual({ ok: true, text: "" });
+  });
+
+  test.each([
+    ["a day, the same in every zone", "2026-01-31", "%-d %b %H:%M", "31 Jan 00:00"],
+    ["an instant, in the workspace's zone", "2026-01-31T23:30:00.000Z", "%-d %b %H:%M", "31 Jan 18:30"],
+  ])("are dates: %s", (_what, date, format, shown) => {
+    const render = compileTemplate(`{{ name | date: "${format}" }}`, "text", "America/New_York");
+    expect(render(valuesOf({ name: date }))).toEqual({ ok: true, text: shown });
+  });
+
+  test("that a filter cannot take are a sentence", () => {
+    expect(compileTemplate("{{ name | base64_decode }}", "text", "UTC")(valuesOf({ name: "§" }))).toEqual({
+      ok: false,
+      message: "This could not be rendered: invalid base64 provided to base64_decode.",
+    });
+  });
+});

@@ -1,0 +1,47 @@
+/** Templates that are ready to be rendered for one recipient after the other. */
+import type { Liquid } from "liquidjs";
+import type { MailText } from "../message/woven-text.ts";
+import { type MergeValues, renderingEngine, renderWithLiquid, type TemplateKind } from "./engine.ts";
+import { renderFault } from "./faults.ts";
+import { compileSegments } from "./segments.ts";
+
+/** The text, or a sentence that says why there is none with these values. Never an exception. */
+export type Rendered<Text = string> =
+  | { readonly ok: true; readonly text: Text }
+  | { readonly ok: false; readonly message: string };
+export interface Render {
+  (values: MergeValues): Rendered;
+  /** The same as composing takes it: not joined, where the template allows that. */
+  woven(values: MergeValues): Rendered<MailText>;
+}
+
+/**
+ * Compiles a template that has been read, with what was inserted into it since.
+ * @param timezone IANA name, for the filter `date`
+ * @throws LiquidError when the insertions broke it
+ */
+export function compileTemplate(source: string, kind: TemplateKind, timezone: string): Render {
+  const engine = renderingEngine(kind, timezone);
+  const write = compileSegments(engine, source) ?? liquidRenderer(engine, source);
+  return renderOf((values) => {
+    try {
+      return { ok: true, text: write(values) };
+    } catch (error) {
+      return { ok: false, message: renderFault(error) };
+    }
+  });
+}
+
+/** Both forms of what renders as composing takes it. */
+export function renderOf(woven: Render["woven"]): Render {
+  const render = (values: MergeValues): Rendered => {
+    const rendered = woven(values);
+    return rendered.ok ? { ok: true, text: String(rendered.text) } : rendered;
+  };
+  return Object.assign(render, { woven });
+}
+
+function liquidRenderer(engine: Liquid, source: string): (values: MergeValues) => string {
+  const templates = engine.parse(source);
+  return (values) => renderWithLiquid(engine, templates, values);
+}

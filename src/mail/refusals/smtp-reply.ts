@@ -1,0 +1,159 @@
+/**
+ * Judges an SMTP refusal: whether to try again, whether the address is at fault, and whom it concerns. Enhanced codes
+ * of one meaning decide first, then the text (rules.ts), then the enhanced codes that receivers use loosely,
+ * then the basic code (codes.ts). Only a refusal that is certainly about the address may suppress it.
+ */
+import {
+  BASIC_CODES,
+  type BounceCategory,
+  type BounceClass,
+  CLASS_OF,
+  DECISIVE_CODES,
+  LANE_CATEGORIES,
+  type Meaning,
+  PRESUMED_CODES,
+  type ReplyScope,
+} from "./codes.ts";
+import { TEXT_RULES } from "./rules.ts";
+
+/** Where it was said: the step of the conversation, or a bounce message that quotes it. */
+export type ReplyStage =
+  | "connect"
+  | "banner"
+  | "ehlo"
+  | "starttls"
+  | "auth"
+  | "mail"
+  | "rcpt"
+  | "data"
+  | "dot"
+  | "report";
+
+export interface SmtpRefusal {
+  /** Null where a bounce message quotes none: it counts as permanent then, like the bounce itself. */
+  readonly code: number | null;
+  /** RFC 3463, "5.1.1"; looked for in the text when null. */
+  readonly enhanced: string | null;
+  readonly text: string;
+  readonly stage: ReplyStage;
+}
+
+export interface ReplyVerdict {
+  readonly bounceClass: BounceClass;
+  readonly category: BounceCategory;
+  readonly retry: boolean;
+  /** The address must not be written to again. */
+  readonly suppress: boolean;
+  /** "lane": slow down everything for this mailbox provider. */
+  readonly scope: ReplyScope;
+  /** How long the receiver asks us to wait; null when it names no time. */
+  readonly waitSeconds: number | null;
+}
+
+const LONGEST_TEXT = 1_000;
+const LONGEST_WAIT_SECONDS = 86_400;
+const WAIT =
+  /\b(?:in|for|after|wait|least|another|within|next|about) (?:(\d\d?):(\d\d):(\d\d)|(\d{1,5}|an?|one) ?(h|m|s)(?:ours?|rs?|in(?:ute)?s?|ec(?:ond)?s?)?)\b/;
+const UNIT_SECONDS: Readonly<Record<string, number>> = { h: 3_600, m: 60, s: 1 };
+/** Before RCPT the receiver does not know the recipient. */
+const STAGES_BEFORE_RECIPIENT: ReadonlySet<ReplyStage> = new Set([
+  "connect",
+  "banner",
+  "ehlo",
+  "starttls",
+  "auth",
+  "mail",
+]);
+
+/** Judges one refusal. Any code and text get a verdict; it never throws. */
+export function classifyReply({ code, enhanced, text, stage }: SmtpRefusal): ReplyVerdict {
+  const status = specific(enhanced) ?? enhancedCode(text) ?? enhanced;
+  const digit = code === null ? (status?.[0] ?? "5") : String(Math.floor(code / 100));
+  const words = plainWords(text);
+  const permanent = digit === "5" && stage !== "auth";
+  const meaning = meaningOf(code, status, digit, words, stage);
+  const category = possible(meaning.category, permanent && !STAGES_BEFORE_RECIPIENT.has(stage));
+  const retry = !permanent;
+  return {
+    bounceClass: CLASS_OF[category],
+    category,
+    retry,
+    suppress: CLASS_OF[category] === "hard",
+    scope: meaning.scope ?? scopeOf(category, code, status),
+    waitSeconds: retry ? waitSeconds(words) : null,
+  };
+}
+
+/**
+ * The enhanced status code in a reply's text (RFC 2034): at its beginning, with or without the basic code, else the
+ * first one in the text, as qmail and gateways write it ("sorry, no mailbox here by that name. (#5.1.1)").
+ */
+export function enhancedCode(text: string): string | null {
+  return (
+    /(?<![\w.]|[a-z]-)[245]\.\d{1,3}\.\d{1,3}(?![\w-]|\.\d)/i.exec(text.slice(0, LONGEST_TEXT))?.[0] ?? null
+  );
+}
+
+/** "5.0.0" says nothing that the basic code did not say. */
+function specific(enhanced: string | null): string | null {
+  return enhanced === null || !/^[245](?!\.0\.0$)\.\d+\.\d+$/.test(enhanced) ? null : enhanced;
+}
+
+function meaningOf(
+  code: number | null,
+  status: string | null,
+  digit: string,
+  words: string,
+  stage: ReplyStage,
+): Meaning {
+  if (stage === "auth" || (digit !== "4" && digit !== "5")) return { category: "ProtocolError" };
+  const detail = status?.slice(2) ?? "";
+  // "550 4.1.1" contradicts itself: then neither number says what is wrong.
+  const agreed = status?.[0] === digit ? detail : "";
+  return (
+    DECISIVE_CODES.find(({ codes }) => codes.test(agreed)) ??
+    TEXT_RULES.find((rule) => rule.codes.test(detail) && rule.text.test(words)) ??
+    PRESUMED_CODES.find(({ codes }) => codes.test(agreed)) ??
+    BASIC_CODES.find(({ codes }) => codes.test(String(code))) ?? {
+      category: digit === "4" ? "General" : "Undetermined",
+    }
+  );
+}
+
+/** A fault of the address is believed only when it is final and said by somebody who knew the address. */
+function possible(category: BounceCategory, mayBlameAddress: boolean): BounceCategory {
+  return CLASS_OF[category] === "hard" && !mayBlameAddress ? "General" : category;
+}
+
+/** A 421 about policy closes the door on us, whatever its words (RFC 5321 section 3.8). */
+function scopeOf(category: BounceCategory, code: number | null, status: string | null): ReplyScope {
+  const door = code === 421 && status?.startsWith("4.7.") === true && category !== "AuthenticationFailed";
+  return door || LANE_CATEGORIES.has(category) ? "lane" : "recipient";
+}
+
+/**
+ * The text as the rules read it: lower case, no accents, no addresses, links or host names (they hold words that
+ * nobody said), one blank between words.
+ */
+function plainWords(text: string): string {
+  return text
+    .slice(0, LONGEST_TEXT)
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/\p{M}/gu, "")
+    .replace(/[’`´]/g, "'")
+    .replace(/\bhttps?:\/\/\S+|\bwww\.\S+/g, " ")
+    .replace(/[^\s<>[\]():;,"']+@[^\s<>[\]():;,"']+/g, " ")
+    .replace(/\b(?:[a-z0-9-]+\.){2,}[a-z]{2,}\b/g, " ")
+    .replace(/[<>[\]()"*_]+/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+}
+
+/** "try again in 5 minutes", "Greylisted for 300 seconds", "come back in 00:04:30", "wait 1 hour". */
+function waitSeconds(words: string): number | null {
+  const [, hours, minutes, seconds, count, unit = ""] = WAIT.exec(words) ?? [];
+  const spelled = (Number(count) || 1) * (UNIT_SECONDS[unit] ?? 0);
+  const wait = spelled || Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds);
+  return wait > 0 ? Math.min(wait, LONGEST_WAIT_SECONDS) : null;
+}
