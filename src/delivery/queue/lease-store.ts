@@ -163,8 +163,7 @@ export function leaseEntries(
 /**
  * All lines of a priority, found from each to the next one along the index: as many steps as there are lines. From one
  * that is known the step leads past all that stands of it in the index, which after an hour-long backup is much more
- * than what waits. The priority is within the comparison because only one index serves it then: statistics that have
- * heard of the leaving make it look as cheap to go through the primary key, which is as full of what has left.
+ * than what waits.
  */
 function linesOf({ priority }: LeaseOrder, known: readonly (Line & Partial<LineStart>)[]): Sql {
   return sql`
@@ -181,10 +180,9 @@ function linesOf({ priority }: LeaseOrder, known: readonly (Line & Partial<LineS
       union all
       select next.*, null::timestamptz, next_workspace_id, next_campaign_id from step cross join lateral (
         select q.workspace_id, q.campaign_id from delivery_queue q
-        where (q.priority, q.workspace_id, q.campaign_id) > (${priority}, step.workspace_id, step.campaign_id)
-          and (q.priority, q.workspace_id, q.campaign_id)
-            < (${priority}, step.next_workspace_id, step.next_campaign_id)
-        order by q.priority, q.workspace_id, q.campaign_id limit 1) next
+        where q.priority = ${priority} and (q.workspace_id, q.campaign_id) > (step.workspace_id, step.campaign_id)
+          and (q.workspace_id, q.campaign_id) < (step.next_workspace_id, step.next_campaign_id)
+        order by q.workspace_id, q.campaign_id limit 1) next
     ), line as materialized (
       select workspace_id, campaign_id, coalesce(starts_at, '-infinity') as starts_at,
         workspace_id = any (array(select workspace_id from routed_workspaces)) as is_routed
