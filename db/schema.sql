@@ -1109,6 +1109,13 @@ create table schema_migrations (
   PRIMARY KEY (name)
 );
 
+create table secret_key_fingerprint (
+  only_row boolean default true not null,
+  fingerprint bytea not null,
+  PRIMARY KEY (only_row),
+  CHECK (only_row)
+);
+
 create table segments (
   workspace_id uuid not null,
   id uuid not null,

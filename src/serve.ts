@@ -12,6 +12,7 @@ import type { Role } from "./cli/serve.ts";
 import type { DeliveryReport } from "./deliver.ts";
 import { mergeLanes } from "./delivery/lanes/lanes.ts";
 import { ensurePartitions } from "./messages/partitions.ts";
+import { requireOwnKey } from "./own-key.ts";
 import { type Config, readConfig } from "./platform/config.ts";
 import { startEmbedded } from "./platform/database/embedded.ts";
 import { createLog, type Log } from "./platform/log.ts";
@@ -120,9 +121,10 @@ export async function settlesWithin(
   return isOver;
 }
 
-/** Schema, partitions and, on an empty database, the first workspace with its key. */
-async function prepareDatabase({ database, config, clock, log }: Services): Promise<void> {
+/** Schema, the right key, partitions and, on an empty database, the first workspace with its key. */
+async function prepareDatabase({ database, config, clock, log, secrets }: Services): Promise<void> {
   await prepareSchema(database, log);
+  await requireOwnKey(database, secrets);
   await ensurePartitions(database, clock.now()).catch((err: unknown) => {
     log.error(
       { err },

@@ -13,6 +13,7 @@ import { addListsCommands } from "./lists.ts";
 import { addMailCommands } from "./mail.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import type { Output } from "./output.ts";
+import { addSecretKeyCommands } from "./secret-key.ts";
 import { addServeCommand, type Role } from "./serve.ts";
 import { addWorkspaceCommands } from "./workspace.ts";
 
@@ -41,6 +42,7 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   addMigrateCommand(program, options);
   addWorkspaceCommands(program, options);
   addKeyCommands(program, options);
+  addSecretKeyCommands(program, options);
   addCreditCommand(program, options);
   addListsCommands(program, options);
   addMailCommands(program, options);

@@ -10,6 +10,8 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 export interface Secrets {
+  /** By which SECRET_KEY is known again, and which says nothing about it. */
+  readonly fingerprint: Buffer;
   /** 32 bytes for one purpose, always the same for the same SECRET_KEY. */
   derive(purpose: string): Buffer;
   /** AES-256-GCM; the context (say "dkim:<id>") is authenticated, so a value cannot be moved to another row. */
@@ -22,6 +24,7 @@ export function createSecrets(secretKey: string): Secrets {
   const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", secretKey, "posthaste", purpose, 32));
   const atRest = derive("encryption at rest");
   return {
+    fingerprint: derive("fingerprint"),
     derive,
     seal(plain, context) {
       const nonce = randomBytes(NONCE_BYTES);

@@ -12,7 +12,7 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { type DomainOfWorkspace, findDomainHolder } from "../sending-domains/store.ts";
 import { sealContext } from "./new-key.ts";
-import { listSigningKeys } from "./store.ts";
+import { listSealedKeys, listSigningKeys } from "./store.ts";
 
 export interface SigningKey {
   /** The d= tag. */
@@ -44,6 +44,17 @@ export async function signingKey(
 ): Promise<SigningKey | null> {
   const [key = null] = await signingKeys(db, secrets, [{ workspaceId, domain }]);
   return key;
+}
+
+/** Whether every private key in the database was sealed with this SECRET_KEY. */
+export async function canOpenDkimKeys(db: Queryable, secrets: Secrets): Promise<boolean> {
+  const keys = await listSealedKeys(db);
+  try {
+    for (const { id, private_key } of keys) secrets.open(private_key, sealContext(id));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** For the service's own mail: the key of whichever workspace proved that the domain is its own. */

@@ -113,6 +113,11 @@ export interface SealedSigningKey {
   readonly private_key: Buffer | null;
 }
 
+/** All private keys there are, of all workspaces. */
+export function listSealedKeys(db: Queryable): Promise<{ id: string; private_key: Buffer }[]> {
+  return db.rows(sql`select id, private_key from dkim_keys`);
+}
+
 /**
  * For each asked domain, in the order asked, the key that signs. A key that nobody has seen in the DNS signs only for a
  * domain that the workspace has proved to be its own.
