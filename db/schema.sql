@@ -1181,6 +1181,7 @@ create table sms_receipts (
   status text not null,
   detail text not null,
   received_at timestamp with time zone not null,
+  message_id uuid,
   PRIMARY KEY (gateway, gateway_id),
   CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text])))
 );

@@ -64,16 +64,18 @@ export function enqueueAllSql(
 }
 
 /**
- * Takes a message out of the queue whose end became known by other ways than an attempt. A worker that holds it at this
+ * Takes messages out of the queue whose end became known by other ways than an attempt. A worker that holds one at this
  * moment settles nothing any more.
  */
-export async function removeQueueEntry(
+export async function removeQueueEntries(
   tx: Queryable,
-  workspaceId: WorkspaceId,
-  messageId: string,
+  messages: readonly Pick<QueueEntry, "workspaceId" | "messageId">[],
 ): Promise<void> {
   await tx.run(sql`
-    delete from delivery_queue where workspace_id = ${workspaceId} and message_id = ${messageId}`);
+    delete from delivery_queue q using unnest(
+      ${uuidArray(messages.map((one) => one.workspaceId))}::uuid[],
+      ${uuidArray(messages.map((one) => one.messageId))}::uuid[]) as ended (workspace_id, message_id)
+    where q.workspace_id = ended.workspace_id and q.message_id = ended.message_id`);
 }
 
 /**

@@ -1,12 +1,14 @@
 /**
  * Delivery receipts, from whoever hears of them to the message door. A receipt is kept first and answered then; it takes
- * effect when what it is of is known too, whichever of the two came first and on whatever machine.
+ * effect when what it is of is known too, whichever of the two came first and on whatever machine. One that names a
+ * message of ours, as HTTP gateways' do, is known at once: it also ends what waits to be sent again.
  */
 import { recordOutcomes } from "../../messages/door.ts";
 import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { Log } from "../../platform/log.ts";
+import { removeQueueEntries } from "../queue/queue-store.ts";
 import type { SmsReceipt } from "./gateway.ts";
 import {
   insertReceipts,
@@ -34,7 +36,15 @@ export async function applyReceipts({ db, onMoved }: Pick<ReceiptDeps, "db" | "o
     const taken = await db.transaction(
       async (tx) => {
         const ends = await takeReceived(tx, BATCH);
-        const news = ends.map((end) => outcomeOf(end, end.status, end.time, `Receipt: ${end.detail}`));
+        // The gateway has them: they must not be sent once more.
+        await removeQueueEntries(
+          tx,
+          ends.filter(({ isQueued }) => isQueued),
+        );
+        const news = ends.map((end) => ({
+          ...outcomeOf(end, end.status, end.time, `Receipt: ${end.detail}`),
+          attempts: end.attempts,
+        }));
         await recordOutcomes(tx, news, onMoved);
         return ends.length;
       },

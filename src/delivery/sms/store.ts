@@ -35,9 +35,10 @@ export async function insertReceipts(
 ): Promise<void> {
   const column = <Value>(read: (receipt: SmsReceipt) => Value) => receipts.map(read);
   await db.run(sql`
-    insert into sms_receipts (gateway, gateway_id, status, detail, received_at)
+    insert into sms_receipts (gateway, gateway_id, message_id, status, detail, received_at)
     select *, ${now} from unnest(
       ${column((one) => one.gateway)}::text[], ${column((one) => one.gatewayId)}::text[],
+      ${column((one) => one.messageId ?? null)}::uuid[],
       ${column((one) => one.status)}::text[], ${column((one) => one.detail.replaceAll("\0", ""))}::text[])
     on conflict do nothing`);
 }
@@ -46,24 +47,41 @@ export interface ReceivedEnd extends Submission {
   readonly status: "delivered" | "failed";
   readonly detail: string;
   readonly time: Date;
+  /** It waits to be sent, and is locked there. */
+  readonly isQueued: boolean;
+  /** The number of the attempt that was under way; null where none was. */
+  readonly attempts: number | null;
 }
 
-/** Takes receipts out together with what they are of. */
+/**
+ * Takes receipts out together with what they are of: what a gateway is known to have taken, and what waits in the queue
+ * because its answer was lost or said otherwise.
+ */
 export function takeReceived(tx: Queryable, limit: number): Promise<ReceivedEnd[]> {
   return tx.rows(sql`
-    with matched as materialized (
-      select s.workspace_id, s.message_id, gateway, gateway_id, r.status, r.detail, r.received_at
+    with awaited as materialized (
+      select s.workspace_id, s.message_id, gateway, gateway_id, r.status, r.detail, r.received_at, null::integer as attempts,
+        false as is_queued
       from sms_receipts r join sms_submissions s using (gateway, gateway_id)
       order by s.workspace_id, s.message_id limit ${limit} for update skip locked
+    ), queued as materialized (
+      select q.workspace_id, q.message_id, gateway, gateway_id, r.status, r.detail, r.received_at, q.attempts, true as is_queued
+      -- By the queue's key, however many receipts there are and whatever is known of them.
+      from sms_receipts r cross join lateral (
+        select workspace_id, message_id, case when leased_by is not null or attempts = 0 then attempts + 1 end as attempts
+        from delivery_queue where message_id = r.message_id for update skip locked) q
+      limit ${limit} for update of r skip locked
+    ), matched as (
+      select * from awaited union all select * from queued
     ), receipts as (
       delete from sms_receipts r using matched m where r.gateway = m.gateway and r.gateway_id = m.gateway_id
     ), submissions as (
-      delete from sms_submissions s using matched m
+      delete from sms_submissions s using awaited m
       where s.workspace_id = m.workspace_id and s.message_id = m.message_id and s.gateway = m.gateway
         and s.gateway_id = m.gateway_id
     )
     select distinct on (workspace_id, message_id) workspace_id as "workspaceId", message_id as "messageId", gateway,
-      gateway_id as "gatewayId", status, detail, received_at as "time"
+      gateway_id as "gatewayId", status, detail, received_at as "time", attempts, is_queued as "isQueued"
     from matched order by workspace_id, message_id, status`);
 }
 

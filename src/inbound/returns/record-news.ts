@@ -2,7 +2,7 @@
  * News of one message that came by mail, through the door of all outcomes. All of it says that the message has left the
  * house, even where the queue does not know yet (the receiver's last reply was lost): it must not be sent once more.
  */
-import { removeQueueEntry } from "../../delivery/queue/queue-store.ts";
+import { removeQueueEntries } from "../../delivery/queue/queue-store.ts";
 import { recordOutcomes } from "../../messages/door.ts";
 import type { OnMoved, Outcome } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
@@ -10,7 +10,7 @@ import type { Queryable } from "../../platform/database/pool.ts";
 /** Says whether it moved the message: the second time it does not. */
 export async function recordNews(tx: Queryable, outcome: Outcome, onMoved: OnMoved): Promise<boolean> {
   // The queue before the log, as workers that settle lock them.
-  await removeQueueEntry(tx, outcome.workspaceId, outcome.messageId);
+  await removeQueueEntries(tx, [outcome]);
   let isNew = false;
   await recordOutcomes(tx, [outcome], async (inside, moved) => {
     isNew = true;

@@ -25,10 +25,11 @@ export function registerSmsReceipts(
   { db, clock, key, gateway }: ReceiptPageDeps,
 ): void {
   server.post<{ Params: { "*": string } }>(`${RECEIPT_PATH}*`, async ({ params, body }, reply) => {
-    const gatewayId = readReceiptToken(params["*"], key);
-    if (gatewayId === null) throw notFound("SMS");
+    const messageId = readReceiptToken(params["*"], key);
+    if (messageId === null) throw notFound("SMS");
     const { status, detail } = readReceipt(body);
-    await insertReceipts(db, [{ gateway, gatewayId, status, detail }], clock.now());
+    const receipt = { gateway, gatewayId: messageId, messageId, status, detail };
+    await insertReceipts(db, [receipt], clock.now());
     return reply.code(204).send();
   });
 }

@@ -15,6 +15,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { PASSWORD, type SmppServer, startSmppServer } from "../../../test/support/smpp-server.ts";
 import type { Dispatcher } from "../../delivery/dispatcher.ts";
 import { applyReceipts, expireReceipts } from "../../delivery/sms/receipts.ts";
+import { insertReceipts } from "../../delivery/sms/store.ts";
 import { startDeliveryWorker } from "../../delivery/worker.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { readConfig } from "../../platform/config.ts";
@@ -360,17 +361,20 @@ describe("over HTTP", () => {
   let gateway: Server;
   let received: { headers: Record<string, unknown>; body: Record<string, unknown> }[];
   let answers: [number, string][];
+  let mayAnswer: Promise<void>;
 
   beforeEach(async () => {
     received = [];
     answers = [];
+    mayAnswer = Promise.resolve();
     gateway = createServer((request, response) => {
       const parts: Buffer[] = [];
       request.on("data", (part: Buffer) => parts.push(part));
       request.on("end", () => {
         received.push({ headers: request.headers, body: JSON.parse(Buffer.concat(parts).toString()) });
         const [status, body] = answers.shift() ?? [200, '{"id":"g-1"}'];
-        response.writeHead(status, { "Content-Type": "application/json" }).end(body);
+        const answer = () => response.writeHead(status, { "Content-Type": "application/json" }).end(body);
+        void mayAnswer.then(answer);
       });
     }).listen(0, "127.0.0.1");
     await once(gateway, "listening");
@@ -411,8 +415,65 @@ describe("over HTTP", () => {
       receipt_url: `https://post.test/sms/receipts/${row?.message_id}`,
     });
     await db.run(sql`
-      insert into sms_receipts select gateway, gateway_id, 'failed', 'blocked', now() from sms_submissions`);
+      insert into sms_receipts (gateway, gateway_id, status, detail, received_at)
+      select gateway, gateway_id, 'failed', 'blocked', now() from sms_submissions`);
     const [failed] = await reach(id, "failed");
     expect(failed?.error_message).toBe("Receipt: blocked");
   });
+
+  /** As the receipt page keeps it (receipt-page.ts). */
+  const tell = (messageId: string, status: "delivered" | "failed") => {
+    const receipt = { gateway: "http gateway.test", gatewayId: messageId, messageId, status, detail: status };
+    return insertReceipts(db, [receipt], new Date());
+  };
+  const eventsOf = (id: string) =>
+    db.rows(sql`select type, attempt from message_events where campaign_id = ${id} order by time, id`);
+
+  test.each(["delivered", "failed"] as const)(
+    "a receipt ends a message whose answer left open whether it was taken: %s",
+    async (status) => {
+      answers = [[503, "busy"]];
+      const id = await campaignTo([A]);
+      await startWorker(url("&receipts=true"));
+      const [row] = await reach(id, "deferred");
+      await tell(row?.message_id ?? "", status);
+      await reach(id, status);
+      expect(await db.rows(sql`select from delivery_queue`)).toEqual([]);
+      expect(await eventsOf(id)).toEqual([
+        { type: "deferred", attempt: 1 },
+        { type: status, attempt: null },
+      ]);
+      await advance({ db, clock: systemClock, plans }, new AbortController().signal, log);
+      expect(await find(id)).toMatchObject({ status: "sent", [`${status}_count`]: 1 });
+      expect(await findCampaignMiscounts(db)).toEqual([]);
+      expect(received).toHaveLength(1);
+    },
+  );
+
+  test.each([
+    [200, '{"id":"g-1"}'],
+    [503, "busy"],
+  ])(
+    "a receipt that is faster than the answer ends the message, and %i changes nothing",
+    async (...answer) => {
+      answers = [answer];
+      const told = Promise.withResolvers<void>();
+      mayAnswer = told.promise;
+      const id = await campaignTo([A]);
+      const worker = await startWorker(url("&receipts=true"));
+      await eventually("the request", async () => received.length === 1);
+      const [row] = await rowsOf(id);
+      await tell(row?.message_id ?? "", "delivered");
+      expect(await reach(id, "delivered")).toMatchObject([{ attempts: 1, error_message: null }]);
+      told.resolve();
+      await worker.stop();
+      workers = [];
+      await reach(id, "delivered");
+      expect(await eventsOf(id)).toEqual([{ type: "delivered", attempt: 1 }]);
+      expect(await db.rows(sql`select from delivery_queue union all select from sms_submissions`)).toEqual(
+        [],
+      );
+      expect(await findCampaignMiscounts(db)).toEqual([]);
+    },
+  );
 });
