@@ -88,7 +88,11 @@ export async function recordOutcomes(
     ), moved as (
       update messages m
       set status = o.status, previous_status = m.status, attempts = coalesce(o.attempts, m.attempts), next_attempt_at = o.next_attempt_at,
-          error_message = case when o.status = 'delivered' then null else o.detail end, updated_at = o.time,
+          -- What is deferred without another attempt has been taken, and only its receipt is awaited (sms).
+          error_message = case
+            when o.status = 'delivered' or (o.status = 'deferred' and o.next_attempt_at is null) then null
+            else o.detail end,
+          updated_at = o.time,
           source_ip = case when m.status in ('queued', 'deferred') and o.status in ('delivered', 'bounced', 'failed')
             then o.left_from else m.source_ip end
       from outcome o

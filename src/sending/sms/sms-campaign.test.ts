@@ -184,6 +184,19 @@ describe("over SMPP", () => {
     expect(await findCampaignMiscounts(db)).toEqual([]);
   });
 
+  test("while its receipt is awaited a message has no error, and the timeline says who took it", async () => {
+    centre.answer(A.slice(1), THROTTLED);
+    const id = await campaignTo([A]);
+    await startWorker();
+    expect((await reach(id, "deferred"))[0]?.error_message).not.toBeNull();
+    await makeDue();
+    const [row] = await taken(id);
+    expect(row).toMatchObject({ status: "deferred", error_message: null });
+    const [last] = await db.rows<{ detail: string }>(sql`
+      select detail from message_events where campaign_id = ${id} order by id desc limit 1`);
+    expect(last?.detail).toBe(`taken by the SMS gateway as ${centre.submitted[0]?.id}`);
+  });
+
   test("a receipt that comes twice, or late, changes nothing", async () => {
     const id = await campaignTo([A]);
     await startWorker();
