@@ -220,6 +220,19 @@ describe("a draft", () => {
     expect([status, body.details[0].field]).toEqual([400, "html_content"]);
   });
 
+  test("that is a duplicate is for whoever is there when it is made", async () => {
+    const changing = await newList(database, workspaceId);
+    const id = await create({ ...complete(), mailing_list_id: changing });
+    await addPeople(database, workspaceId, changing, [
+      { email: "one@copy.test" },
+      { email: "two@copy.test" },
+    ]);
+    const copy = async () => (await act(id, "duplicate")).body.data.total_recipients;
+    expect([(await read(id)).total_recipients, await copy()]).toEqual([0, 2]);
+    await call("DELETE", `/mailing-lists/${changing}/subscribers/all`);
+    expect(await copy()).toBe(0);
+  });
+
   test("goes into a new one, with its content and without its time", async () => {
     const id = await create({ ...complete(), scheduled_at: "2040-01-01T00:00:00Z" });
     const { status, body } = await act(id, "duplicate");

@@ -173,15 +173,22 @@ function wrongState(status: string, done: string, only: string): ApiError {
   return new ApiError("CONFLICT", `The campaign is ${status}: only ${only} can be ${done}`);
 }
 
-/** A new draft with the same content and audience, and no time. */
+/** A new draft with the same content and audience, and no time; how many that are is counted anew. */
 export async function duplicateCampaign(
   { db, clock }: CampaignDeps,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<Campaign> {
+  const now = clock.now();
   const original = await requireCampaign(db, workspaceId, id);
-  const copy = { ...original, id: newId(), name: copyName(original.name), scheduled_at: null };
-  await insertCampaign(db, workspaceId, copy, clock.now());
+  const copy = {
+    ...original,
+    id: newId(),
+    name: copyName(original.name),
+    scheduled_at: null,
+    total_recipients: await estimateAudience(db, workspaceId, original, now),
+  };
+  await insertCampaign(db, workspaceId, copy, now);
   return requireCampaign(db, workspaceId, copy.id);
 }
 
