@@ -387,6 +387,7 @@ create table campaigns (
   brake_failures integer default 0 not null,
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
+  deleted_at timestamp with time zone,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((message_type = ANY (ARRAY['email'::text, 'sms'::text]))),

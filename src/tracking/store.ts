@@ -37,7 +37,7 @@ export function findLink(
 /** Whom a mail went to, and as whose subscriber. */
 export interface MailRecipient {
   readonly address: string;
-  /** The list the mail was sent to; null when its campaign had none, or is not there any more. */
+  /** The list the mail was sent to; null when its campaign had none. */
   readonly mailing_list_id: string | null;
   /** Null, too, when the list is not there any more. */
   readonly list_name: string | null;

@@ -90,6 +90,15 @@ test("says in plain words what is left", async () => {
   );
 });
 
+test("is of the mail's list alone though its campaign was deleted since", async () => {
+  const { links, campaignId, listId, email } = await oneMail();
+  const { body } = await service.call("POST", "/mailing-lists", { name: "Another" });
+  await service.call("POST", `/mailing-lists/${body.data.id}/subscribers`, { email });
+  expect((await service.call("DELETE", `/campaigns/${campaignId}`)).status).toBe(200);
+  expect((await post(links.unsubscribe)).status).toBe(200);
+  expect([await statusOn(listId), await statusOn(body.data.id)]).toEqual(["unsubscribed", "active"]);
+});
+
 test("works when the campaign, the list or the person is gone", async () => {
   const noCampaign = await oneMail();
   await database.run(sql`delete from campaigns where id = ${noCampaign.campaignId}`);

@@ -1,7 +1,6 @@
 /**
- * A recipient leaves by a link of a mail: the list the mail was sent to, or every list when it was sent to none (or
- * nobody knows any more to which). Leaving twice, or what is gone, changes nothing. Who bounced or complained stays
- * that.
+ * A recipient leaves by a link of a mail: the list the mail was sent to, or every list when it was sent to none. Leaving
+ * twice, or what is gone, changes nothing. Who bounced or complained stays that.
  */
 import { lockMailingList } from "../audience/mailing-lists/store.ts";
 import { updateStatuses } from "../audience/subscribers/door.ts";

@@ -110,11 +110,21 @@ test("has links at the campaign's tracking domain, as the mail has", async () =>
   );
 });
 
-test("is gone with its campaign", async () => {
-  const { links, campaignId } = await oneMail({ html });
-  await database.run(sql`delete from campaigns where id = ${campaignId}`);
-  expect((await visit(links.view)).status).toBe(404);
-  expect((await visit(links.view.slice(0, -1))).status).toBe(404);
+test("outlives its campaign, with its pictures, and is gone with the message", async () => {
+  const { links, campaignId, email, messageId } = await oneMail({
+    html,
+    attachments: [part("logo", "image/gif")],
+    urls: ["https://shop.example/?for={{ email }}"],
+  });
+  expect((await service.call("DELETE", `/campaigns/${campaignId}`)).status).toBe(200);
+  expect(await (await visit(links.view)).text()).toContain(`Dear ${email}`);
+  expect((await visit(`${links.view}/logo`)).status).toBe(200);
+  const target = `https://shop.example/?for=${encodeURIComponent(email)}`;
+  expect((await visit(links.tracked(0))).headers.get("location")).toBe(target);
+  await database.run(sql`delete from messages where id = ${messageId}`);
+  for (const address of [links.view, `${links.view}/logo`, links.tracked(0)]) {
+    expect([address, (await visit(address)).status]).toEqual([address, 404]);
+  }
 });
 
 test("says where a link with merge tags leads for this person", async () => {

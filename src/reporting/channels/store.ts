@@ -35,7 +35,8 @@ export function listCampaignOrigins(
   page: Page,
 ): Promise<Paged<CampaignOrigin>> {
   const origins = sql`
-    select id, name, status, false as is_deleted, sent_at from campaigns where workspace_id = ${workspaceId}
+    select id, name, status, false as is_deleted, sent_at from campaigns
+    where workspace_id = ${workspaceId} and deleted_at is null
     union all select o.id, o.name, o.status, true, o.sent_at ${deleted(workspaceId, "campaign")}`;
   return pageOf(db, origins, page);
 }

@@ -30,7 +30,8 @@ export async function findSteps(
         union all
         (select quarter from report_notes where workspace_id = ${workspaceId} and source in ('api', 'smtp') limit 1)
       ) emails having count(*) > 0) as send_first_email,
-      (select min(sent_at) from campaigns where workspace_id = ${workspaceId}) as send_first_campaign`);
+      (select min(sent_at) from campaigns where workspace_id = ${workspaceId} and deleted_at is null)
+        as send_first_campaign`);
   if (row === undefined) throw new Error("no row");
   return row;
 }

@@ -4,7 +4,7 @@
  */
 import type { Database } from "../../platform/database/pool.ts";
 import { removeInBatches } from "../../platform/jobs/batches.ts";
-import { listForgotten, removeCounters, removeLinkClicks, removeRecipients } from "./traces-store.ts";
+import { listForgotten, removeLinkClicks, removeRecipients, removeRest } from "./traces-store.ts";
 
 /** Until nothing is left to remove or `signal` says stop; one that is cut short goes on the next time. */
 export async function removeTraces(
@@ -17,6 +17,6 @@ export async function removeTraces(
       await removeInBatches(signal, (most) => remove(db, campaign, most), step);
     }
     if (signal.aborted) return;
-    await db.transaction((tx) => removeCounters(tx, campaign));
+    await db.transaction((tx) => removeRest(tx, campaign));
   }
 }

@@ -53,6 +53,9 @@ export const campaigns = sql`
   left join mailing_lists l on l.workspace_id = c.workspace_id and l.id = c.mailing_list_id
   left join segments g on g.workspace_id = c.workspace_id and g.id = c.segment_id`;
 
+/** Of a campaign `c` that was not deleted. */
+const isThere = sql`c.deleted_at is null`;
+
 export interface CampaignFilter {
   readonly status?: CampaignStatus | undefined;
   /** Found anywhere in name or subject, in any case. */
@@ -60,7 +63,7 @@ export interface CampaignFilter {
 }
 
 const matching = (workspaceId: WorkspaceId, { status, search }: CampaignFilter) => sql`
-  c.workspace_id = ${workspaceId} ${status === undefined ? empty : sql`and c.status = ${status}`}
+  c.workspace_id = ${workspaceId} and ${isThere} ${status === undefined ? empty : sql`and c.status = ${status}`}
   ${search === undefined ? empty : sql`and position(lower(${search}) in lower(c.name || ' ' || c.subject)) > 0`}`;
 
 /** Newest first. */
@@ -92,7 +95,8 @@ export function findCampaign(
 ): Promise<Campaign | undefined> {
   // Whoever watches a campaign asks for it again and again: to plan the statement takes twice as long as to carry it out.
   return db.row(
-    sql`select ${summary}, ${content} ${campaigns} where c.workspace_id = ${workspaceId} and c.id = ${id}`,
+    sql`
+    select ${summary}, ${content} ${campaigns} where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`,
     "find campaign",
   );
 }
@@ -108,7 +112,8 @@ export function findHeldCampaign(
   id: string,
 ): Promise<HeldCampaign | undefined> {
   return db.row(sql`
-    select ${summary}, ${content}, c.revision ${campaigns} where c.workspace_id = ${workspaceId} and c.id = ${id}`);
+    select ${summary}, ${content}, c.revision ${campaigns}
+    where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`);
 }
 
 export async function insertCampaign(
@@ -158,13 +163,31 @@ function settingValues(campaign: CampaignSettings): Sql {
 }
 
 /**
- * Its messages stay in the log with its name, and what their links need for as long (remove-traces.ts). Says
- * whether it was there and not being sent.
+ * Its messages stay in the log with its name. One that may have messages is only marked, for what is deferred and for the
+ * links in the mails that were sent; it goes with the last of them (remove-traces.ts). What waited in a paused one ends.
+ * Says whether it was there and not being sent.
  */
-export async function removeCampaign(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<boolean> {
+export async function removeCampaign(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  now: Date,
+): Promise<boolean> {
+  const itself = sql`c.workspace_id = ${workspaceId} and c.id = ${id} and c.status <> 'sending' and ${isThere}`;
+  const hasBegun = sql`exists (
+    select from campaign_counters n where n.workspace_id = ${workspaceId} and n.campaign_id = ${id})`;
   const removed = await tx.row<Required<DeletedOrigin>>(sql`
-    delete from campaigns where workspace_id = ${workspaceId} and id = ${id} and status <> 'sending'
-    returning id, name, case when status = 'paused' then 'cancelled' else status end as status, sent_at`);
+    with marked as (
+      update campaigns c
+      set deleted_at = ${now}, status = case when c.status = 'paused' then 'cancelled' else c.status end,
+        completed_at = case when c.status = 'paused' then ${now} else c.completed_at end
+      where ${itself} and ${hasBegun}
+      returning id, name, status, sent_at
+    ), gone as (
+      delete from campaigns c where ${itself} and not ${hasBegun}
+      returning id, name, case when status = 'paused' then 'cancelled' else status end as status, sent_at
+    )
+    select * from marked union all select * from gone`);
   if (removed) await insertOriginName(tx, workspaceId, "campaign", removed);
   return removed !== undefined;
 }
@@ -214,7 +237,7 @@ export async function listLastCampaigns(
     from mailing_lists l
     cross join lateral (
       select * from campaigns c
-      where c.workspace_id = l.workspace_id and c.audience_list_id = l.id
+      where c.workspace_id = l.workspace_id and c.audience_list_id = l.id and ${isThere}
       order by c.sent_at desc limit 1) c
     left join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id
     where l.workspace_id = ${workspaceId}`);

@@ -1,9 +1,9 @@
-/** What is kept of campaigns that were deleted: links and recipients, for the mails in people's mailboxes, and counters. */
+/** What is kept of campaigns that were deleted: themselves, links and recipients, for the mails in people's mailboxes, and counters. */
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
-/** A campaign that is not there any more, and none of whose messages is in the log. */
+/** A campaign that was deleted, and none of whose messages is in the log. */
 export interface Forgotten {
   readonly workspace_id: WorkspaceId;
   readonly campaign_id: string;
@@ -17,7 +17,9 @@ export function listForgotten(db: Queryable): Promise<Forgotten[]> {
       select message_id from campaign_recipients r
       where r.workspace_id = n.workspace_id and r.campaign_id = n.campaign_id
       order by subscriber_id desc limit 1) newest on true
-    where not exists (select from campaigns c where c.workspace_id = n.workspace_id and c.id = n.campaign_id)
+    where not exists (
+        select from campaigns c
+        where c.workspace_id = n.workspace_id and c.id = n.campaign_id and c.deleted_at is null)
       and not exists (select from messages m where m.workspace_id = n.workspace_id and m.id = newest.message_id)`);
 }
 
@@ -45,9 +47,10 @@ export function removeLinkClicks(
       limit ${most}))`);
 }
 
-/** Links and counters, which are few; the counters of the whole campaign, by which it is found, last of all. */
-export async function removeCounters(tx: Queryable, { workspace_id, campaign_id }: Forgotten): Promise<void> {
+/** The rest, which is little; the counters of the whole campaign, by which it is found, last of all. */
+export async function removeRest(tx: Queryable, { workspace_id, campaign_id }: Forgotten): Promise<void> {
   const its = sql`workspace_id = ${workspace_id} and campaign_id = ${campaign_id}`;
+  await tx.run(sql`delete from campaigns where workspace_id = ${workspace_id} and id = ${campaign_id}`);
   await tx.run(sql`delete from campaign_links where ${its}`);
   await tx.run(sql`delete from campaign_domains where ${its}`);
   await tx.run(sql`delete from campaign_hours where ${its}`);

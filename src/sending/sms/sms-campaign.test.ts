@@ -353,7 +353,7 @@ describe("over SMPP", () => {
   test("one that is deleted while it is paused brings no emails", async () => {
     const id = await campaignTo([A, B]);
     await pauseCampaign(db, workspaceId, id, null, new Date());
-    await removeCampaign(db, workspaceId, id);
+    await removeCampaign(db, workspaceId, id, new Date());
     await startWorker();
     await reach(id, "cancelled", "cancelled");
     expect((await getReading(db, plans, workspaceId, new Date())).used.email).toBe(0);

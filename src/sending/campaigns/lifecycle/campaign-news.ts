@@ -25,8 +25,10 @@ export async function pauseAndTell(
   { reason, now, onCampaigns }: PauseOrder,
 ): Promise<boolean> {
   if (!(await pauseCampaign(tx, workspaceId, campaignId, reason, now))) return false;
-  if (onCampaigns !== undefined) {
-    const { name = "" } = (await findCampaign(tx, workspaceId, campaignId)) ?? {};
+  const campaign = await findCampaign(tx, workspaceId, campaignId);
+  // One that was deleted is not paused but over, and nobody waits for it.
+  if (onCampaigns !== undefined && campaign !== undefined) {
+    const { name } = campaign;
     await onCampaigns(tx, [{ workspaceId, campaignId, name, became: "paused", reason, time: now }]);
   }
   return true;

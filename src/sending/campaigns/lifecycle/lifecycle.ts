@@ -200,11 +200,11 @@ function copyName(name: string): string {
 
 /** @throws ApiError NOT_FOUND, CONFLICT while it is being sent */
 export async function deleteCampaign(
-  { db }: CampaignDeps,
+  { db, clock }: CampaignDeps,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<void> {
-  if (await removeCampaign(db, workspaceId, id)) return;
+  if (await db.transaction((tx) => removeCampaign(tx, workspaceId, id, clock.now()))) return;
   await requireCampaign(db, workspaceId, id);
   throw new ApiError("CONFLICT", "The campaign is being sent: pause or cancel it first");
 }

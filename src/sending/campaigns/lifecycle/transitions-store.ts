@@ -43,7 +43,7 @@ export const isUnpaidFor = sql`coalesce(pause_reason in ('plan_limit_reached', '
 
 /**
  * @param reason null when a person wants it; the brake and others of ours name theirs, and stop what is deferred of a
- * campaign that is sent, too: that is held until somebody resumes it
+ * campaign that is sent, too: that is held until somebody resumes it, and is over where it was deleted and nobody can
  */
 export function pauseCampaign(
   tx: Queryable,
@@ -53,7 +53,9 @@ export function pauseCampaign(
   now: Date,
 ): Promise<boolean> {
   const change = sql`
-    status = 'paused', paused_at = ${now}, pause_reason = ${reason}, completed_at = null, updated_at = ${now}`;
+    status = case when deleted_at is null then 'paused' else 'cancelled' end, paused_at = ${now},
+    pause_reason = ${reason}, completed_at = case when deleted_at is null then null else ${now}::timestamptz end,
+    updated_at = ${now}`;
   const goesOn = sql`(status = 'sending' or status = 'paused' and ${isUnpaidFor})`;
   const from = reason === null ? goesOn : sql`(${goesOn} or status = 'sent')`;
   return transition(tx, workspaceId, id, change, from);

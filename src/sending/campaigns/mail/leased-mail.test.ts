@@ -287,12 +287,29 @@ describe("a leased message of a campaign", () => {
     await people(2);
     const id = await begin();
     await cancelCampaign(db, workspaceId, id, new Date());
-    expect([...(await examine(await lease(1))).values()]).toMatchObject([
-      { kind: "over", status: "cancelled" },
-    ]);
-    await removeCampaign(db, workspaceId, id);
-    expect([...(await examine(await lease(1))).values()]).toMatchObject([
-      { kind: "over", status: "cancelled" },
+    const endOfNext = async () => [...(await examine(await lease(1))).values()];
+    const over = { kind: "over", status: "cancelled" };
+    expect(await endOfNext()).toEqual([{ ...over, detail: "The campaign was cancelled" }]);
+    await removeCampaign(db, workspaceId, id, new Date());
+    expect(await endOfNext()).toEqual([{ ...over, detail: "The campaign was deleted" }]);
+  });
+
+  test("goes on when its campaign is deleted after it was sent, until the service has to stop it", async () => {
+    await people(2);
+    const id = await begin();
+    const later = refused(451, "4.3.0");
+    await deliver([later, later]);
+    await work();
+    expect(await removeCampaign(db, workspaceId, id, new Date())).toBe(true);
+    expect(await findCampaign(db, workspaceId, id)).toBeUndefined();
+    const makeDue = () => db.run(sql`update delivery_queue set due_at = now() where leased_by is null`);
+    await makeDue();
+    expect([...(await examine(await lease(1))).values()]).toMatchObject([{ kind: "write" }]);
+    await db.run(sql`update sending_domains set is_verified = false where workspace_id = ${workspaceId}`);
+    const stopped = await lease(1);
+    expect([...(await examine(stopped)).values()]).toMatchObject([{ kind: "wait" }]);
+    expect([...(await examine(stopped)).values()]).toEqual([
+      { kind: "over", status: "cancelled", detail: "The campaign was deleted" },
     ]);
   });
 
@@ -489,6 +506,7 @@ test("what was taken out of the log is not called a miscount, and a deleted camp
     (
       await db.row<{ rows: number[] }>(sql`
         select array[
+          (select count(*)::int from campaigns where id = ${id}),
           (select count(*)::int from campaign_recipients where campaign_id = ${id}),
           (select count(*)::int from campaign_counters where campaign_id = ${id}),
           (select count(*)::int from campaign_domains where campaign_id = ${id}),
@@ -505,11 +523,11 @@ test("what was taken out of the log is not called a miscount, and a deleted camp
       select message_id from campaign_recipients where campaign_id = ${kept} order by message_id limit 1)`);
   expect(await findCampaignMiscounts(db)).toEqual([]);
   await forget();
-  expect(await rowsOf(id)).toEqual([5, 1, 1, 1]);
-  await removeCampaign(db, workspaceId, id);
+  expect(await rowsOf(id)).toEqual([1, 5, 1, 1, 1]);
+  await removeCampaign(db, workspaceId, id, new Date());
   await cancelCampaign(db, workspaceId, kept, new Date());
-  await removeCampaign(db, workspaceId, kept);
+  await removeCampaign(db, workspaceId, kept, new Date());
   await forget();
-  expect(await rowsOf(id)).toEqual([0, 0, 0, 0]);
-  expect((await rowsOf(kept))?.slice(0, 2)).toEqual([5, 1]);
+  expect(await rowsOf(id)).toEqual([0, 0, 0, 0, 0]);
+  expect((await rowsOf(kept))?.slice(0, 3)).toEqual([1, 5, 1]);
 });

@@ -150,16 +150,15 @@ export function createCampaignMail(deps: CampaignMailDeps): Examine {
   };
 }
 
-/** What was sent goes on too: its deferred messages are still tried. */
+/** What was sent goes on too, though it be deleted: its deferred messages are still tried. */
 function isGoing({ status }: CampaignStanding): boolean {
   return status === "sending" || status === "sent";
 }
 
 function findingOf(standing: CampaignStanding | undefined): Finding {
-  if (standing === undefined)
-    return { kind: "over", status: "cancelled", detail: "The campaign was deleted" };
-  if (standing.status === "cancelled") {
-    return { kind: "over", status: "cancelled", detail: "The campaign was cancelled" };
+  if (standing === undefined || standing.status === "cancelled") {
+    const what = standing?.is_deleted === false ? "cancelled" : "deleted";
+    return { kind: "over", status: "cancelled", detail: `The campaign was ${what}` };
   }
   return { kind: "wait", seconds: WAIT_SECONDS };
 }

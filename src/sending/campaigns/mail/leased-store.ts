@@ -14,12 +14,13 @@ export interface CampaignStanding extends Tally {
   readonly workspace_id: WorkspaceId;
   readonly id: string;
   readonly status: CampaignStatus;
+  readonly is_deleted: boolean;
   readonly from_email: string;
   readonly audience_list_id: string | null;
   readonly segment_id: string | null;
 }
 
-/** How the campaigns stand at this moment; those that were deleted are missing. */
+/** How the campaigns stand at this moment; those that are gone altogether are missing. */
 export function listStandings(
   db: Queryable,
   asked: readonly { readonly workspaceId: WorkspaceId; readonly id: string }[],
@@ -27,7 +28,7 @@ export function listStandings(
   return db.rows(
     sql`
     select c.workspace_id, c.id, case when c.status = 'paused' and ${isUnpaidFor} then 'sending' else c.status end as status,
-      c.from_email, c.audience_list_id,
+      c.deleted_at is not null as is_deleted, c.from_email, c.audience_list_id,
       case when c.recipient_type = 'segment' then c.segment_id end as segment_id, ${tallyColumns}
     from unnest(${asked.map((one) => one.workspaceId)}::uuid[], ${asked.map((one) => one.id)}::uuid[])
       as asked (workspace_id, id)
