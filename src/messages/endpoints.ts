@@ -5,7 +5,7 @@ import { notFound } from "../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../platform/http/endpoint.ts";
 import { pageOf, pagination } from "../platform/http/paging.ts";
 import { choiceField, pageFields } from "../platform/http/query.ts";
-import { Id, NullableTimestamp, nullable, Timestamp } from "../platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, Times, Timestamp } from "../platform/http/shapes.ts";
 import { findMessages, recipientField, SearchedSince } from "./log.ts";
 import { reports } from "./resource.ts";
 import { messageSources, messageStatuses } from "./states.ts";
@@ -59,7 +59,7 @@ const TimelineEntry = Type.Object(
     tls: nullable(TlsNote),
     code: nullable(Type.Integer({ description: "SMTP reply code." })),
     enhanced_code: nullable(Type.String({ description: "Enhanced status code (RFC 3463)." })),
-    times: Type.Integer({ description: "How often, where it came more than once at the same moment." }),
+    times: Times,
     user_agent: nullable(Type.String({ description: "Of an open or a click." })),
     machine_sign: nullable(
       Type.String({

@@ -1,6 +1,6 @@
 /** People and memberships as answers show them (contract, section 2; decisions, section 6). */
 import { type Static, Type } from "typebox";
-import { Id, NullableTimestamp, nullable, Timestamp } from "../../platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, Times, Timestamp } from "../../platform/http/shapes.ts";
 import { subscriberStatuses } from "./status.ts";
 
 export const Status = Type.Enum([...subscriberStatuses]);
@@ -87,6 +87,7 @@ const Activity = Type.Object(
     id: Id,
     type: Type.String(),
     description: Type.String(),
+    times: Times,
     campaign_id: nullable(Id),
     campaign_name: nullable(Type.String()),
     message_id: nullable(Id),

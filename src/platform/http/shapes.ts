@@ -13,6 +13,11 @@ export const omittable = <Shape extends TSchema>(shape: Shape) => Type.Optional(
 
 export const NullableTimestamp = nullable(Timestamp);
 
+/** Of what a person did with a mail. */
+export const Times = Type.Integer({
+  description: "How often, where it came more than once at the same moment.",
+});
+
 /** What a text of a pattern is in words, by the pattern: nobody reads a regular expression to mend a request. */
 export const patternsInWords = new Map<string, string>();
 

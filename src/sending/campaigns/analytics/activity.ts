@@ -17,13 +17,22 @@ export interface ActivityEvent {
   readonly type: (typeof shownTypes)[number];
   readonly detail: string | null;
   readonly mx_host: string | null;
+  readonly times: number;
 }
 
-/** With a sentence for people. */
-export function describeActivity({ type, detail, mx_host }: ActivityEvent): {
-  type: (typeof activityTypes)[number];
-  description: string;
-} {
+export interface Activity {
+  readonly type: (typeof activityTypes)[number];
+  /** A sentence for people. */
+  readonly description: string;
+  /** How many events this is: opens, and clicks on one link, that came at the same moment are one row of the log. */
+  readonly times: number;
+}
+
+export function describeActivity({ times, ...event }: ActivityEvent): Activity {
+  return { ...inWords(event), times };
+}
+
+function inWords({ type, detail, mx_host }: Omit<ActivityEvent, "times">): Omit<Activity, "times"> {
   switch (type) {
     case "delivered":
       return { type: "sent", description: mx_host === null ? "Delivered" : `Delivered to ${mx_host}` };

@@ -80,6 +80,34 @@ test("recent activity is in the order in which it happened, however late it was 
   ]);
 });
 
+test("what came several times at the same moment is one row that says how often", async () => {
+  const campaign = await sentCampaign(database, workspaceId, { base: service.url, deliveredAt: new Date() });
+  const messageId = campaign.mails[0]?.messageId ?? "";
+  const click: Engagement = {
+    workspaceId,
+    messageId,
+    kind: "clicked",
+    time: new Date(),
+    times: 30,
+    linkIndex: 0,
+    target: null,
+    userAgent: "A browser",
+    machineSign: null,
+  };
+  await database.transaction((tx) =>
+    recordEngagements(tx, [click], (_tx, engaged) => countEngaged(_tx, engaged, click.time)),
+  );
+  const told = [
+    { type: "clicked", times: 30 },
+    { type: "sent", times: 1 },
+  ];
+  const { activities } = await get(`/campaigns/${campaign.campaignId}/recent-activity`);
+  expect(activities).toMatchObject(told);
+  const { subscribers } = await get(`/mailing-lists/${campaign.listId}/subscribers`);
+  const { recent_activity } = await get(`/subscribers/${subscribers[0].subscriber_id}`);
+  expect(recent_activity).toMatchObject(told);
+});
+
 test("a campaign's messages are found by status and recipient, those of other campaigns are not", async () => {
   const options = { base: service.url, people: 3, deliveredAt: new Date() };
   const campaign = await sentCampaign(database, workspaceId, options);

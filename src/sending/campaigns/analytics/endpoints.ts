@@ -8,7 +8,7 @@ import type { Database } from "../../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../../../platform/http/paging.ts";
 import { choiceField, pageFields } from "../../../platform/http/query.ts";
-import { Id, nullable, Timestamp } from "../../../platform/http/shapes.ts";
+import { Id, nullable, Times, Timestamp } from "../../../platform/http/shapes.ts";
 import { campaigns } from "../campaign.ts";
 import { requireCampaign } from "../lifecycle/lifecycle.ts";
 import { activityTypes, describeActivity } from "./activity.ts";
@@ -57,6 +57,7 @@ const CampaignActivity = Type.Object(
     type: Type.Enum([...activityTypes]),
     email: Type.String(),
     description: Type.String(),
+    times: Times,
     timestamp: Timestamp,
   },
   { $id: "CampaignActivity" },

@@ -115,7 +115,7 @@ export function listActivities(
 ): Promise<ActivityRow[]> {
   const most = page.limit + page.offset;
   const ofType = (type: string) => sql`(
-    select e.id, e.message_id, e.type, e.time, e.detail, e.mx_host from message_events e
+    select e.id, e.message_id, e.type, e.time, e.detail, e.mx_host, coalesce(e.times, 1) as times from message_events e
     where e.workspace_id = ${workspaceId} and e.campaign_id = ${campaignId} and e.type = ${type}
     order by e.time desc, e.id desc limit ${most})`;
   return db.rows(sql`
@@ -179,7 +179,8 @@ export function listActivitiesOf(
 ): Promise<PersonActivityRow[]> {
   return db.rows(sql`
     with mail as materialized (${mailOf(workspaceId, subscriberId)})
-    select e.id, e.type, e.detail, e.mx_host, e.time, e.message_id, mail.campaign_id, m.origin_name as campaign_name
+    select e.id, e.type, e.detail, e.mx_host, coalesce(e.times, 1) as times, e.time, e.message_id, mail.campaign_id,
+      m.origin_name as campaign_name
     from mail
     join messages m on m.workspace_id = ${workspaceId} and m.id = mail.message_id
     join message_events e on e.workspace_id = ${workspaceId} and e.message_id = mail.message_id
