@@ -75,9 +75,7 @@ create table delivery_queue (
   lease_number integer not null default 0,
   -- The delivery process that holds it; null while waiting.
   leased_by uuid,
-  -- The message first: behind the workspace this would look as good for a lease as the index made for it, once statistics
-  -- say that next to nothing waits, and is as full of what has left.
-  primary key (message_id, workspace_id)
+  primary key (workspace_id, message_id)
 )
 with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000);
 

@@ -1,14 +1,18 @@
 import fc from "fast-check";
 import sql, { type Sql } from "sql-template-tag";
-import { beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
+import { createDatabase, type Queryable } from "../../platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "../../platform/ids.ts";
+import { PLANS_BY_KEY } from "../plans.ts";
 import { type LeaseOrder, leaseEntries } from "./lease-store.ts";
 import { LineStarts } from "./leases.ts";
 
-const db = await testDatabase();
+const { url } = await testDatabase();
+/** As a delivery process is connected. */
+const db = createDatabase(url, { size: 4, name: "test", onError: () => {}, settings: PLANS_BY_KEY });
+afterAll(() => db.close());
 const workspaceId = asWorkspaceId(newId());
 const KEPT_MS = 10_001;
 

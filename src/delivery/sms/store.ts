@@ -66,10 +66,10 @@ export function takeReceived(tx: Queryable, limit: number): Promise<ReceivedEnd[
       order by s.workspace_id, s.message_id limit ${limit} for update skip locked
     ), queued as materialized (
       select q.workspace_id, q.message_id, gateway, gateway_id, r.status, r.detail, r.received_at, q.attempts, true as is_queued
-      -- By the queue's key, however many receipts there are and whatever is known of them.
-      from sms_receipts r cross join lateral (
+      -- A receipt names no workspace: each is asked by the queue's key, whatever is known of the tables.
+      from sms_receipts r cross join workspaces w cross join lateral (
         select workspace_id, message_id, case when leased_by is not null or attempts = 0 then attempts + 1 end as attempts
-        from delivery_queue where message_id = r.message_id for update skip locked) q
+        from delivery_queue where workspace_id = w.id and message_id = r.message_id for update skip locked) q
       limit ${limit} for update of r skip locked
     ), matched as (
       select * from awaited union all select * from queued
