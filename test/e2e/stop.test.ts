@@ -1,3 +1,5 @@
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
@@ -23,6 +25,29 @@ test("SIGTERM to every process, again and again, lets a conversation that is und
   });
   expect(await scene.database.rows(sql`select from delivery_queue`)).toEqual([]);
   await eventually("all of them to be gone", async () => !isThere(-pid));
+});
+
+test("an upload that stalls does not hold up a stop", async () => {
+  await using scene = await openScene({});
+  const { program } = scene;
+  const { body } = await program.call("POST", "/mailing-lists", { name: "June" });
+  const socket = connect(Number(new URL(program.url).port), "127.0.0.1");
+  socket.on("error", () => {});
+  const headers = [
+    `POST /api/v1/mailing-lists/${body.data.id}/subscribers/import-async HTTP/1.1`,
+    "Host: x",
+    `X-API-Key: efk_${"e2e0".repeat(10)}`,
+    "Content-Type: multipart/form-data; boundary=x",
+    "Content-Length: 40000000",
+  ];
+  socket.write([...headers, "", "--x\r\nContent-Disposition: form-data; name="].join("\r\n"));
+  const answer = text(socket);
+  // It is answered after that one's headers were read.
+  await program.call("GET", "/mailing-lists");
+  const begun = performance.now();
+  expect(await program.kill("SIGTERM")).toEqual([0, null]);
+  expect(performance.now() - begun).toBeLessThan(15_000);
+  expect(await answer).toMatch(/^HTTP\/1\.1 503 /);
 });
 
 function isThere(pid: number): boolean {

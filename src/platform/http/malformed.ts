@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { FastifyRequest } from "fastify";
 import { ApiError } from "../errors.ts";
 import { failure } from "./envelope.ts";
 
@@ -62,13 +63,16 @@ export function requirePlainRequest({ rawHeaders, url = "" }: IncomingMessage): 
   if (!url.startsWith("/")) throw new ApiError("VALIDATION_ERROR", "Send the path only, not a whole URL");
 }
 
-/** Reads on, within bounds, and forgets: many clients look at an answer only when they have sent everything. */
-export function drain(request: IncomingMessage): Promise<void> {
+/**
+ * Reads on, within bounds, and forgets: many clients look at an answer only when they have sent everything. Who is refused
+ * by a stop has less time for that.
+ */
+export function drain({ raw: request, refusal }: FastifyRequest): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   if (request.readableEnded) resolve();
   let bytes = 0;
   const idle = setTimeout(resolve, DRAIN.idleMs);
-  const late = setTimeout(resolve, DRAIN.ms);
+  const late = setTimeout(resolve, refusal === null ? DRAIN.ms : LINGER_MS);
   request.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > DRAIN.bytes) resolve();

@@ -27,6 +27,7 @@ import { drain, refuseExpectation, refuseMalformedHttp, requirePlainRequest } fr
 import { watchMethods } from "./other-methods.ts";
 import { html, sendPage } from "./page.ts";
 import type { RateLimiter } from "./rate-limit.ts";
+import { refuseUnfinishedRequests } from "./unfinished-requests.ts";
 import { fileFieldOf, formLimit } from "./uploads.ts";
 
 /** What machines of the operator's own ask, often and from one address; everything else has a rate limit. */
@@ -104,6 +105,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
   server.decorateRequest("caller");
   server.server.on("checkExpectation", refuseExpectation);
+  refuseUnfinishedRequests(server);
   server.addHook("onRequest", async (request, reply) => {
     reply.header("X-Request-Id", request.id);
     requirePlainRequest(request.raw);
@@ -197,7 +199,7 @@ function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["er
     .code(status)
     .type("application/json; charset=utf-8");
   const send = () => void reply.send(JSON.stringify(failure(error)));
-  if (status === 413 || status === 503) void drain(reply.request.raw).then(send);
+  if (status === 413 || status === 503) void drain(reply.request).then(send);
   else send();
 }
 

@@ -106,11 +106,12 @@ export function formReader(
     try {
       requireForm(request, field, fileLimit);
       await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (request.refusal !== null) throw request.refusal;
       const body = await receive(request, path);
       return { body, [Symbol.asyncDispose]: () => rm(path, { force: true }) };
     } catch (fault) {
       request.raw.unpipe();
-      await Promise.all([rm(path, { force: true }), drain(request.raw)]);
+      await Promise.all([rm(path, { force: true }), drain(request)]);
       throw refusalOf(fault);
     }
   };
