@@ -6,7 +6,7 @@ import { fileField } from "../../platform/http/uploads.ts";
 import { newId } from "../../platform/ids.ts";
 import { moveToJob } from "../../platform/jobs/files.ts";
 import { JobStarted, requirePlace, startJob } from "../../platform/jobs/queue.ts";
-import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { lockListsForUse, lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 
@@ -68,6 +68,7 @@ export function importEndpoints({ db, dataDir }: { db: Database; dataDir: string
         };
         return db.transaction(async (tx) => {
           await lockMailingList(tx, workspaceId, params.id);
+          await lockListsForUse(tx, workspaceId, [params.id]);
           await requirePlace(tx, workspaceId, IMPORT_JOB, "imports");
           await moveToJob(dataDir, id, body.csvFile.path);
           return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input });

@@ -1,20 +1,13 @@
 /** What imports use of custom fields. */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { type FieldInRules, isOnListOf } from "../segments/store.ts";
-import type { FieldUse } from "../segments/uses.ts";
+import { isOnListOf } from "../segments/store.ts";
+import { type FieldUse, refuseWhileUsed } from "../segments/uses.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 
-/**
- * The files that are being imported, or wait for that, into lists for which the field holds. One that begins after this
- * waits for whoever holds the field (custom-fields/store.ts, listSettledFields).
- */
-async function listFilesWithField(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  field: FieldInRules,
-): Promise<string[]> {
+/** Files that are being imported, or wait for that, by name; the condition is on `g`, with the list's id. */
+async function listFiles(tx: Queryable, workspaceId: WorkspaceId, condition: Sql): Promise<string[]> {
   const input = (name: keyof ImportInput) => sql`input ->> ${name}::text`;
   const rows = await tx.rows<{ file_name: string }>(sql`
     select file_name from (
@@ -22,14 +15,32 @@ async function listFilesWithField(
       from jobs
       where workspace_id = ${workspaceId} and type = ${IMPORT_JOB} and status in ('pending', 'processing')
     ) g
-    where ${isOnListOf(field)} order by file_name`);
+    where ${condition} order by file_name`);
   return rows.map(({ file_name }) => file_name);
 }
 
-/** An import reads how fields are defined once, and writes what it made of its file by that. */
+/**
+ * An import into a list for which the field holds. One that begins after this waits for whoever holds the field
+ * (custom-fields/store.ts, listSettledFields).
+ *
+ * An import reads how fields are defined once, and writes what it made of its file by that.
+ */
 export const usedByImports: FieldUse = {
   what: "Imports under way",
   remedy: "wait for them or cancel them",
   needsType: true,
-  listNames: listFilesWithField,
+  listNames: (tx, workspaceId, field) => listFiles(tx, workspaceId, isOnListOf(field)),
 };
+
+/**
+ * Asked before the list is held, for a file may be written for long, and again while it is.
+ * @throws ApiError CONFLICT while a file is imported into the list, or waits for that
+ */
+export async function requireNoImportInto(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<void> {
+  const files = await listFiles(db, workspaceId, sql`mailing_list_id = ${mailingListId}`);
+  refuseWhileUsed(files, "mailing list", usedByImports);
+}

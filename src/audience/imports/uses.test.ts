@@ -2,8 +2,10 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { newList } from "../../../test/support/audience.ts";
 import { startService } from "../../../test/support/service.ts";
+import { untilWaiting } from "../../../test/support/waiting.ts";
 import { need } from "../../platform/http/endpoint.ts";
 import { startJob } from "../../platform/jobs/queue.ts";
+import { lockMailingList, markGoing } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { IMPORT_JOB } from "./import-job.ts";
 
@@ -57,4 +59,45 @@ test("a global field stays for imports into lists that have none of its name, a 
   expect(await changed(everywhere)).toEqual(done);
   await importInto(plain);
   expect(await changed(everywhere, { field_type: "number" })).toEqual(refused);
+});
+
+test("a mailing list is not deleted while an import into it waits or runs, which is said at once", async () => {
+  const [list, other] = [await newList(database, workspaceId), await newList(database, workspaceId)];
+  const job = await importInto(list);
+  const remove = (id: string) => call("DELETE", `/mailing-lists/${id}`);
+  const sentence =
+    'Imports under way use this mailing list: "people.csv"; wait for them or cancel them first';
+  expect((await remove(list)).body).toMatchObject({ code: "CONFLICT", error: sentence });
+  await database.run(sql`update jobs set status = 'processing' where id = ${job}`);
+  await database.transaction(async (tx) => {
+    // As a batch that is being written does.
+    await lockMailingList(tx, workspaceId, list);
+    expect((await remove(list)).status).toBe(409);
+  });
+  expect((await remove(other)).status).toBe(200);
+  await database.run(sql`update jobs set status = 'pending' where id = ${job}`);
+  await call("POST", `/jobs/${job}/cancel`);
+  expect((await remove(list)).status).toBe(200);
+});
+
+test("an import that begins while the deletion waits for the list wins", async () => {
+  const list = await newList(database, workspaceId);
+  const deletion = await database.transaction(async (tx) => {
+    await lockMailingList(tx, workspaceId, list);
+    const deletion = call("DELETE", `/mailing-lists/${list}`);
+    await untilWaiting(database, 1);
+    await importInto(list);
+    return { answer: deletion };
+  });
+  expect((await deletion.answer).status).toBe(409);
+  expect((await call("GET", `/mailing-lists/${list}`)).status).toBe(200);
+});
+
+test("nothing is imported into a list that is being deleted", async () => {
+  const list = await newList(database, workspaceId);
+  await markGoing(database, workspaceId, list);
+  const form = new FormData();
+  form.append("csvFile", new Blob(["email\nada@example.com\n"]), "people.csv");
+  const { body } = await call("POST", `/mailing-lists/${list}/subscribers/import-async`, form);
+  expect(body).toMatchObject({ code: "CONFLICT", error: expect.stringContaining("is being deleted") });
 });

@@ -8,6 +8,7 @@ import { type Endpoint, endpoint, need, type Resource } from "../../platform/htt
 import type { QueryField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { requireNoImportInto } from "../imports/uses-store.ts";
 import { lockReferences } from "../segments/store.ts";
 import { requireListUnused } from "../segments/uses.ts";
 import { removeCounters } from "../subscribers/counters.ts";
@@ -192,8 +193,10 @@ async function statsOfLists(
  * is cut short can be repeated.
  */
 async function deleteList({ db, clock, campaigns }: Dependencies, workspaceId: WorkspaceId, id: string) {
+  await requireNoImportInto(db, workspaceId, id);
   await db.transaction(async (tx) => {
     await lockMailingListAlone(tx, workspaceId, id);
+    await requireNoImportInto(tx, workspaceId, id);
     await lockReferences(tx, workspaceId);
     const user = await campaigns.userOf(tx, workspaceId, id);
     if (user !== undefined) throw new ApiError("CONFLICT", user);

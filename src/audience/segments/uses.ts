@@ -39,7 +39,11 @@ export async function requireFieldUnused(
   const marked = `${CUSTOM}${field_name}`;
   const spellings = builtInFields.has(field_name) ? [marked] : [marked, field_name];
   for (const use of uses) {
-    refuse(await use.listNames(db, workspaceId, { mailing_list_id, field_name, spellings }), "field", use);
+    refuseWhileUsed(
+      await use.listNames(db, workspaceId, { mailing_list_id, field_name, spellings }),
+      "field",
+      use,
+    );
   }
 }
 
@@ -50,10 +54,15 @@ export async function requireListUnused(
   mailingListId: string,
 ): Promise<void> {
   const names = await listNamesWithList(db, workspaceId, mailingListId);
-  refuse(names, "mailing list, or a segment of it", usedBySegments);
+  refuseWhileUsed(names, "mailing list, or a segment of it", usedBySegments);
 }
 
-function refuse(names: readonly string[], used: string, by: Pick<FieldUse, "what" | "remedy">): void {
+/** @throws ApiError CONFLICT when there are any, with the first of their names */
+export function refuseWhileUsed(
+  names: readonly string[],
+  used: string,
+  by: Pick<FieldUse, "what" | "remedy">,
+): void {
   if (names.length === 0) return;
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
   const some = names.slice(0, MOST_NAMED).map((name) => `"${name}"`);
