@@ -1,3 +1,4 @@
+import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { addPeople, newList } from "../../../../test/support/audience.ts";
 import { verifyShop } from "../../../../test/support/campaigns.ts";
@@ -106,6 +107,23 @@ test("what came several times at the same moment is one row that says how often"
   const { subscribers } = await get(`/mailing-lists/${campaign.listId}/subscribers`);
   const { recent_activity } = await get(`/subscribers/${subscribers[0].subscriber_id}`);
   expect(recent_activity).toMatchObject(told);
+});
+
+test("a message that is deferred says when it is tried next, as in the log", async () => {
+  const options = { base: service.url, people: 2, deliveredAt: new Date(), isDelivered: false };
+  const { campaignId, mails } = await sentCampaign(database, workspaceId, options);
+  const deferred = mails[0]?.messageId;
+  const next = new Date(Date.now() + 600_000);
+  await database.run(sql`
+    update messages set status = 'deferred', next_attempt_at = ${next} where id = ${deferred}`);
+  const { messages } = await get(`/campaigns/${campaignId}/messages`);
+  const times = messages.map((row: { id: string; next_attempt_at: string | null }) => [
+    row.id,
+    row.next_attempt_at,
+  ]);
+  expect(new Map(times)).toEqual(
+    new Map(mails.map(({ messageId }) => [messageId, messageId === deferred ? next.toISOString() : null])),
+  );
 });
 
 test("a campaign's messages are found by status and recipient, those of other campaigns are not", async () => {

@@ -8,7 +8,7 @@ import type { Database } from "../../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../../../platform/http/paging.ts";
 import { choiceField, pageFields } from "../../../platform/http/query.ts";
-import { Id, nullable, Times, Timestamp } from "../../../platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, Times, Timestamp } from "../../../platform/http/shapes.ts";
 import { campaigns } from "../campaign.ts";
 import { requireCampaign } from "../lifecycle/lifecycle.ts";
 import { activityTypes, describeActivity } from "./activity.ts";
@@ -47,6 +47,10 @@ const CampaignMessage = Type.Object(
     status: Type.Enum([...messageStatuses]),
     attempts: Count,
     error_message: nullable(Type.String()),
+    next_attempt_at: Type.Unsafe<Date | null>({
+      ...NullableTimestamp,
+      description: "Of what is deferred; otherwise null.",
+    }),
   },
   { $id: "CampaignMessage" },
 );
@@ -175,8 +179,8 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
 }
 
 function campaignMessageOf(message: MessageRow): Static<typeof CampaignMessage> {
-  const { id, time, localpart, domain, status, attempts, error_message } = message;
-  return { id, time, localpart, domain, status, attempts, error_message };
+  const { id, time, localpart, domain, status, attempts, error_message, next_attempt_at } = message;
+  return { id, time, localpart, domain, status, attempts, error_message, next_attempt_at };
 }
 
 function activityOf({ id, email, time, ...event }: ActivityRow): Static<typeof CampaignActivity> {
