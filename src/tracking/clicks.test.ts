@@ -74,6 +74,8 @@ test("leads nowhere else, whatever is asked for", async () => {
       "3.0",
       "3e0",
       "03x",
+      "03",
+      "0003",
       "3/4",
       "٣",
       "99999999999",

@@ -37,6 +37,8 @@ const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBR
 const RECORD_MS = 100;
 /** Scanners follow links when a mail arrives; a click so soon is held (recorder.ts). */
 const SCAN_MS = 60_000;
+/** Each link has one address: zeros before an index make no other. */
+const INDEX = /^(?:0|[1-9]\d{0,3})$/;
 /** A one-click form is one line. */
 const FORM_BYTES = 4_096;
 
@@ -127,7 +129,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     pages.get<Token>(`${paths.click}*`, async (request, reply) => {
       const [token = "", place = "", carried, ...more] = request.params["*"].split("/");
       const index = Number(place);
-      const mail = /^\d{1,4}$/.test(place) && more.length === 0 ? mailOf(token, "click") : null;
+      const mail = INDEX.test(place) && more.length === 0 ? mailOf(token, "click") : null;
       const link = mail && (await findLink(db, mail, index));
       const target = mail && link && (await targetOf(mail, index, link, carried));
       if (!mail || !link || !target) return sendInvalid(reply);
