@@ -63,7 +63,7 @@ const rate = Type.Number({ description: "Fraction of the delivered, 0 to 1." });
 
 const Lifetime = Type.Object(
   {
-    sent: Type.Integer(),
+    sent: Type.Integer({ description: "Messages whose first attempt is over, however it ended." }),
     delivered: Type.Integer(),
     bounced: Type.Integer(),
     complained: Type.Integer(),
@@ -85,7 +85,7 @@ const Lifetime = Type.Object(
 const Activity = Type.Object(
   {
     id: Id,
-    type: Type.String(),
+    type: Type.String({ description: "`sent`: the recipient's server took the message." }),
     description: Type.String(),
     times: Times,
     campaign_id: nullable(Id),

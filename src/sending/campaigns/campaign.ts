@@ -99,7 +99,7 @@ const summary = {
     { suppressed: Count, unsubscribed: Count, invalid: Count, duplicate: Count },
     { description: "People of the audience who were not written to." },
   ),
-  sent_count: Type.Integer({ description: "Messages whose first attempt is over." }),
+  sent_count: Type.Integer({ description: "Messages whose first attempt is over, however it ended." }),
   delivered_count: Count,
   open_count: Type.Integer({ description: "By people; machines are left out, here and below." }),
   unique_open_count: Count,
@@ -155,7 +155,10 @@ export const Campaign = Type.Object(
         { field: Type.String(), line: Count, column: Count, message: Type.String() },
         { $id: "ContentWarning" },
       ),
-      { description: "Merge tags that show nothing, and what keeps the content from being sent." },
+      {
+        description:
+          "Merge tags that show nothing, tracking that a text cannot have, and what keeps the content from being sent.",
+      },
     ),
   },
   { $id: "Campaign" },

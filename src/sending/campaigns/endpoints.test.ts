@@ -233,6 +233,20 @@ describe("a draft", () => {
     expect(await copy()).toBe(0);
   });
 
+  test("warns that a text is not tracked though it asks for that, and goes on warning when it is sent", async () => {
+    const asked = { enable_open_tracking: true, enable_click_tracking: true };
+    const fieldsOf = (campaign: { warnings: { field: string }[] }) =>
+      campaign.warnings.map(({ field }) => field);
+    const text = { ...complete(), html_content: null, text_content: "See https://shop.test/" };
+    const id = await create({ ...text, ...asked });
+    expect(fieldsOf(await read(id))).toEqual(Object.keys(asked));
+    expect(fieldsOf((await act(id, "send")).body.data)).toEqual(Object.keys(asked));
+    await act(id, "cancel");
+    for (const silent of [text, { ...complete(), ...asked }]) {
+      expect(fieldsOf(await read(await create(silent)))).toEqual([]);
+    }
+  });
+
   test("goes into a new one, with its content and without its time", async () => {
     const id = await create({ ...complete(), scheduled_at: "2040-01-01T00:00:00Z" });
     const { status, body } = await act(id, "duplicate");

@@ -29,7 +29,7 @@ const Count = Type.Integer();
 const ActivityHour = Type.Object(
   {
     time: Timestamp,
-    sent: Count,
+    sent: Type.Integer({ description: "Messages whose first attempt is over, however it ended." }),
     opens: Count,
     clicks: Count,
     unsubscribes: Count,
@@ -58,7 +58,7 @@ const CampaignMessage = Type.Object(
 const CampaignActivity = Type.Object(
   {
     id: Id,
-    type: Type.Enum([...activityTypes]),
+    type: Type.Enum([...activityTypes], { description: "`sent`: the recipient's server took the message." }),
     email: Type.String(),
     description: Type.String(),
     times: Times,

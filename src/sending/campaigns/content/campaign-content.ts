@@ -6,19 +6,20 @@ import type { WorkspaceId } from "../../../platform/ids.ts";
 import type { Campaign } from "../campaign.ts";
 import { type Compilation, compileContent } from "./compile.ts";
 import { type CampaignContent, type ContentFault, readContent } from "./read.ts";
+import { trackingWarnings } from "./tracking.ts";
 
-/** What there is to say about the content of a draft: names that show nothing, and what will keep it from being sent. */
+/** What there is to say about the content of a draft: what shows or does nothing, and what will keep it from being sent. */
 export async function contentWarnings(
   db: Queryable,
   workspaceId: WorkspaceId,
-  content: CampaignContent & Pick<Campaign, "mailing_list_id">,
+  content: CampaignContent & Pick<Campaign, "mailing_list_id"> & Parameters<typeof trackingWarnings>[0],
 ): Promise<ContentFault[]> {
   if (content.html_content === null && content.text_content === null) return [];
   const { faults, warnings } = readContent(
     content,
     await fieldNames(db, workspaceId, content.mailing_list_id),
   );
-  return [...faults, ...warnings];
+  return [...faults, ...warnings, ...trackingWarnings(content)];
 }
 
 /** What is compiled, and how. */

@@ -15,7 +15,7 @@ import { mayTextAnybody } from "../audience/phone-field.ts";
 import { mayReachAnybody } from "../audience/recipients-store.ts";
 import type { Campaign } from "../campaign.ts";
 import { requireCompiled } from "../content/campaign-content.ts";
-import { tracksOf } from "../content/tracking.ts";
+import { trackingWarnings, tracksOf } from "../content/tracking.ts";
 import {
   type CampaignReader,
   requireReturnPath,
@@ -80,7 +80,12 @@ export async function checkSendable(
   }
   await requireSender(db, workspaceId, campaign.from_email);
   await requireAllowance(workspaceId);
-  return warnings.map(({ field, line, column, message }) => ({ field, line, column, message }));
+  return [...warnings, ...trackingWarnings(campaign)].map(({ field, line, column, message }) => ({
+    field,
+    line,
+    column,
+    message,
+  }));
 }
 
 /** Gives whom it goes to. @throws ApiError VALIDATION_ERROR for what it names and is not there any more */
