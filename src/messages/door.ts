@@ -4,11 +4,11 @@
  * caller's transaction, hundreds of outcomes a statement.
  */
 import { isIP } from "node:net";
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { textArray, uuidArray } from "../platform/database/array-values.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { newId } from "../platform/ids.ts";
-import { noteMovedSql } from "./counters/notes-store.ts";
+import { noteHardenedSql, noteMovedSql } from "./counters/notes-store.ts";
 import type { Classification, MovedMessage, OnMoved, Outcome } from "./outcome.ts";
 import { reachableFrom } from "./states.ts";
 
@@ -19,6 +19,15 @@ const KEPT_NAME = 100;
 const legalMoves = Object.entries(reachableFrom).flatMap(([to, froms]) =>
   froms.map((from) => [to, from] as const),
 );
+
+/**
+ * Of the message `m`, its bounce: its record bears the id of the event that told it first. Looked up message by message,
+ * whatever statistics say.
+ */
+const recordedBounce = (messageId: Sql) => sql`
+  select b.ctid as place, b.bounce_type, b.category, b.created_at
+  from message_events e join bounces b on b.workspace_id = e.workspace_id and b.id = e.id
+  where e.workspace_id = m.workspace_id and e.message_id = ${messageId} and e.type = 'bounced' offset 0`;
 
 /** What the log has of a message that was moved, with the place of its outcome among all of them, from 1. */
 type MovedRow = Omit<MovedMessage, Exclude<keyof Outcome, "attempts" | "sourceIp">> & {
@@ -56,6 +65,9 @@ function ipAddress(text: string | null): string | null {
 /**
  * Outcomes that would be an illegal move (a late bounce of a complained message) leave no trace. `onMoved` hears of
  * the others, and is not called when there are none.
+ *
+ * A bounce for which the address was not at fault turns into one for which it is: `from` is then `bounced`, too. It stays
+ * one bounce, of when it came. Whoever brings such news holds the message, so that it counts once.
  */
 export async function recordOutcomes(
   tx: Queryable,
@@ -98,6 +110,8 @@ export async function recordOutcomes(
       from outcome o
       where m.workspace_id = o.workspace_id and m.id = o.message_id
         and exists (select from legal l where l."to" = o.status and l."from" = m.status)
+        and case when m.status = 'bounced' and o.status = 'bounced'
+          then o.is_address_fault and (select bounce_type <> 'hard' from (${recordedBounce(sql`m.id`)}) b) else true end
       returning o.*, m.localpart, m.domain, m.is_sms, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
         m.previous_status, m.source_ip, m.attempts as attempts_made,
         case when m.source = 'campaign' then m.origin_id end as campaign_id
@@ -107,12 +121,22 @@ export async function recordOutcomes(
       select workspace_id, message_id, event_id, status, time, attempts, detail, mx_host, code, enhanced_code,
         left_from, tls, campaign_id
       from moved
+    ), hardened as materialized (
+      select m.*, b.place as bounce_place, b.bounce_type as former_type, b.category as former_category,
+        b.created_at as bounced_at
+      from moved m cross join lateral (${recordedBounce(sql`m.message_id`)}) b
+      where m.status = 'bounced' and m.previous_status = 'bounced'
+    ), harder as (
+      update bounces b
+      set bounce_type = h.bounce_type, category = h.category, smtp_code = h.code, enhanced_code = h.enhanced_code,
+        error_message = h.detail
+      from hardened h where b.ctid = h.bounce_place
     ), bounced as (
       insert into bounces (workspace_id, id, message_id, localpart, domain, bounce_type, category, smtp_code, enhanced_code,
         error_message, source, campaign_id, origin_name, created_at)
       select workspace_id, event_id, message_id, localpart, domain, bounce_type, category, code, enhanced_code, detail,
         source, campaign_id, origin_name, time
-      from moved where status = 'bounced' and source <> 'platform'
+      from moved where status = 'bounced' and previous_status <> 'bounced' and source <> 'platform'
     ), complained as (
       insert into complaints (workspace_id, id, message_id, localpart, domain, feedback_type, provider, source,
         campaign_id, origin_name, created_at)
@@ -121,6 +145,8 @@ export async function recordOutcomes(
       from moved where status = 'complained' and source <> 'platform'
     ), notes as (
       ${noteMovedSql(sql`moved`)}
+    ), more_notes as (
+      ${noteHardenedSql(sql`hardened`)}
     )
     select place, source, origin_id as "originId", origin_name as "originName", from_email as "fromEmail",
       is_sms as "isSms", localpart, domain, previous_status as "from", attempts_made as attempts,

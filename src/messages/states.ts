@@ -22,15 +22,19 @@ export const storedStatuses = messageStatuses.filter(
   (status): status is StoredStatus => status !== "sending",
 );
 
-/** From which stored statuses each may be reached. A DSN may turn delivered into bounced; complained is final. */
+/**
+ * From which stored statuses each may be reached. A DSN may turn delivered into bounced. A bounce becomes another only by
+ * news that the address is at fault after all (door.ts). A complaint says that the mail was seen, whatever we took it
+ * for; complained is final.
+ */
 export const reachableFrom = {
   delivered: ["queued", "deferred"],
   deferred: ["queued", "deferred"],
-  bounced: ["queued", "deferred", "delivered"],
+  bounced: ["queued", "deferred", "delivered", "bounced"],
   failed: ["queued", "deferred"],
   suppressed: ["queued", "deferred"],
   cancelled: ["queued", "deferred"],
-  complained: ["delivered"],
+  complained: ["delivered", "bounced", "failed", "suppressed", "cancelled"],
 } as const satisfies Partial<Record<MessageStatus, readonly MessageStatus[]>>;
 
 /** A status that news can move a message to. */

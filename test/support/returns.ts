@@ -9,6 +9,7 @@ import { returnPathKey } from "../../src/delivery/return-path-key.ts";
 import { encodeReturnPath } from "../../src/mail/bounces/verp.ts";
 import { recordOutcomes } from "../../src/messages/door.ts";
 import { unclassified } from "../../src/messages/outcome.ts";
+import type { OutcomeStatus } from "../../src/messages/states.ts";
 import { readConfig } from "../../src/platform/config.ts";
 import type { Database } from "../../src/platform/database/pool.ts";
 import { newId } from "../../src/platform/ids.ts";
@@ -27,8 +28,8 @@ export interface TestReturns {
   readonly port: number;
   /** A delivered message to this address; gives its id. */
   readonly deliver: (to: string, email?: object) => Promise<string>;
-  /** Records that a message was delivered, or bounced. */
-  readonly settle: (id: string, status: "delivered" | "bounced", type?: "soft") => Promise<void>;
+  /** Records how a message ended. */
+  readonly settle: (id: string, status: Exclude<OutcomeStatus, "deferred">, type?: "soft") => Promise<void>;
   readonly returnPathKey: KeyObject;
   /** The return path of a message, and its local part. */
   readonly returnPath: (id: string) => string;
@@ -90,7 +91,7 @@ export async function startReturns(
         messageId,
         status,
         time: clock.now(),
-        attempts: 1,
+        attempts: status === "suppressed" || status === "cancelled" ? null : 1,
         nextAttemptAt: null,
         detail: "said",
         mxHost: null,

@@ -70,6 +70,11 @@ test("no rate is above 1 when the mail of days before the window comes back in i
   expect(listStats("l", ["2026-03-01"], [late], null)).toMatchObject(rates);
 });
 
+test("no rate is below 0 when a bounce of before the window is taken back in it", () => {
+  const late = day("2026-03-01", { sent_count: 2, delivered_count: 2, bounce_count: -1, complaint_count: 1 });
+  expect(listStats("l", ["2026-03-01"], [late], null)).toMatchObject({ bounce_rate: 0, complaint_rate: 0.5 });
+});
+
 test("a list that was sent nothing is in good health", () => {
   expect(listStats("l", [], [day("2026-03-01", { subscribed: 1 })], null).health_score).toBe(100);
 });

@@ -62,20 +62,22 @@ export function listStats(
   const sum = (read: (day: ListDay) => number) => days.reduce((total, day) => total + read(day), 0);
   const growth = new Map(days.map((day) => [day.day, growthOf(day)]));
   const sent = sum((day) => day.sent_count);
-  // What comes back after all is taken off on that day, when it may have been delivered before the window.
+  // What comes back after all, or is complained about though it had, is taken off on that day: it may have been counted
+  // before the window.
   const delivered = Math.max(
     0,
     sum((day) => day.delivered_count),
+  );
+  const bounced = Math.max(
+    0,
+    sum((day) => day.bounce_count),
   );
   const rates = {
     engagement_rate: fraction(
       sum((day) => day.engaged_count),
       delivered,
     ),
-    bounce_rate: fraction(
-      sum((day) => day.bounce_count),
-      sent,
-    ),
+    bounce_rate: fraction(bounced, sent),
     complaint_rate: fraction(
       sum((day) => day.complaint_count),
       delivered,

@@ -30,3 +30,9 @@ export async function findSentMessage(tx: Queryable, id: string): Promise<SentMe
       on m.source = 'campaign' and campaign.workspace_id = m.workspace_id and campaign.id = m.origin_id
     where m.workspace_id = ${found.workspace_id} and m.id = ${id}`);
 }
+
+/** Two reports about one message wait for each other: the second sees what the first has made of it. */
+export async function lockSentMessage(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await tx.run(sql`
+    select from messages where workspace_id = ${workspaceId} and id = ${id} for no key update`);
+}

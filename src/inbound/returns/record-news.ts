@@ -6,11 +6,13 @@ import { removeQueueEntries } from "../../delivery/queue/queue-store.ts";
 import { recordOutcomes } from "../../messages/door.ts";
 import type { OnMoved, Outcome } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import { lockSentMessage } from "./message-store.ts";
 
 /** Says whether it moved the message: the second time it does not. */
 export async function recordNews(tx: Queryable, outcome: Outcome, onMoved: OnMoved): Promise<boolean> {
   // The queue before the log, as workers that settle lock them.
   await removeQueueEntries(tx, [outcome]);
+  await lockSentMessage(tx, outcome.workspaceId, outcome.messageId);
   let isNew = false;
   await recordOutcomes(tx, [outcome], async (inside, moved) => {
     isNew = true;

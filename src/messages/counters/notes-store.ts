@@ -88,7 +88,7 @@ export function noteMovedSql(moved: Sql): Sql {
         union all
         select m.moved_quarter, m.source, m.counted_origin_id, m.domain, m.from_domain, null, m.bounce_type,
           m.category, null, null, coalesce(m.bounce_type || '_bounces', 'complaints')
-        where m.status in ('bounced', 'complained')
+        where m.status = 'complained' or m.status = 'bounced' and m.previous_status <> 'bounced'
         union all
         select m.quarter, null, null, null, null, m.source_ip, ${none}, m.status,
           case when ${isOver(sql`m.previous_status`)} then m.previous_status end, null
@@ -96,6 +96,24 @@ export function noteMovedSql(moved: Sql): Sql {
         as n (quarter, source, origin_id, domain, from_domain, source_ip, bounce_type, category, became, was, event)
     ) news
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
+}
+
+/**
+ * Notes bounces that are another kind of bounce now: a relation as above, with former_type and former_category, and with
+ * the time at which they came (bounced_at).
+ */
+export function noteHardenedSql(hardened: Sql): Sql {
+  const times = (type: string) =>
+    sql`coalesce(sum(times) filter (where bounce_type = ${raw(`'${type}'`)}), 0)`;
+  return sql`
+    insert into report_notes (${keys}, bounce_type, category, hard_bounces, soft_bounces, block_bounces)
+    select ${messageKeys}, bounce_type, category, ${times("hard")}, ${times("soft")}, ${times("block")}
+    from (${keysOf(sql`(
+      select workspace_id, bounced_at as created_at, source, origin_id, domain, from_email, v.bounce_type, v.category,
+        times
+      from ${hardened} h cross join lateral (values
+        (former_type, former_category, -1), (h.bounce_type, h.category, 1)) v (bounce_type, category, times)) changed`)}) c
+    group by ${messageKeys}, bounce_type, category`;
 }
 
 /**

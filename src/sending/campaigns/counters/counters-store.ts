@@ -14,8 +14,12 @@ import { type Origin, tablesOf } from "../../origins.ts";
 
 /** Those that the feed of activities shows. */
 const shown: ReadonlySet<MessageStatus> = new Set(["delivered", "bounced", "complained"]);
+const arrived: ReadonlySet<MessageStatus> = new Set(["delivered", "complained"]);
 /** A first attempt ends in one of these. */
 const attempted: ReadonlySet<MessageStatus> = new Set(["delivered", "deferred", "bounced", "failed"]);
+
+/** Not sent, as far as we know, unless it was tried before. */
+const withheld: ReadonlySet<MessageStatus> = new Set(["suppressed", "cancelled"]);
 
 /** By how much something changes. */
 type Change = Map<StoredStatus, number>;
@@ -53,7 +57,7 @@ export async function countRecipients(
         ${uuidArray(news.map((one) => one.workspaceId))}::uuid[], ${uuidArray(news.map((one) => one.messageId))}::uuid[],
         ${integerArray(news.map((one) => Number(isFirstAttempt(one))))}::int[],
         ${integerArray(news.map(deliveredBy))}::int[],
-        ${integerArray(news.map((one) => Number(one.status === "bounced")))}::int[],
+        ${integerArray(news.map(bouncedBy))}::int[],
         ${integerArray(news.map((one) => Number(one.status === "complained")))}::int[],
         ${timestamptzArray(news.map((one) => one.time))}::timestamptz[])
         as m (workspace_id, message_id, sent, delivered, bounced, complained, time)
@@ -179,7 +183,7 @@ async function moveLists(tx: Queryable, news: readonly MovedMessage[]): Promise<
       select m.*, o.mailing_list_id
       from unnest(${keys(groups, 0)}::uuid[], ${keys(groups, 1)}::uuid[], ${keys(groups, 2)}::timestamptz[],
         ${count(isFirstAttempt)}::int[], ${groups.map(({ all }) => sumOf(all, deliveredBy))}::int[],
-        ${count(({ status }) => status === "bounced")}::int[], ${count(({ status }) => status === "complained")}::int[])
+        ${groups.map(({ all }) => sumOf(all, bouncedBy))}::int[], ${count(({ status }) => status === "complained")}::int[])
         as m (workspace_id, origin_id, time, sent, delivered, bounced, complained)
       cross join ${listOfOrigin} o)`,
   );
@@ -234,8 +238,10 @@ const keys = (groups: readonly Group[], at: number) => groups.map(({ key }) => k
 const changes = (groups: readonly Group[], status: StoredStatus) =>
   groups.map(({ change }) => change.get(status) ?? 0);
 
-function isFirstAttempt({ from, status }: MovedMessage): boolean {
-  return from === "queued" && attempted.has(status);
+/** Or the proof that there was one, of which we did not hear: somebody complained about what we took for never sent. */
+function isFirstAttempt({ from, status, attempts }: MovedMessage): boolean {
+  if (from === "queued") return attempted.has(status);
+  return status === "complained" && attempts === 0 && withheld.has(from);
 }
 
 /** Whether it says of the mail itself that it went out, arrived, or did not. */
@@ -243,10 +249,14 @@ function isNewsOfMail(one: MovedMessage): boolean {
   return isFirstAttempt(one) || shown.has(one.status);
 }
 
-/** By how much the mails that arrived become more: one that comes back after all did not. */
+/** By how much the mails that arrived become more: one that comes back after all did not, one complained about did. */
 function deliveredBy({ from, status }: MovedMessage): number {
-  if (status === "delivered") return 1;
-  return status === "bounced" && from === "delivered" ? -1 : 0;
+  return Number(arrived.has(status)) - Number(arrived.has(from));
+}
+
+/** The same of those that came back. */
+function bouncedBy({ from, status }: MovedMessage): number {
+  return Number(status === "bounced") - Number(from === "bounced");
 }
 
 function sumOf(moved: readonly MovedMessage[], by: (one: MovedMessage) => number): number {
