@@ -88,7 +88,10 @@ const Activity = Type.Object(
     type: Type.String({ description: "`sent`: the recipient's server took the message." }),
     description: Type.String(),
     times: Times,
-    campaign_id: nullable(Id),
+    campaign_id: Type.Unsafe<string | null>({
+      ...nullable(Id),
+      description: "Null: mail of an autoresponder.",
+    }),
     campaign_name: nullable(Type.String()),
     message_id: nullable(Id),
     timestamp: Timestamp,
@@ -125,8 +128,10 @@ const Suppression = Type.Object(
 );
 
 const history = {
-  recent_activity: Type.Array(Activity, { description: "Newest first." }),
-  bounces: Type.Array(Bounce, { description: "Newest first." }),
+  recent_activity: Type.Array(Activity, {
+    description: "With mail of campaigns and autoresponders, as the stats are. Newest first.",
+  }),
+  bounces: Type.Array(Bounce, { description: "Of mail of campaigns and autoresponders. Newest first." }),
   suppressions: Type.Array(Suppression, { description: "Lists that keep mail from this person." }),
 };
 

@@ -5,7 +5,7 @@ import { verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 import { linkKey } from "../../../test/support/tracked-campaign.ts";
 import type { Finding } from "../../delivery/examination.ts";
-import { conclude } from "../../delivery/queue/conclusion.ts";
+import { type AttemptResult, conclude } from "../../delivery/queue/conclusion.ts";
 import type { LeasedMessage } from "../../delivery/queue/lease-store.ts";
 import { leaseMessages } from "../../delivery/queue/leases.ts";
 import { settle } from "../../delivery/queue/settler.ts";
@@ -66,18 +66,26 @@ const contentOf = (finding: Finding | undefined) =>
   finding?.kind === "write"
     ? finding.content()
     : expect.fail(`nothing is written: ${JSON.stringify(finding)}`);
+const end = (message: LeasedMessage, result: AttemptResult) =>
+  settle(db, [conclude({ message, result, mxHost: "mx" }, clock.now(), 0)], createReactions(clock));
 const deliver = (message: LeasedMessage) =>
-  settle(
-    db,
-    [
-      conclude(
-        { message, result: { outcome: "accepted", code: 250, enhanced: "2.0.0", text: "ok" }, mxHost: "mx" },
-        clock.now(),
-        0,
-      ),
-    ],
-    createReactions(clock),
-  );
+  end(message, { outcome: "accepted", code: 250, enhanced: "2.0.0", text: "ok" });
+const bounce = (message: LeasedMessage) =>
+  end(message, {
+    outcome: "refused",
+    code: 550,
+    enhanced: "5.1.1",
+    text: "5.1.1 No such user here",
+    stage: "rcpt",
+  });
+const person = async () =>
+  (await service.call("GET", `/subscribers/${(await member()).subscriber_id}`)).body.data;
+const visit = (address: string, init: RequestInit = {}) =>
+  fetch(address, {
+    redirect: "manual",
+    headers: { "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" },
+    ...init,
+  });
 
 beforeEach(async () => {
   await db.run(sql`truncate delivery_queue`);
@@ -138,12 +146,6 @@ test("what was sent is counted, opened, clicked, seen in the browser and left by
   await deliver(message);
   clock.advance(HOUR);
   const links = mailLinks({ workspaceId, messageId: message.message_id }, service.url, linkKey);
-  const visit = (address: string, init: RequestInit = {}) =>
-    fetch(address, {
-      redirect: "manual",
-      headers: { "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0" },
-      ...init,
-    });
   expect((await visit(links.pixel)).status).toBe(200);
   expect((await visit(links.tracked(0))).headers.get("location")).toBe("https://a.test/x");
   expect(await (await visit(links.view)).text()).toContain("News");
@@ -173,6 +175,40 @@ test("what was sent is counted, opened, clicked, seen in the browser and left by
   expect(days).toEqual({ sent: 1, delivered: 1 });
   await service.call("DELETE", `/autoresponders/${series}`);
   expect((await visit(links.tracked(0))).headers.get("location")).toBe("https://a.test/x");
+});
+
+test("what came of a mail stands in its recipient's history as in their figures", async () => {
+  const message = await leaseOne();
+  const message_id = message.message_id;
+  await deliver(message);
+  clock.advance(HOUR);
+  const links = mailLinks({ workspaceId, messageId: message_id }, service.url, linkKey);
+  await visit(links.pixel);
+  await visit(links.tracked(0));
+  await expect.poll(async () => (await person()).stats).toMatchObject({ sent: 1, opens: 1, clicks: 1 });
+  const { recent_activity, bounces } = await person();
+  const of = { campaign_id: null, campaign_name: null, message_id };
+  expect(
+    recent_activity.toSorted((a: { type: string }, b: { type: string }) => (a.type < b.type ? -1 : 1)),
+  ).toMatchObject([
+    { ...of, type: "clicked", description: "Clicked https://a.test/x" },
+    { ...of, type: "opened" },
+    { ...of, type: "sent", description: "Delivered to mx" },
+  ]);
+  expect(bounces).toEqual([]);
+});
+
+test("a mail that bounced stands among its recipient's bounces", async () => {
+  const message = await leaseOne();
+  await bounce(message);
+  expect(await person()).toMatchObject({
+    status: "bounced",
+    stats: { sent: 1, bounced: 1 },
+    recent_activity: [{ type: "bounced", campaign_id: null, message_id: message.message_id }],
+    bounces: [
+      { bounce_type: "hard", category: "NoEmail", smtp_code: 550, enhanced_code: "5.1.1", campaign_id: null },
+    ],
+  });
 });
 
 test("somebody who left after the mail was made gets nothing", async () => {

@@ -1,10 +1,9 @@
-/** What campaigns know of one person, for the full picture of a subscriber. */
+/** What campaigns and autoresponders know of one person, for the full picture of a subscriber. */
 import type { History } from "../../../audience/subscribers/subscriber.ts";
-import { classifyReply } from "../../../mail/refusals/smtp-reply.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { describeActivity } from "./activity.ts";
-import { listActivitiesOf, listBouncesOf, type PersonBounceRow } from "./store.ts";
+import { listActivitiesOf, listBouncesOf } from "./person-history-store.ts";
 
 const MOST_ACTIVITIES = 50;
 const MOST_BOUNCES = 20;
@@ -27,23 +26,6 @@ export async function mailHistoryOf(
       message_id,
       timestamp: time,
     })),
-    bounces: bounces.map(bounceOf),
-  };
-}
-
-/** What kind of bounce it was, judged by what the receiver said. */
-function bounceOf({ id, code, enhanced_code, detail, message_id, campaign_id, time }: PersonBounceRow) {
-  const refusal = { code, enhanced: enhanced_code, text: detail ?? "", stage: "rcpt" } as const;
-  const { bounceClass, category } = classifyReply(refusal);
-  return {
-    id,
-    bounce_type: bounceClass,
-    category,
-    smtp_code: code,
-    enhanced_code,
-    error_message: detail,
-    message_id,
-    campaign_id,
-    created_at: time,
+    bounces,
   };
 }

@@ -1,0 +1,64 @@
+/**
+ * What one person, and the mail that their figures count, had to do with each other: that of campaigns and autoresponders.
+ */
+import sql from "sql-template-tag";
+import type { History } from "../../../audience/subscribers/subscriber.ts";
+import type { Queryable } from "../../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import { type ActivityEvent, shownTypes } from "./activity.ts";
+
+/** Messages of a person that are looked through for what happened to them: the newest. */
+const MOST_MESSAGES = 100;
+
+const mailOf = (workspaceId: WorkspaceId, subscriberId: string) => sql`
+  select campaign_id, message_id from campaign_recipients
+  where workspace_id = ${workspaceId} and subscriber_id = ${subscriberId}
+  union all
+  select null, message_id from autoresponder_mails
+  where workspace_id = ${workspaceId} and subscriber_id = ${subscriberId}
+  order by message_id desc limit ${MOST_MESSAGES}`;
+
+export interface PersonActivityRow extends ActivityEvent {
+  readonly id: string;
+  /** Null, as the name: of an autoresponder. */
+  readonly campaign_id: string | null;
+  readonly campaign_name: string | null;
+  readonly message_id: string;
+  readonly time: Date;
+}
+
+/** Newest first. */
+export function listActivitiesOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  subscriberId: string,
+  limit: number,
+): Promise<PersonActivityRow[]> {
+  return db.rows(sql`
+    with mail as materialized (${mailOf(workspaceId, subscriberId)})
+    select e.id, e.type, e.detail, e.mx_host, coalesce(e.times, 1) as times, e.time, e.message_id, mail.campaign_id,
+      case when mail.campaign_id is not null then m.origin_name end as campaign_name
+    from mail
+    join messages m on m.workspace_id = ${workspaceId} and m.id = mail.message_id
+    join message_events e on e.workspace_id = ${workspaceId} and e.message_id = mail.message_id
+      and e.type = any (${[...shownTypes]}::text[])
+    order by e.time desc, e.id desc limit ${limit}`);
+}
+
+/** Newest first, as they stand in the list of all bounces: under the id of the event that told of each. */
+export function listBouncesOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  subscriberId: string,
+  limit: number,
+): Promise<History["bounces"]> {
+  return db.rows(sql`
+    with mail as materialized (${mailOf(workspaceId, subscriberId)})
+    select b.id, b.bounce_type, b.category, b.smtp_code, b.enhanced_code, b.error_message, b.message_id, b.campaign_id,
+      b.created_at
+    from mail
+    join message_events e on e.workspace_id = ${workspaceId} and e.message_id = mail.message_id
+      and e.type = 'bounced'
+    join bounces b on b.workspace_id = ${workspaceId} and b.id = e.id
+    order by b.created_at desc, b.id desc limit ${limit}`);
+}
