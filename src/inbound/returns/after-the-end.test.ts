@@ -149,6 +149,18 @@ test.each(["failed", "suppressed", "cancelled"] as const)(
   },
 );
 
+test("what comes back after its campaign was deleted still counts for the list", async () => {
+  const [gone, seen] = [await campaignToOne(), await campaignToOne()];
+  for (const { campaignId, messageId } of [gone, seen]) {
+    await returns.settle(messageId, "delivered");
+    expect((await call("DELETE", `/campaigns/${campaignId}`)).status).toBe(200);
+  }
+  await receive(returnPath(gone.messageId), deliveryReport(gone.email, hard));
+  await receive(FBL, complaintReport(token(seen.messageId)));
+  expect(await statsOf(gone.listId)).toMatchObject({ bounce_rate: 1, complaint_rate: 0, health_score: 40 });
+  expect(await statsOf(seen.listId)).toMatchObject({ bounce_rate: 0, complaint_rate: 1, health_score: 40 });
+});
+
 test("a complaint about a transactional message that bounced counts, and a hard bounce after a soft one", async () => {
   const [seen, gone] = [
     await returns.deliver("seen@example.test"),

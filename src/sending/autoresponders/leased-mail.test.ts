@@ -9,6 +9,8 @@ import { type AttemptResult, conclude } from "../../delivery/queue/conclusion.ts
 import type { LeasedMessage } from "../../delivery/queue/lease-store.ts";
 import { leaseMessages } from "../../delivery/queue/leases.ts";
 import { settle } from "../../delivery/queue/settler.ts";
+import { recordOutcomes } from "../../messages/door.ts";
+import { unclassified } from "../../messages/outcome.ts";
 import { newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { createReactions } from "../../reactions.ts";
@@ -78,6 +80,19 @@ const bounce = (message: LeasedMessage) =>
     text: "5.1.1 No such user here",
     stage: "rcpt",
   });
+const outcome = ({ message_id: messageId }: LeasedMessage) => ({
+  ...unclassified,
+  workspaceId,
+  messageId,
+  time: clock.now(),
+  attempts: null,
+  nextAttemptAt: null,
+  detail: "said",
+  mxHost: null,
+  code: null,
+  enhancedCode: null,
+  isAddressFault: false,
+});
 const person = async () =>
   (await service.call("GET", `/subscribers/${(await member()).subscriber_id}`)).body.data;
 const visit = (address: string, init: RequestInit = {}) =>
@@ -210,6 +225,30 @@ test("a mail that bounced stands among its recipient's bounces", async () => {
     ],
   });
 });
+
+test.each(["deleted", "given another list"])(
+  "the list of a mail keeps its figures when its autoresponder is %s",
+  async (fate) => {
+    const message = await leaseOne();
+    await deliver(message);
+    clock.advance(HOUR);
+    if (fate === "deleted")
+      expect((await service.call("DELETE", `/autoresponders/${series}`)).status).toBe(200);
+    else
+      await db.run(
+        sql`update autoresponders set mailing_list_id = ${await newList(db, workspaceId)} where id = ${series}`,
+      );
+    await visit(mailLinks({ workspaceId, messageId: message.message_id }, service.url, linkKey).pixel);
+    const stats = async () => {
+      const { body } = await service.call("GET", "/mailing-lists/stats");
+      return body.data.find(({ id }: { id: string }) => id === list);
+    };
+    await expect.poll(stats).toMatchObject({ engagement_rate: 1, bounce_rate: 0 });
+    const complained = { ...outcome(message), status: "complained" as const };
+    await db.transaction((tx) => recordOutcomes(tx, [complained], createReactions(clock)));
+    expect(await stats()).toMatchObject({ engagement_rate: 1, complaint_rate: 1 });
+  },
+);
 
 test("somebody who left after the mail was made gets nothing", async () => {
   const message = await leaseOne();

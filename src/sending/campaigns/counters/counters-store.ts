@@ -11,6 +11,7 @@ import type { MessageStatus, StoredStatus } from "../../../messages/states.ts";
 import { integerArray, timestamptzArray, uuidArray } from "../../../platform/database/array-values.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import { type Origin, tablesOf } from "../../origins.ts";
+import { writtenList } from "../../written-list-store.ts";
 
 /** Those that the feed of activities shows. */
 const shown: ReadonlySet<MessageStatus> = new Set(["delivered", "bounced", "complained"]);
@@ -29,13 +30,9 @@ const isOfCampaign = isOf("campaign");
 const isOfAutoresponder = isOf("autoresponder");
 const isCounted = (one: MovedMessage) => isOfCampaign(one) || isOfAutoresponder(one);
 
-/** The list that a mail's origin writes to, for a row with the columns workspace_id and origin_id. */
-const listOfOrigin = sql`lateral (
-  select c.audience_list_id as mailing_list_id from campaigns c
-  where c.workspace_id = m.workspace_id and c.id = m.origin_id
-  union all
-  select a.mailing_list_id from autoresponders a
-  where a.workspace_id = m.workspace_id and a.id = m.origin_id)`;
+/** By what its list is found (written-list-store.ts): all mail of a campaign goes to one. */
+const writtenBy = (one: MovedMessage) => (isOfCampaign(one) ? one.originId : one.messageId);
+const listOfMail = writtenList(sql`m.written_by`, sql`m.written_by`);
 
 /**
  * Moves the figures of the recipients. Apart from the counters, because it locks people: that comes before whatever else
@@ -90,9 +87,9 @@ export async function holdDays(
     tx,
     sql`(
       select m.workspace_id, o.mailing_list_id, m.time
-      from unnest(${news.map((one) => one.workspaceId)}::uuid[], ${news.map((one) => one.originId)}::uuid[],
-        ${news.map((one) => one.time)}::timestamptz[]) as m (workspace_id, origin_id, time)
-      cross join ${listOfOrigin} o
+      from unnest(${news.map((one) => one.workspaceId)}::uuid[], ${news.map(writtenBy)}::uuid[],
+        ${news.map((one) => one.time)}::timestamptz[]) as m (workspace_id, written_by, time)
+      cross join ${listOfMail} o
       union all
       select m.workspace_id, m.mailing_list_id, ${now}::timestamptz
       from unnest(${lost.map((one) => one.workspaceId)}::uuid[], ${lost.map(addressOf)}::text[]) as l (workspace_id, email)
@@ -175,7 +172,7 @@ async function moveTotals(tx: Queryable, origin: Origin, moved: readonly MovedMe
 
 async function moveLists(tx: Queryable, news: readonly MovedMessage[]): Promise<void> {
   if (news.length === 0) return;
-  const groups = grouped(news, (one) => `${one.workspaceId} ${one.originId} ${hourOf(one.time)}`);
+  const groups = grouped(news, (one) => `${one.workspaceId} ${writtenBy(one)} ${hourOf(one.time)}`);
   const count = (is: (one: MovedMessage) => boolean) => groups.map(({ all }) => all.filter(is).length);
   await countMailOfLists(
     tx,
@@ -184,8 +181,8 @@ async function moveLists(tx: Queryable, news: readonly MovedMessage[]): Promise<
       from unnest(${keys(groups, 0)}::uuid[], ${keys(groups, 1)}::uuid[], ${keys(groups, 2)}::timestamptz[],
         ${count(isFirstAttempt)}::int[], ${groups.map(({ all }) => sumOf(all, deliveredBy))}::int[],
         ${groups.map(({ all }) => sumOf(all, bouncedBy))}::int[], ${count(({ status }) => status === "complained")}::int[])
-        as m (workspace_id, origin_id, time, sent, delivered, bounced, complained)
-      cross join ${listOfOrigin} o)`,
+        as m (workspace_id, written_by, time, sent, delivered, bounced, complained)
+      cross join ${listOfMail} o)`,
   );
 }
 

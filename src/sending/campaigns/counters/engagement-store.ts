@@ -8,6 +8,7 @@ import type { Engaged } from "../../../messages/engagement.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type Origin, tablesOf } from "../../origins.ts";
+import { writtenList } from "../../written-list-store.ts";
 
 /** A message, and what its recipient did with it this time. */
 export interface EngagedRecipient extends Omit<PersonEngagement, "score"> {
@@ -20,7 +21,7 @@ export function updateEngagedRecipients(
   origin: Origin,
   engaged: readonly Engaged[],
 ): Promise<EngagedRecipient[]> {
-  const { origins, listId, recipients, originId } = tablesOf[origin];
+  const { recipients, originId } = tablesOf[origin];
   const column = <Value>(read: (one: Engaged) => Value) => engaged.map(read);
   return tx.rows(sql`
     with done as (
@@ -45,11 +46,10 @@ export function updateEngagedRecipients(
       from locked l
       where (is_first_open or is_first_click) and r.workspace_id = l.workspace_id and r.message_id = l.message_id
     )
-    select l.workspace_id as "workspaceId", l.${originId} as "originId", l.subscriber_id as "subscriberId",
-      o.${listId} as "mailingListId", opens, clicks, opened_at as "openedAt", clicked_at as "clickedAt",
+    select m.workspace_id as "workspaceId", m.${originId} as "originId", m.subscriber_id as "subscriberId",
+      o.mailing_list_id as "mailingListId", opens, clicks, opened_at as "openedAt", clicked_at as "clickedAt",
       is_first_open as "isFirstOpen", is_first_click as "isFirstClick", is_first as "isFirst"
-    from locked l
-    left join ${origins} o on o.workspace_id = l.workspace_id and o.id = l.${originId}`);
+    from locked m left join ${writtenList(sql`m.${originId}`, sql`m.message_id`)} o on true`);
 }
 
 /**

@@ -89,6 +89,16 @@ test("a score falls when messages come that nobody opens", async () => {
   expect(await refreshScores({ db, clock }, new AbortController().signal)).toBe(0);
 });
 
+test("the mail of a deleted campaign goes on to count for its list", async () => {
+  const { messageId, campaignId, listId } = await newMail();
+  expect((await service.call("DELETE", `/campaigns/${campaignId}`)).status).toBe(200);
+  await record([engagement(messageId, "opened"), engagement(messageId, "clicked")]);
+  const day = await db.row(sql`
+    select open_count, click_count, engaged_count from list_days
+    where mailing_list_id = ${listId} and open_count > 0`);
+  expect(day).toEqual({ open_count: 1, click_count: 1, engaged_count: 1 });
+});
+
 test("another workspace's message leaves no trace", async () => {
   const { messageId, campaignId } = await newMail();
   const other = await service.newWorkspace();
