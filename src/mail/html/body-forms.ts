@@ -9,7 +9,7 @@ import { type PlainTextOptions, plainText } from "./to-plain.ts";
 
 /** How the markup begins that makes a body HTML. `<link>` may be text: most void elements need an attribute. */
 const markup =
-  /<(?:\/[a-z][\w:-]*\s*>|(?:br|hr|wbr)\s*\/?>|(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\s[^<>=]*=[^<>]*>|!doctype\s|html[\s>])/iy;
+  /<(?:\/[a-z][\w:-]*\s*>|(?:br|hr|wbr)\s*\/?>|(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\s[^<>=]*=[^<>]*>|!doctype\s|html[\s>])/i;
 /** An address behind its scheme. */
 const addressRest = /[^\s<>"]+/y;
 
@@ -26,11 +26,7 @@ const greaterThan = 0x3e;
  * with `<!doctype` or `<html`. `<3`, `<user@example.com>` and `<link>` are text.
  */
 export function looksLikeHtml(body: string): boolean {
-  for (let at = body.indexOf("<"); at !== -1; at = body.indexOf("<", at + 1)) {
-    markup.lastIndex = at;
-    if (markup.test(body)) return true;
-  }
-  return false;
+  return body.includes("<") && markup.test(body);
 }
 
 /**

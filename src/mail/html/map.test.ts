@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Parser } from "htmlparser2";
 import { describe, expect, test } from "vitest";
-import { linkAttributes, mapHtml } from "./map.ts";
+import { linkAttributes, mapHtml, mostMarkup } from "./map.ts";
 
 const hrefsOf = (html: string) =>
   linkAttributes(mapHtml(html)).map(({ start, end }) => html.slice(start, end));
@@ -80,4 +80,25 @@ test("the values of attributes are those that a parser reads, whatever the HTML 
     }),
     { numRuns: 3000 },
   );
+});
+
+describe("HTML of more markup than anybody writes", () => {
+  test.each([
+    ["start tags", "<b>"],
+    ["end tags", "</b>"],
+    ["comments", "<!---->"],
+  ])("is said to be crowded, and not mapped to its end: %s", (_what, tag) => {
+    expect(mapHtml(tag.repeat(mostMarkup)).isCrowded).toBe(false);
+    const { isCrowded, tags } = mapHtml(tag.repeat(600_000));
+    expect(isCrowded).toBe(true);
+    expect(tags.length).toBeLessThanOrEqual(mostMarkup + 1);
+  });
+
+  test("is that of attributes, too", () => {
+    expect(mapHtml(`<a ${"b ".repeat(mostMarkup)}>`).isCrowded).toBe(true);
+  });
+
+  test("is none of many newsletters' length", () => {
+    expect(mapHtml('<td width="1" style="x"><a href="y">z</a></td>'.repeat(5_000)).isCrowded).toBe(false);
+  });
 });

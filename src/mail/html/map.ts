@@ -31,9 +31,17 @@ export interface HtmlMap {
   readonly tags: readonly HtmlTag[];
   /** In order; what stands between the marks. */
   readonly comments: readonly Span[];
+  /** Whether there is more than anybody writes, so that the rest was left out. */
+  readonly isCrowded: boolean;
   /** Where what is added to the end of the body goes: at `</body>`, or `</html>`, or behind everything. */
   readonly bodyEnd: number;
 }
+
+/**
+ * Tags, attributes and comments that are mapped. The longest newsletters have some ten thousand tags; two megabytes of
+ * nothing but tags would keep a program at work for seconds.
+ */
+export const mostMarkup = 50_000;
 
 /** An attribute that keeps the address of its element as it is. */
 export const untrackedAttribute = "data-no-track";
@@ -43,8 +51,10 @@ export function mapHtml(html: string): HtmlMap {
   const tags: HtmlTag[] = [];
   const comments: Span[] = [];
   const ends = new Map<string, number>();
-  scan(html, { start: 0, end: html.length }, false, { tags, comments, ends });
-  return { tags, comments, bodyEnd: ends.get("body") ?? ends.get("html") ?? html.length };
+  const found = { tags, comments, ends, markup: 0 };
+  scan(html, { start: 0, end: html.length }, false, found);
+  const isCrowded = found.markup > mostMarkup;
+  return { tags, comments, isCrowded, bodyEnd: ends.get("body") ?? ends.get("html") ?? html.length };
 }
 
 /** The first `href` of every `a` and `area` that a person can follow and nobody marked with `data-no-track`. */
@@ -73,6 +83,8 @@ interface Findings {
   readonly comments: Span[];
   /** Where the last end tag of an element begins. */
   readonly ends: Map<string, number>;
+  /** How many tags, attributes and comments have been seen. */
+  markup: number;
 }
 
 function scan(html: string, part: Span, isInComment: boolean, found: Findings): void {
@@ -84,12 +96,17 @@ function scan(html: string, part: Span, isInComment: boolean, found: Findings): 
   const closeTag = (last: number) => {
     found.tags.push({ ...tag, end: part.start + last + 1, isInComment });
   };
+  const count = () => {
+    if (++found.markup > mostMarkup) tokenizer.pause();
+  };
   const ignore = () => {};
   const callbacks: TokenizerCallbacks = {
     onopentagname(start, end) {
+      count();
       tag = { element: nameAt(start, end), start: part.start + start - 1, attributes: [] };
     },
     onattribname(start, end) {
+      count();
       name = nameAt(start, end);
       value = null;
     },
@@ -104,9 +121,11 @@ function scan(html: string, part: Span, isInComment: boolean, found: Findings): 
     onopentagend: closeTag,
     onselfclosingtag: closeTag,
     onclosetag(start, end) {
+      count();
       if (!isInComment) found.ends.set(nameAt(start, end), part.start + start - "</".length);
     },
     oncomment(start, last, marks) {
+      count();
       const comment = { start: part.start + start, end: part.start + last - marks };
       found.comments.push(comment);
       const condition = /^\[if\s[^\]]*\]>/i.exec(html.slice(comment.start, comment.end))?.[0];

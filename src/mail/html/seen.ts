@@ -4,12 +4,15 @@ import { type Insertion, withInsertions } from "../merge-tags/pieces.ts";
 import { type HtmlTag, mapHtml } from "./map.ts";
 import { plainText } from "./to-plain.ts";
 
+/** What may lead somewhere without being a link. */
+const behindTags = /<(?:area|button|input)/i;
+
 /**
  * The words that are shown, with the addresses of links, of maps and of the forms that a button sends. What is hidden,
  * a link without anything to click on and the words for a picture are left out.
  */
 export function seenText(html: string): string {
-  const addresses = addressesBehindTags(html, mapHtml(html).tags);
+  const addresses = behindTags.test(html) ? addressesBehindTags(html, mapHtml(html).tags) : [];
   return plainText(withInsertions(html, addresses), () => "", { maxLength: Number.POSITIVE_INFINITY });
 }
 

@@ -1,9 +1,10 @@
 /** Templates that are ready to be rendered for one recipient after the other. */
-import type { Liquid } from "liquidjs";
+import { type Liquid, Parser } from "liquidjs";
 import type { MailText } from "../message/woven-text.ts";
 import { type MergeValues, renderingEngine, renderWithLiquid, type TemplateKind } from "./engine.ts";
 import { renderFault } from "./faults.ts";
 import { compileSegments } from "./segments.ts";
+import { SourceTokenizer } from "./source-tokenizer.ts";
 
 /** The text, or a sentence that says why there is none with these values. Never an exception. */
 export type Rendered<Text = string> =
@@ -42,6 +43,7 @@ export function renderOf(woven: Render["woven"]): Render {
 }
 
 function liquidRenderer(engine: Liquid, source: string): (values: MergeValues) => string {
-  const templates = engine.parse(source);
+  const tokens = new SourceTokenizer(source).readTopLevelTokens(engine.options);
+  const templates = new Parser(engine).parseTokens(tokens);
   return (values) => renderWithLiquid(engine, templates, values);
 }

@@ -1,7 +1,6 @@
 /**
- * LiquidJS as merge tags use it: the tags and filters that are offered, and what a template may cost. No file is read,
- * nothing but a value's own properties is seen, and limits count steps and characters, not time, so that a template
- * that passes once passes on a busy machine too.
+ * LiquidJS as merge tags use it: the tags and filters that are offered, each paid for out of the budget of a rendering
+ * before it works. No file is read, and nothing but a value's own properties is seen.
  */
 import {
   Context,
@@ -9,6 +8,7 @@ import {
   type FilterImplOptions,
   Liquid,
   type Parser,
+  type Scope,
   Tag,
   type TagToken,
   type Template,
@@ -19,6 +19,7 @@ import {
 } from "liquidjs";
 import { decodeEntities } from "../html/entities.ts";
 import { addressFilters } from "./addresses.ts";
+import { RenderBudget } from "./budget.ts";
 import {
   cleanLine,
   cleanText,
@@ -31,6 +32,8 @@ import {
   textOf,
   unescapeHtml,
 } from "./escape.ts";
+import { PricedCase, PricedFor } from "./priced-tags.ts";
+import { isDay, pricedFilter, pricedOperators, pricedWriter, readingCost, sizeOf } from "./prices.ts";
 
 /** What is written: it decides how values are, where nothing else is said. */
 export type TemplateKind = "html" | "text" | "line";
@@ -66,10 +69,8 @@ export const placeFilters = {
 } as const;
 export type PlaceFilter = keyof typeof placeFilters;
 
-/** Characters that one part of one message may grow to, and that its filters may handle on the way. */
-const mostCharacters = 8_000_000;
-/** Tags, outputs and texts between them that one rendering may pass. */
-const mostSteps = 50_000;
+/** Characters that one part of one message may grow to: half more than a template may have. */
+const mostCharacters = 3_000_000;
 
 /** Everything that decides, repeats or names; only outputs write values, so that all of them are escaped. */
 const offeredTags = "# assign break capture case comment continue for if raw unless";
@@ -92,11 +93,20 @@ export const readingEngine = offeredEngine({ catchAllErrors: true, strictFilters
 
 /** Renders what the machinery made of a template. @param timezone IANA name, for the filter `date` */
 export function renderingEngine(kind: TemplateKind, timezone: string): Liquid {
-  const engine = offeredEngine({ timezoneOffset: timezone, outputEscape: counted(writers[kind]) });
+  const engine = offeredEngine({
+    timezoneOffset: timezone,
+    outputEscape: pricedWriter(kind, writers[kind]),
+    operators: pricedOperators,
+  });
   for (const [name, write] of Object.entries(placeFilters)) {
-    engine.registerFilter(name, { raw: true, handler: counted(write) });
+    engine.registerFilter(name, { raw: true, handler: write });
   }
   for (const [name, filter] of Object.entries(addressFilters)) engine.registerFilter(name, filter);
+  for (const [name, filter] of Object.entries(engine.filters)) {
+    engine.registerFilter(name, pricedFilter(name, filter));
+  }
+  engine.registerTag("case", PricedCase);
+  engine.registerTag("for", PricedFor);
   engine.registerTag("tracked_link", TrackedLink);
   engine.registerTag("open_pixel", OpenPixel);
   return engine;
@@ -104,16 +114,8 @@ export function renderingEngine(kind: TemplateKind, timezone: string): Liquid {
 
 /** @throws what LiquidJS throws: the template, with these values, does what it cannot do or costs too much */
 export function renderWithLiquid(engine: Liquid, templates: Template[], values: MergeValues): string {
-  const context = new Context(
-    values.variables,
-    engine.options,
-    { sync: true, globals: values.more, memoryLimit: mostCharacters },
-    { liquid: engine },
-  );
-  let steps = 0;
-  context.renderLimit.check = () => {
-    if (++steps > mostSteps) throw new Error("it takes too many steps: its loops run too often");
-  };
+  const budget = new RenderBudget();
+  const context = new PayingContext(engine, budget, values);
   context.setRegister("links", values.links);
   const emitter = new BoundedEmitter();
   toValueSync(engine.renderer.renderTemplates(templates, context, emitter));
@@ -122,18 +124,27 @@ export function renderWithLiquid(engine: Liquid, templates: Template[], values: 
 
 /** A context for filters that run without a template: `begin` in front of each rendering. */
 export function filterContext(engine: Liquid): { context: Context; begin: () => void } {
-  const context = new Context({}, engine.options, { sync: true }, { liquid: engine });
-  let used = 0;
-  context.memoryLimit.use = (count) => {
-    used += Number(count) || 0;
-    if (used > mostCharacters) throw new Error("it handles too much text");
-  };
-  return {
-    context,
-    begin: () => {
-      used = 0;
-    },
-  };
+  const budget = new RenderBudget();
+  return { context: new PayingContext(engine, budget, null), begin: () => budget.begin() };
+}
+
+/** In which whatever is done is paid for out of a budget. */
+class PayingContext extends Context {
+  constructor(engine: Liquid, budget: RenderBudget, values: Pick<MergeValues, "variables" | "more"> | null) {
+    super(
+      values?.variables,
+      engine.options,
+      { sync: true, ...(values && { globals: values.more }) },
+      { liquid: engine },
+    );
+    this.memoryLimit.use = (units) => budget.use(units);
+    this.renderLimit.check = () => budget.step();
+  }
+
+  override readProperty(from: Scope, name: Parameters<Context["readProperty"]>[1]): unknown {
+    this.memoryLimit.use(readingCost(name));
+    return super.readProperty(from, name);
+  }
 }
 
 /** Where an address written in HTML leads: without its escapes, and the white space that browsers pass over. */
@@ -178,6 +189,7 @@ class TrackedLink extends Tag {
 
   override *render(context: Context, emitter: Emitter): Generator<unknown, void, string> {
     const written = yield this.liquid.renderer.renderTemplates(this.#address, context);
+    context.memoryLimit.use(sizeOf(written));
     const links = context.getRegister<LinkAddresses>("links");
     const target = hrefTarget(written);
     emitter.write(escapeHtml(links.tracked(this.#index, target, this.#isPersonal)));
@@ -190,14 +202,6 @@ class OpenPixel extends Tag {
   }
 }
 
-function counted(write: (value: unknown) => string) {
-  return function (this: { context: Context }, value: unknown): string {
-    const text = textOf(value);
-    this.context.memoryLimit.use(text.length);
-    return write(text);
-  };
-}
-
 function offeredEngine(options: ConstructorParameters<typeof Liquid>[0]): Liquid {
   // Templates of no name instead of files; a locale, or the machine's would be taken.
   const engine = new Liquid({ templates: {}, locale: "en-US", ownPropertyOnly: true, ...options });
@@ -206,9 +210,9 @@ function offeredEngine(options: ConstructorParameters<typeof Liquid>[0]): Liquid
   for (const name of Object.keys(engine.filters)) if (!filters.has(name)) delete engine.filters[name];
   for (const name of Object.keys(tags)) if (!names.has(name)) delete engine.tags[name];
   engine.registerFilter("date", calendarDate(engine.filters.date));
-  for (const name of idleFilters) engine.registerFilter(name, counted(textOf));
+  for (const name of idleFilters) engine.registerFilter(name, textOf);
   // What was escaped already is escaped where it is written.
-  engine.registerFilter("escape_once", counted(unescapeHtml));
+  engine.registerFilter("escape_once", unescapeHtml);
   return engine;
 }
 
@@ -216,7 +220,6 @@ function offeredEngine(options: ConstructorParameters<typeof Liquid>[0]): Liquid
 function calendarDate(date: FilterImplOptions | undefined): FilterImplOptions {
   if (typeof date !== "function") throw new Error("LiquidJS has no filter date");
   return function (value: unknown, format?: unknown, zone?: unknown) {
-    const isDay = typeof value === "string" && /^\d{4}-\d\d-\d\d$/.test(value);
-    return date.call(this, value, format, zone ?? (isDay ? 0 : undefined));
+    return date.call(this, value, format, zone ?? (isDay(value) ? 0 : undefined));
   };
 }

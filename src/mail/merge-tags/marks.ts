@@ -53,6 +53,7 @@ export function markedHtml({ source, pieces, map }: HtmlTemplate): MarkedHtml | 
  * template that does not hold the list.
  */
 export function listsInBlocks({ html, starts }: MarkedHtml, pieces: readonly Piece[]): Set<number> {
+  if (pieces.every(({ depth }) => depth === 0)) return new Set();
   const tags = new TagReader(html);
   const open: { readonly at: number; readonly depth: number }[] = [];
   const found = new Set<number>();

@@ -60,6 +60,9 @@ export function readTemplate(source: string, added = 0): TemplateReading {
   if (source.length > mostCharacters + added) {
     return refuse([{ at: 0, message: `Shorten this to ${mostCharacters} characters.` }]);
   }
+  const tooManyTags = `Shorten the merge tags to ${mostTagCharacters} characters in all.`;
+  if ((source.match(/{[{%]/g)?.length ?? 0) > mostTagCharacters + added)
+    return refuse([{ at: 0, message: tooManyTags }]);
   let pieces: Piece[];
   try {
     pieces = cutTemplate(source);
@@ -70,7 +73,7 @@ export function readTemplate(source: string, added = 0): TemplateReading {
   if (unreadable.length > 0) return refuse(unreadable);
   const lines = new TagLines(source, pieces);
   if (lines.text.length > mostTagCharacters + added) {
-    return refuse([{ at: 0, message: `Shorten the merge tags to ${mostTagCharacters} characters in all.` }]);
+    return refuse([{ at: 0, message: tooManyTags }]);
   }
   try {
     const { globals } = analyzeSync(readingEngine.parse(lines.text));

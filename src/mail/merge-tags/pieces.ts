@@ -1,7 +1,8 @@
 /** A template cut into its texts, outputs and tags, each with its place; and texts put between them. */
-import { Tokenizer, type TopLevelToken, TypeGuards } from "liquidjs";
+import { type TopLevelToken, TypeGuards } from "liquidjs";
 import type { Span } from "../html/map.ts";
 import { readingEngine } from "./engine.ts";
+import { SourceTokenizer } from "./source-tokenizer.ts";
 
 export interface Piece extends Span {
   readonly kind: "text" | "output" | "tag";
@@ -31,7 +32,7 @@ export function cutTemplate(source: string): Piece[] {
   let depth = 0;
   /** The captures, the comment or the raw block that is open. */
   const open: string[] = [];
-  return new Tokenizer(source).readTopLevelTokens(readingEngine.options).map((token) => {
+  return new SourceTokenizer(source).readTopLevelTokens(readingEngine.options).map((token) => {
     const { kind, name, content } = contentOf(token);
     if (open.length > 0 && name === `end${open.at(-1)}`) open.pop();
     const role = roleIn(open);

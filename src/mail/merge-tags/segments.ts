@@ -7,6 +7,7 @@ import { type Context, type Liquid, type Token, Tokenizer, type TopLevelToken, T
 import { TextForm, WovenText } from "../message/woven-text.ts";
 import { filterContext, hrefTarget, type MergeValues, pixelImage } from "./engine.ts";
 import { escapeHtml, textOf } from "./escape.ts";
+import { SourceTokenizer } from "./source-tokenizer.ts";
 
 type Write = (values: MergeValues) => string;
 type Read = (values: MergeValues) => unknown;
@@ -40,7 +41,7 @@ class SegmentCompiler {
     this.#engine = engine;
     this.#source = source;
     this.#context = context;
-    this.#tokens = new Tokenizer(source).readTopLevelTokens(engine.options).values();
+    this.#tokens = new SourceTokenizer(source).readTopLevelTokens(engine.options).values();
   }
 
   /** The parts up to the tag of a name, or to the end; null where LiquidJS is needed. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { workedMs } from "../../../../test/support/cpu-time.ts";
 import { headerTextFault } from "../../../mail/address.ts";
 import type { MailLinks } from "../../../tracking/tokens.ts";
 import { type ContentOptions, compileContent } from "./compile.ts";
@@ -215,7 +216,7 @@ describe("the way out", () => {
   });
 
   test("is seen behind more HTML than a text is made of", () => {
-    expect(hasFooter(`${"<p>word</p>".repeat(40_000)}${wayOut}`)).toBe(false);
+    expect(hasFooter(`${"<p>word word word</p>".repeat(20_000)}${wayOut}`)).toBe(false);
   });
 
   test("is added to an own text, too", () => {
@@ -296,6 +297,20 @@ describe("what is wrong with a content", () => {
     ],
   ])("is said: %s", (_what, content, field, message) => {
     expect(faultsOf(content)).toContainEqual([field, expect.any(Number), expect.any(Number), message]);
+  });
+
+  test.each([
+    ["lists in lists", "<ul><li>".repeat(240_000)],
+    ["what is hidden", '<div style="display:none">'.repeat(70_000)],
+    ["tags that do not end", "<a ".repeat(660_000)],
+    ["attributes", `<a ${"b=c ".repeat(480_000)}>`],
+    ["links", '<a href="https://x.test/">x</a>'.repeat(64_000)],
+  ])("is said in a moment of HTML that is nothing but %s", (_what, html_content) => {
+    const from = workedMs();
+    expect(faultsOf({ html_content })).toEqual([
+      ["html_content", 1, 1, "html_content: shorten this to 50000 tags, attributes and comments"],
+    ]);
+    expect(workedMs() - from).toBeLessThan(300);
   });
 
   test("is said of all parts at once", () => {

@@ -74,7 +74,7 @@ function compileTemplates(
   const { subject } = given;
   const compile = ({ source }: Template, kind: "html" | "text" | "line", added: readonly Insertion[]) =>
     compileTemplate(withInsertions(source, added), kind, timezone);
-  const html = given.html && formsOf(htmlTemplate(given.html), addsFooter, htmlWayOut, footedHtml);
+  const html = given.html && formsOf(given.html, addsFooter, htmlWayOut, footedHtml);
   const linksOf = (form: HtmlTemplate) => (tracksClicks ? trackLinks(form) : { links: [], insertions: [] });
   // The footer's own link is not tracked: with it the others have the same places.
   const { links, insertions } = html ? linksOf(html.first) : { links: [], insertions: [] };

@@ -1,7 +1,8 @@
 /** Reads the content of a campaign as its author wrote it, and finds what is wrong with it. */
 import { headerTextFault } from "../../../mail/address.ts";
+import { mostMarkup } from "../../../mail/html/map.ts";
 import type { PlacedFault } from "../../../mail/merge-tags/faults.ts";
-import { captureFaults } from "../../../mail/merge-tags/html.ts";
+import { captureFaults, type HtmlTemplate, htmlTemplate } from "../../../mail/merge-tags/html.ts";
 import {
   placed,
   readTemplate,
@@ -24,7 +25,7 @@ export interface ContentFault extends FieldFault, TemplateFault {}
 export interface ContentReading {
   readonly subject: Template;
   /** Null where it was left out, or blank. */
-  readonly html: Template | null;
+  readonly html: HtmlTemplate | null;
   readonly text: Template | null;
   /** What keeps the content from being sent. Where there is any, the templates are of no use. */
   readonly faults: readonly ContentFault[];
@@ -50,7 +51,11 @@ export function readContent(given: CampaignContent, fields: ReadonlySet<string>)
   const lineFault = headerTextFault(given.subject);
   if (lineFault !== null) faults.push(fieldFault("subject", lineFault));
   const subject = read("subject", () => []) ?? nothing;
-  const html = read("html_content", captureFaults);
+  const written = read("html_content", captureFaults);
+  const html = written && htmlTemplate(written);
+  if (html?.map.isCrowded) {
+    faults.push(fieldFault("html_content", `shorten this to ${mostMarkup} tags, attributes and comments`));
+  }
   const text = read("text_content", () => []);
   if (html === null && text === null) {
     faults.push(fieldFault("html_content", "give the mail an html_content or a text_content"));
