@@ -601,6 +601,16 @@ CREATE INDEX inbound_mails_due ON inbound_mails USING btree (due_at) INCLUDE (by
 CREATE INDEX inbound_mails_settled ON inbound_mails USING btree (settled_at) WHERE (status = 'processed'::text);
 CREATE INDEX inbound_mails_shown ON inbound_mails USING btree (status, id) WHERE (status = ANY (ARRAY['quarantined'::text, 'kept'::text]));
 
+create table job_file_parts (
+  workspace_id uuid not null,
+  job_id uuid not null,
+  name text not null,
+  number integer not null,
+  octets bytea not null,
+  PRIMARY KEY (workspace_id, job_id, name, number),
+  FOREIGN KEY (workspace_id, job_id) REFERENCES jobs(workspace_id, id) ON DELETE CASCADE
+);
+
 create table job_runners (
   id text not null,
   seen_at timestamp with time zone default now() not null,

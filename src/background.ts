@@ -79,7 +79,7 @@ export async function startJobs(services: Services): Promise<JobRunner> {
         examiner: openExaminer(services, prober),
       }),
     },
-    recurring: [...cleanUp(database, config.DATA_DIR), ...recurringWork(services, plans)],
+    recurring: [...cleanUp(database), ...recurringWork(services, plans)],
     onEnded: createJobReaction(services.clock),
   });
   const webhooks = startSender({

@@ -110,7 +110,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...topUpEndpoints({ db: database, clock, log, gateway: parts.paymentGateway, publicUrl }),
     ...mailingListEndpoints({ db: database, clock, campaigns: listCampaigns }),
     ...subscriberEndpoints({ db: database, clock, historyOf, onSubscriber: announceSubscriber }),
-    ...importEndpoints({ db: database, dataDir: config.DATA_DIR }),
+    ...importEndpoints({ db: database }),
     ...exportEndpoints({ db: database }),
     ...customFieldEndpoints({ db: database, clock, uses: [usedByImports, ...fieldUses] }),
     ...segmentEndpoints({
@@ -198,7 +198,6 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       db: database,
       clock,
       plans,
-      dataDir: config.DATA_DIR,
       examiner: openExaminer(parts, prober),
     }),
     ...messageEndpoints({ db: database }),
@@ -218,7 +217,6 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     }),
     ...jobEndpoints({
       db: database,
-      dataDir: config.DATA_DIR,
       types: [IMPORT_JOB, EXPORT_JOB, BULK_JOB],
       onEnded: createJobReaction(clock),
     }),

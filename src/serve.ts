@@ -18,6 +18,7 @@ import { startEmbedded } from "./platform/database/embedded.ts";
 import { createLog, type Log } from "./platform/log.ts";
 import { endWithParent } from "./platform/parent.ts";
 import { prepareSchema } from "./platform/schema.ts";
+import { sweepScratch } from "./platform/scratch.ts";
 import { loadSecretKey } from "./platform/secrets.ts";
 import { startInbound } from "./receive.ts";
 import { createServices, type Services } from "./services.ts";
@@ -93,10 +94,13 @@ async function run(
   }
   if (roles.includes("delivery")) workers.start(config.DELIVERY_WORKERS);
   const jobs = roles.includes("jobs") ? await startJobs(services) : null;
+  const takesFiles = roles.includes("api") || roles.includes("jobs");
+  const scratch = takesFiles ? sweepScratch(config.DATA_DIR, log) : null;
   const inbound = roles.includes("inbound") ? await startInbound(services) : null;
 
   if (!signal.aborted) await once(signal, "abort");
   log.info("stopping: finishing what is in flight");
+  scratch?.stop();
   const parts = [api?.stop(), inbound?.stop(STOP_MS), jobs?.stop(), workers.stop(STOP_MS)];
   return settlesWithin(STOP_MS + KILL_MS, parts, log);
 }

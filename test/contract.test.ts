@@ -41,10 +41,10 @@ beforeAll(async () => {
   const stripe = await startFakeStripe();
   service = await startService({ env: { DATA_DIR: dataDir, ...stripe.env } });
   const { database, clock } = service;
-  owner = { workspaceId: service.workspaceId, call: service.call, database, clock, dataDir };
+  owner = { workspaceId: service.workspaceId, call: service.call, database, clock };
   const other = await service.newWorkspace();
   const call = apiCaller(() => service.url, other.key);
-  stranger = { workspaceId: other.workspaceId, call, database, clock, dataDir };
+  stranger = { workspaceId: other.workspaceId, call, database, clock };
 });
 
 /** Kinds of ids in a path, each as the path up to it. */

@@ -66,7 +66,7 @@ create table jobs (
   counts jsonb not null default '{}',
   result jsonb,
   error text,
-  -- Names of files in the job's folder under DATA_DIR.
+  -- Names of files in job_file_parts.
   result_file text,
   errors_file text,
   -- Rises whenever a runner takes the job up, and fences a late one: only the newest may write.
@@ -80,6 +80,19 @@ create table jobs (
 );
 
 create index jobs_by_expiry on jobs (expires_at);
+
+-- The files that jobs read and leave, so that any machine goes on with a job, and hands out what it left.
+create table job_file_parts (
+  workspace_id uuid not null,
+  job_id uuid not null,
+  name text not null,
+  -- From 0; all but the last have 1 MiB.
+  number integer not null,
+  -- Not compressed: pieces of it are read by themselves.
+  octets bytea storage external not null,
+  primary key (workspace_id, job_id, name, number),
+  foreign key (workspace_id, job_id) references jobs (workspace_id, id) on delete cascade
+);
 
 -- Processes that run jobs say every few seconds that they live; what the silent ones held is given to others.
 create table job_runners (

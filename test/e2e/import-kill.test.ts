@@ -2,19 +2,13 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { findMiscounts } from "../support/audience.ts";
+import { endedJob, forgetDeadRunners } from "../support/ended-job.ts";
 import { eventually } from "../support/eventually.ts";
-import { openScene, type Scene } from "../support/scene.ts";
+import { openScene } from "../support/scene.ts";
 
 const PEOPLE = 200_000;
 const KILLS = 4;
 const JOB_MS = 120_000;
-
-/** Its runner is dead for long, as far as the next one knows: half a minute would pass otherwise. */
-async function ageLocks({ database }: Scene): Promise<void> {
-  await database.run(sql`update job_runners set seen_at = now() - interval '1 hour'`);
-  await database.run(sql`
-    update graphile_worker._private_jobs set locked_at = now() - interval '1 hour' where locked_at is not null`);
-}
 
 test("an import goes on after every kill, and writes everybody once", async () => {
   await using scene = await openScene({ env: { MAIL_MODE: "capture" } });
@@ -30,8 +24,6 @@ test("an import goes on after every kill, and writes everybody once", async () =
   const form = new FormData();
   form.append("csvFile", new Blob([`Email,First\n${rows.join("\n")}\n`]), "people.csv");
   const started = await program.call("POST", `/mailing-lists/${list}/subscribers/import-async`, form);
-  const { job_id } = started.body.data;
-  const job = async () => (await program.call("GET", `/jobs/${job_id}`)).body.data;
   const written = async () =>
     (await database.row<{ count: number }>(sql`select count(*)::int as count from import_batches`))?.count ??
     0;
@@ -41,18 +33,11 @@ test("an import goes on after every kill, and writes everybody once", async () =
     const before = await written();
     if (kill > 0) await eventually("some batches", async () => (await written()) > before, JOB_MS);
     await program.kill("SIGKILL");
-    await ageLocks(scene);
+    await forgetDeadRunners(database);
     await program.start();
   }
 
-  const ended = await eventually(
-    "the import to end",
-    async () => {
-      const now = await job();
-      return !["pending", "processing"].includes(now.status) && now;
-    },
-    JOB_MS,
-  );
+  const ended = await endedJob(program, started, JOB_MS);
   expect(ended).toMatchObject({
     status: "completed",
     total: PEOPLE + 21,

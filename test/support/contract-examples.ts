@@ -3,19 +3,17 @@
  * that works. A new noun adds an entry for each kind of path id and for each body; the test fails until it has.
  */
 import { randomBytes } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import sql from "sql-template-tag";
 import { IMPORT_JOB } from "../../src/audience/imports/import-job.ts";
 import type { Database } from "../../src/platform/database/pool.ts";
 import type { WorkspaceId } from "../../src/platform/ids.ts";
-import { jobFolder } from "../../src/platform/jobs/files.ts";
 import { startJob } from "../../src/platform/jobs/queue.ts";
 import { plans } from "../../src/workspace/billing/plans.ts";
 import { topUp } from "../../src/workspace/billing/top-up.ts";
 import { changeWorkspace } from "../../src/workspace/workspaces/change.ts";
 import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
+import { writeJobFile } from "./job-files.ts";
 
 /** A workspace whose key may do everything. */
 export interface Owner {
@@ -23,7 +21,6 @@ export interface Owner {
   readonly call: CallApi;
   readonly database: Database;
   readonly clock: StubClock;
-  readonly dataDir: string;
 }
 
 /** A name that nothing has yet. */
@@ -123,12 +120,11 @@ export const things: Readonly<Record<string, (owner: Owner, parents: readonly st
     "/webhooks/{id}": async (owner) => create(owner, "/webhooks", await webhook(owner)),
     "/webhooks/{id}/deliveries/{delivery_id}": (owner, [id]) => create(owner, `/webhooks/${id}/test`, {}),
     "/messages/{id}": async (owner) => create(owner, "/emails/send", await email(owner)),
-    "/jobs/{job_id}": async ({ database, workspaceId, dataDir }) => {
+    "/jobs/{job_id}": async ({ database, workspaceId }) => {
       const resource = { name: jobResource, label: "", group: "" };
       const needs = { resource, action: "write", judgedBy: "server" } as const;
       const { job_id } = await startJob(database, workspaceId, { type: "example", needs, input: {} });
-      await mkdir(jobFolder(dataDir, job_id), { recursive: true });
-      await writeFile(join(jobFolder(dataDir, job_id), "rows.csv"), "a,b\r\n");
+      await writeJobFile(database, { workspaceId, jobId: job_id, name: "rows.csv" }, "a,b\r\n");
       await database.run(sql`
       update jobs set result_file = 'rows.csv', errors_file = 'rows.csv' where id = ${job_id}`);
       return job_id;

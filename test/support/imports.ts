@@ -8,7 +8,7 @@ import { IMPORT_JOB, importHandler } from "../../src/audience/imports/import-job
 import { startRunner } from "../../src/platform/jobs/runner.ts";
 import { createLog } from "../../src/platform/log.ts";
 import type { ApiAnswer } from "./api-caller.ts";
-import { eventually } from "./eventually.ts";
+import { endedJob } from "./ended-job.ts";
 import { startService, type TestService } from "./service.ts";
 
 export interface ImportService extends TestService {
@@ -55,17 +55,7 @@ export async function startImportService(): Promise<ImportService> {
     );
     return call("POST", `/mailing-lists/${list}/subscribers/import-async`, form);
   };
-  const ended = (answer: ApiAnswer) => {
-    if (answer.status !== 202) throw new Error(`${answer.status} ${JSON.stringify(answer.body)}`);
-    return eventually(
-      "the job to end",
-      async () => {
-        const { body } = await call("GET", `/jobs/${answer.body.data.job_id}`);
-        return !["pending", "processing"].includes(body.data.status) && body.data;
-      },
-      60_000,
-    );
-  };
+  const ended = (answer: ApiAnswer) => endedJob(service, answer);
   return {
     ...service,
     dataDir,

@@ -1,10 +1,8 @@
 /** The background job that writes people of a list to a CSV file. */
-import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import { csvLine } from "../../platform/csv/write.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
 import type { JobHandler } from "../../platform/jobs/attempt.ts";
 import { createLineFile } from "../../platform/jobs/line-file.ts";
 import { listFieldsInForce } from "../custom-fields/store.ts";
@@ -27,40 +25,32 @@ export interface ExportInput {
 }
 
 export function exportHandler({ db, clock }: { db: Database; clock: Clock }): JobHandler<ExportInput> {
-  return async ({ job, report, signal, folder: openFolder }) => {
+  return async ({ job, report, signal }) => {
     const { workspaceId, input } = job;
-    const folder = await openFolder();
-    const partial = join(folder, newId());
-    const name = `subscribers-${clock.now().toISOString().slice(0, 10)}.csv`;
+    const called = `subscribers-${clock.now().toISOString().slice(0, 10)}.csv`;
     await requireMailingList(db, workspaceId, input.mailing_list_id);
-    try {
-      const fields = await fieldsOf(db, workspaceId, input);
-      const rows = await db.transaction(async (tx) => {
-        await readOneMoment(tx);
-        const segment = await segmentOf(tx, workspaceId, input, clock);
-        const { status, search, mailing_list_id: mailingListId } = input;
-        const total = await openExport(tx, workspaceId, { mailingListId, status, search, segment });
-        await using file = await createLineFile(partial);
-        file.add(csvLine(exportHeader(fields)));
-        let processed = 0;
-        for (;;) {
-          signal.throwIfAborted();
-          const people = await listExported(tx);
-          if (people.length === 0) break;
-          for (const person of people) file.add(csvLine(exportRow(person, fields)));
-          await file.flush();
-          processed += people.length;
-          report({ total, processed, succeeded: processed });
-        }
-        await file.close();
-        return processed;
-      });
-      report({ total: rows, processed: rows, succeeded: rows });
-      await rename(partial, join(folder, name));
-      return { result: { rows, columns: exportHeader(fields) }, resultFile: name };
-    } finally {
-      await rm(partial, { force: true });
-    }
+    const fields = await fieldsOf(db, workspaceId, input);
+    const file = createLineFile(db, job, called);
+    const rows = await db.transaction(async (tx) => {
+      await readOneMoment(tx);
+      const segment = await segmentOf(tx, workspaceId, input, clock);
+      const { status, search, mailing_list_id: mailingListId } = input;
+      const total = await openExport(tx, workspaceId, { mailingListId, status, search, segment });
+      file.add(csvLine(exportHeader(fields)));
+      let processed = 0;
+      for (;;) {
+        signal.throwIfAborted();
+        const people = await listExported(tx);
+        if (people.length === 0) return processed;
+        for (const person of people) file.add(csvLine(exportRow(person, fields)));
+        await file.flush();
+        processed += people.length;
+        report({ total, processed, succeeded: processed });
+      }
+    });
+    await file.close();
+    report({ total: rows, processed: rows, succeeded: rows });
+    return { result: { rows, columns: exportHeader(fields) }, resultFile: file.name };
   };
 }
 

@@ -3,8 +3,7 @@ import { Type } from "typebox";
 import type { Database } from "../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { fileField } from "../../platform/http/uploads.ts";
-import { newId } from "../../platform/ids.ts";
-import { moveToJob } from "../../platform/jobs/files.ts";
+import { startWithInput } from "../../platform/jobs/files.ts";
 import { JobStarted, requirePlace, startJob } from "../../platform/jobs/queue.ts";
 import { lockListsForUse, lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
@@ -41,7 +40,7 @@ const ImportForm = Type.Object(
   { $id: "SubscriberImport" },
 );
 
-export function importEndpoints({ db, dataDir }: { db: Database; dataDir: string }): Endpoint[] {
+export function importEndpoints({ db }: { db: Database }): Endpoint[] {
   const needs = need(subscribers, "write");
   return [
     endpoint({
@@ -58,7 +57,6 @@ export function importEndpoints({ db, dataDir }: { db: Database; dataDir: string
       errors: ["CONFLICT"],
       async handle({ caller: { workspaceId }, params, body }) {
         await requireMailingList(db, workspaceId, params.id);
-        const id = newId();
         const input: ImportInput = {
           mailing_list_id: params.id,
           file_name: body.csvFile.name,
@@ -66,11 +64,10 @@ export function importEndpoints({ db, dataDir }: { db: Database; dataDir: string
           resubscribe: body.resubscribe ?? false,
           trigger_autoresponders: body.trigger_autoresponders ?? false,
         };
-        return db.transaction(async (tx) => {
+        return startWithInput(db, workspaceId, body.csvFile.path, async (tx, id) => {
           await lockMailingList(tx, workspaceId, params.id);
           await lockListsForUse(tx, workspaceId, [params.id]);
           await requirePlace(tx, workspaceId, IMPORT_JOB, "imports");
-          await moveToJob(dataDir, id, body.csvFile.path);
           return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input });
         });
       },

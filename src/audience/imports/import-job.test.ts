@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
@@ -7,11 +7,12 @@ import { addPeople, findMiscounts, newList } from "../../../test/support/audienc
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { eventually } from "../../../test/support/eventually.ts";
+import { writeJobFile } from "../../../test/support/job-files.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { need } from "../../platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { attemptJob } from "../../platform/jobs/attempt.ts";
-import { INPUT_FILE, jobFolder } from "../../platform/jobs/files.ts";
+import { INPUT_FILE } from "../../platform/jobs/files.ts";
 import { startJob } from "../../platform/jobs/queue.ts";
 import { findJob, updateJobToCancel } from "../../platform/jobs/store.ts";
 import { createLog } from "../../platform/log.ts";
@@ -45,12 +46,11 @@ beforeEach(async () => {
 async function start(): Promise<string> {
   const id = newId();
   const rows = Array.from({ length: PEOPLE }, (_, at) => `p${at}@job.example,N${at}`);
-  await mkdir(jobFolder(dataDir, id), { recursive: true });
   const text = ["Email,First", ...rows, "nobody,x", "p5@job.example,Last", ""].join("\n");
-  await writeFile(join(jobFolder(dataDir, id), INPUT_FILE), text);
   const options = { file_name: "people.csv", update_existing: true, resubscribe: false };
   const input = { mailing_list_id: list, ...options };
   await startJob(db, workspaceId, { id, type: IMPORT_JOB, needs: need(subscribers, "write"), input });
+  await writeJobFile(db, { workspaceId, jobId: id, name: INPUT_FILE }, text);
   return id;
 }
 
@@ -179,14 +179,4 @@ test("an import whose list goes meanwhile fails, and leaves nobody on it", async
     error: "Mailing list not found",
   });
   expect(await countWhere("memberships", list)).toBe(0);
-});
-
-test("an import whose file is gone says so", async () => {
-  const id = await start();
-  await rm(jobFolder(dataDir, id), { recursive: true });
-  await attempt(id);
-  expect(await findJob(db, workspaceId, id)).toMatchObject({
-    status: "failed",
-    error: "The file is gone: import it again",
-  });
 });

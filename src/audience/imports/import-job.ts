@@ -1,11 +1,8 @@
 /** The background job that puts the people of a file on a list. */
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
 import type { JobHandler, JobOutcome } from "../../platform/jobs/attempt.ts";
-import { INPUT_FILE } from "../../platform/jobs/files.ts";
+import { copyFile } from "../../platform/jobs/files.ts";
 import { createTurns } from "../../platform/turns.ts";
 import { findPlan, keepPlan, type Plan } from "./plan.ts";
 import { readImport } from "./read-file.ts";
@@ -14,7 +11,7 @@ import { writePeople } from "./write-people.ts";
 
 export const IMPORT_JOB = "subscriber_import";
 
-/** What the job needs beside the file, which lies in its folder. */
+/** What the job needs beside the file. */
 export interface ImportInput {
   readonly mailing_list_id: string;
   /** As its sender calls it. */
@@ -29,39 +26,39 @@ const CONNECTIONS = 2;
 
 export function importHandler({ db, clock }: { db: Database; clock: Clock }): JobHandler<ImportInput> {
   const takeTurn = createTurns(CONNECTIONS);
-  return async ({ job, report, isCancelled, signal, folder: openFolder }) => {
+  return async ({ job, report, isCancelled, signal, openInput, openScratch }) => {
     const { id: jobId, workspaceId, input } = job;
-    const folder = await openFolder();
-    const place = { workspaceId, mailingListId: input.mailing_list_id, folder };
+    const place = { workspaceId, jobId, mailingListId: input.mailing_list_id };
     const options = {
       updateExisting: input.update_existing,
       resubscribe: input.resubscribe,
       triggerAutoresponders: input.trigger_autoresponders,
       clock,
     };
-    const plan = (await findPlan(folder)) ?? (await readAndKeep());
+    await using people = await openScratch();
+    let readHere: string | undefined;
+    const plan = (await findPlan(db, place)) ?? (await readAndKeep());
+    if (plan.people_file !== readHere) {
+      await copyFile(db, { workspaceId, jobId, name: plan.people_file }, people.path);
+    }
 
     async function readAndKeep(): Promise<Plan> {
-      try {
-        return await keepPlan(folder, await readImport(db, place, clock.now(), signal));
-      } catch (fault) {
-        if (isMissing(fault)) throw new ApiError("BAD_REQUEST", "The file is gone: import it again");
-        if (fault instanceof ApiError) await rm(join(folder, INPUT_FILE), { force: true });
-        throw fault;
-      }
+      await using upload = await openInput();
+      const paths = { upload: upload.path, people: people.path };
+      const read = await readImport(db, place, paths, clock.now(), signal);
+      readHere = read.people_file;
+      return keepPlan(db, place, read);
     }
 
     const onWritten = (written: Written) => report(progressOf(plan, written));
-    const written = await writePeople({ db, ...place, ...options, jobId, takeTurn, signal, onWritten }, plan);
+    const written = await writePeople(
+      { db, ...place, ...options, path: people.path, takeTurn, signal, onWritten },
+      plan,
+    );
     // A service that stops takes the job up again; a caller who cancels is told how far it came.
     if (!isCancelled()) signal.throwIfAborted();
-    await Promise.all([INPUT_FILE, plan.people_file].map((name) => rm(join(folder, name), { force: true })));
     return outcomeOf(plan, written, input);
   };
-}
-
-function isMissing(fault: unknown): boolean {
-  return fault instanceof Error && "code" in fault && fault.code === "ENOENT";
 }
 
 function progressOf({ rows, duplicates, invalid }: Plan, written: Written) {

@@ -2,9 +2,9 @@
  * What the first reading of an import file found: everything that the writing needs, kept beside the people that were
  * read, so that an import that was interrupted goes on where it was. It is there only when the whole file was read.
  */
-import { link, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { newId } from "../../platform/ids.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { readWhole, storeWhole } from "../../platform/jobs/files.ts";
 
 /** Some thousand people, written in one transaction. */
 export interface Batch {
@@ -19,7 +19,7 @@ export interface Batch {
 export interface Plan {
   /** The moment of the import: when all its people came. ISO 8601. */
   readonly now: string;
-  /** Files in the job's folder; the second one only when rows were refused. */
+  /** Files of the job; the second one only when rows were refused. */
   readonly people_file: string;
   readonly errors_file: string | null;
   readonly batches: readonly Batch[];
@@ -34,32 +34,27 @@ export interface Plan {
   readonly skipped_columns: readonly string[];
 }
 
-const PLAN_FILE = "plan.json";
+/** Whose plan it is. */
+interface Owner {
+  readonly workspaceId: WorkspaceId;
+  readonly jobId: string;
+}
 
-export async function findPlan(folder: string): Promise<Plan | undefined> {
-  try {
-    return JSON.parse(await readFile(join(folder, PLAN_FILE), "utf8")) as Plan;
-  } catch (fault) {
-    if (fault instanceof Error && "code" in fault && fault.code === "ENOENT") return undefined;
-    throw fault;
-  }
+const fileOf = ({ workspaceId, jobId }: Owner) => ({ workspaceId, jobId, name: "plan.json" });
+
+export async function findPlan(db: Database, owner: Owner): Promise<Plan | undefined> {
+  const kept = await readWhole(db, fileOf(owner));
+  return kept && (JSON.parse(kept.toString()) as Plan);
 }
 
 /**
  * Keeps the plan, at once and whole. Of two runs of one job that both read the file, as happens when one was thought
  * dead, the first decides, and both work by its plan.
  */
-export async function keepPlan(folder: string, plan: Plan): Promise<Plan> {
-  const path = join(folder, `${newId()}.json`);
-  await writeFile(path, JSON.stringify(plan), { flag: "wx", flush: true });
-  try {
-    await link(path, join(folder, PLAN_FILE));
-    return plan;
-  } catch (fault) {
-    const kept = await findPlan(folder);
-    if (kept === undefined) throw fault;
-    return kept;
-  } finally {
-    await rm(path, { force: true });
-  }
+export async function keepPlan(db: Database, owner: Owner, plan: Plan): Promise<Plan> {
+  const octets = Buffer.from(JSON.stringify(plan));
+  if (await db.transaction((tx) => storeWhole(tx, fileOf(owner), octets))) return plan;
+  const kept = await findPlan(db, owner);
+  if (kept === undefined) throw new Error("the plan of an import went while the import was read");
+  return kept;
 }

@@ -2,17 +2,15 @@
  * The first half of an import: the whole file is read, checked and put in order before anybody is written. So a file
  * that breaks off or is too long is refused as a whole, and of somebody who is in it twice the last row counts.
  *
- * People go to a file of their own, as the staging table takes them, in batches. Nothing of the upload is in memory but
+ * People go to a file of the job's own, as the staging table takes them, in batches. Nothing of the upload is in memory but
  * the rows of the moment and 16 bytes for each address.
  */
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+import { open } from "node:fs/promises";
 import { type CsvFile, openCsv } from "../../platform/csv/read.ts";
 import type { CsvRow } from "../../platform/csv/records.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
-import { newId, newIdSeries, type WorkspaceId } from "../../platform/ids.ts";
-import { INPUT_FILE } from "../../platform/jobs/files.ts";
+import { newIdSeries, type WorkspaceId } from "../../platform/ids.ts";
 import { createLineFile } from "../../platform/jobs/line-file.ts";
 import { listSettledFields } from "../custom-fields/store.ts";
 import { stagedLine } from "../subscribers/staging.ts";
@@ -29,26 +27,29 @@ export const BATCH_LINES = 20_000;
 
 interface Place {
   readonly workspaceId: WorkspaceId;
+  readonly jobId: string;
   readonly mailingListId: string;
-  /** The job's, with the upload. */
-  readonly folder: string;
 }
 
-/** @throws ApiError BAD_REQUEST for a file that is no CSV, has no addresses, breaks off or is too long */
-export async function readImport(db: Queryable, place: Place, now: Date, signal: AbortSignal): Promise<Plan> {
-  const { workspaceId, mailingListId, folder } = place;
+/**
+ * @param paths of the upload, and of the copy of the people that is made beside
+ * @throws ApiError BAD_REQUEST for a file that is no CSV, has no addresses, breaks off or is too long
+ */
+export async function readImport(
+  db: Queryable,
+  { workspaceId, jobId, mailingListId }: Place,
+  paths: { readonly upload: string; readonly people: string },
+  now: Date,
+  signal: AbortSignal,
+): Promise<Plan> {
   const [file, fields] = await Promise.all([
-    openCsv(join(folder, INPUT_FILE)),
+    openCsv(paths.upload),
     listSettledFields(db, workspaceId, mailingListId),
   ]);
-  await using kept = new AsyncDisposableStack();
-  const make = async (name: string) => {
-    kept.defer(() => rm(join(folder, name), { force: true }));
-    return kept.use(await createLineFile(join(folder, name)));
-  };
-  const [people_file, errors_file] = [`people-${newId()}`, `errors-${newId()}.csv`];
-  const people = await make(people_file);
-  const errors = await make(errors_file);
+  const job = { workspaceId, id: jobId };
+  await using copy = await open(paths.people, "wx", 0o600);
+  const people = createLineFile(db, job, "people", copy);
+  const errors = createLineFile(db, job, "errors.csv");
   const refusals = createRefusals(errors);
 
   const nextId = newIdSeries();
@@ -109,14 +110,12 @@ export async function readImport(db: Queryable, place: Place, now: Date, signal:
   }
   if (columns === undefined) throw new ApiError("BAD_REQUEST", "The file is empty");
   endBatch();
-  await Promise.all([people.close(), errors.close()]);
-  if (refusals.count === 0) await rm(join(folder, errors_file));
-  // Nothing failed: the files stay.
-  kept.move();
+  const hasErrors = refusals.count > 0;
+  await Promise.all([people.close(), hasErrors && errors.close()]);
   return {
     now: now.toISOString(),
-    people_file,
-    errors_file: refusals.count === 0 ? null : errors_file,
+    people_file: people.name,
+    errors_file: hasErrors ? errors.name : null,
     batches: batches.map((batch, at) => ({ ...batch, replaced: replaced.get(at) ?? [] })),
     rows,
     duplicates,

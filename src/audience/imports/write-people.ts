@@ -4,7 +4,6 @@
  * workspace is suspended none is begun.
  */
 import { type FileHandle, open } from "node:fs/promises";
-import { join } from "node:path";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
@@ -22,7 +21,8 @@ export interface Writing {
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
   readonly jobId: string;
-  readonly folder: string;
+  /** The plan's file of people, on the disk. */
+  readonly path: string;
   readonly updateExisting: boolean;
   readonly resubscribe: boolean;
   /** Whether autoresponders begin for those who join; they do so when their batch is written. */
@@ -61,8 +61,8 @@ export async function writePeople(writing: Writing, plan: Plan): Promise<Written
 
 /** Writes the batches with these numbers. @param before what the others came to */
 async function writeLeft(writing: Writing, plan: Plan, left: number[], before: Written): Promise<void> {
-  const { db, workspaceId, folder, signal, onWritten, takeTurn } = writing;
-  await using people = await open(join(folder, plan.people_file));
+  const { db, workspaceId, path, signal, onWritten, takeTurn } = writing;
+  await using people = await open(path);
   let sum = before;
   const work = async () => {
     const room = Buffer.allocUnsafeSlow(ROOM_BYTES);

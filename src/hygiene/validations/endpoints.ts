@@ -105,7 +105,6 @@ export interface ValidationDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
-  readonly dataDir: string;
   readonly examiner: Examiner;
 }
 

@@ -1,5 +1,4 @@
 /** Answers that are files, not envelopes: job results and exports. */
-import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { type TSchema, Type } from "typebox";
 
@@ -23,17 +22,6 @@ export function fileShape(mediaType: string, description: string) {
 /** The media type when a shape is a file's. */
 export function mediaTypeOf(shape: TSchema): string | undefined {
   return "contentMediaType" in shape ? String(shape.contentMediaType) : undefined;
-}
-
-/** Streams a file from the disk; undefined when there is none. */
-export async function fileFromDisk(path: string, name: string): Promise<FileAnswer | undefined> {
-  try {
-    const file = await open(path);
-    return new FileAnswer(name, file.createReadStream());
-  } catch (fault) {
-    if (fault instanceof Error && "code" in fault && fault.code === "ENOENT") return undefined;
-    throw fault;
-  }
 }
 
 /** Content-Disposition (RFC 6266): plain ASCII for old clients, the real name in the extended form (RFC 8187). */

@@ -2,8 +2,7 @@
  * Uploads: forms (multipart/form-data, RFC 7578) with one file, which streams to the disk and never into memory.
  *
  * An endpoint takes one when its body has a `fileField`; the other fields of the form are text, or flags where the
- * shape says boolean. The file lies in a folder of DATA_DIR until the request is answered: a handler that needs it
- * longer moves it.
+ * shape says boolean. The file lies on this machine until the request is answered.
  */
 import { createWriteStream } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
@@ -14,20 +13,21 @@ import type { FastifyRequest } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { ApiError, invalid, overloaded } from "../errors.ts";
 import { newId } from "../ids.ts";
+import { scratchFolder } from "../scratch.ts";
 import { drain } from "./malformed.ts";
 import { flagField } from "./query.ts";
 import { bodyReader } from "./validate.ts";
 
 /** A file that came with a request. */
 export interface UploadedFile {
-  /** Where it lies until the answer: on the file system of DATA_DIR, so that it can be moved within that. */
+  /** Where it lies until the answer. */
   readonly path: string;
   /** What its sender calls it; to be shown, never part of a path. */
   readonly name: string;
   readonly bytes: number;
 }
 
-/** A form that was read. Disposing of it removes the file, unless somebody moved it. */
+/** A form that was read. Disposing of it removes the file. */
 export interface Form extends AsyncDisposable {
   /** The fields as the shape has them. */
   readonly body: unknown;
@@ -62,11 +62,6 @@ export function formLimit(fileLimit: number): number {
   return fileLimit + FRAME_BYTES;
 }
 
-/** Where files lie while their requests are answered. */
-export function uploadsFolder(dataDir: string): string {
-  return join(dataDir, "uploads");
-}
-
 /**
  * Reads forms of this shape, whose file may have `fileLimit` bytes.
  * @returns a function that throws ApiError VALIDATION_ERROR or PAYLOAD_TOO_LARGE, and then keeps nothing
@@ -80,7 +75,7 @@ export function formReader(
   const { [field]: _, ...texts } = propertiesOf(shape);
   const readTexts = bodyReader(Type.Object(texts));
   const flags = new Set(Object.keys(texts).filter((name) => texts[name]?.type === "boolean"));
-  const folder = uploadsFolder(dataDir);
+  const folder = scratchFolder(dataDir);
 
   /** Writes the file to `path` and collects the texts; of a field sent twice the last one counts. */
   const receive = async (request: FastifyRequest, path: string) => {

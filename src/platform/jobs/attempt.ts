@@ -5,13 +5,13 @@
  * able to begin again (its progress so far is in `job`), and an overtaken run must not write: every write carries the
  * run's number, and the first that finds a newer one aborts the handler's signal.
  */
-import { mkdir } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Database, Queryable } from "../database/pool.ts";
 import { ApiError } from "../errors.ts";
 import type { WorkspaceId } from "../ids.ts";
 import type { Log } from "../log.ts";
-import { jobFolder } from "./files.ts";
+import { removeOtherFiles } from "./file-store.ts";
+import { copyFile, INPUT_FILE, openScratch, type Scratch } from "./files.ts";
 import {
   type JobEnd,
   type JobRun,
@@ -39,12 +39,14 @@ export interface JobContext<Input> {
   readonly isCancelled: () => boolean;
   /** Aborted when the handler should end early: cancelled, overtaken, or the service stops. */
   readonly signal: AbortSignal;
-  /** The job's folder, made when it is first asked for. */
-  readonly folder: () => Promise<string>;
+  /** The upload that it was started with, on the disk. */
+  readonly openInput: () => Promise<Scratch>;
+  /** A place on the disk for this run alone. */
+  readonly openScratch: () => Promise<Scratch>;
   readonly log: Log;
 }
 
-/** What a job leaves behind. Files are names in its folder. */
+/** What a job leaves behind. Files are names of LineFile; all others of the job go with its end. */
 export interface JobOutcome {
   readonly result?: unknown;
   readonly resultFile?: string;
@@ -120,6 +122,13 @@ export async function attemptJob(
     database.transaction(async (tx) => {
       if (!(await updateJobEnded(tx, run, progress, how))) return;
       const { workspace_id: workspaceId, id, type } = run;
+      const { result_file, errors_file } = how;
+      await removeOtherFiles(
+        tx,
+        workspaceId,
+        id,
+        [result_file, errors_file].filter((name) => name !== undefined),
+      );
       await onEnded?.(tx, { workspaceId, id, type, status: how.status, error: how.error, progress });
     });
   // One that has run before may have something to leave.
@@ -137,11 +146,15 @@ export async function attemptJob(
       },
       isCancelled: () => watch.ending() === "cancelled",
       signal: watch.signal,
-      folder: async () => {
-        const folder = jobFolder(dataDir, run.id);
-        await mkdir(folder, { recursive: true });
-        return folder;
+      openInput: async () => {
+        await using kept = new AsyncDisposableStack();
+        const input = kept.use(await openScratch(dataDir));
+        const file = { workspaceId: run.workspace_id, jobId: run.id, name: INPUT_FILE };
+        await copyFile(database, file, input.path);
+        kept.move();
+        return input;
       },
+      openScratch: () => openScratch(dataDir),
       log: jobLog,
     });
     const status = watch.ending() === "cancelled" ? "cancelled" : "completed";

@@ -1,23 +1,17 @@
-/**
- * The hourly sweep of what the platform keeps for a while: idempotency keys, ended jobs and their files, and files that
- * a killed process left behind.
- */
-import { rm } from "node:fs/promises";
-import { join } from "node:path";
+/** The hourly sweep of what the platform keeps for a while: idempotency keys, ended jobs and their files. */
 import type { Database } from "../database/pool.ts";
 import { removeOldKeys } from "../http/idempotency.ts";
-import { uploadsFolder } from "../http/uploads.ts";
 import { removeInBatches } from "./batches.ts";
-import { jobsFolder, listUntouched, removeJobFolder } from "./files.ts";
+import { removePartsOver } from "./file-store.ts";
 import type { Recurring } from "./schedule.ts";
-import { listUnknownJobs, removeExpiredJobs } from "./store.ts";
+import { removeJobsOver } from "./store.ts";
 
 const HOUR_SECONDS = 3_600;
-/** Far longer than a request takes from the first byte of its file to the record of its job. */
-const UNTOUCHED_MS = 24 * HOUR_SECONDS * 1_000;
+/** Parts of files that go in one statement: some hundred MiB. */
+const PARTS_BATCH = 200;
 
 /** Runs as recurring tasks. */
-export function cleanUp(database: Database, dataDir: string): Recurring[] {
+export function cleanUp(database: Database): Recurring[] {
   return [
     {
       name: "remove-idempotency-keys",
@@ -31,24 +25,10 @@ export function cleanUp(database: Database, dataDir: string): Recurring[] {
       name: "remove-expired-jobs",
       seconds: HOUR_SECONDS,
       async run({ signal, log }) {
-        const jobs = await removeInBatches(signal, async (most) => {
-          const expired = await removeExpiredJobs(database, most);
-          for (const { id } of expired) await removeJobFolder(dataDir, id);
-          return expired.length;
-        });
-        log.debug({ jobs }, "expired jobs removed");
-      },
-    },
-    {
-      name: "remove-orphaned-files",
-      seconds: HOUR_SECONDS,
-      async run({ log }) {
-        const folder = uploadsFolder(dataDir);
-        const uploads = await listUntouched(folder, UNTOUCHED_MS);
-        for (const name of uploads) await rm(join(folder, name), { recursive: true, force: true });
-        const jobs = await listUnknownJobs(database, await listUntouched(jobsFolder(dataDir), UNTOUCHED_MS));
-        for (const id of jobs) await removeJobFolder(dataDir, id);
-        log.debug({ uploads: uploads.length, jobs: jobs.length }, "orphaned files removed");
+        // First: with thousands of jobs at once there would be gigabytes of files to remove in one statement.
+        const parts = await removeInBatches(signal, (most) => removePartsOver(database, most), PARTS_BATCH);
+        const jobs = await removeInBatches(signal, (most) => removeJobsOver(database, most));
+        log.debug({ jobs, parts }, "expired jobs removed");
       },
     },
   ];

@@ -1,34 +1,29 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import sql from "sql-template-tag";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type BareServer, insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
+import { readJobFile, writeJobFile } from "../../../test/support/job-files.ts";
 import { need, type Resource } from "../http/endpoint.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
 import { createLog } from "../log.ts";
 import type { EndedJob, OnJobEnded } from "./attempt.ts";
 import { cleanUp } from "./clean-up.ts";
 import { jobEndpoints } from "./endpoints.ts";
-import { jobFolder } from "./files.ts";
+import { removeOtherFiles } from "./file-store.ts";
 import { startJob } from "./queue.ts";
 
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
 const database = await testDatabase();
 const log = createLog("silent");
-let dataDir: string;
 let api: BareServer;
 let workspaceId: WorkspaceId;
 const types = ["subscriber_import", "subscriber_export"];
 const ended: EndedJob[] = [];
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), "posthaste-jobs-"));
   const onEnded: OnJobEnded = async (_tx, job) => void ended.push(job);
-  api = await startBareServer(database, jobEndpoints({ db: database, dataDir, types, onEnded }));
+  api = await startBareServer(database, jobEndpoints({ db: database, types, onEnded }));
 });
-afterAll(() => rm(dataDir, { recursive: true, force: true }));
 beforeEach(async () => {
   workspaceId = await insertBareWorkspace(database);
 });
@@ -39,7 +34,7 @@ const start = async (type = "subscriber_import", owner = workspaceId): Promise<s
 };
 const keyWith = (...permissions: string[]) => api.newKey(workspaceId, { permissions });
 
-/** A job that has ended, with files in its folder. */
+/** A job that has ended, with its files. */
 async function endedJob(status: "completed" | "failed", files: Record<string, string> = {}): Promise<string> {
   const id = await start();
   await database.run(sql`
@@ -47,8 +42,9 @@ async function endedJob(status: "completed" | "failed", files: Record<string, st
       errors_file = ${"errors.csv" in files ? "errors.csv" : null}, completed_at = now(),
       expires_at = now() + interval '7 days'
     where id = ${id}`);
-  await mkdir(jobFolder(dataDir, id), { recursive: true });
-  for (const [name, text] of Object.entries(files)) await writeFile(join(jobFolder(dataDir, id), name), text);
+  for (const [name, text] of Object.entries(files)) {
+    await writeJobFile(database, { workspaceId, jobId: id, name }, text);
+  }
   return id;
 }
 
@@ -193,7 +189,7 @@ describe("the files of a job", () => {
     const without = await endedJob("failed");
     expect((await api.call("GET", `/jobs/${without}/download`, key)).body.code).toBe("NOT_FOUND");
     const lost = await endedJob("completed", { "rows.csv": "x" });
-    await rm(join(jobFolder(dataDir, lost), "rows.csv"));
+    await removeOtherFiles(database, workspaceId, lost, []);
     expect((await api.call("GET", `/jobs/${lost}/download`, key)).status).toBe(404);
     const expired = await endedJob("completed", { "rows.csv": "x" });
     await database.run(sql`update jobs set expires_at = now() where id = ${expired}`);
@@ -204,11 +200,17 @@ describe("the files of a job", () => {
   it("go with the job when it has expired, and only then", async () => {
     const kept = await endedJob("completed", { "rows.csv": "kept" });
     const expired = await endedJob("completed", { "rows.csv": "x" });
-    await database.run(sql`update jobs set expires_at = now() where id = ${expired}`);
-    for (const task of cleanUp(database, dataDir))
-      await task.run({ signal: new AbortController().signal, log });
+    const file = { workspaceId, jobId: expired, name: "rows.csv" };
+    const sweepAfter = async (age: string) => {
+      await database.run(sql`update jobs set expires_at = now() - ${age}::interval where id = ${expired}`);
+      for (const task of cleanUp(database)) await task.run({ signal: new AbortController().signal, log });
+    };
+    // Somebody may have begun to fetch it before.
+    await sweepAfter("59 minutes");
+    expect(await readJobFile(database, file)).toBe("x");
+    await sweepAfter("61 minutes");
     expect(await database.row(sql`select from jobs where id = ${expired}`)).toBeUndefined();
-    await expect(mkdir(jobFolder(dataDir, expired))).resolves.toBeUndefined();
+    await expect(readJobFile(database, file)).rejects.toThrow("no file");
     expect((await api.call("GET", `/jobs/${kept}/download`, keyWith("subscribers:read"))).body).toBe("kept");
   });
 });

@@ -3,7 +3,6 @@
  * needed: a key sees a job when it covers that or `jobs:read`, and cancels it with the write form or `jobs:write`. Its
  * files are for the first alone.
  */
-import { join } from "node:path";
 import { type Static, Type } from "typebox";
 import type { Database } from "../database/pool.ts";
 import { ApiError, notFound } from "../errors.ts";
@@ -17,14 +16,16 @@ import {
   permissionOf,
   type Resource,
 } from "../http/endpoint.ts";
-import { type FileAnswer, fileFromDisk, fileShape } from "../http/file-answer.ts";
+import { FileAnswer, fileShape } from "../http/file-answer.ts";
 import { offsetOf, pageOf, pagination } from "../http/paging.ts";
 import { choiceField, pageFields } from "../http/query.ts";
 import { API_PREFIX } from "../http/server.ts";
 import { Id, NullableTimestamp, nullable, Timestamp } from "../http/shapes.ts";
 import type { WorkspaceId } from "../ids.ts";
 import type { OnJobEnded } from "./attempt.ts";
-import { jobFolder } from "./files.ts";
+import { removeOtherFiles } from "./file-store.ts";
+import { openFile } from "./files.ts";
+import { downloadName } from "./line-file.ts";
 import { countJobs, findJob, type JobRow, jobStatuses, listJobs, updateJobToCancel } from "./store.ts";
 
 const jobs: Resource = { name: "jobs", label: "Background jobs", group: "Account" };
@@ -65,13 +66,12 @@ const Csv = (description: string) => fileShape("text/csv", description);
 
 interface Dependencies {
   readonly db: Database;
-  readonly dataDir: string;
   /** The kinds of jobs that there are. */
   readonly types: readonly string[];
   readonly onEnded?: OnJobEnded;
 }
 
-export function jobEndpoints({ db, dataDir, types, onEnded }: Dependencies): Endpoint[] {
+export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
   /** The job, when it is there and the caller may do this with it. */
   const get = async (caller: Caller, id: string, action: Action): Promise<JobRow> => {
     const job = await findJob(db, caller.workspaceId, id);
@@ -92,15 +92,19 @@ export function jobEndpoints({ db, dataDir, types, onEnded }: Dependencies): End
       const job = await updateJobToCancel(tx, workspaceId, id);
       if (job?.status === "cancelled") {
         const { type, status } = job;
+        await removeOtherFiles(tx, workspaceId, id, []);
         await onEnded?.(tx, { workspaceId, id, type, status, error: undefined, progress: job });
       }
       return job;
     });
-  const file = async (job: JobRow, name: string | null): Promise<FileAnswer> => {
-    const answer =
-      name === null ? undefined : await fileFromDisk(join(jobFolder(dataDir, job.id), name), name);
-    if (answer === undefined) throw new ApiError("NOT_FOUND", "The job has no such file");
-    return answer;
+  const file = async (
+    { workspaceId }: Caller,
+    { id: jobId }: JobRow,
+    name: string | null,
+  ): Promise<FileAnswer> => {
+    const content = name === null ? undefined : await openFile(db, { workspaceId, jobId, name });
+    if (name === null || content === undefined) throw new ApiError("NOT_FOUND", "The job has no such file");
+    return new FileAnswer(downloadName(name), content);
   };
 
   return [
@@ -145,7 +149,7 @@ export function jobEndpoints({ db, dataDir, types, onEnded }: Dependencies): End
       answer: Csv("The result, as the kind of job defines it."),
       async handle({ caller, params }) {
         const job = await getOwn(caller, params.job_id);
-        return file(job, job.result_file);
+        return file(caller, job, job.result_file);
       },
     }),
     endpoint({
@@ -157,7 +161,7 @@ export function jobEndpoints({ db, dataDir, types, onEnded }: Dependencies): End
       answer: Csv("The refused rows, each with the reason."),
       async handle({ caller, params }) {
         const job = await getOwn(caller, params.job_id);
-        return file(job, job.errors_file);
+        return file(caller, job, job.errors_file);
       },
     }),
     endpoint({

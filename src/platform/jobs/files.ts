@@ -1,38 +1,125 @@
 /**
- * Where jobs keep their files: a folder each under DATA_DIR, gone when the job expires. Machines that share the work
- * of one installation share DATA_DIR too, or a result can only be fetched from the machine that made it.
+ * The files of jobs: what was uploaded for one, what it notes for itself, and what it leaves. They are in the database, so
+ * that a job may be taken up, and its result fetched, on another machine than the one that took the upload; and what a
+ * killed run wrote is either whole or nobody's.
  */
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { createWriteStream } from "node:fs";
+import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Database, Queryable, Transaction } from "../database/pool.ts";
+import { newId, type WorkspaceId } from "../ids.ts";
+import { scratchFolder } from "../scratch.ts";
+import { createTurns } from "../turns.ts";
+import { type FileKey, findOctets, findSize, insertPart } from "./file-store.ts";
 
-/** The folder of one job; whoever writes into it makes it first. */
-export function jobFolder(dataDir: string, jobId: string): string {
-  return join(jobsFolder(dataDir), jobId);
-}
-
-/** The folder of all jobs' folders. */
-export function jobsFolder(dataDir: string): string {
-  return join(dataDir, "jobs");
-}
-
-/** Moves an upload into the folder of the job that will read it, which is made, under the name `input`. */
-export async function moveToJob(dataDir: string, jobId: string, path: string): Promise<void> {
-  const folder = jobFolder(dataDir, jobId);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await rename(path, join(folder, INPUT_FILE));
-}
-
-/** What an upload is called in the folder of its job. */
+/** What an upload is called among the files of its job. */
 export const INPUT_FILE = "input";
+export const PART_BYTES = 1024 * 1024;
 
-/** Names in a folder that nobody has written to for so long; none when there is no folder. */
-export async function listUntouched(folder: string, ms: number): Promise<string[]> {
-  const before = Date.now() - ms;
-  const names = await readdir(folder).catch(() => []);
-  const ages = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
-  return names.filter((_, at) => (ages[at]?.mtimeMs ?? before) < before);
+/** Connections that all uploads of a process take together: a large one takes a second, and others are locked out. */
+const takeTurn = createTurns(2);
+
+/** Starts a job that reads an upload: `start` makes its record, and the file is there with the same commit. */
+export function startWithInput<Result>(
+  db: Database,
+  workspaceId: WorkspaceId,
+  path: string,
+  start: (tx: Transaction, jobId: string) => Promise<Result>,
+): Promise<Result> {
+  const jobId = newId();
+  return takeTurn(() =>
+    db.transaction(async (tx) => {
+      const started = await start(tx, jobId);
+      await storeParts(tx, { workspaceId, jobId, name: INPUT_FILE }, partsOf(path));
+      return started;
+    }),
+  );
 }
 
-export async function removeJobFolder(dataDir: string, jobId: string): Promise<void> {
-  await rm(jobFolder(dataDir, jobId), { recursive: true, force: true });
+/** A part lies in memory that the next one overwrites. An empty file has one, which is empty. */
+async function* partsOf(path: string): AsyncGenerator<Buffer> {
+  await using file = await open(path);
+  const block = Buffer.allocUnsafeSlow(PART_BYTES);
+  for (let isFirst = true; ; isFirst = false) {
+    let used = 0;
+    for (let read = -1; read !== 0 && used < PART_BYTES; used += read) {
+      ({ bytesRead: read } = await file.read(block, used, PART_BYTES - used));
+    }
+    if (used > 0 || isFirst) yield block.subarray(0, used);
+    if (used < PART_BYTES) return;
+  }
+}
+
+/** Stores a file as it is, unless there is one of this name: then nothing is, and the answer is false. */
+export async function storeWhole(tx: Transaction, file: FileKey, octets: Buffer): Promise<boolean> {
+  const count = Math.max(1, Math.ceil(octets.length / PART_BYTES));
+  return storeParts(
+    tx,
+    file,
+    Array.from({ length: count }, (_, at) => octets.subarray(at * PART_BYTES, (at + 1) * PART_BYTES)),
+  );
+}
+
+async function storeParts(
+  tx: Transaction,
+  file: FileKey,
+  parts: Iterable<Buffer> | AsyncIterable<Buffer>,
+): Promise<boolean> {
+  let number = 0;
+  for await (const part of parts) {
+    if (!(await insertPart(tx, file, number++, part))) return false;
+  }
+  return true;
+}
+
+/** Bytes of a file, in pieces of a part at most. @throws Error where the file ends before, or goes meanwhile */
+export async function* readBytes(
+  db: Queryable,
+  file: FileKey,
+  { offset, bytes }: { readonly offset: number; readonly bytes: number },
+): AsyncGenerator<Buffer> {
+  const end = offset + bytes;
+  for (let at = offset; at < end; ) {
+    const from = at % PART_BYTES;
+    const most = Math.min(PART_BYTES - from, end - at);
+    const piece = await findOctets(db, file, Math.floor(at / PART_BYTES), { from, most });
+    if (piece?.length !== most) throw new Error(`the file ${file.name} of a job breaks off`);
+    yield piece;
+    at += most;
+  }
+}
+
+/** A file from its beginning to its end; undefined where there is none. */
+export async function openFile(db: Queryable, file: FileKey): Promise<Readable | undefined> {
+  const bytes = await findSize(db, file);
+  if (bytes === undefined) return undefined;
+  // No more than the part at hand waits in memory for a slow reader.
+  return Readable.from(readBytes(db, file, { offset: 0, bytes }), { objectMode: false });
+}
+
+/** What is small enough to be in memory. */
+export async function readWhole(db: Queryable, file: FileKey): Promise<Buffer | undefined> {
+  const content = await openFile(db, file);
+  return content && Buffer.concat(await content.toArray());
+}
+
+/** A place on the disk of this machine, in which nothing lies at first. Disposing of it removes what does. */
+export interface Scratch extends AsyncDisposable {
+  readonly path: string;
+}
+
+export async function openScratch(dataDir: string): Promise<Scratch> {
+  const folder = scratchFolder(dataDir);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const path = join(folder, newId());
+  return { path, [Symbol.asyncDispose]: () => rm(path, { force: true }) };
+}
+
+/** Copies a file to this machine, for those who read one more than once or from the middle. */
+export async function copyFile(db: Queryable, file: FileKey, path: string): Promise<void> {
+  const content = await openFile(db, file);
+  if (content === undefined) throw new Error(`a job without its file ${file.name}`);
+  await pipeline(content, createWriteStream(path, { mode: 0o600 }));
 }

@@ -1,37 +1,65 @@
-/** A file that a job writes line by line: gathered in memory, and on the disk when it is closed. */
-import { type FileHandle, open } from "node:fs/promises";
+/** A file that a job writes line by line: gathered in memory, and in the database part by part. */
+import type { FileHandle } from "node:fs/promises";
+import type { Queryable } from "../database/pool.ts";
+import { newId, type WorkspaceId } from "../ids.ts";
+import { insertPart } from "./file-store.ts";
+import { PART_BYTES } from "./files.ts";
 
 export interface LineFile {
+  /** Of this run of the job alone: no other one writes to it. Nobody reads it but who is told, when it is closed. */
+  readonly name: string;
   /** Adds text; after some thousand lines `flush` is due. Answers the bytes that this text takes. */
   add(text: string): number;
   readonly isFull: boolean;
+  /** Waits for what is being stored, and begins with what has been gathered since. */
   flush(): Promise<void>;
-  /** Writes the rest and waits for the disk to have it. */
+  /** Stores the rest and waits for it. */
   close(): Promise<void>;
-  [Symbol.asyncDispose](): Promise<void>;
 }
 
-const FULL_BYTES = 256 * 1024;
 /** No text takes more: a row of a million characters at three bytes each, or the rows of one piece of a file. */
 const LONGEST_TEXT = 4 * 1024 * 1024;
 
-/** Makes the file, which must not be there yet. */
-export async function createLineFile(path: string): Promise<LineFile> {
-  const file: FileHandle = await open(path, "wx", 0o600);
-  let buffer = Buffer.allocUnsafe(2 * FULL_BYTES);
+/**
+ * @param called what who downloads it sees
+ * @param copy has all of it on this machine, when it is closed
+ */
+export function createLineFile(
+  db: Queryable,
+  job: { readonly id: string; readonly workspaceId: WorkspaceId },
+  called: string,
+  copy?: FileHandle,
+): LineFile {
+  const name = `${newId()}/${called}`;
+  const file = { workspaceId: job.workspaceId, jobId: job.id, name };
+  let buffer = Buffer.allocUnsafeSlow(2 * PART_BYTES);
+  /** The one that is being stored, or was. */
+  let other = Buffer.allocUnsafeSlow(2 * PART_BYTES);
   let used = 0;
-  let isOpen = true;
+  let number = 0;
+  let storing: Promise<unknown> = Promise.resolve();
 
+  const beginStoring = async (bytes: number) => {
+    await storing;
+    if (other.length < buffer.length) other = Buffer.allocUnsafeSlow(buffer.length);
+    buffer.copy(other, 0, bytes, used);
+    [buffer, other] = [other, buffer];
+    used -= bytes;
+    const part = other.subarray(0, bytes);
+    storing = Promise.all([insertPart(db, file, number++, part), copy?.writeFile(part)]);
+    // Whoever waits for it next hears what went wrong; until then nobody does.
+    storing.catch(() => {});
+  };
   const flush = async () => {
-    await file.writeFile(buffer.subarray(0, used));
-    used = 0;
+    while (used >= PART_BYTES) await beginStoring(PART_BYTES);
   };
   return {
+    name,
     add(text) {
       const most = text.length * 3;
       if (most > LONGEST_TEXT) throw new Error("a text is too long to be written");
       if (used + most > buffer.length) {
-        const larger = Buffer.allocUnsafe(2 * (used + most));
+        const larger = Buffer.allocUnsafeSlow(2 * (used + most));
         buffer.copy(larger, 0, 0, used);
         buffer = larger;
       }
@@ -40,17 +68,18 @@ export async function createLineFile(path: string): Promise<LineFile> {
       return bytes;
     },
     get isFull() {
-      return used >= FULL_BYTES;
+      return used >= PART_BYTES;
     },
     flush,
     async close() {
       await flush();
-      await file.sync();
-      await file.close();
-      isOpen = false;
-    },
-    async [Symbol.asyncDispose]() {
-      if (isOpen) await file.close();
+      if (used > 0 || number === 0) await beginStoring(used);
+      await storing;
     },
   };
+}
+
+/** What such a file is called to who downloads it. */
+export function downloadName(name: string): string {
+  return name.slice(name.indexOf("/") + 1);
 }

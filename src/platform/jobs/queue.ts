@@ -7,7 +7,7 @@ import { Id } from "../http/shapes.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
 import { countOpenJobs, insertJob, lockStart } from "./store.ts";
 
-/** Of one type and workspace, waiting or under way, each with a file on the disk. */
+/** Of one type and workspace, waiting or under way, each with a file. */
 const MOST_OPEN = 50;
 
 /** What an endpoint answers (202) that started a job. */
@@ -44,7 +44,7 @@ export async function requireFewOpen(
 
 /**
  * Starts a job with the commit of `tx`. Whoever may read the resource of `needs` (the need of the endpoint that starts
- * it) may see the job. Give an `id` when files were put into the job's folder before.
+ * it) may see the job. Give an `id` when files are stored for the job beside it.
  */
 export async function startJob(
   tx: Queryable,

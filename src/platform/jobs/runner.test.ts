@@ -1,18 +1,19 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
+import { readJobFile } from "../../../test/support/job-files.ts";
 import { ApiError } from "../errors.ts";
 import { need, type Resource } from "../http/endpoint.ts";
 import type { WorkspaceId } from "../ids.ts";
 import { createLog } from "../log.ts";
 import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "./attempt.ts";
-import { jobFolder } from "./files.ts";
+import { createLineFile } from "./line-file.ts";
 import { startJob } from "./queue.ts";
 import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
 import { removeSilentRunners } from "./runners-store.ts";
@@ -90,12 +91,16 @@ function waiting() {
 
 describe("a job", () => {
   it("runs its handler with the input, and keeps result, numbers and files", async () => {
-    const work: JobHandler<{ rows: string[] }> = async ({ job, report, folder }) => {
+    const work: JobHandler<{ rows: string[] }> = async ({ job, report }) => {
       report({ total: job.input.rows.length });
       report({ processed: 2, succeeded: 1, failed: 1, counts: { created: 1 } });
       report({ counts: { invalid: 1 } });
-      await writeFile(join(await folder(), "out.csv"), job.input.rows.join("\n"));
-      return { result: { note: "fine" }, resultFile: "out.csv" };
+      const [kept, other] = ["out.csv", "notes"].map((called) => createLineFile(database, job, called));
+      for (const file of [kept, other]) {
+        file?.add(job.input.rows.join("\n"));
+        await file?.close();
+      }
+      return { result: { note: "fine" }, resultFile: kept?.name ?? "" };
     };
     await runnerWith({ work });
     const id = await start("work", { rows: ["a", "b"] });
@@ -107,11 +112,15 @@ describe("a job", () => {
       skipped: 0,
       counts: { created: 1, invalid: 1 },
       result: { note: "fine" },
-      result_file: "out.csv",
+      result_file: expect.stringMatching(/\/out\.csv$/),
       errors_file: null,
       error: null,
     });
-    expect(await readFile(join(jobFolder(dataDir, id), "out.csv"), "utf8")).toBe("a\nb");
+    const files = await database.rows<{ name: string }>(sql`
+      select name from job_file_parts where job_id = ${id}`);
+    expect(files.map(({ name }) => name)).toEqual([(await jobOf(id)).result_file]);
+    const file = { workspaceId, jobId: id, name: files[0]?.name ?? "" };
+    expect(await readJobFile(database, file)).toBe("a\nb");
     const { started_at, completed_at, expires_at } = await jobOf(id);
     expect(started_at).not.toBeNull();
     const keptMs = (expires_at?.getTime() ?? 0) - (completed_at?.getTime() ?? 0);

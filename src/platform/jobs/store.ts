@@ -65,6 +65,8 @@ export interface JobFilter {
 
 /** How long an ended job and its files can be fetched. */
 const KEPT_DAYS = 7;
+/** Whoever began to fetch a file just before that gets all of it. */
+const FETCH_HOURS = 1;
 
 /** Graphile's own limit on attempts, out of reach: attempt.ts counts, so that the record learns of the last one. */
 export const QUEUE_ATTEMPTS = 1_000;
@@ -73,6 +75,9 @@ const columns = sql`id, type, status, permission, total, processed, succeeded, f
   result_file, errors_file, created_at, started_at, completed_at, expires_at`;
 
 const unexpired = sql`(expires_at is null or expires_at > now())`;
+
+/** Of a job that nobody needs any more. */
+export const isOver = sql`expires_at <= now() - make_interval(hours => ${FETCH_HOURS})`;
 
 /** The record and its place in the queue, in one statement; runs when the transaction of `db` has committed. */
 export async function insertJob(
@@ -243,18 +248,10 @@ export async function updateJobPutBack(
     from released`);
 }
 
-/** Drops up to `most` of the ended jobs whose time is over, and says which. */
-export function removeExpiredJobs(db: Queryable, most: number): Promise<{ id: string }[]> {
-  return db.rows(sql`
+/** Drops up to `most` of the jobs that are over, and says how many went. */
+export function removeJobsOver(db: Queryable, most: number): Promise<number> {
+  return db.run(sql`
     delete from jobs
     where (workspace_id, id) in (
-      select workspace_id, id from jobs where expires_at <= now() order by expires_at limit ${most})
-    returning id`);
-}
-
-/** Those of the ids that are no job's. */
-export async function listUnknownJobs(db: Queryable, ids: readonly string[]): Promise<string[]> {
-  const rows = await db.rows<{ id: string }>(sql`
-    select id from unnest(${ids}::text[]) as u (id) where not exists (select from jobs where id::text = u.id)`);
-  return rows.map((row) => row.id);
+      select workspace_id, id from jobs where ${isOver} order by expires_at limit ${most})`);
 }

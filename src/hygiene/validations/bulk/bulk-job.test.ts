@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -11,11 +11,12 @@ import { testDatabase } from "../../../../test/support/database.ts";
 import { eventually } from "../../../../test/support/eventually.ts";
 import { startFakeDns } from "../../../../test/support/fake-dns.ts";
 import { startFakeMx } from "../../../../test/support/fake-mx.ts";
+import { readJobFile, writeJobFile } from "../../../../test/support/job-files.ts";
 import { systemClock } from "../../../platform/clock.ts";
 import { need } from "../../../platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "../../../platform/ids.ts";
 import { attemptJob } from "../../../platform/jobs/attempt.ts";
-import { INPUT_FILE, jobFolder } from "../../../platform/jobs/files.ts";
+import { INPUT_FILE } from "../../../platform/jobs/files.ts";
 import { startJob } from "../../../platform/jobs/queue.ts";
 import { findJob, updateJobToCancel } from "../../../platform/jobs/store.ts";
 import { createLog } from "../../../platform/log.ts";
@@ -100,10 +101,9 @@ async function newWorkspace(left?: number): Promise<WorkspaceId> {
 
 async function start(workspaceId: WorkspaceId, text: string): Promise<string> {
   const id = newId();
-  await mkdir(jobFolder(dataDir, id), { recursive: true });
-  await writeFile(join(jobFolder(dataDir, id), INPUT_FILE), text);
   const input = { file_name: "addresses.csv" };
   await startJob(db, workspaceId, { id, type: BULK_JOB, needs: need(validations, "write"), input });
+  await writeJobFile(db, { workspaceId, jobId: id, name: INPUT_FILE }, text);
   return id;
 }
 
@@ -137,7 +137,7 @@ async function attemptToEnd(workspaceId: WorkspaceId, id: string, handler = hand
 async function ended(workspaceId: WorkspaceId, id: string) {
   const job = await findJob(db, workspaceId, id);
   const read = async (name: string | null | undefined): Promise<Record<string, string>[]> =>
-    name ? parse(await readFile(join(jobFolder(dataDir, id), name)), { columns: true }) : [];
+    name ? parse(await readJobFile(db, { workspaceId, jobId: id, name }), { columns: true }) : [];
   return { job, rows: await read(job?.result_file), rest: await read(job?.errors_file) };
 }
 
@@ -459,7 +459,7 @@ describe("open validations of a workspace", () => {
     const path = join(dataDir, newId());
     const text = "ada@good.test\nbea@good.test\n";
     await writeFile(path, text);
-    const deps = { db, clock: systemClock, plans, dataDir };
+    const deps = { db, clock: systemClock, plans };
     return startBulkValidation(deps, workspaceId, { path, name: "addresses.csv", bytes: text.length });
   }
 

@@ -7,11 +7,11 @@
  * those whose server asks to come again later (greylisting) for the last. A job that takes long, or waits, lets others
  * have its place.
  */
-import { join } from "node:path";
-import { ApiError } from "../../../platform/errors.ts";
+import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type JobHandler, type JobOutcome, PutBack } from "../../../platform/jobs/attempt.ts";
-import { INPUT_FILE } from "../../../platform/jobs/files.ts";
+import type { Scratch } from "../../../platform/jobs/files.ts";
+import { createLineFile } from "../../../platform/jobs/line-file.ts";
 import { createTurns } from "../../../platform/turns.ts";
 import { requireNotSuspended } from "../../../workspace/workspaces/suspension.ts";
 import type { Examiner } from "../examiner.ts";
@@ -26,7 +26,7 @@ import { type WriteDeps, writeBatch } from "./write-batch.ts";
 
 export const BULK_JOB = "validation_bulk";
 
-/** What the job needs beside the file, which lies in its folder. */
+/** What the job needs beside the file. */
 export interface BulkInput {
   /** As its sender calls it. */
   readonly file_name: string;
@@ -59,17 +59,11 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
   const takeConnection = createTurns(CONNECTIONS);
   const takeTurn = createTurns(DOMAINS_AT_ONCE);
 
-  return async ({
-    job: { id: jobId, workspaceId, input },
-    report,
-    isCancelled,
-    signal,
-    folder: openFolder,
-  }) => {
+  return async ({ job, report, isCancelled, signal, openInput }) => {
+    const { id: jobId, workspaceId, input } = job;
     const placeEnd = performance.now() + pace.placeMs;
     let hasWorked = false;
-    const folder = await openFolder();
-    const file = await readInput(join(folder, INPUT_FILE));
+    const file = await readInput(openInput);
     const { addresses } = file;
     const tally = new Tally();
     const note = (batches: readonly DoneBatch[]) => {
@@ -143,7 +137,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     note(await listBatches(db, workspaceId, jobId));
     const rows = await collectRows(workspaceId, jobId);
     const day = clock.now().toISOString().slice(0, 10);
-    const outcome = await leave(folder, day, file, rows, tally.stoppedBy ?? "cancelled");
+    const outcome = await leave(db, job, day, file, rows, tally.stoppedBy ?? "cancelled");
     const rest = addresses.length - rows.size;
     // What a limit left out is done with; what a cancelled job left out was never begun.
     if (!isCancelled())
@@ -180,31 +174,29 @@ const reasons = {
   cancelled: "Not validated: the job was cancelled",
 };
 
-async function readInput(path: string): Promise<AddressFile> {
-  try {
-    return await readAddressFile(path);
-  } catch (fault) {
-    const isMissing = fault instanceof Error && "code" in fault && fault.code === "ENOENT";
-    throw isMissing ? new ApiError("BAD_REQUEST", "The file is gone: send it again") : fault;
-  }
+async function readInput(openInput: () => Promise<Scratch>): Promise<AddressFile> {
+  await using file = await openInput();
+  // Awaited here: the copy goes with the end of this function.
+  return await readAddressFile(file.path);
 }
 
 /** The files of the answers, and of the addresses that have none. */
 async function leave(
-  folder: string,
+  db: Queryable,
+  job: { readonly id: string; readonly workspaceId: WorkspaceId },
   day: string,
   { addresses }: AddressFile,
   rows: ReadonlyMap<number, string>,
   why: keyof typeof reasons,
 ): Promise<JobOutcome> {
-  const [resultFile, errorsFile] = [`validations-${day}.csv`, `not-validated-${day}.csv`];
+  const result = createLineFile(db, job, `validations-${day}.csv`);
   await writeResult(
-    folder,
-    resultFile,
+    result,
     addresses.flatMap((_, place) => rows.get(place) ?? []),
   );
   const rest = addresses.filter((_, place) => !rows.has(place));
-  if (rest.length === 0) return { resultFile };
-  await writeRest(folder, errorsFile, rest, reasons[why]);
-  return { resultFile, errorsFile };
+  if (rest.length === 0) return { resultFile: result.name };
+  const errors = createLineFile(db, job, `not-validated-${day}.csv`);
+  await writeRest(errors, rest, reasons[why]);
+  return { resultFile: result.name, errorsFile: errors.name };
 }

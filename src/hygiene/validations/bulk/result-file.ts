@@ -1,10 +1,7 @@
 /** What a bulk validation leaves behind: a CSV row for each answer, in the order of the file, and a list of the rest. */
-import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
 import { createRefusals } from "../../../audience/imports/refusals.ts";
 import { csvLine } from "../../../platform/csv/write.ts";
-import { newId } from "../../../platform/ids.ts";
-import { createLineFile, type LineFile } from "../../../platform/jobs/line-file.ts";
+import type { LineFile } from "../../../platform/jobs/line-file.ts";
 import type { Validation } from "../validation.ts";
 import type { FileAddress } from "./address-file.ts";
 
@@ -43,46 +40,22 @@ function textOf(cell: Cell): string | number {
   return typeof cell === "boolean" ? String(cell) : (cell ?? "");
 }
 
-/** Writes these rows to a file of this name in the job's folder. */
-export function writeResult(folder: string, name: string, rows: readonly string[]): Promise<void> {
-  return writeWhole(folder, name, async (file) => {
-    file.add(csvLine(columns.map(([column]) => column)));
-    for (const row of rows) {
-      file.add(row);
-      if (file.isFull) await file.flush();
-    }
-  });
-}
-
-/** Lists the addresses that were not validated, and why. */
-export function writeRest(
-  folder: string,
-  name: string,
-  rest: readonly FileAddress[],
-  reason: string,
-): Promise<void> {
-  return writeWhole(folder, name, async (file) => {
-    const refusals = createRefusals(file);
-    for (const { line, text } of rest) {
-      refusals.refuse(line, { column: "email", value: text, reason });
-      if (file.isFull) await file.flush();
-    }
-  });
-}
-
-/** A file that is there only when all of it is. */
-async function writeWhole(
-  folder: string,
-  name: string,
-  write: (file: LineFile) => Promise<void>,
-): Promise<void> {
-  const partial = join(folder, newId());
-  try {
-    await using file = await createLineFile(partial);
-    await write(file);
-    await file.close();
-    await rename(partial, join(folder, name));
-  } finally {
-    await rm(partial, { force: true });
+/** Writes these rows, and all of the file. */
+export async function writeResult(file: LineFile, rows: readonly string[]): Promise<void> {
+  file.add(csvLine(columns.map(([column]) => column)));
+  for (const row of rows) {
+    file.add(row);
+    if (file.isFull) await file.flush();
   }
+  await file.close();
+}
+
+/** Lists the addresses that were not validated, and why; all of the file. */
+export async function writeRest(file: LineFile, rest: readonly FileAddress[], reason: string): Promise<void> {
+  const refusals = createRefusals(file);
+  for (const { line, text } of rest) {
+    refusals.refuse(line, { column: "email", value: text, reason });
+    if (file.isFull) await file.flush();
+  }
+  await file.close();
 }

@@ -3,8 +3,8 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Database } from "../../../platform/database/pool.ts";
 import { need } from "../../../platform/http/endpoint.ts";
 import type { UploadedFile } from "../../../platform/http/uploads.ts";
-import { newId, type WorkspaceId } from "../../../platform/ids.ts";
-import { moveToJob } from "../../../platform/jobs/files.ts";
+import type { WorkspaceId } from "../../../platform/ids.ts";
+import { startWithInput } from "../../../platform/jobs/files.ts";
 import { requireFewOpen, requirePlace, startJob } from "../../../platform/jobs/queue.ts";
 import { getReading } from "../../../workspace/billing/meter.ts";
 import type { Plans } from "../../../workspace/billing/plans.ts";
@@ -19,7 +19,6 @@ export interface StartDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
-  readonly dataDir: string;
 }
 
 /**
@@ -27,7 +26,7 @@ export interface StartDeps {
  * @throws ApiError as readAddressFile does, when allowance or balance do not cover all of it, and CONFLICT
  */
 export async function startBulkValidation(
-  { db, clock, plans, dataDir }: StartDeps,
+  { db, clock, plans }: StartDeps,
   workspaceId: WorkspaceId,
   file: UploadedFile,
 ) {
@@ -38,12 +37,10 @@ export async function startBulkValidation(
   const most = capacityOf(standing);
   const cost = addresses.filter(({ syntax }) => syntax.ok).length;
   if (most !== null && most < cost) throw refusalError(refusalOf(standing), now);
-  const id = newId();
   const input: BulkInput = { file_name: file.name };
   const total = addresses.length + duplicates;
-  return db.transaction(async (tx) => {
+  return startWithInput(db, workspaceId, file.path, async (tx, id) => {
     await requirePlace(tx, workspaceId, BULK_JOB, "validations");
-    await moveToJob(dataDir, id, file.path);
     return startJob(tx, workspaceId, { id, type: BULK_JOB, needs: need(validations, "write"), input, total });
   });
 }

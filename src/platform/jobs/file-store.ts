@@ -1,0 +1,71 @@
+/** The SQL of the files of jobs, which lie in parts in the table job_file_parts. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../database/pool.ts";
+import type { WorkspaceId } from "../ids.ts";
+import { isOver } from "./store.ts";
+
+/** Which file of which job. */
+export interface FileKey {
+  readonly workspaceId: WorkspaceId;
+  readonly jobId: string;
+  readonly name: string;
+}
+
+/** False where the file has this part already. */
+export async function insertPart(
+  db: Queryable,
+  { workspaceId, jobId, name }: FileKey,
+  number: number,
+  octets: Buffer,
+): Promise<boolean> {
+  const inserted = await db.run(sql`
+    insert into job_file_parts (workspace_id, job_id, name, number, octets)
+    values (${workspaceId}, ${jobId}, ${name}, ${number}, ${octets}) on conflict do nothing`);
+  return inserted === 1;
+}
+
+/** How many bytes a file has; undefined where there is none. */
+export async function findSize(
+  db: Queryable,
+  { workspaceId, jobId, name }: FileKey,
+): Promise<number | undefined> {
+  const row = await db.row<{ bytes: number | null }>(sql`
+    select sum(octet_length(octets)) as bytes from job_file_parts
+    where workspace_id = ${workspaceId} and job_id = ${jobId} and name = ${name}`);
+  return row?.bytes ?? undefined;
+}
+
+/** At most so many bytes of a part, from this one on; undefined where there is no such part. */
+export async function findOctets(
+  db: Queryable,
+  { workspaceId, jobId, name }: FileKey,
+  number: number,
+  range: { readonly from: number; readonly most: number },
+): Promise<Buffer | undefined> {
+  const row = await db.row<{ octets: Buffer }>(sql`
+    select substring(octets from ${range.from + 1}::int for ${range.most}::int) as octets from job_file_parts
+    where workspace_id = ${workspaceId} and job_id = ${jobId} and name = ${name} and number = ${number}`);
+  return row?.octets;
+}
+
+/** Drops all files of a job but these. */
+export async function removeOtherFiles(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  jobId: string,
+  kept: readonly string[],
+): Promise<void> {
+  await db.run(sql`
+    delete from job_file_parts
+    where workspace_id = ${workspaceId} and job_id = ${jobId} and name <> all(${kept}::text[])`);
+}
+
+/** Drops up to `most` parts of jobs that are over, and says how many went. */
+export function removePartsOver(db: Queryable, most: number): Promise<number> {
+  return db.run(sql`
+    delete from job_file_parts
+    where (workspace_id, job_id, name, number) in (
+      select p.workspace_id, p.job_id, p.name, p.number
+      from jobs j join job_file_parts p on p.workspace_id = j.workspace_id and p.job_id = j.id
+      where ${isOver} limit ${most})`);
+}

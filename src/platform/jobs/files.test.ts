@@ -1,0 +1,114 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
+import { testDatabase } from "../../../test/support/database.ts";
+import { readJobFile } from "../../../test/support/job-files.ts";
+import { need, type Resource } from "../http/endpoint.ts";
+import type { WorkspaceId } from "../ids.ts";
+import { scratchFolder } from "../scratch.ts";
+import {
+  copyFile,
+  INPUT_FILE,
+  openFile,
+  openScratch,
+  PART_BYTES,
+  readBytes,
+  startWithInput,
+  storeWhole,
+} from "./files.ts";
+import { createLineFile, downloadName } from "./line-file.ts";
+import { startJob } from "./queue.ts";
+
+const things: Resource = { name: "things", label: "Things", group: "Audience" };
+const db = await testDatabase();
+const dataDir = await mkdtemp(join(tmpdir(), "posthaste-files-"));
+afterAll(() => rm(dataDir, { recursive: true }));
+let workspaceId: WorkspaceId;
+beforeEach(async () => {
+  workspaceId = await insertBareWorkspace(db);
+});
+
+/** A job that was started with this upload. */
+async function startWith(content: Buffer | string): Promise<string> {
+  const path = join(dataDir, "upload");
+  await writeFile(path, content);
+  const needs = need(things, "write");
+  const { job_id } = await startWithInput(db, workspaceId, path, (tx, id) =>
+    startJob(tx, workspaceId, { id, type: "read", needs, input: {} }),
+  );
+  return job_id;
+}
+
+/** Of more than two parts, every byte of which tells its place. */
+const LONG = Buffer.from(Uint32Array.from({ length: 700_000 }, (_, at) => at * 2_654_435_761).buffer);
+
+describe("an upload", () => {
+  it.each([
+    ["that is empty", Buffer.alloc(0)],
+    ["of exactly a part", LONG.subarray(0, PART_BYTES)],
+    ["of several parts", LONG],
+  ])("%s is the same on every machine, which keeps no copy", async (_what, content) => {
+    const file = { workspaceId, jobId: await startWith(content), name: INPUT_FILE };
+    {
+      await using copy = await openScratch(dataDir);
+      await copyFile(db, file, copy.path);
+      expect((await readFile(copy.path)).equals(content)).toBe(true);
+    }
+    expect(await readdir(scratchFolder(dataDir))).toEqual([]);
+  });
+
+  it("is there only with its job", async () => {
+    const path = join(dataDir, "refused");
+    await writeFile(path, "x");
+    const refused = startWithInput(db, workspaceId, path, async () => {
+      throw new Error("no room");
+    });
+    await expect(refused).rejects.toThrow("no room");
+    expect(await db.rows(sql`select from job_file_parts where workspace_id = ${workspaceId}`)).toEqual([]);
+  });
+});
+
+describe("a file", () => {
+  it("that is written line by line is whole, whichever parts it comes to", async () => {
+    const id = await startWith("x");
+    const file = createLineFile(db, { workspaceId, id }, "rows.csv");
+    const lines = Array.from({ length: 40_000 }, (_, at) => `${at} ${"é".repeat(at % 97)}\r\n`);
+    for (const line of lines) {
+      file.add(line);
+      if (file.isFull) await file.flush();
+    }
+    await file.close();
+    expect(downloadName(file.name)).toBe("rows.csv");
+    expect(await readJobFile(db, { workspaceId, jobId: id, name: file.name })).toBe(lines.join(""));
+  });
+
+  it("is read from the middle, over the ends of its parts", async () => {
+    const file = { workspaceId, jobId: await startWith(LONG), name: INPUT_FILE };
+    const range = { offset: PART_BYTES - 10, bytes: PART_BYTES + 20 };
+    const pieces = await Array.fromAsync(readBytes(db, file, range));
+    expect(Buffer.concat(pieces).equals(LONG.subarray(range.offset, range.offset + range.bytes))).toBe(true);
+  });
+
+  it("that is there already stays as it is", async () => {
+    const file = { workspaceId, jobId: await startWith("x"), name: "note" };
+    const store = (text: string) => db.transaction((tx) => storeWhole(tx, file, Buffer.from(text)));
+    expect(await store("first")).toBe(true);
+    expect(await store("second")).toBe(false);
+    expect(await readJobFile(db, file)).toBe("first");
+  });
+
+  it("that goes while it is fetched breaks off, and does not look whole", async () => {
+    const file = { workspaceId, jobId: await startWith(LONG), name: INPUT_FILE };
+    const content = await openFile(db, file);
+    const pieces = content?.[Symbol.asyncIterator]();
+    expect((await pieces?.next())?.done).toBe(false);
+    await db.run(sql`delete from jobs where id = ${file.jobId}`);
+    const rest = async () => {
+      while (!(await pieces?.next())?.done);
+    };
+    await expect(rest()).rejects.toThrow("breaks off");
+  });
+});

@@ -1,0 +1,30 @@
+/** Jobs of real programs: their end, and what another machine takes for the end of one that was killed. */
+import sql from "sql-template-tag";
+import type { Database } from "../../src/platform/database/pool.ts";
+import type { ApiAnswer } from "./api-caller.ts";
+import { eventually } from "./eventually.ts";
+import type { Program } from "./program.ts";
+
+/** The job of an answer, when it has ended. */
+export async function endedJob(
+  program: Pick<Program, "call">,
+  { status, body: started }: Pick<ApiAnswer, "status" | "body">,
+  mostMs = 60_000,
+): Promise<ApiAnswer["body"]> {
+  if (status !== 202) throw new Error(`${status} ${JSON.stringify(started)}`);
+  return eventually(
+    "the job to end",
+    async () => {
+      const { body } = await program.call("GET", `/jobs/${started.data.job_id}`);
+      return !["pending", "processing"].includes(body.data.status) && body.data;
+    },
+    mostMs,
+  );
+}
+
+/** Runners are dead for long, as far as the next one knows: half a minute would pass otherwise. */
+export async function forgetDeadRunners(database: Database): Promise<void> {
+  await database.run(sql`update job_runners set seen_at = now() - interval '1 hour'`);
+  await database.run(sql`
+    update graphile_worker._private_jobs set locked_at = now() - interval '1 hour' where locked_at is not null`);
+}
