@@ -15,9 +15,12 @@ import { reachableFrom } from "./states.ts";
 const KEPT_DETAIL = 500;
 const KEPT_NAME = 100;
 
-/** [to, from] pairs of every legal move, as the statement wants them. */
+/**
+ * Every legal move, as the statement wants them: not as a relation to be joined, which would take the outcomes, and with
+ * them the locks, out of their order.
+ */
 const legalMoves = Object.entries(reachableFrom).flatMap(([to, froms]) =>
-  froms.map((from) => [to, from] as const),
+  froms.map((from) => `${from} ${to}`),
 );
 
 /**
@@ -95,8 +98,6 @@ export async function recordOutcomes(
         ${column((one) => (one.tls ? JSON.stringify(one.tls) : null))}::jsonb[])
         with ordinality as o (workspace_id, message_id, event_id, status, time, attempts, next_attempt_at, detail, mx_host, code,
           enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls, place)
-    ), legal as materialized (
-      select * from unnest(${legalMoves.map(([to]) => to)}::text[], ${legalMoves.map(([, from]) => from)}::text[]) as l ("to", "from")
     ), moved as (
       update messages m
       set status = o.status, previous_status = m.status, attempts = coalesce(o.attempts, m.attempts), next_attempt_at = o.next_attempt_at,
@@ -109,7 +110,7 @@ export async function recordOutcomes(
             then o.left_from else m.source_ip end
       from outcome o
       where m.workspace_id = o.workspace_id and m.id = o.message_id
-        and exists (select from legal l where l."to" = o.status and l."from" = m.status)
+        and m.status || ' ' || o.status = any (${legalMoves}::text[])
         and case when m.status = 'bounced' and o.status = 'bounced'
           then o.is_address_fault and (select bounce_type <> 'hard' from (${recordedBounce(sql`m.id`)}) b) else true end
       returning o.*, m.localpart, m.domain, m.is_sms, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
