@@ -1,7 +1,10 @@
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import sql from "sql-template-tag";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { startFakeMx } from "../support/fake-mx.ts";
 import { mailDomain, openScene } from "../support/scene.ts";
@@ -28,7 +31,9 @@ test("SIGTERM to every process, again and again, lets a conversation that is und
 });
 
 test("an upload that stalls does not hold up a stop", async () => {
-  await using scene = await openScene({});
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-stop-"));
+  onTestFinished(() => rm(dataDir, { recursive: true }));
+  await using scene = await openScene({ env: { DATA_DIR: dataDir } });
   const { program } = scene;
   const { body } = await program.call("POST", "/mailing-lists", { name: "June" });
   const socket = connect(Number(new URL(program.url).port), "127.0.0.1");
@@ -40,14 +45,16 @@ test("an upload that stalls does not hold up a stop", async () => {
     "Content-Type: multipart/form-data; boundary=x",
     "Content-Length: 40000000",
   ];
-  socket.write([...headers, "", "--x\r\nContent-Disposition: form-data; name="].join("\r\n"));
+  const part = ["--x", 'Content-Disposition: form-data; name="csvFile"; filename="june.csv"', "", "Email"];
+  socket.write([...headers, "", ...part].join("\r\n"));
   const answer = text(socket);
-  // It is answered after that one's headers were read.
-  await program.call("GET", "/mailing-lists");
+  const uploads = () => readdir(join(dataDir, "uploads")).catch(() => []);
+  await eventually("the upload to be under way", async () => (await uploads()).length === 1);
   const begun = performance.now();
   expect(await program.kill("SIGTERM")).toEqual([0, null]);
   expect(performance.now() - begun).toBeLessThan(15_000);
   expect(await answer).toMatch(/^HTTP\/1\.1 503 /);
+  expect(await uploads()).toEqual([]);
 });
 
 function isThere(pid: number): boolean {
