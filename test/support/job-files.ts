@@ -4,7 +4,7 @@ import type { FileKey } from "../../src/platform/jobs/file-store.ts";
 import { readWhole, storeWhole } from "../../src/platform/jobs/files.ts";
 
 export async function writeJobFile(db: Database, file: FileKey, text: string): Promise<void> {
-  await db.transaction((tx) => storeWhole(tx, file, Buffer.from(text)));
+  await storeWhole(db, file, Buffer.from(text));
 }
 
 /** Throws where there is none. */

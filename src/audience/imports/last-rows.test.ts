@@ -10,7 +10,7 @@ test("the row before with the same address is found, whatever comes between", ()
   fc.assert(
     fc.property(fc.array(address, { maxLength: 500 }), (addresses) => {
       const oracle = new Map<string, number>();
-      const rows = createLastRows();
+      const rows = createLastRows(addresses.length % 3 === 0 ? 100_000 : 0);
       for (const [row, email] of addresses.entries()) {
         expect(rows.note(email, row)).toBe(oracle.get(email));
         oracle.set(email, row);

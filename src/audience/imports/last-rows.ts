@@ -5,15 +5,20 @@
  */
 
 const SLOT = 4;
-const FIRST_SLOTS = 2 ** 12;
+const LEAST_SLOTS = 2 ** 12;
 
 export interface LastRows {
   /** Notes that this row has the address; answers the row before that had it, if one did. */
   note(email: string, row: number): number | undefined;
 }
 
-export function createLastRows(): LastRows {
-  let slots = FIRST_SLOTS;
+/**
+ * @param expected so many people take no second table; for more it grows, and each table that it leaves is memory that the
+ * collector takes its time to find
+ */
+export function createLastRows(expected = 0): LastRows {
+  let slots = LEAST_SLOTS;
+  while (slots < 2 * expected) slots *= 2;
   let used = 0;
   let table = new Uint32Array(slots * SLOT);
   const hash = new Uint32Array(3);

@@ -53,7 +53,7 @@ export async function findPlan(db: Database, owner: Owner): Promise<Plan | undef
  */
 export async function keepPlan(db: Database, owner: Owner, plan: Plan): Promise<Plan> {
   const octets = Buffer.from(JSON.stringify(plan));
-  if (await db.transaction((tx) => storeWhole(tx, fileOf(owner), octets))) return plan;
+  if (await storeWhole(db, fileOf(owner), octets)) return plan;
   const kept = await findPlan(db, owner);
   if (kept === undefined) throw new Error("the plan of an import went while the import was read");
   return kept;

@@ -5,10 +5,10 @@
  * People go to a file of the job's own, as the staging table takes them, in batches. Nothing of the upload is in memory but
  * the rows of the moment and 16 bytes for each address.
  */
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import { type CsvFile, openCsv } from "../../platform/csv/read.ts";
 import type { CsvRow } from "../../platform/csv/records.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { newIdSeries, type WorkspaceId } from "../../platform/ids.ts";
 import { createLineFile } from "../../platform/jobs/line-file.ts";
@@ -22,6 +22,8 @@ import { type ReadRow, rowReader } from "./row.ts";
 import { listHolders } from "./store.ts";
 
 export const MOST_ROWS = 1_000_000;
+/** Most rows have more. */
+const ROW_BYTES = 50;
 /** People written in one transaction: half a second, for as long as others may wait for one of them. */
 export const BATCH_LINES = 20_000;
 
@@ -36,7 +38,7 @@ interface Place {
  * @throws ApiError BAD_REQUEST for a file that is no CSV, has no addresses, breaks off or is too long
  */
 export async function readImport(
-  db: Queryable,
+  db: Database,
   { workspaceId, jobId, mailingListId }: Place,
   paths: { readonly upload: string; readonly people: string },
   now: Date,
@@ -53,7 +55,8 @@ export async function readImport(
   const refusals = createRefusals(errors);
 
   const nextId = newIdSeries();
-  const lastRows = createLastRows();
+  const { size } = await stat(paths.upload);
+  const lastRows = createLastRows(Math.min(MOST_ROWS, size / ROW_BYTES));
   const replaced = new Map<number, number[]>();
   const batches: Omit<Batch, "replaced">[] = [];
   let [offset, bytes, lines, rows, duplicates] = [0, 0, 0, 0, 0];

@@ -2,7 +2,7 @@
  * A part of the membership door (door.ts): people whom the workspace does not know yet, with their first membership.
  */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
+import { isDuplicate, type Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { type PeopleTally, peopleTally, tallyPeople } from "./counters.ts";
 import { withWorkspace } from "./with-workspace.ts";
@@ -62,7 +62,7 @@ async function insertAllNew(
   try {
     await tx.run(insertingPeople(workspaceId, arrivals));
   } catch (fault) {
-    if (!(fault instanceof Error && "code" in fault && fault.code === UNIQUE_VIOLATION)) throw fault;
+    if (!isDuplicate(fault)) throw fault;
     await tx.run(sql`rollback to savepoint all_new`);
     areNew = false;
   }
@@ -76,8 +76,6 @@ async function insertAllNew(
     peopleTally(sql`(select null as old_status, status as new_status from ${joining} j) w`),
   );
 }
-
-const UNIQUE_VIOLATION = "23505";
 
 /**
  * Those whom the workspace does not know; waits for transactions that are about to write one of them. To look for people

@@ -95,6 +95,24 @@ describe("a transaction", () => {
     expect(await words()).toEqual(["committed"]);
   });
 
+  test("gives rows in bulk, and loses only its connection to a reader who breaks off", async () => {
+    const database = open();
+    const read = (take: (pieces: AsyncIterable<Buffer>) => Promise<string>) =>
+      database.transaction((tx) => tx.copyOut("copy (select generate_series(1, 100000)) to stdout", take));
+    const all = await read(async (pieces) => Buffer.concat(await Array.fromAsync(pieces)).toString());
+    expect(all.split("\n").length).toBe(100_001);
+    const broken = read(async (pieces) => {
+      for await (const _ of pieces) throw new Error("disk full");
+      return "";
+    });
+    await expect(broken).rejects.toThrow("disk full");
+    const refused = database.transaction((tx) =>
+      tx.copyOut("copy (select 1 / 0) to stdout", (pieces) => Array.fromAsync(pieces)),
+    );
+    await expect(refused).rejects.toMatchObject({ code: "22012" });
+    expect(await words()).toEqual(["committed"]);
+  });
+
   test("that may be repeated is done again when it had to give way in a deadlock", async () => {
     await db.run(sql`create table pairs (id int primary key, times int not null default 0)`);
     await db.run(sql`insert into pairs values (1), (2)`);

@@ -8,7 +8,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import { from as copyFrom } from "pg-copy-streams";
+import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import type { Sql } from "sql-template-tag";
 
 /** Something that runs statements: the pool, or one transaction. */
@@ -25,6 +25,14 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   /** Runs a `copy … from stdin` of constant text over rows in the format it names. */
   copy(statement: string, rows: Iterable<Buffer | string> | AsyncIterable<Buffer | string>): Promise<void>;
+  /**
+   * Runs a `copy … to stdout` and hands `read` what it gives, in pieces. For readers who keep up: the connection waits for
+   * them, and is thrown away when they break off.
+   */
+  copyOut<Result>(
+    statement: string,
+    read: (pieces: AsyncIterable<Buffer>) => Promise<Result>,
+  ): Promise<Result>;
 }
 
 export interface Database extends Queryable {
@@ -98,16 +106,31 @@ function queryable(client: Pick<pg.PoolClient, "query">): Queryable {
   };
 }
 
-function transactionOn(client: pg.PoolClient): Transaction {
+/** @param onLost hears why its connection is of no more use */
+function transactionOn(client: pg.PoolClient, onLost: (fault: Error) => void): Transaction {
   return {
     ...queryable(client),
     copy: (statement, rows) => pipeline(Readable.from(rows), client.query(copyFrom(statement))),
+    async copyOut(statement, read) {
+      const pieces = client.query(copyTo(statement));
+      try {
+        return await read(pieces);
+      } finally {
+        // Whoever did not read to the end leaves it between two messages of the protocol.
+        if (!pieces.readableEnded) onLost(new Error("a copy was broken off"));
+      }
+    },
   };
 }
 
 /** What the driver says when a statement got no answer in time. */
 function isUnanswered(fault: unknown): fault is Error {
   return fault instanceof Error && fault.message === "Query read timeout";
+}
+
+/** What was to be written is there already. */
+export function isDuplicate(fault: unknown): boolean {
+  return fault instanceof Error && "code" in fault && fault.code === "23505";
 }
 
 /** PostgreSQL ended it in favour of another one: a deadlock, or a serialisation failure. */
@@ -160,14 +183,17 @@ export function createDatabase(
     let broken: Error | undefined;
     try {
       await client.query("begin");
-      const result = await work(transactionOn(client));
+      const onLost = (fault: Error) => {
+        broken = fault;
+      };
+      const result = await work(transactionOn(client, onLost));
       await client.query("commit");
       return result;
     } catch (error) {
       // A connection that cannot roll back is thrown away, never handed to the next caller; one whose last statement
       // is still unanswered is not even asked.
       if (isUnanswered(error)) broken = error;
-      else {
+      if (broken === undefined) {
         await client.query("rollback").catch((fault: Error) => {
           broken = fault;
         });

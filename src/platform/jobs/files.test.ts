@@ -94,7 +94,7 @@ describe("a file", () => {
 
   it("that is there already stays as it is", async () => {
     const file = { workspaceId, jobId: await startWith("x"), name: "note" };
-    const store = (text: string) => db.transaction((tx) => storeWhole(tx, file, Buffer.from(text)));
+    const store = (text: string) => storeWhole(db, file, Buffer.from(text));
     expect(await store("first")).toBe(true);
     expect(await store("second")).toBe(false);
     expect(await readJobFile(db, file)).toBe("first");

@@ -3,16 +3,14 @@
  * that a job may be taken up, and its result fetched, on another machine than the one that took the upload; and what a
  * killed run wrote is either whole or nobody's.
  */
-import { createWriteStream } from "node:fs";
 import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import type { Database, Queryable, Transaction } from "../database/pool.ts";
+import { type Database, isDuplicate, type Queryable, type Transaction } from "../database/pool.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
 import { scratchFolder } from "../scratch.ts";
 import { createTurns } from "../turns.ts";
-import { type FileKey, findOctets, findSize, insertPart } from "./file-store.ts";
+import { type FileKey, findOctets, findSize, insertPart, readParts } from "./file-store.ts";
 
 /** What an upload is called among the files of its job. */
 export const INPUT_FILE = "input";
@@ -53,25 +51,27 @@ async function* partsOf(path: string): AsyncGenerator<Buffer> {
 }
 
 /** Stores a file as it is, unless there is one of this name: then nothing is, and the answer is false. */
-export async function storeWhole(tx: Transaction, file: FileKey, octets: Buffer): Promise<boolean> {
+export async function storeWhole(db: Database, file: FileKey, octets: Buffer): Promise<boolean> {
   const count = Math.max(1, Math.ceil(octets.length / PART_BYTES));
-  return storeParts(
-    tx,
-    file,
-    Array.from({ length: count }, (_, at) => octets.subarray(at * PART_BYTES, (at + 1) * PART_BYTES)),
+  const parts = Array.from({ length: count }, (_, at) =>
+    octets.subarray(at * PART_BYTES, (at + 1) * PART_BYTES),
   );
+  try {
+    await db.transaction((tx) => storeParts(tx, file, parts));
+    return true;
+  } catch (fault) {
+    if (isDuplicate(fault)) return false;
+    throw fault;
+  }
 }
 
 async function storeParts(
   tx: Transaction,
   file: FileKey,
   parts: Iterable<Buffer> | AsyncIterable<Buffer>,
-): Promise<boolean> {
+): Promise<void> {
   let number = 0;
-  for await (const part of parts) {
-    if (!(await insertPart(tx, file, number++, part))) return false;
-  }
-  return true;
+  for await (const part of parts) await insertPart(tx, file, number++, part);
 }
 
 /** Bytes of a file, in pieces of a part at most. @throws Error where the file ends before, or goes meanwhile */
@@ -118,8 +118,15 @@ export async function openScratch(dataDir: string): Promise<Scratch> {
 }
 
 /** Copies a file to this machine, for those who read one more than once or from the middle. */
-export async function copyFile(db: Queryable, file: FileKey, path: string): Promise<void> {
-  const content = await openFile(db, file);
-  if (content === undefined) throw new Error(`a job without its file ${file.name}`);
-  await pipeline(content, createWriteStream(path, { mode: 0o600 }));
+export async function copyFile(db: Database, file: FileKey, path: string): Promise<void> {
+  await using copy = await open(path, "w", 0o600);
+  let isThere = false;
+  const write = async (pieces: AsyncIterable<Buffer>) => {
+    for await (const piece of pieces) {
+      isThere = true;
+      await copy.writeFile(piece);
+    }
+  };
+  await db.transaction((tx) => readParts(tx, file, write));
+  if (!isThere) throw new Error(`a job without its file ${file.name}`);
 }

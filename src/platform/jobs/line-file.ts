@@ -1,6 +1,6 @@
 /** A file that a job writes line by line: gathered in memory, and in the database part by part. */
 import type { FileHandle } from "node:fs/promises";
-import type { Queryable } from "../database/pool.ts";
+import type { Database } from "../database/pool.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
 import { insertPart } from "./file-store.ts";
 import { PART_BYTES } from "./files.ts";
@@ -25,7 +25,7 @@ const LONGEST_TEXT = 4 * 1024 * 1024;
  * @param copy has all of it on this machine, when it is closed
  */
 export function createLineFile(
-  db: Queryable,
+  db: Database,
   job: { readonly id: string; readonly workspaceId: WorkspaceId },
   called: string,
   copy?: FileHandle,
@@ -46,7 +46,8 @@ export function createLineFile(
     [buffer, other] = [other, buffer];
     used -= bytes;
     const part = other.subarray(0, bytes);
-    storing = Promise.all([insertPart(db, file, number++, part), copy?.writeFile(part)]);
+    const at = number++;
+    storing = Promise.all([db.transaction((tx) => insertPart(tx, file, at, part)), copy?.writeFile(part)]);
     // Whoever waits for it next hears what went wrong; until then nobody does.
     storing.catch(() => {});
   };

@@ -7,7 +7,7 @@
  * those whose server asks to come again later (greylisting) for the last. A job that takes long, or waits, lets others
  * have its place.
  */
-import type { Queryable } from "../../../platform/database/pool.ts";
+import type { Database } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type JobHandler, type JobOutcome, PutBack } from "../../../platform/jobs/attempt.ts";
 import type { Scratch } from "../../../platform/jobs/files.ts";
@@ -182,7 +182,7 @@ async function readInput(openInput: () => Promise<Scratch>): Promise<AddressFile
 
 /** The files of the answers, and of the addresses that have none. */
 async function leave(
-  db: Queryable,
+  db: Database,
   job: { readonly id: string; readonly workspaceId: WorkspaceId },
   day: string,
   { addresses }: AddressFile,
