@@ -129,7 +129,7 @@ export function leaseEntries(
     ), waiting as (
       select * from shared union all select * from more
     ), due as (
-      select workspace_id, message_id, due_at from (
+      select slot, due_at from (
         select *, sum(bytes) over (order by place, due_at, message_id) - bytes as bytes_before from (
           select *, row_number() over (partition by workspace_id order by due_at, message_id) as place
           from waiting) as placed) as counted
@@ -141,21 +141,28 @@ export function leaseEntries(
           -- A campaign may have been paused for days: the time for retries begins with the first attempt.
           expires_at = case when q.campaign_id <> ${nilId} and q.attempts = 0
             then greatest(q.expires_at, now() + make_interval(hours => ${CAMPAIGN_RETRY_HOURS})) else q.expires_at end
-      from due where q.workspace_id = due.workspace_id and q.message_id = due.message_id
+      -- Rows that are held are where they are: by their key the planner could look for them through other indexes. One
+      -- that changed while it was being taken has moved, and is left for the next look.
+      from due where q.ctid = due.slot
       returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at,
         host(q.source_ip) as source_ip,
         -- Both moments are the database's: machines whose clocks differ agree.
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${JUDGED_SECONDS}) as is_stale
     )
-    select leased.*, r.version as routing_version,
-      m.created_at, m.source, m.origin_id, m.from_email, m.localpart, m.domain, m.subject,
-      c.from_name, c.to_name, c.html, c.text, c.attachments, c.particulars, s.raw,
-      c.message_id is not null and (c.submission_id is null or s.id is not null) as has_content
+    -- Each by itself: a month whose statistics are still to be taken looks small enough to be read whole.
+    select leased.*, r.version as routing_version, m.*, c.from_name, c.to_name, c.html, c.text, c.attachments, c.particulars,
+      s.raw, c.message_id is not null and (c.submission_id is null or s.id is not null) as has_content
     from leased
-    join messages m on m.workspace_id = leased.workspace_id and m.id = leased.message_id
+    cross join lateral (
+      select created_at, source, origin_id, from_email, localpart, domain, subject from messages m
+      where m.workspace_id = leased.workspace_id and m.id = leased.message_id offset 0) m
     left join routed_workspaces r on r.workspace_id = leased.workspace_id
-    left join message_contents c on c.workspace_id = leased.workspace_id and c.message_id = leased.message_id
-    left join submissions s on s.workspace_id = leased.workspace_id and s.id = c.submission_id`,
+    left join lateral (
+      select * from message_contents c
+      where c.workspace_id = leased.workspace_id and c.message_id = leased.message_id offset 0) c on true
+    left join lateral (
+      select id, raw from submissions s
+      where s.workspace_id = leased.workspace_id and s.id = c.submission_id offset 0) s on true`,
     "lease messages",
   );
 }
@@ -193,7 +200,7 @@ function linesOf({ priority }: LeaseOrder, known: readonly (Line & Partial<LineS
 /** The first in a line who may be leased. */
 function headOf(lease: LeaseOrder, most: Sql, condition: Sql): Sql {
   return sql`
-    select q.workspace_id, q.message_id, q.bytes, q.due_at from delivery_queue q
+    select q.ctid as slot, q.workspace_id, q.message_id, q.bytes, q.due_at from delivery_queue q
     where ${stands(lease, sql`line.starts_at`, sql`now()`)} and ${condition} and ${mayLeave(lease)}
     ${byLineAndTime} limit ${most} for update of q skip locked`;
 }
