@@ -1193,6 +1193,7 @@ create table sms_receipts (
   detail text not null,
   received_at timestamp with time zone not null,
   message_id uuid,
+  workspace_id uuid,
   PRIMARY KEY (gateway, gateway_id),
   CHECK ((status = ANY (ARRAY['delivered'::text, 'failed'::text])))
 );

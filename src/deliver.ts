@@ -123,7 +123,7 @@ function createIdentityFinder({ database, secrets, config }: Services): FindIden
 /** Where an HTTP gateway tells what became of an SMS. */
 function createReceiptUrl({ config, secrets }: Services): WorkerOptions["smsReceiptUrl"] {
   const key = receiptKey(secrets);
-  return ({ id }) => receiptLink(id, publicUrlOf(config), key);
+  return (message) => receiptLink(message, publicUrlOf(config), key);
 }
 
 function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {

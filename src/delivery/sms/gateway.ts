@@ -52,8 +52,8 @@ export interface SmsGateway {
 export interface SmsReceipt {
   readonly gateway: string;
   readonly gatewayId: string;
-  /** The message of ours, where the gateway was told its id; else only `gatewayId` leads to it. */
-  readonly messageId?: string;
+  /** That of ours, where the gateway was told which it is; else only `gatewayId` leads to it. */
+  readonly message: { readonly workspaceId: WorkspaceId; readonly messageId: string } | null;
   readonly status: "delivered" | "failed";
   /** A sentence for the message's timeline. */
   readonly detail: string;

@@ -39,7 +39,7 @@ export function createSmppGateway(
     if (receipt === null || receipt.status === null) return;
     const { status, detail } = receipt;
     const gatewayId = plainId(receipt.gatewayId, settings.isReceiptIdDecimal);
-    await onReceipt({ gateway: name, gatewayId, status, detail });
+    await onReceipt({ gateway: name, gatewayId, message: null, status, detail });
   };
 
   const open = () =>

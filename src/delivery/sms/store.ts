@@ -35,10 +35,10 @@ export async function insertReceipts(
 ): Promise<void> {
   const column = <Value>(read: (receipt: SmsReceipt) => Value) => receipts.map(read);
   await db.run(sql`
-    insert into sms_receipts (gateway, gateway_id, message_id, status, detail, received_at)
+    insert into sms_receipts (gateway, gateway_id, workspace_id, message_id, status, detail, received_at)
     select *, ${now} from unnest(
       ${column((one) => one.gateway)}::text[], ${column((one) => one.gatewayId)}::text[],
-      ${column((one) => one.messageId ?? null)}::uuid[],
+      ${column((one) => one.message?.workspaceId)}::uuid[], ${column((one) => one.message?.messageId)}::uuid[],
       ${column((one) => one.status)}::text[], ${column((one) => one.detail.replaceAll("\0", ""))}::text[])
     on conflict do nothing`);
 }
@@ -66,11 +66,11 @@ export function takeReceived(tx: Queryable, limit: number): Promise<ReceivedEnd[
       order by s.workspace_id, s.message_id limit ${limit} for update skip locked
     ), queued as materialized (
       select q.workspace_id, q.message_id, gateway, gateway_id, r.status, r.detail, r.received_at, q.attempts, true as is_queued
-      -- A receipt names no workspace: each is asked by the queue's key, whatever is known of the tables.
-      from sms_receipts r cross join workspaces w cross join lateral (
+      -- Looked up one by one by the queue's key, whatever is known of the tables.
+      from sms_receipts r cross join lateral (
         select workspace_id, message_id, case when leased_by is not null or attempts = 0 then attempts + 1 end as attempts
-        from delivery_queue where workspace_id = w.id and message_id = r.message_id for update skip locked) q
-      limit ${limit} for update of r skip locked
+        from delivery_queue where workspace_id = r.workspace_id and message_id = r.message_id for update skip locked) q
+      where r.message_id is not null limit ${limit} for update of r skip locked
     ), matched as (
       select * from awaited union all select * from queued
     ), receipts as (

@@ -1,27 +1,44 @@
-/** The address at which an HTTP gateway tells what became of one message; nobody can make one or alter one. */
+/**
+ * The address at which an HTTP gateway tells what became of one message; nobody can make one or alter one. It names the
+ * workspace and the message. Those made before it did name the message alone: their receipts count as soon as the gateway
+ * has answered that it took the message.
+ */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import type { ShortMessage, SmsReceipt } from "../../delivery/sms/gateway.ts";
+import { asWorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 
 export const RECEIPT_PATH = "/sms/receipts/";
 const MAC_OCTETS = 16;
-const TOKEN = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.([\w-]{22})$/;
+const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const TOKEN = new RegExp(`^((?:(${ID})\\.)?(${ID}))\\.([\\w-]{22})$`);
 
 export function receiptKey(secrets: Secrets): KeyObject {
   return createSecretKey(secrets.derive("SMS receipts"));
 }
 
 /** @param base where the gateway reaches us, without a slash at its end */
-export function receiptLink(messageId: string, base: string, key: KeyObject): string {
-  return `${base}${RECEIPT_PATH}${messageId}.${macOf(messageId, key).toString("base64url")}`;
+export function receiptLink(
+  { workspaceId, id }: Pick<ShortMessage, "workspaceId" | "id">,
+  base: string,
+  key: KeyObject,
+): string {
+  const named = `${workspaceId}.${id}`;
+  return `${base}${RECEIPT_PATH}${named}.${macOf(named, key).toString("base64url")}`;
 }
 
-/** The message's id; null for what we did not make. */
-export function readReceiptToken(token: string, key: KeyObject): string | null {
-  const [, messageId, mac] = TOKEN.exec(token) ?? [];
-  if (messageId === undefined || mac === undefined) return null;
-  return timingSafeEqual(Buffer.from(mac, "base64url"), macOf(messageId, key)) ? messageId : null;
+/** What its receipt is of; null for what we did not make. */
+export function readReceiptToken(
+  token: string,
+  key: KeyObject,
+): Pick<SmsReceipt, "gatewayId" | "message"> | null {
+  const [, named, workspaceId, messageId, mac] = TOKEN.exec(token) ?? [];
+  if (named === undefined || messageId === undefined || mac === undefined) return null;
+  if (!timingSafeEqual(Buffer.from(mac, "base64url"), macOf(named, key))) return null;
+  const message = workspaceId === undefined ? null : { workspaceId: asWorkspaceId(workspaceId), messageId };
+  return { gatewayId: messageId, message };
 }
 
-function macOf(messageId: string, key: KeyObject): Buffer {
-  return createHmac("sha256", key).update(messageId).digest().subarray(0, MAC_OCTETS);
+function macOf(named: string, key: KeyObject): Buffer {
+  return createHmac("sha256", key).update(named).digest().subarray(0, MAC_OCTETS);
 }

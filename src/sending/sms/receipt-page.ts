@@ -25,11 +25,9 @@ export function registerSmsReceipts(
   { db, clock, key, gateway }: ReceiptPageDeps,
 ): void {
   server.post<{ Params: { "*": string } }>(`${RECEIPT_PATH}*`, async ({ params, body }, reply) => {
-    const messageId = readReceiptToken(params["*"], key);
-    if (messageId === null) throw notFound("SMS");
-    const { status, detail } = readReceipt(body);
-    const receipt = { gateway, gatewayId: messageId, messageId, status, detail };
-    await insertReceipts(db, [receipt], clock.now());
+    const named = readReceiptToken(params["*"], key);
+    if (named === null) throw notFound("SMS");
+    await insertReceipts(db, [{ gateway, ...named, ...readReceipt(body) }], clock.now());
     return reply.code(204).send();
   });
 }

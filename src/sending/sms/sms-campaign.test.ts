@@ -14,6 +14,8 @@ import { testDatabase } from "../../../test/support/database.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { PASSWORD, type SmppServer, startSmppServer } from "../../../test/support/smpp-server.ts";
 import type { Dispatcher } from "../../delivery/dispatcher.ts";
+import type { SmsReceipt } from "../../delivery/sms/gateway.ts";
+import { readGateway } from "../../delivery/sms/gateway-settings.ts";
 import { applyReceipts, expireReceipts } from "../../delivery/sms/receipts.ts";
 import { insertReceipts } from "../../delivery/sms/store.ts";
 import { startDeliveryWorker } from "../../delivery/worker.ts";
@@ -74,7 +76,7 @@ async function startWorker(gateway = smppUrl()): Promise<Dispatcher> {
     returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
     findRouting: async () => ({ ips: [], rules: [] }),
     findChoice: async () => ({ ip: null, ruleId: null }),
-    smsReceiptUrl: ({ id }) => `https://post.test/sms/receipts/${id}`,
+    smsReceiptUrl: ({ workspaceId, id }) => `https://post.test/sms/receipts/${workspaceId}.${id}`,
     examine: createCampaignMail({
       db,
       clock: systemClock,
@@ -425,7 +427,7 @@ describe("over HTTP", () => {
     await startWorker(url("&receipts=true"));
     const [row] = await taken(id);
     expect(received[0]?.body).toMatchObject({
-      receipt_url: `https://post.test/sms/receipts/${row?.message_id}`,
+      receipt_url: `https://post.test/sms/receipts/${workspaceId}.${row?.message_id}`,
     });
     await db.run(sql`
       insert into sms_receipts (gateway, gateway_id, status, detail, received_at)
@@ -435,8 +437,13 @@ describe("over HTTP", () => {
   });
 
   /** As the receipt page keeps it (receipt-page.ts). */
-  const tell = (messageId: string, status: "delivered" | "failed") => {
-    const receipt = { gateway: "http gateway.test", gatewayId: messageId, messageId, status, detail: status };
+  const tell = (
+    messageId: string,
+    status: "delivered" | "failed",
+    message: SmsReceipt["message"] = { workspaceId, messageId },
+  ) => {
+    const { name: gateway } = readGateway(new URL(url()));
+    const receipt = { gateway, gatewayId: messageId, message, status, detail: status };
     return insertReceipts(db, [receipt], new Date());
   };
   const eventsOf = (id: string) =>
@@ -462,6 +469,29 @@ describe("over HTTP", () => {
       expect(received).toHaveLength(1);
     },
   );
+
+  test("a receipt that names no workspace ends its message when the gateway has said that it took it", async () => {
+    answers = [[503, "busy"]];
+    const id = await campaignTo([A]);
+    await startWorker(url("&receipts=true"));
+    const [row] = await reach(id, "deferred");
+    await tell(row?.message_id ?? "", "delivered", null);
+    expect(await applyReceipts({ db, onMoved })).toBe(0);
+    await makeDue();
+    await reach(id, "delivered");
+    expect(received).toHaveLength(2);
+  });
+
+  test("a receipt ends the message of the workspace that it names, and none of another", async () => {
+    answers = [[503, "busy"]];
+    const id = await campaignTo([A]);
+    await startWorker(url("&receipts=true"));
+    const [row] = await reach(id, "deferred");
+    const messageId = row?.message_id ?? "";
+    await tell(messageId, "delivered", { workspaceId: await insertBareWorkspace(db), messageId });
+    expect(await applyReceipts({ db, onMoved })).toBe(0);
+    await reach(id, "deferred");
+  });
 
   test.each([
     [200, '{"id":"g-1"}'],

@@ -1,4 +1,4 @@
-import { createSecretKey } from "node:crypto";
+import { createHmac, createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
 import { addPeople, newList } from "../../../test/support/audience.ts";
@@ -31,7 +31,9 @@ const tell = (address: string, body: unknown) =>
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify(body),
   });
-const receipts = () => database.rows(sql`select gateway, gateway_id, status, detail from sms_receipts`);
+const receipts = () =>
+  database.rows(sql`select gateway, gateway_id, workspace_id, message_id, status, detail from sms_receipts`);
+const linkOf = (id: string, by = key) => receiptLink({ workspaceId, id }, url, by);
 
 beforeAll(async () => {
   await verifyShop(database, workspaceId);
@@ -101,17 +103,34 @@ test("a test of one is refused, and no email is sent in its place", async () => 
 
 test("a gateway tells what became of a message by the address that it was given, once", async () => {
   const id = newId();
-  const address = receiptLink(id, url, key);
+  const address = linkOf(id);
   expect((await tell(address, { status: "failed", detail: "absent" })).status).toBe(204);
   expect((await tell(address, { status: "delivered" })).status).toBe(204);
   expect(await receipts()).toEqual([
-    { gateway: "http sms.test", gateway_id: id, status: "failed", detail: "absent" },
+    {
+      gateway: "http sms.test",
+      gateway_id: id,
+      workspace_id: workspaceId,
+      message_id: id,
+      status: "failed",
+      detail: "absent",
+    },
   ]);
 });
 
+test("an address from before it named the workspace is of what the gateway took by that id", async () => {
+  const id = newId();
+  const mac = createHmac("sha256", key).update(id).digest().subarray(0, 16).toString("base64url");
+  expect((await tell(`${url}/sms/receipts/${id}.${mac}`, { status: "delivered" })).status).toBe(204);
+  const ofWhat = { gateway_id: id, workspace_id: null, message_id: null };
+  expect(await receipts()).toContainEqual(expect.objectContaining(ofWhat));
+});
+
 test.each([
-  ["another message's token", (id: string) => receiptLink(id, url, key).replace(id, newId())],
-  ["a token of another key", (id: string) => receiptLink(id, url, createSecretKey(Buffer.alloc(32)))],
+  ["another message's token", (id: string) => linkOf(id).replace(id, newId())],
+  ["another workspace's token", (id: string) => linkOf(id).replace(workspaceId, newId())],
+  ["a token without its workspace", (id: string) => linkOf(id).replace(`${workspaceId}.`, "")],
+  ["a token of another key", (id: string) => linkOf(id, createSecretKey(Buffer.alloc(32)))],
   ["no token", () => `${url}/sms/receipts/`],
   ["a long one", () => `${url}/sms/receipts/${"x".repeat(2_000)}`],
 ])("%s is not found and changes nothing", async (_, addressOf) => {
@@ -121,6 +140,6 @@ test.each([
 });
 
 test.each([[{}], [{ status: "maybe" }], [[]], ["delivered"], [null]])("%j is refused", async (body) => {
-  const answer = await tell(receiptLink(newId(), url, key), body);
+  const answer = await tell(linkOf(newId()), body);
   expect(answer.status).toBe(400);
 });
