@@ -2,18 +2,10 @@
  * What an SMTP conversation can come to. A delivery result is a value, never an exception: whoever retries, bounces
  * or slows a lane reads one of these and has everything that was learned.
  */
+import type { ReplyStage } from "../../mail/refusals/smtp-reply.ts";
 
-/** How far the conversation had got. "dot" is the final dot of the message (RFC 5321 section 4.1.1.4). */
-export type SmtpStage =
-  | "connect"
-  | "banner"
-  | "ehlo"
-  | "starttls"
-  | "auth"
-  | "mail"
-  | "rcpt"
-  | "data"
-  | "dot";
+/** How far the conversation had got. */
+export type SmtpStage = Exclude<ReplyStage, "report">;
 
 /** What the receiver said, printable and safe to store. */
 export interface SmtpAnswer {

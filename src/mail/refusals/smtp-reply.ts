@@ -16,7 +16,10 @@ import {
 } from "./codes.ts";
 import { TEXT_RULES } from "./rules.ts";
 
-/** Where it was said: the step of the conversation, or a bounce message that quotes it. */
+/**
+ * Where it was said: the step of the conversation ("dot" is the final dot of the message, RFC 5321 section 4.1.1.4), or a
+ * bounce message that quotes it.
+ */
 export type ReplyStage =
   | "connect"
   | "banner"
