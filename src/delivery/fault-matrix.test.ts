@@ -2,45 +2,21 @@
  * Every fault at every command, as a message meets it (hardening catalogue, outbound peers 26 to 29 and 32): put off
  * with the reason, never lost, never sent in two copies by itself. The conversations are in smtp/session-faults.test.ts.
  */
-import { createSecretKey } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
-import { type FakeMxOptions, startFakeMx } from "../../test/support/fake-mx.ts";
+import { expect, test } from "vitest";
+import type { FakeMxOptions } from "../../test/support/fake-mx.ts";
 import { DROP, ENDLESS, SLOW, type Stage } from "../../test/support/fake-mx-scripts.ts";
-import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
-import { defaultLane, type Lane } from "./lanes/table.ts";
+import { routeTo, startSmtpTransport } from "../../test/support/smtp-transport.ts";
+import { leased } from "../../test/support/transport-recorder.ts";
+import type { Lane } from "./lanes/table.ts";
 import { conclude } from "./queue/conclusion.ts";
 import { standardDeadlines } from "./smtp/deadlines.ts";
-import { createSmtpTransport } from "./smtp-transport.ts";
 
 /** Sends one message and gives what the log is told, and how many copies the receiver has. */
-async function deliver(mxOptions: FakeMxOptions, laneChange: Partial<Lane> = {}) {
-  const mx = await startFakeMx({ ...mxOptions, slowMs: 60_000 });
-  const recorder = recordTransport();
+async function deliver(mxOptions: FakeMxOptions, lane: Partial<Lane> = {}) {
   const short = { banner: 150, ehlo: 150, mail: 150, rcpt: 150, data: 150, dot: 150 };
-  const lane = { ...defaultLane, ...laneChange };
-  const transport = createSmtpTransport(
-    {
-      findRoute: async () => ({
-        site: "mx.example.test",
-        lane,
-        hosts: [{ name: "mx.example.test", addresses: ["127.0.0.1"] }],
-      }),
-      session: {
-        port: mx.port,
-        ehloName: "out.sender.test",
-        ...(isSilent(mxOptions) && { options: { deadlines: { ...standardDeadlines, ...short } } }),
-      },
-      composing: {
-        findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.sender.test" }),
-        returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
-      },
-    },
-    recorder,
-  );
-  onTestFinished(async () => {
-    recorder.answer = () => false;
-    transport.close();
-    await mx.close();
+  const { mx, recorder, transport } = await startSmtpTransport(routeTo(lane), {
+    mxOptions: { ...mxOptions, slowMs: 60_000 },
+    options: isSilent(mxOptions) ? { deadlines: { ...standardDeadlines, ...short } } : {},
   });
   const message = leased("ann");
   transport.send(message);

@@ -1,48 +1,13 @@
-import { createSecretKey } from "node:crypto";
-import { expect, onTestFinished, test } from "vitest";
-import { startFakeMx } from "../../test/support/fake-mx.ts";
-import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
+import { expect, test } from "vitest";
+import { routeTo, startSmtpTransport } from "../../test/support/smtp-transport.ts";
+import { leased } from "../../test/support/transport-recorder.ts";
 import { newId } from "../platform/ids.ts";
 import { FIRST_SHARE } from "./lanes/pace.ts";
-import { defaultLane, type Lane } from "./lanes/table.ts";
 import type { FindDeparture } from "./routes/departures.ts";
 import type { FindRoute } from "./routes/destination.ts";
-import { createSmtpTransport } from "./smtp-transport.ts";
-
-async function startTransport(findRoute: FindRoute, findDeparture?: FindDeparture) {
-  const mx = await startFakeMx();
-  const recorder = recordTransport();
-  const transport = createSmtpTransport(
-    {
-      findRoute,
-      ...(findDeparture && { findDeparture }),
-      session: { port: mx.port, ehloName: "out.sender.test" },
-      composing: {
-        findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.sender.test" }),
-        returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
-      },
-    },
-    recorder,
-  );
-  onTestFinished(async () => {
-    recorder.answer = () => false;
-    transport.close();
-    await mx.close();
-  });
-  return { mx, recorder, transport };
-}
-
-const routeTo = (lane: Partial<Lane>): FindRoute => {
-  const whole = { ...defaultLane, ...lane };
-  return async () => ({
-    site: "mx.example.test",
-    lane: whole,
-    hosts: [{ name: "mx.example.test", addresses: ["127.0.0.1"] }],
-  });
-};
 
 test("domains of one site share its connection", async () => {
-  const { mx, recorder, transport } = await startTransport(routeTo({ connections: 1 }));
+  const { mx, recorder, transport } = await startSmtpTransport(routeTo({ connections: 1 }));
   for (const domain of ["a.test", "b.test", "c.test"]) transport.send(leased("ann", { domain }));
   await recorder.waitFor(3);
   expect(mx.messages.map(({ rcptTo }) => rcptTo)).toEqual(["ann@a.test", "ann@b.test", "ann@c.test"]);
@@ -50,7 +15,7 @@ test("domains of one site share its connection", async () => {
 });
 
 test("a domain without a mail host is an attempt; a look-up that throws is none", async () => {
-  const { recorder, transport } = await startTransport(async (domain) => {
+  const { recorder, transport } = await startSmtpTransport(async (domain) => {
     if (domain === "strange.test") throw new Error("strange");
     return { outcome: "unroutable", status: "bounced", enhanced: "5.1.2", reason: "no such domain" };
   });
@@ -63,7 +28,7 @@ test("a domain without a mail host is an attempt; a look-up that throws is none"
 });
 
 test("while the DNS is silent one domain takes no more than its share, and is leased no further", async () => {
-  const { recorder, transport } = await startTransport(() => new Promise(() => {}));
+  const { recorder, transport } = await startSmtpTransport(() => new Promise(() => {}));
   for (let n = 0; n < FIRST_SHARE / 2; n++) transport.send(leased(`user${n}`));
   expect(transport.saturatedDomains()).toEqual(["example.test"]);
   for (let n = 0; n <= FIRST_SHARE / 2; n++) transport.send(leased(`more${n}`));
@@ -72,7 +37,7 @@ test("while the DNS is silent one domain takes no more than its share, and is le
 
 test("a provider's lane fills once, however many domains it serves", async () => {
   const lane = { name: "provider", per_site: false, messages_per_second: 1 };
-  const { recorder, transport } = await startTransport(routeTo(lane));
+  const { recorder, transport } = await startSmtpTransport(routeTo(lane));
   for (let n = 0; n < 20; n++) transport.send(leased(`user${n}`, { domain: `customer${n}.test` }));
   await recorder.waitFor(15);
   expect(recorder.heard.filter(({ kind }) => kind === "postponed")).toHaveLength(14);
@@ -81,14 +46,14 @@ test("a provider's lane fills once, however many domains it serves", async () =>
 });
 
 test("a paused lane is leased nothing, with nothing waiting in it", async () => {
-  const { recorder, transport } = await startTransport(routeTo({}));
+  const { recorder, transport } = await startSmtpTransport(routeTo({}));
   transport.send(leased("busy"));
   await recorder.waitFor(1);
   expect(transport.saturatedDomains(0)).toEqual(["example.test"]);
 });
 
 test("a lane without traffic is no longer asked about", async () => {
-  const { recorder, transport } = await startTransport(routeTo({}));
+  const { recorder, transport } = await startSmtpTransport(routeTo({}));
   transport.send(leased("ann"));
   await recorder.waitFor(1);
   expect(transport.saturatedDomains()).toEqual([]);
@@ -96,7 +61,7 @@ test("a lane without traffic is no longer asked about", async () => {
 
 test("a transport that closes gives back what waits for its route", async () => {
   const answer = Promise.withResolvers<Awaited<ReturnType<FindRoute>>>();
-  const { recorder, transport } = await startTransport(() => answer.promise);
+  const { recorder, transport } = await startSmtpTransport(() => answer.promise);
   transport.send(leased("ann"));
   transport.close();
   answer.resolve(await routeTo({})("example.test"));
@@ -119,7 +84,9 @@ const fromAnother: FindDeparture = async (_message, route) =>
       };
 
 test("ways out have connections of their own, each bound to its address, with its name", async () => {
-  const { mx, recorder, transport } = await startTransport(routeTo({ connections: 1 }), fromAnother);
+  const { mx, recorder, transport } = await startSmtpTransport(routeTo({ connections: 1 }), {
+    findDeparture: fromAnother,
+  });
   for (const routing_version of [null, 1, null, 1]) transport.send(leased("ann", { routing_version }));
   await recorder.waitFor(4);
   const peers = mx.messages.map(({ connection, peer, ehlo }) => `${connection} ${peer} ${ehlo}`);
@@ -129,7 +96,9 @@ test("ways out have connections of their own, each bound to its address, with it
 });
 
 test("a workspace with a way out of its own fills that way for itself only", async () => {
-  const { recorder, transport } = await startTransport(routeTo({ messages_per_second: 1 }), fromAnother);
+  const { recorder, transport } = await startSmtpTransport(routeTo({ messages_per_second: 1 }), {
+    findDeparture: fromAnother,
+  });
   const { workspace_id } = leased("ann");
   for (let n = 0; n < 5; n++) transport.send(leased(`user${n}`, { routing_version: 1 }));
   await recorder.waitFor(1);
@@ -142,7 +111,7 @@ test("an address reaches no host of the other family, and says so", async () => 
     if (departure.kind !== "go" || departure.exit === null) return departure;
     return { ...departure, exit: { ...departure.exit, session: { localAddress: "::1" } } };
   };
-  const { recorder, transport } = await startTransport(routeTo({}), onlyV6);
+  const { recorder, transport } = await startSmtpTransport(routeTo({}), { findDeparture: onlyV6 });
   transport.send(leased("ann", { routing_version: 1 }));
   expect(await recorder.waitFor(1)).toMatchObject([
     { kind: "attempt", result: { reason: "no mail host has an address that ::1 reaches" } },
@@ -160,7 +129,7 @@ test("what a message takes for its way out is settled once, whatever becomes of 
     };
     return { ...departure, exit: { ...departure.exit, allowance } };
   };
-  const { recorder, transport } = await startTransport(routeTo({}), limited);
+  const { recorder, transport } = await startSmtpTransport(routeTo({}), { findDeparture: limited });
   transport.send(leased("ann", { routing_version: 1 }));
   await recorder.waitFor(1);
   recorder.answer = () => false;
@@ -171,12 +140,13 @@ test("what a message takes for its way out is settled once, whatever becomes of 
 
 test("a campaign that leaves from another machine is left to it", async () => {
   const campaign = newId();
-  const { recorder, transport } = await startTransport(routeTo({}), async () => ({
+  const findDeparture: FindDeparture = async () => ({
     kind: "wait",
     seconds: 0,
     sourceIp: "192.0.2.9",
     foreignCampaign: campaign,
-  }));
+  });
+  const { recorder, transport } = await startSmtpTransport(routeTo({}), { findDeparture });
   transport.send(leased("ann", { routing_version: 1 }));
   expect(await recorder.waitFor(1)).toEqual([
     { kind: "heldBack", who: "ann", seconds: 0, sourceIp: "192.0.2.9" },

@@ -1,11 +1,10 @@
 /** MTA-STS and DANE from the zone to the wire: whom we speak to, and what the timeline is told. */
-import { createSecretKey } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createSecureContext } from "node:tls";
 import sql from "sql-template-tag";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { startFakeDns } from "../../../test/support/fake-dns.ts";
 import {
@@ -13,13 +12,12 @@ import {
   fakeMxCertificate,
   issuedChain,
   issuedKey,
-  startFakeMx,
 } from "../../../test/support/fake-mx.ts";
-import { leased, recordTransport } from "../../../test/support/transport-recorder.ts";
+import { startSmtpTransport } from "../../../test/support/smtp-transport.ts";
+import { leased } from "../../../test/support/transport-recorder.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { createValidatingResolver } from "../../platform/validating-dns.ts";
 import { builtInLanes } from "../lanes/table.ts";
-import { createSmtpTransport } from "../smtp-transport.ts";
 import { routeByMx } from "./destination.ts";
 import { createStsPolicies } from "./sts-policies.ts";
 
@@ -60,8 +58,6 @@ beforeEach(async () => {
 });
 
 async function startTransport(mxOptions: FakeMxOptions, { isTrusted = true, hasDane = false } = {}) {
-  const mx = await startFakeMx(mxOptions);
-  const recorder = recordTransport();
   const ca = [issuedChain, fakeMxCertificate];
   const validating = createValidatingResolver(dns.address, 1_000);
   const { policyOf } = createStsPolicies({
@@ -72,31 +68,16 @@ async function startTransport(mxOptions: FakeMxOptions, { isTrusted = true, hasD
     port: (policyHost.address() as AddressInfo).port,
     ca: issuedChain,
   });
-  const transport = createSmtpTransport(
-    {
-      findRoute: routeByMx({
-        resolver: hasDane ? validating : dns.resolver,
-        allowPrivate: true,
-        lanes: builtInLanes,
-        findPolicy: policyOf,
-        dane: hasDane ? validating : null,
-      }),
-      session: {
-        port: mx.port,
-        ehloName: "out.sender.test",
-        options: { secureContext: createSecureContext(isTrusted ? { ca } : {}) },
-      },
-      composing: {
-        findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.sender.test" }),
-        returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
-      },
-    },
-    recorder,
-  );
-  onTestFinished(async () => {
-    recorder.answer = () => false;
-    transport.close();
-    await mx.close();
+  const findRoute = routeByMx({
+    resolver: hasDane ? validating : dns.resolver,
+    allowPrivate: true,
+    lanes: builtInLanes,
+    findPolicy: policyOf,
+    dane: hasDane ? validating : null,
+  });
+  const { mx, recorder, transport } = await startSmtpTransport(findRoute, {
+    mxOptions,
+    options: { secureContext: createSecureContext(isTrusted ? { ca } : {}) },
   });
   const send = async (domain = "example.test") => {
     const heard = recorder.heard.length + 1;

@@ -1,0 +1,55 @@
+/** The real SMTP transport, with a mail server that misbehaves on request at the end of every route. */
+import { createSecretKey } from "node:crypto";
+import { onTestFinished } from "vitest";
+import type { SessionSettings } from "../../src/delivery/lanes/sessions.ts";
+import { defaultLane, type Lane } from "../../src/delivery/lanes/table.ts";
+import type { FindDeparture } from "../../src/delivery/routes/departures.ts";
+import type { FindRoute } from "../../src/delivery/routes/destination.ts";
+import { createSmtpTransport } from "../../src/delivery/smtp-transport.ts";
+import { type FakeMxOptions, startFakeMx } from "./fake-mx.ts";
+import { recordTransport } from "./transport-recorder.ts";
+
+/** Every domain's route: the mail server, by a lane of its own. */
+export function routeTo(change: Partial<Lane>): FindRoute {
+  const lane = { ...defaultLane, ...change };
+  return async () => ({
+    site: "mx.example.test",
+    lane,
+    hosts: [{ name: "mx.example.test", addresses: ["127.0.0.1"] }],
+  });
+}
+
+/** Ends with the test. */
+export async function startSmtpTransport(
+  findRoute: FindRoute,
+  {
+    mxOptions = {},
+    findDeparture,
+    options = {},
+  }: {
+    readonly mxOptions?: FakeMxOptions;
+    readonly findDeparture?: FindDeparture;
+    readonly options?: SessionSettings["options"];
+  } = {},
+) {
+  const mx = await startFakeMx(mxOptions);
+  const recorder = recordTransport();
+  const transport = createSmtpTransport(
+    {
+      findRoute,
+      ...(findDeparture && { findDeparture }),
+      session: { port: mx.port, ehloName: "out.sender.test", options },
+      composing: {
+        findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.sender.test" }),
+        returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
+      },
+    },
+    recorder,
+  );
+  onTestFinished(async () => {
+    recorder.answer = () => false;
+    transport.close();
+    await mx.close();
+  });
+  return { mx, recorder, transport };
+}
