@@ -1,11 +1,12 @@
 /** Putting people on a list from a CSV file. */
 import { Type } from "typebox";
 import type { Database } from "../../platform/database/pool.ts";
+import { notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { fileField } from "../../platform/http/uploads.ts";
 import { startWithInput } from "../../platform/jobs/files.ts";
 import { JobStarted, requirePlace, startJob } from "../../platform/jobs/queue.ts";
-import { lockListsForUse, lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { lockListsForUse, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 
@@ -65,8 +66,7 @@ export function importEndpoints({ db }: { db: Database }): Endpoint[] {
           trigger_autoresponders: body.trigger_autoresponders ?? false,
         };
         return startWithInput(db, workspaceId, body.csvFile.path, async (tx, id) => {
-          await lockMailingList(tx, workspaceId, params.id);
-          await lockListsForUse(tx, workspaceId, [params.id]);
+          if ((await lockListsForUse(tx, workspaceId, [params.id])) === 0) throw notFound("Mailing list");
           await requirePlace(tx, workspaceId, IMPORT_JOB, "imports");
           return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input });
         });

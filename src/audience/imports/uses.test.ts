@@ -5,7 +5,7 @@ import { startService } from "../../../test/support/service.ts";
 import { untilWaiting } from "../../../test/support/waiting.ts";
 import { need } from "../../platform/http/endpoint.ts";
 import { startJob } from "../../platform/jobs/queue.ts";
-import { lockMailingList, markGoing } from "../mailing-lists/store.ts";
+import { lockMailingList, markGoing, removeMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { IMPORT_JOB } from "./import-job.ts";
 
@@ -93,11 +93,27 @@ test("an import that begins while the deletion waits for the list wins", async (
   expect((await call("GET", `/mailing-lists/${list}`)).status).toBe(200);
 });
 
+function upload(list: string) {
+  const form = new FormData();
+  form.append("csvFile", new Blob(["email\nada@example.com\n"]), "people.csv");
+  return call("POST", `/mailing-lists/${list}/subscribers/import-async`, form);
+}
+
 test("nothing is imported into a list that is being deleted", async () => {
   const list = await newList(database, workspaceId);
   await markGoing(database, workspaceId, list);
-  const form = new FormData();
-  form.append("csvFile", new Blob(["email\nada@example.com\n"]), "people.csv");
-  const { body } = await call("POST", `/mailing-lists/${list}/subscribers/import-async`, form);
+  const { body } = await upload(list);
   expect(body).toMatchObject({ code: "CONFLICT", error: expect.stringContaining("is being deleted") });
+});
+
+test("an import that waits while its list goes finds none", async () => {
+  const list = await newList(database, workspaceId);
+  const begun = await database.transaction(async (tx) => {
+    await removeMailingList(tx, workspaceId, list);
+    const answer = upload(list);
+    await untilWaiting(database, 1);
+    return { answer };
+  });
+  expect((await begun.answer).status).toBe(404);
+  expect(await database.rows(sql`select from jobs where input->>'mailing_list_id' = ${list}`)).toEqual([]);
 });

@@ -60,19 +60,20 @@ export async function lockMailingListAlone(
 
 /**
  * For who begins to write to the members of lists: they are not deleted before this transaction ends, nor has that begun.
- * Those that are not there any more are passed over.
+ * Says how many of them are there.
  * @throws ApiError CONFLICT
  */
 export async function lockListsForUse(
   tx: Queryable,
   workspaceId: WorkspaceId,
   ids: readonly string[],
-): Promise<void> {
+): Promise<number> {
   const lists = await tx.rows<Pick<MailingList, "name"> & { readonly is_going: boolean }>(sql`
     select name, is_going from mailing_lists where workspace_id = ${workspaceId} and id = any(${ids}::uuid[])
     order by id for key share`);
   const going = lists.find(({ is_going }) => is_going);
   if (going) throw new ApiError("CONFLICT", `The mailing list "${going.name}" is being deleted`);
+  return lists.length;
 }
 
 /** Under lockMailingListAlone: from now on lockListsForUse refuses it. */

@@ -1,6 +1,6 @@
 /** What its owner can do with an autoresponder. */
 
-import { findMailingList, lockListsForUse } from "../../audience/mailing-lists/store.ts";
+import { lockListsForUse } from "../../audience/mailing-lists/store.ts";
 import { maySendAs } from "../../identity/may-send-as.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
@@ -102,8 +102,7 @@ function dayDoneBy({ at }: Pick<Settings, "at">, timezone: string, now: Date): s
  * @throws ApiError BAD_REQUEST without its list, CONFLICT while that is being deleted
  */
 async function lockList(tx: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<void> {
-  await lockListsForUse(tx, workspaceId, [mailingListId]);
-  if ((await findMailingList(tx, workspaceId, mailingListId)) === undefined) {
+  if ((await lockListsForUse(tx, workspaceId, [mailingListId])) === 0) {
     throw new ApiError("BAD_REQUEST", "The autoresponder's mailing list is not there any more");
   }
 }
