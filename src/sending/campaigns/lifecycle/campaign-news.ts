@@ -25,9 +25,10 @@ export async function pauseAndTell(
   { reason, now, onCampaigns }: PauseOrder,
 ): Promise<boolean> {
   if (!(await pauseCampaign(tx, workspaceId, campaignId, reason, now))) return false;
+  if (onCampaigns === undefined) return true;
   const campaign = await findCampaign(tx, workspaceId, campaignId);
   // One that was deleted is not paused but over, and nobody waits for it.
-  if (onCampaigns !== undefined && campaign !== undefined) {
+  if (campaign !== undefined) {
     const { name } = campaign;
     await onCampaigns(tx, [{ workspaceId, campaignId, name, became: "paused", reason, time: now }]);
   }
