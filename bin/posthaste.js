@@ -92,8 +92,8 @@ function environment(runtime) {
 
 /**
  * Options of this process, which its children do not inherit. The API's young objects may take 32 MiB: with less its
- * collector takes more time, because most requests under way outlive a collection. What the operator says wins. And all
- * objects begin young: V8 may else conclude from the beginning of an import that what is made of a row lives long, and puts
+ * collector takes more time, because most requests under way outlive a collection. What the operator says of it wins. And
+ * all objects begin young: V8 may else conclude from the beginning of an import that what is made of a row lives long, and puts
  * all that follows where only a full collection finds it, 150 MB a second.
  */
 function ownOptions(command) {

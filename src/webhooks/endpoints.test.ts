@@ -42,6 +42,11 @@ test("a receiver is shown with its secret when it is made, and never again", asy
 test.each([
   ["http://hooks.example.com/", "url must begin with https://"],
   ["ftp://hooks.example.com/", "url must begin with https://"],
+  ["https://hooks.example.com:0/", "url must be a complete URL"],
+  ["https:///hooks.example.com/", "url must be a complete URL"],
+  ["https:hooks.example.com/", "url must be a complete URL"],
+  ["https://hooks.example.com/a\r\nX: y", "url must be a complete URL"],
+  ["https://hooks.example.com\\a", "url must be a complete URL"],
   ["hooks.example.com", "url must be a complete URL, for example https://example.com/hooks"],
   ["https://", "url must be a complete URL, for example https://example.com/hooks"],
   ["https://user:secret@hooks.example.com/", "url must not contain a user name or password"],

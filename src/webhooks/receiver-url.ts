@@ -12,8 +12,11 @@ export const LONGEST_URL = 2_000;
  */
 export function readReceiverUrl(text: string, allowPrivate: boolean): string {
   const refuse = (message: string) => invalid({ field: "url", message: `url ${message}` });
-  const url = URL.parse(text.trim());
-  if (url === null) throw refuse("must be a complete URL, for example https://example.com/hooks");
+  // What the parser mends in silence (blanks and line breaks within, slashes too few or too many) is no URL to us.
+  const url = /^[a-z]+:\/\/[^\s/\\][^\s\\]*$/i.test(text.trim()) ? URL.parse(text.trim()) : null;
+  if (url === null || url.port === "0") {
+    throw refuse("must be a complete URL, for example https://example.com/hooks");
+  }
   if (url.protocol !== "https:" && !(allowPrivate && url.protocol === "http:")) {
     throw refuse("must begin with https://");
   }

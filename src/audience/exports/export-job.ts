@@ -1,10 +1,11 @@
 /** The background job that writes people of a list to a CSV file. */
+import { open } from "node:fs/promises";
 import type { Clock } from "../../platform/clock.ts";
 import { csvLine } from "../../platform/csv/write.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { JobHandler } from "../../platform/jobs/attempt.ts";
-import { createLineFile } from "../../platform/jobs/line-file.ts";
+import { newFileName, storeLocal } from "../../platform/jobs/files.ts";
 import { listFieldsInForce } from "../custom-fields/store.ts";
 import { requireMailingList } from "../mailing-lists/store.ts";
 import { membersOf } from "../segments/members-of.ts";
@@ -25,32 +26,34 @@ export interface ExportInput {
 }
 
 export function exportHandler({ db, clock }: { db: Database; clock: Clock }): JobHandler<ExportInput> {
-  return async ({ job, report, signal }) => {
+  return async ({ job, report, signal, openScratch }) => {
     const { workspaceId, input } = job;
     const called = `subscribers-${clock.now().toISOString().slice(0, 10)}.csv`;
     await requireMailingList(db, workspaceId, input.mailing_list_id);
     const fields = await fieldsOf(db, workspaceId, input);
-    const file = createLineFile(db, job, called);
+    // Written to the disk first: with a part stored meanwhile an export would take two connections.
+    await using scratch = await openScratch();
+    await using file = await open(scratch.path, "wx", 0o600);
     const rows = await db.transaction(async (tx) => {
       await readOneMoment(tx);
       const segment = await segmentOf(tx, workspaceId, input, clock);
       const { status, search, mailing_list_id: mailingListId } = input;
       const total = await openExport(tx, workspaceId, { mailingListId, status, search, segment });
-      file.add(csvLine(exportHeader(fields)));
+      await file.writeFile(csvLine(exportHeader(fields)));
       let processed = 0;
       for (;;) {
         signal.throwIfAborted();
         const people = await listExported(tx);
         if (people.length === 0) return processed;
-        for (const person of people) file.add(csvLine(exportRow(person, fields)));
-        await file.flush();
+        await file.writeFile(people.map((person) => csvLine(exportRow(person, fields))).join(""));
         processed += people.length;
         report({ total, processed, succeeded: processed });
       }
     });
-    await file.close();
+    const name = newFileName(called);
+    await storeLocal(db, { workspaceId, jobId: job.id, name }, scratch.path);
     report({ total: rows, processed: rows, succeeded: rows });
-    return { result: { rows, columns: exportHeader(fields) }, resultFile: file.name };
+    return { result: { rows, columns: exportHeader(fields) }, resultFile: name };
   };
 }
 

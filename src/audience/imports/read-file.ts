@@ -50,8 +50,8 @@ export async function readImport(
   ]);
   const job = { workspaceId, id: jobId };
   await using copy = await open(paths.people, "wx", 0o600);
-  const people = createLineFile(db, job, "people", copy);
-  const errors = createLineFile(db, job, "errors.csv");
+  await using people = createLineFile(db, job, "people", copy);
+  await using errors = createLineFile(db, job, "errors.csv");
   const refusals = createRefusals(errors);
 
   const nextId = newIdSeries();

@@ -116,8 +116,12 @@ export function openReceiptDesk(deps: ReceiptDeps): ReceiptDesk {
     await applyReceipts(deps);
   };
   const look = async () => {
-    await keepAll();
-    if (looks++ % EXPIRE_EVERY === 0) await expireReceipts(deps);
+    try {
+      await keepAll();
+    } finally {
+      // Whatever became of those: what is too old is in the way of others.
+      if (looks++ % EXPIRE_EVERY === 0) await expireReceipts(deps);
+    }
   };
   /** One after the other; what arrives meanwhile is in the next. */
   const work = (task: () => Promise<void>) => {

@@ -8,14 +8,10 @@ async function* inPieces(octets: Buffer, size: number) {
   for (let at = 0; at < octets.length; at += size) yield octets.subarray(at, at + size);
 }
 
-it.each([1, 2, 3, 5, 7, 1_000])(
-  "gives values whole, and empty ones, from pieces of %d octets",
-  async (size) => {
-    const pieces = await Array.fromAsync(binaryValues(inPieces(stream, size)));
-    expect(Buffer.concat(pieces).toString()).toBe("onea longer one");
-    expect(pieces.filter(({ length }) => length === 0)).toHaveLength(2);
-  },
-);
+it.each([1, 2, 3, 5, 7, 1_000])("gives values whole, from pieces of %d octets", async (size) => {
+  const pieces = await Array.fromAsync(binaryValues(inPieces(stream, size)));
+  expect(Buffer.concat(pieces).toString()).toBe("onea longer one");
+});
 
 it("does not take for whole what breaks off", async () => {
   for (const kept of [0, BINARY_HEAD.length, stream.length - 2, stream.length - 10]) {

@@ -23,8 +23,8 @@ export function int4Octets(value: number): Buffer {
 }
 
 /**
- * The values of a query's one column, none of them null, in pieces as they come: each value is at least one piece, which is
- * empty where the value is. @throws an Error where they break off
+ * The octets of a query's one column, of which no value is null, in pieces as they come.
+ * @throws an Error where they break off
  */
 export async function* binaryValues(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   /** Head, or what stands before a value, as far as it has come. */
@@ -45,10 +45,7 @@ export async function* binaryValues(chunks: AsyncIterable<Buffer>): AsyncGenerat
       before = Buffer.concat([before, chunk.subarray(0, missing)]);
       chunk = chunk.subarray(missing);
       if (before.length < wanted) break;
-      if (wanted === ROW_HEAD) {
-        left = before.readInt32BE(2);
-        if (left === 0) yield before.subarray(ROW_HEAD);
-      }
+      if (wanted === ROW_HEAD) left = before.readInt32BE(2);
       before = Buffer.alloc(0);
       wanted = ROW_HEAD;
     }

@@ -92,7 +92,7 @@ describe("a transaction", () => {
     await expect(copy(["twice\n", "twice\n"])).rejects.toMatchObject({ code: "23505" });
     await expect(copy(["too\tmany\n"])).rejects.toMatchObject({ code: "22P04" });
     await copy([]);
-    expect(await words()).toEqual(["committed"]);
+    expect(await database.rows(sql`select word from letters`)).toEqual([{ word: "committed" }]);
   });
 
   test("gives rows in bulk, and loses only its connection to a reader who breaks off", async () => {
@@ -106,11 +106,12 @@ describe("a transaction", () => {
       return "";
     });
     await expect(broken).rejects.toThrow("disk full");
+    await expect(read(async () => "not read at all")).rejects.toThrow("broken off");
     const refused = database.transaction((tx) =>
       tx.copyOut("copy (select 1 / 0) to stdout", (pieces) => Array.fromAsync(pieces)),
     );
     await expect(refused).rejects.toMatchObject({ code: "22012" });
-    expect(await words()).toEqual(["committed"]);
+    expect(await database.row(sql`select 1 as one`)).toEqual({ one: 1 });
   });
 
   test("that may be repeated is done again when it had to give way in a deadlock", async () => {

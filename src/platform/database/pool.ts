@@ -112,10 +112,13 @@ function transactionOn(client: pg.PoolClient, onLost: (fault: Error) => void): T
     ...queryable(client),
     copy: (statement, rows) => pipeline(Readable.from(rows), client.query(copyFrom(statement))),
     async copyOut(statement, read) {
-      const pieces = client.query(copyTo(statement));
+      // Who reads hears of a fault; where nobody does it would end the process.
+      const pieces = client.query(copyTo(statement)).on("error", () => {});
       try {
         return await read(pieces);
       } finally {
+        // The driver's time-out, which ends with whatever else has this.
+        if ("callback" in pieces && typeof pieces.callback === "function") pieces.callback();
         // Whoever did not read to the end leaves it between two messages of the protocol.
         if (!pieces.readableEnded) onLost(new Error("a copy was broken off"));
       }
@@ -187,6 +190,7 @@ export function createDatabase(
         broken = fault;
       };
       const result = await work(transactionOn(client, onLost));
+      if (broken !== undefined) throw broken;
       await client.query("commit");
       return result;
     } catch (error) {

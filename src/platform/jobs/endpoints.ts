@@ -24,8 +24,7 @@ import { Id, NullableTimestamp, nullable, Timestamp } from "../http/shapes.ts";
 import type { WorkspaceId } from "../ids.ts";
 import type { OnJobEnded } from "./attempt.ts";
 import { removeOtherFiles } from "./file-store.ts";
-import { openFile } from "./files.ts";
-import { downloadName } from "./line-file.ts";
+import { downloadName, openFile } from "./files.ts";
 import { countJobs, findJob, type JobRow, jobStatuses, listJobs, updateJobToCancel } from "./store.ts";
 
 const jobs: Resource = { name: "jobs", label: "Background jobs", group: "Account" };

@@ -45,16 +45,17 @@ export function insertPart(
   );
 }
 
-/** Octets of all parts, in order; `read` hears of the end of each. Nothing is given where there is no such file. */
+/** Hands `read` the octets of some parts, from the first one on, in order and in pieces; none where there are no such parts. */
 export function readParts<Result>(
   tx: Transaction,
   { workspaceId, jobId, name }: FileKey,
+  { first, count }: { readonly first: number; readonly count: number },
   read: (pieces: AsyncIterable<Buffer>) => Promise<Result>,
 ): Promise<Result> {
   const [workspace, job, file] = [workspaceId, jobId, name].map((text) => pg.escapeLiteral(text));
   return tx.copyOut(
     `copy (select octets from job_file_parts where workspace_id = ${workspace} and job_id = ${job} and name = ${file}
-      order by number) to stdout (format binary)`,
+      and number >= ${first} and number < ${first + count} order by number) to stdout (format binary)`,
     (pieces) => read(binaryValues(pieces)),
   );
 }

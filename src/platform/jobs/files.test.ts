@@ -11,6 +11,7 @@ import type { WorkspaceId } from "../ids.ts";
 import { scratchFolder } from "../scratch.ts";
 import {
   copyFile,
+  downloadName,
   INPUT_FILE,
   openFile,
   openScratch,
@@ -19,7 +20,7 @@ import {
   startWithInput,
   storeWhole,
 } from "./files.ts";
-import { createLineFile, downloadName } from "./line-file.ts";
+import { createLineFile } from "./line-file.ts";
 import { startJob } from "./queue.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "Audience" };
@@ -50,6 +51,7 @@ describe("an upload", () => {
     ["that is empty", Buffer.alloc(0)],
     ["of exactly a part", LONG.subarray(0, PART_BYTES)],
     ["of several parts", LONG],
+    ["of more parts than are copied at once", Buffer.concat(Array<Buffer>(8).fill(LONG))],
   ])("%s is the same on every machine, which keeps no copy", async (_what, content) => {
     const file = { workspaceId, jobId: await startWith(content), name: INPUT_FILE };
     {
@@ -83,6 +85,17 @@ describe("a file", () => {
     await file.close();
     expect(downloadName(file.name)).toBe("rows.csv");
     expect(await readJobFile(db, { workspaceId, jobId: id, name: file.name })).toBe(lines.join(""));
+  });
+
+  it("whose writer breaks off is stored no further behind that", async () => {
+    const id = await startWith("x");
+    {
+      await using file = createLineFile(db, { workspaceId, id }, "rows.csv");
+      file.add("x".repeat(PART_BYTES));
+      await file.flush();
+    }
+    const parts = sql`select from job_file_parts where job_id = ${id} and name like '%rows.csv'`;
+    expect(await db.rows(parts)).toHaveLength(1);
   });
 
   it("is read from the middle, over the ends of its parts", async () => {

@@ -16,6 +16,16 @@ import { type FileKey, findOctets, findSize, insertPart, readParts } from "./fil
 export const INPUT_FILE = "input";
 export const PART_BYTES = 1024 * 1024;
 
+/** Of one run of a job alone. @param called what who downloads it sees */
+export function newFileName(called: string): string {
+  return `${newId()}/${called}`;
+}
+
+/** What such a file is called to who downloads it. */
+export function downloadName(name: string): string {
+  return name.slice(name.indexOf("/") + 1);
+}
+
 /** Connections that all uploads of a process take together: a large one takes a second, and others are locked out. */
 const takeTurn = createTurns(2);
 
@@ -48,6 +58,11 @@ async function* partsOf(path: string): AsyncGenerator<Buffer> {
     if (used > 0 || isFirst) yield block.subarray(0, used);
     if (used < PART_BYTES) return;
   }
+}
+
+/** Stores a file that lies on this machine. */
+export function storeLocal(db: Database, file: FileKey, path: string): Promise<void> {
+  return db.transaction((tx) => storeParts(tx, file, partsOf(path)));
 }
 
 /** Stores a file as it is, unless there is one of this name: then nothing is, and the answer is false. */
@@ -85,7 +100,7 @@ export async function* readBytes(
     const from = at % PART_BYTES;
     const most = Math.min(PART_BYTES - from, end - at);
     const piece = await findOctets(db, file, Math.floor(at / PART_BYTES), { from, most });
-    if (piece?.length !== most) throw new Error(`the file ${file.name} of a job breaks off`);
+    if (piece?.length !== most) throw breaksOff(file);
     yield piece;
     at += most;
   }
@@ -117,16 +132,27 @@ export async function openScratch(dataDir: string): Promise<Scratch> {
   return { path, [Symbol.asyncDispose]: () => rm(path, { force: true }) };
 }
 
+/** Copied by one statement, which has half a minute for it: over a slow network, to a slow disk. */
+const RUN_OF_PARTS = 8;
+
 /** Copies a file to this machine, for those who read one more than once or from the middle. */
 export async function copyFile(db: Database, file: FileKey, path: string): Promise<void> {
+  const bytes = await findSize(db, file);
+  if (bytes === undefined) throw new Error(`a job without its file ${file.name}`);
   await using copy = await open(path, "w", 0o600);
-  let isThere = false;
+  let copied = 0;
   const write = async (pieces: AsyncIterable<Buffer>) => {
     for await (const piece of pieces) {
-      isThere = true;
       await copy.writeFile(piece);
+      copied += piece.length;
     }
   };
-  await db.transaction((tx) => readParts(tx, file, write));
-  if (!isThere) throw new Error(`a job without its file ${file.name}`);
+  for (let first = 0; first * PART_BYTES < bytes; first += RUN_OF_PARTS) {
+    await db.transaction((tx) => readParts(tx, file, { first, count: RUN_OF_PARTS }, write));
+  }
+  if (copied !== bytes) throw breaksOff(file);
+}
+
+function breaksOff({ name }: FileKey): Error {
+  return new Error(`the file ${name} of a job breaks off`);
 }

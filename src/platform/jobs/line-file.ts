@@ -1,11 +1,12 @@
 /** A file that a job writes line by line: gathered in memory, and in the database part by part. */
 import type { FileHandle } from "node:fs/promises";
 import type { Database } from "../database/pool.ts";
-import { newId, type WorkspaceId } from "../ids.ts";
+import type { WorkspaceId } from "../ids.ts";
 import { insertPart } from "./file-store.ts";
-import { PART_BYTES } from "./files.ts";
+import { newFileName, PART_BYTES } from "./files.ts";
 
-export interface LineFile {
+/** Disposing of it waits for what is being stored: whoever breaks off leaves nothing that comes behind the job's end. */
+export interface LineFile extends AsyncDisposable {
   /** Of this run of the job alone: no other one writes to it. Nobody reads it but who is told, when it is closed. */
   readonly name: string;
   /** Adds text; after some thousand lines `flush` is due. Answers the bytes that this text takes. */
@@ -30,7 +31,7 @@ export function createLineFile(
   called: string,
   copy?: FileHandle,
 ): LineFile {
-  const name = `${newId()}/${called}`;
+  const name = newFileName(called);
   const file = { workspaceId: job.workspaceId, jobId: job.id, name };
   let buffer = Buffer.allocUnsafeSlow(2 * PART_BYTES);
   /** The one that is being stored, or was. */
@@ -77,10 +78,8 @@ export function createLineFile(
       if (used > 0 || number === 0) await beginStoring(used);
       await storing;
     },
+    async [Symbol.asyncDispose]() {
+      await storing.catch(() => {});
+    },
   };
-}
-
-/** What such a file is called to who downloads it. */
-export function downloadName(name: string): string {
-  return name.slice(name.indexOf("/") + 1);
 }

@@ -189,14 +189,14 @@ async function leave(
   rows: ReadonlyMap<number, string>,
   why: keyof typeof reasons,
 ): Promise<JobOutcome> {
-  const result = createLineFile(db, job, `validations-${day}.csv`);
+  await using result = createLineFile(db, job, `validations-${day}.csv`);
   await writeResult(
     result,
     addresses.flatMap((_, place) => rows.get(place) ?? []),
   );
   const rest = addresses.filter((_, place) => !rows.has(place));
   if (rest.length === 0) return { resultFile: result.name };
-  const errors = createLineFile(db, job, `not-validated-${day}.csv`);
+  await using errors = createLineFile(db, job, `not-validated-${day}.csv`);
   await writeRest(errors, rest, reasons[why]);
   return { resultFile: result.name, errorsFile: errors.name };
 }
