@@ -1117,6 +1117,7 @@ create table routing_rules (
 create table schema_migrations (
   name text not null,
   applied_at timestamp with time zone default now() not null,
+  digest text,
   PRIMARY KEY (name)
 );
 

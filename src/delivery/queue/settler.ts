@@ -79,8 +79,10 @@ export class Settler {
 
   add(conclusion: Conclusion): void {
     if (!this.#journal.append(conclusion)) {
+      if (this.#isJournaling) {
+        this.#log.error("the journal of this worker cannot be written: is the disk of DATA_DIR full?");
+      }
       this.#isJournaling = false;
-      this.#log.error("the journal of this worker cannot be written: is the disk of DATA_DIR full?");
     }
     this.#waiting.push(conclusion);
     this.#flushing ??= this.#flush();
