@@ -31,8 +31,6 @@ export interface HtmlMap {
   readonly tags: readonly HtmlTag[];
   /** In order; what stands between the marks. */
   readonly comments: readonly Span[];
-  /** Whether there is more than anybody writes, so that the rest was left out. */
-  readonly isCrowded: boolean;
   /** Where what is added to the end of the body goes: at `</body>`, or `</html>`, or behind everything. */
   readonly bodyEnd: number;
 }
@@ -46,15 +44,15 @@ export const mostMarkup = 50_000;
 /** An attribute that keeps the address of its element as it is. */
 export const untrackedAttribute = "data-no-track";
 
-/** Maps the HTML in one pass, whatever it holds. */
-export function mapHtml(html: string): HtmlMap {
+/** Maps the HTML in one pass, whatever it holds. Null for more markup than that: nobody is to use a map that is cut off. */
+export function mapHtml(html: string): HtmlMap | null {
   const tags: HtmlTag[] = [];
   const comments: Span[] = [];
   const ends = new Map<string, number>();
   const found = { tags, comments, ends, markup: 0 };
   scan(html, { start: 0, end: html.length }, false, found);
-  const isCrowded = found.markup > mostMarkup;
-  return { tags, comments, isCrowded, bodyEnd: ends.get("body") ?? ends.get("html") ?? html.length };
+  if (found.markup > mostMarkup) return null;
+  return { tags, comments, bodyEnd: ends.get("body") ?? ends.get("html") ?? html.length };
 }
 
 /** The first `href` of every `a` and `area` that a person can follow and nobody marked with `data-no-track`. */

@@ -9,10 +9,11 @@ const behindTags = /<(?:area|button|input)/i;
 
 /**
  * The words that are shown, with the addresses of links, of maps and of the forms that a button sends. What is hidden,
- * a link without anything to click on and the words for a picture are left out.
+ * a link without anything to click on and the words for a picture are left out; and maps and forms are, in HTML that
+ * has too much markup for a map of its own.
  */
 export function seenText(html: string): string {
-  const addresses = behindTags.test(html) ? addressesBehindTags(html, mapHtml(html).tags) : [];
+  const addresses = behindTags.test(html) ? addressesBehindTags(html, mapHtml(html)?.tags ?? []) : [];
   return plainText(withInsertions(html, addresses), () => "", { maxLength: Number.POSITIVE_INFINITY });
 }
 

@@ -1,17 +1,15 @@
 import fc from "fast-check";
 import { Parser } from "htmlparser2";
 import { describe, expect, test } from "vitest";
+import { readHtmlTemplate } from "../../../test/support/html-template.ts";
 import { compileTemplate } from "../merge-tags/compile.ts";
-import { htmlTemplate, placeInsertions } from "../merge-tags/html.ts";
-import { readTemplate } from "../merge-tags/merge-tags.ts";
+import { placeInsertions } from "../merge-tags/html.ts";
 import { withInsertions } from "../merge-tags/pieces.ts";
 import { trackLinks } from "./tracked-links.ts";
 
 /** What somebody gets whose links lead to `t/INDEX>TARGET`. */
 function tracked(source: string, fields: Record<string, unknown> = {}) {
-  const reading = readTemplate(source);
-  if (!reading.ok) throw new Error(reading.faults[0]?.message);
-  const template = htmlTemplate(reading.template);
+  const template = readHtmlTemplate(source);
   const { links, insertions } = trackLinks(template);
   const made = withInsertions(source, [...placeInsertions(template), ...insertions]);
   const targets: string[] = [];

@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { Liquid } from "liquidjs";
 import { describe, expect, test } from "vitest";
 import { workedMs } from "../../../test/support/cpu-time.ts";
+import { readHtmlTemplate } from "../../../test/support/html-template.ts";
 import { headerTextFault } from "../address.ts";
 import { trackLinks } from "../html/tracked-links.ts";
 import { compileTemplate } from "./compile.ts";
 import { type MergeValues, renderingEngine, renderWithLiquid } from "./engine.ts";
 import { textOf, unescapeHtml } from "./escape.ts";
-import { bodyEnd, htmlTemplate, placeInsertions } from "./html.ts";
-import { readTemplate } from "./merge-tags.ts";
+import { bodyEnd, placeInsertions } from "./html.ts";
 import { withInsertions } from "./pieces.ts";
 import { compileSegments } from "./segments.ts";
 
@@ -173,9 +173,7 @@ describe("the fast way", () => {
     };
     fc.assert(
       fc.property(mail, anyValues, (source, given) => {
-        const reading = readTemplate(source);
-        if (!reading.ok) throw new Error(reading.faults[0]?.message);
-        const template = htmlTemplate(reading.template);
+        const template = readHtmlTemplate(source);
         const pixel = { at: bodyEnd(template), text: "{% open_pixel %}" };
         const insertions = [...placeInsertions(template), ...trackLinks(template).insertions, pixel];
         const made = withInsertions(source, insertions);

@@ -2,18 +2,16 @@ import fc from "fast-check";
 import { Parser } from "htmlparser2";
 import { Liquid } from "liquidjs";
 import { describe, expect, test } from "vitest";
+import { readHtmlTemplate } from "../../../test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
-import { htmlTemplate, placeInsertions } from "./html.ts";
-import { readTemplate } from "./merge-tags.ts";
+import { placeInsertions } from "./html.ts";
 import { withInsertions } from "./pieces.ts";
 
 const links = { pixel: null, tracked: (_index: number, target: string) => target };
 
 /** What a mail shows; null where the values do not fit the filters. */
 function written(source: string, variables: Record<string, string>): string | null {
-  const reading = readTemplate(source);
-  if (!reading.ok) throw new Error(reading.faults[0]?.message);
-  const made = withInsertions(source, placeInsertions(htmlTemplate(reading.template)));
+  const made = withInsertions(source, placeInsertions(readHtmlTemplate(source)));
   const rendered = compileTemplate(made, "html", "UTC")({ variables, more: {}, links });
   return rendered.ok ? rendered.text : null;
 }

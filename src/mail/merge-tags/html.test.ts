@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { readHtmlTemplate } from "../../../test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
-import { bodyEnd, captureFaults, htmlTemplate, placeInsertions } from "./html.ts";
+import { bodyEnd, captureFaults, placeInsertions } from "./html.ts";
 import { readTemplate, type Template } from "./merge-tags.ts";
 import { withInsertions } from "./pieces.ts";
 
@@ -11,7 +12,7 @@ function read(source: string): Template {
 }
 
 function written(source: string, value: string): string {
-  const made = withInsertions(source, placeInsertions(htmlTemplate(read(source))));
+  const made = withInsertions(source, placeInsertions(readHtmlTemplate(source)));
   const links = { pixel: null, tracked: (_index: number, target: string) => target };
   const rendered = compileTemplate(made, "html", "UTC")({ variables: { v: value }, more: {}, links });
   return rendered.ok ? rendered.text : rendered.message;
@@ -118,6 +119,6 @@ describe("the end of the body", () => {
     ["{% raw %}</body>{% endraw %}", ""],
     ["{% if v %}a{% endif %}</body>", "</body>"],
   ])("of %j is in no block: before %j", (source, rest) => {
-    expect(source.slice(bodyEnd(htmlTemplate(read(source))))).toBe(rest);
+    expect(source.slice(bodyEnd(readHtmlTemplate(source)))).toBe(rest);
   });
 });

@@ -22,8 +22,11 @@ const addressAttributes: ReadonlySet<string> = new Set(
 );
 const encodingFilters: ReadonlySet<string> = new Set(["cgi_escape", "uri_escape", "url_encode"]);
 
-/** Maps the HTML around the merge tags. What raw, comment and capture hold is no HTML of its own. */
-export function htmlTemplate(template: Template): HtmlTemplate {
+/**
+ * Maps the HTML around the merge tags. What raw, comment and capture hold is no HTML of its own.
+ * @returns null where there is too much of it for a map
+ */
+export function htmlTemplate(template: Template): HtmlTemplate | null {
   const { source } = template;
   let masked = "";
   let last = "";
@@ -32,7 +35,8 @@ export function htmlTemplate(template: Template): HtmlTemplate {
     last = isMarkup(piece) ? text.slice(-1) : maskOf(piece, last);
     masked += isMarkup(piece) ? text : last.repeat(text.length);
   }
-  return { ...template, map: mapHtml(masked) };
+  const map = mapHtml(masked);
+  return map && { ...template, map };
 }
 
 /** Where something goes at the end of the body, and in no block. */

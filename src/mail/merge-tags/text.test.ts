@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { readHtmlTemplate } from "../../../test/support/html-template.ts";
 import { textFromHtml } from "../html/body-forms.ts";
 import { compileTemplate } from "./compile.ts";
 import { renderingEngine } from "./engine.ts";
-import { htmlTemplate, placeInsertions } from "./html.ts";
+import { placeInsertions } from "./html.ts";
 import { readTemplate, type Template } from "./merge-tags.ts";
 import { withInsertions } from "./pieces.ts";
 import { compileSegments } from "./segments.ts";
@@ -16,8 +17,8 @@ function read(source: string): Template {
 }
 
 function render(source: string, kind: "html" | "text", fields: Record<string, unknown>): string {
-  const template = read(source);
-  const insertions = kind === "html" ? placeInsertions(htmlTemplate(template)) : addressInsertions(template);
+  const insertions =
+    kind === "html" ? placeInsertions(readHtmlTemplate(source)) : addressInsertions(read(source));
   const links = { pixel: null, tracked: (_index: number, target: string) => target };
   const made = withInsertions(source, insertions);
   const rendered = compileTemplate(made, kind, "UTC")({ variables: {}, more: fields, links });
@@ -25,7 +26,7 @@ function render(source: string, kind: "html" | "text", fields: Record<string, un
   return rendered.text;
 }
 
-const textOf = (html: string) => textTemplateOf(htmlTemplate(read(html)));
+const textOf = (html: string) => textTemplateOf(readHtmlTemplate(html));
 
 describe("values in a text", () => {
   test.each([

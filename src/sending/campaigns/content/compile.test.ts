@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { workedMs } from "../../../../test/support/cpu-time.ts";
 import { headerTextFault } from "../../../mail/address.ts";
+import { mostMarkup } from "../../../mail/html/map.ts";
 import type { MailLinks } from "../../../tracking/tokens.ts";
 import { type ContentOptions, compileContent } from "./compile.ts";
 import type { CampaignContent } from "./read.ts";
@@ -311,6 +312,20 @@ describe("what is wrong with a content", () => {
       ["html_content", 1, 1, "html_content: shorten this to 50000 tags, attributes and comments"],
     ]);
     expect(workedMs() - from).toBeLessThan(300);
+  });
+
+  test.each([
+    ["everybody gets", ""],
+    ["some get", "{% if first_name %}{{ unsubscribe_url }}{% endif %}"],
+  ])("is said of HTML that only the footer that %s makes too long", (_who, start) => {
+    const withMarkup = (count: number) =>
+      faultsOf({ html_content: `${start}${"<i>".repeat(count - 1)}word<p title={{ first_name }}>` });
+    const crowded = [
+      ["html_content", 1, 1, "html_content: shorten this to 50000 tags, attributes and comments"],
+    ];
+    // The footer has two elements with three attributes.
+    const most = mostMarkup - 1 - 7;
+    expect([withMarkup(most), withMarkup(most + 1)]).toEqual([[], crowded]);
   });
 
   test("is said of all parts at once", () => {

@@ -23,6 +23,7 @@ import {
   type CampaignContent,
   type ContentFault,
   type ContentReading,
+  crowdedFault,
   fieldFault,
   readContent,
 } from "./read.ts";
@@ -62,19 +63,22 @@ export function compileContent(given: CampaignContent, options: ContentOptions):
   const { faults, warnings, ...templates } = readContent(given, options.fields);
   if (faults.length > 0) return { ok: false, faults, warnings };
   const content = compileTemplates(templates, options);
+  if (content === null) return { ok: false, faults: [crowdedFault], warnings };
   const trial = renderContent(content, sampleValues, sampleLinks);
   if (trial.ok) return { ok: true, content, warnings };
   return { ok: false, faults: [fieldFault(trial.fault.field, trial.fault.message)], warnings };
 }
 
+/** Null where the HTML has too much markup with the footer. */
 function compileTemplates(
   given: Pick<ContentReading, "subject" | "html" | "text">,
   { tracksOpens, tracksClicks, addsFooter, timezone }: ContentOptions,
-): CompiledContent {
+): CompiledContent | null {
   const { subject } = given;
   const compile = ({ source }: Template, kind: "html" | "text" | "line", added: readonly Insertion[]) =>
     compileTemplate(withInsertions(source, added), kind, timezone);
   const html = given.html && formsOf(given.html, addsFooter, htmlWayOut, footedHtml);
+  if (given.html !== null && html === null) return null;
   const linksOf = (form: HtmlTemplate) => (tracksClicks ? trackLinks(form) : { links: [], insertions: [] });
   // The footer's own link is not tracked: with it the others have the same places.
   const { links, insertions } = html ? linksOf(html.first) : { links: [], insertions: [] };
@@ -101,17 +105,20 @@ interface Forms<Kind extends Template> {
   readonly whereMissing: Kind | null;
 }
 
+/** Null where one is wanted with the footer, and there is none. */
 function formsOf<Kind extends Template>(
   template: Kind,
   addsFooter: boolean,
   wayOutOf: (template: Kind) => WayOut,
-  footed: (template: Kind) => Kind,
-): Forms<Kind> {
+  footed: (template: Kind) => Kind | null,
+): Forms<Kind> | null {
   const wayOut = addsFooter ? wayOutOf(template) : "shown";
-  return {
-    first: wayOut === "missing" ? footed(template) : template,
-    whereMissing: wayOut === "uncertain" ? footed(template) : null,
-  };
+  if (wayOut === "shown") return { first: template, whereMissing: null };
+  const withFooter = footed(template);
+  if (withFooter === null) return null;
+  return wayOut === "missing"
+    ? { first: withFooter, whereMissing: null }
+    : { first: template, whereMissing: withFooter };
 }
 
 function compiledForms<Kind extends Template>(

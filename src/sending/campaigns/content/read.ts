@@ -33,6 +33,12 @@ export interface ContentReading {
   readonly warnings: readonly ContentFault[];
 }
 
+/** Of HTML that cannot be mapped, as its author wrote it or with what is added to it. */
+export const crowdedFault: ContentFault = fieldFault(
+  "html_content",
+  `shorten this to ${mostMarkup} tags, attributes and comments`,
+);
+
 const nothing: Template = { source: "", pieces: [], variables: [] };
 
 /** @param fields names of the custom fields there are */
@@ -53,11 +59,9 @@ export function readContent(given: CampaignContent, fields: ReadonlySet<string>)
   const subject = read("subject", () => []) ?? nothing;
   const written = read("html_content", captureFaults);
   const html = written && htmlTemplate(written);
-  if (html?.map.isCrowded) {
-    faults.push(fieldFault("html_content", `shorten this to ${mostMarkup} tags, attributes and comments`));
-  }
+  if (written !== null && html === null) faults.push(crowdedFault);
   const text = read("text_content", () => []);
-  if (html === null && text === null) {
+  if (written === null && text === null) {
     faults.push(fieldFault("html_content", "give the mail an html_content or a text_content"));
   }
   return { subject, html, text, faults, warnings };

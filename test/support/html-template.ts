@@ -1,0 +1,11 @@
+/** HTML with merge tags, as the program reads it. */
+import { type HtmlTemplate, htmlTemplate } from "../../src/mail/merge-tags/html.ts";
+import { readTemplate } from "../../src/mail/merge-tags/merge-tags.ts";
+
+export function readHtmlTemplate(source: string): HtmlTemplate {
+  const reading = readTemplate(source);
+  if (!reading.ok) throw new Error(reading.faults[0]?.message);
+  const template = htmlTemplate(reading.template);
+  if (template === null) throw new Error("the template has too much markup");
+  return template;
+}
