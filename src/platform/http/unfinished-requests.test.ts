@@ -68,9 +68,13 @@ async function begin(path: string, type: string, length: number, body: string): 
   const socket = connect(api.port, "127.0.0.1");
   socket.on("error", () => {});
   await once(socket, "connect");
+  write(socket, path, type, length, body);
+  return socket;
+}
+
+function write(socket: Socket, path: string, type: string, length: number, body: string): void {
   const headers = ["Host: x", `X-API-Key: ${key}`, `Content-Length: ${length}`, `Content-Type: ${type}`];
   socket.write([`POST /api/v1${path} HTTP/1.1`, ...headers, "", body].join("\r\n"));
-  return socket;
 }
 
 async function stop(): Promise<number> {
@@ -134,4 +138,28 @@ test("what has come whole is done and answered", async () => {
   finish.resolve();
   await stopped;
   expect(await answer).toMatch(/^HTTP\/1\.1 200 .*"success":true/s);
+});
+
+test("so is what came before the answer to another request on its connection", async () => {
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const body = '{"name":"whole"}';
+  work = first.promise;
+  const socket = await begin("/things", "application/json", body.length, body);
+  await eventually("the first work to begin", async () => handled.length === 1);
+  work = second.promise;
+  write(socket, "/things", "application/json", body.length, body);
+  await eventually("the second work to begin", async () => handled.length === 2);
+  let answers = "";
+  socket.on("data", (data) => {
+    answers += data;
+  });
+  first.resolve();
+  await eventually("the first answer", async () => answers.includes("200"));
+  const ended = once(socket, "close");
+  const stopped = stop();
+  await eventually("the stop to begin", async () => !api.server.server.listening);
+  second.resolve();
+  await ended;
+  expect(await stopped).toBeLessThan(QUICK_MS);
+  expect(answers.match(/HTTP\/1\.1 200/g)).toHaveLength(2);
 });

@@ -1,7 +1,7 @@
 /**
  * What has not come whole when a stop begins is not waited for: nobody was promised anything yet, and a client that has
  * fallen silent would hold up the stop until the end by force. A request whose body is under way is answered 503, and a
- * connection whose headers are is closed.
+ * connection whose headers are is closed. What has come whole is answered, and its connection ends with the last answer.
  */
 import type { Socket } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -16,18 +16,22 @@ declare module "fastify" {
 
 export function refuseUnfinishedRequests(server: FastifyInstance): void {
   const reading = new Set<FastifyRequest>();
-  const betweenRequests = new Set<Socket>();
+  /** How many requests of each connection are not answered: one may bring the next before (RFC 9112 section 9.3.2). */
+  const unanswered = new Map<Socket, number>();
   let isStopping = false;
 
   server.decorateRequest("refusal", null);
   server.server.on("connection", (socket) => {
-    betweenRequests.add(socket);
-    socket.once("close", () => betweenRequests.delete(socket));
+    unanswered.set(socket, 0);
+    socket.once("close", () => unanswered.delete(socket));
   });
   server.server.on("request", ({ socket }, response) => {
-    betweenRequests.delete(socket);
+    unanswered.set(socket, (unanswered.get(socket) ?? 0) + 1);
     response.once("close", () => {
-      if (!socket.destroyed) betweenRequests.add(socket);
+      if (socket.destroyed) return;
+      const others = (unanswered.get(socket) ?? 1) - 1;
+      unanswered.set(socket, others);
+      if (isStopping && others === 0) socket.destroySoon();
     });
   });
   server.addHook("preParsing", async (request) => {
@@ -40,7 +44,9 @@ export function refuseUnfinishedRequests(server: FastifyInstance): void {
   });
   server.addHook("preClose", async () => {
     isStopping = true;
-    for (const socket of betweenRequests) socket.destroy();
+    for (const [socket, requests] of unanswered) {
+      if (requests === 0) socket.destroy();
+    }
     for (const request of reading) {
       if (request.raw.complete) continue;
       request.refusal = refusal();
