@@ -1,6 +1,7 @@
 /** `posthaste doctor`: looks whether the installation is in order, and changes nothing. */
 import type { Command } from "commander";
 import type { Queryable } from "../platform/database/pool.ts";
+import { findListMiscounts } from "../reporting/counters/list-recount-store.ts";
 import { findReportMiscounts } from "../reporting/counters/recount-store.ts";
 import { findCampaignMiscounts } from "../sending/campaigns/counters/recount-store.ts";
 import { withDatabase } from "./database.ts";
@@ -36,13 +37,13 @@ export function addDoctorCommand(program: Command, { stdout, environment }: CliO
   program
     .command("doctor")
     .description("check the installation; fails when something is wrong")
-    .requiredOption("--counters", "compare the counters of campaigns and reports with the message log")
+    .requiredOption("--counters", "compare the counters of campaigns, lists and reports with the message log")
     .option("--json", "print JSON")
     .action(async (options: { readonly json?: true }) => {
       const miscounts = await withDatabase(environment, findMiscounts, patient);
       if (options.json) stdout.write(json(miscounts));
       else if (miscounts.length > 0) stdout.write(table(columns, miscounts));
-      else stdout.write("The counters of all campaigns and reports agree with the message log.\n");
+      else stdout.write("The counters of all campaigns, lists and reports agree with the message log.\n");
       if (miscounts.length > 0) throw new Error(`${miscounts.length} counters differ from the message log`);
     });
 }
@@ -50,8 +51,9 @@ export function addDoctorCommand(program: Command, { stdout, environment }: CliO
 async function findMiscounts(db: Queryable): Promise<Miscount[]> {
   const ofCampaigns = await findCampaignMiscounts(db);
   const ofReports = await findReportMiscounts(db);
+  const ofLists = await findListMiscounts(db);
   return [
     ...ofCampaigns.map((one) => ({ counter_of: "campaign", workspace_id: null, ...one })),
-    ...ofReports.map((one) => ({ campaign_id: null, domain: null, ...one })),
+    ...[...ofReports, ...ofLists].map((one) => ({ campaign_id: null, domain: null, ...one })),
   ];
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
+import { newList } from "../../test/support/audience.ts";
 import { startService } from "../../test/support/service.ts";
 import { startEmbedded } from "../platform/database/embedded.ts";
 import { newId } from "../platform/ids.ts";
@@ -229,6 +230,9 @@ test("the doctor says where counters differ from the log, and fails then", async
     insert into campaign_counters (workspace_id, campaign_id, delivered) values (${workspace}, ${campaign}, 3)`);
   await service.database.run(sql`
     insert into report_quarters (workspace_id, quarter, source, opens) values (${workspace}, now(), 'api', 2)`);
+  const list = await newList(service.database, service.workspaceId);
+  await service.database.run(sql`
+    insert into list_days (workspace_id, mailing_list_id, day, sent_count) values (${service.workspaceId}, ${list}, now(), 1)`);
   const { code, stdout } = await run("doctor --counters --json");
   expect([code, JSON.parse(stdout)]).toEqual([
     1,
@@ -242,8 +246,10 @@ test("the doctor says where counters differ from the log, and fails then", async
         counted: 0,
       },
       { counter_of: expect.stringContaining("report_quarters"), counter: "opens", kept: 2, counted: 0 },
+      { counter_of: `list_days ${list}`, counter: "sent_count", kept: 1, counted: 0 },
     ].map((row) => expect.objectContaining(row)),
   ]);
   await service.database.run(sql`delete from report_quarters where workspace_id = ${workspace}`);
   await service.database.run(sql`delete from campaign_counters where campaign_id = ${campaign}`);
+  await service.database.run(sql`delete from list_days where mailing_list_id = ${list}`);
 });

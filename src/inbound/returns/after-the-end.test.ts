@@ -8,6 +8,7 @@ import {
   startReturns,
 } from "../../../test/support/returns.ts";
 import { sentCampaign } from "../../../test/support/tracked-campaign.ts";
+import { findListMiscounts } from "../../reporting/counters/list-recount-store.ts";
 import { findReportMiscounts } from "../../reporting/counters/recount-store.ts";
 import { findCampaignMiscounts } from "../../sending/campaigns/counters/recount-store.ts";
 
@@ -26,6 +27,7 @@ const hard = { status: "5.1.1", diagnostic: "550 5.1.1 No such user here" };
 afterEach(async () => {
   expect(await findCampaignMiscounts(database)).toEqual([]);
   expect(await findReportMiscounts(database)).toEqual([]);
+  expect(await findListMiscounts(database)).toEqual([]);
 });
 
 /** A campaign to the one member of a list. */

@@ -150,6 +150,16 @@ const differences = tables.map(({ name, keys, ofNotes = keys, columns, isByTime 
     where v.kept <> v.counted and ${since}`;
 });
 
+/** From when on the log has all that was accepted, if that of this quarter-hour is the oldest it has: '-infinity' if ever. */
+export const logSince = (oldest: Sql): Sql => sql`
+  case when exists (
+      select from report_quarters q
+      where (${oldest} is null or q.quarter < ${oldest}) and ${join(
+        storedStatuses.map((status) => raw(status)),
+        " + ",
+      )} > 0)
+    then coalesce(date_trunc('day', ${oldest}, 'UTC') + interval '1 day', 'infinity') else '-infinity' end`;
+
 /** At most 1,000; empty when all is well. At one moment: in a statement of its own. */
 export function findReportMiscounts(db: Queryable): Promise<ReportMiscount[]> {
   return db.rows(sql`
@@ -158,14 +168,7 @@ export function findReportMiscounts(db: Queryable): Promise<ReportMiscount[]> {
     ), oldest as materialized (
       select min(quarter) as quarter from mail
     ), log as materialized (
-      select case when exists (
-          select from report_quarters q
-          where (o.quarter is null or q.quarter < o.quarter) and ${join(
-            storedStatuses.map((status) => raw(status)),
-            " + ",
-          )} > 0)
-        then coalesce(date_trunc('day', o.quarter, 'UTC') + interval '1 day', 'infinity') else '-infinity' end as since
-      from oldest o
+      select ${logSince(sql`o.quarter`)} as since from oldest o
     ), facts as materialized (
       select ${keys}, ${sums([...counters, "bounces"])} from (${facts}) f group by ${keys}
     )

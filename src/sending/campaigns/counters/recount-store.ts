@@ -25,8 +25,9 @@ const byStatus = join(
   storedStatuses.map((status) => sql`count(*) filter (where status = ${status})::int as ${raw(status)}`),
   ", ",
 );
-const wasAttempted = sql`count(*) filter (where attempts > 0
-  or status in ('delivered', 'deferred', 'bounced', 'failed', 'complained'))::int as sent`;
+/** Of messages: how many have had an attempt, whether we heard of it or only of what came of it. */
+export const wasAttempted = sql`count(*) filter (where attempts > 0
+  or status in ('delivered', 'deferred', 'bounced', 'failed', 'complained'))::int`;
 /** One row for each counter of a row `k` as it is kept and a row `c` as it was counted. */
 const comparison = (columns: readonly string[]) =>
   sql`cross join lateral (values ${join(
@@ -58,7 +59,7 @@ export function findCampaignMiscounts(db: Queryable): Promise<Miscount[]> {
       select distinct r.workspace_id, r.campaign_id from campaign_recipients r cross join log
       where r.message_id < log.oldest
     ), mail as (
-      select workspace_id, origin_id as campaign_id, ${byStatus}, ${wasAttempted}
+      select workspace_id, origin_id as campaign_id, ${byStatus}, ${wasAttempted} as sent
       from messages where source = 'campaign' group by 1, 2
     ), people as (
       select workspace_id, campaign_id, count(first_opened_at)::int as unique_opens,
