@@ -112,7 +112,11 @@ export async function recordOutcomes(
       where m.workspace_id = o.workspace_id and m.id = o.message_id
         and m.status || ' ' || o.status = any (${legalMoves}::text[])
         and case when m.status = 'bounced' and o.status = 'bounced'
-          then o.is_address_fault and (select bounce_type <> 'hard' from (${recordedBounce(sql`m.id`)}) b) else true end
+          then o.is_address_fault and case
+            -- The platform's own has no record: such news counts once, whatever the first was.
+            when m.source = 'platform' then m.previous_status is distinct from 'bounced'
+            else (select bounce_type <> 'hard' from (${recordedBounce(sql`m.id`)}) b) end
+          else true end
       returning o.*, m.localpart, m.domain, m.is_sms, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
         m.previous_status, m.source_ip, m.attempts as attempts_made,
         case when m.source = 'campaign' then m.origin_id end as campaign_id

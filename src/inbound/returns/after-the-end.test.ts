@@ -11,10 +11,12 @@ import { sentCampaign } from "../../../test/support/tracked-campaign.ts";
 import { findListMiscounts } from "../../reporting/counters/list-recount-store.ts";
 import { findReportMiscounts } from "../../reporting/counters/recount-store.ts";
 import { findCampaignMiscounts } from "../../sending/campaigns/counters/recount-store.ts";
+import { createPlatformMail } from "../../sending/platform-mail.ts";
 
 const returns = await startReturns();
 const { service, returnPath, token, receive, message } = returns;
 const { database, workspaceId, call, clock } = service;
+const sendPlatformMail = createPlatformMail("hello@posthaste.test", clock);
 const FBL = `fbl@${BOUNCE_DOMAIN}`;
 
 const soft = { status: "5.2.2", diagnostic: "552 5.2.2 Mailbox full" };
@@ -176,4 +178,23 @@ test("a complaint about a transactional message that bounced counts, and a hard 
   });
   expect(await suppressedFor("seen@example.test")).toBe("complaint");
   expect(await suppressedFor("gone@example.test")).toBe("hard_bounce");
+});
+
+test("a hard bounce after a soft one loses the recipient of the service's own mail as well, and is in no list", async () => {
+  const email = "new@example.test";
+  const mail = { to: email, subject: "Please confirm", html: "<p>Hello</p>", text: "Hello" };
+  await database.transaction((tx) => sendPlatformMail(tx, workspaceId, mail));
+  const sent = await database.row<{ id: string }>(sql`select id from messages where source = 'platform'`);
+  const id = sent?.id ?? expect.fail("no mail");
+  await returns.settle(id, "delivered");
+  await receive(returnPath(id), deliveryReport(email, soft));
+  expect(await suppressedFor(email)).toBeUndefined();
+  expect(await receive(returnPath(id), deliveryReport(email, hard))).toMatchObject({ result: "bounced" });
+  expect(await suppressedFor(email)).toBe("hard_bounce");
+  for (const again of [hard, soft]) {
+    expect(await receive(returnPath(id), deliveryReport(email, again))).toMatchObject({ result: "known" });
+  }
+  const types = (await message(id)).timeline.map(({ type }) => type);
+  expect(types).toEqual(["queued", "delivered", "bounced", "bounced"]);
+  expect(await bouncesOf(id)).toEqual([]);
 });
