@@ -73,6 +73,47 @@ describe("an upload", () => {
   });
 });
 
+describe("uploads at the same time", () => {
+  const path = join(dataDir, "small");
+  const upload = (by: WorkspaceId, start: () => Promise<void>) =>
+    startWithInput(db, by, path, async (tx, id) => {
+      await startJob(tx, by, { id, type: "read", needs: need(things, "write"), input: {} });
+      await start();
+    });
+  beforeEach(() => writeFile(path, "x"));
+
+  it("of one workspace wait for each other, and nobody else does", async () => {
+    const finish = Promise.withResolvers<void>();
+    const own = [upload(workspaceId, () => finish.promise), upload(workspaceId, () => finish.promise)];
+    await upload(await insertBareWorkspace(db), async () => {});
+    finish.resolve();
+    await Promise.all(own);
+  });
+
+  it("of one workspace are refused where too many wait", async () => {
+    const finish = Promise.withResolvers<void>();
+    const own = Array.from({ length: 51 }, () => upload(workspaceId, () => finish.promise));
+    await expect(upload(workspaceId, async () => {})).rejects.toMatchObject({ code: "RATE_LIMIT_EXCEEDED" });
+    finish.resolve();
+    await Promise.all(own);
+  });
+
+  it("of many workspaces take two connections at most", async () => {
+    const workspaces = await Promise.all(Array.from({ length: 6 }, () => insertBareWorkspace(db)));
+    let running = 0;
+    let most = 0;
+    const uploads = workspaces.map((by) =>
+      upload(by, async () => {
+        most = Math.max(most, ++running);
+        await db.run(sql`select`);
+        running--;
+      }),
+    );
+    await Promise.all(uploads);
+    expect(most).toBeLessThanOrEqual(2);
+  });
+});
+
 describe("a file", () => {
   it("that is written line by line is whole, whichever parts it comes to", async () => {
     const id = await startWith("x");

@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import { type Database, isDuplicate, type Queryable, type Transaction } from "../database/pool.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
 import { scratchFolder } from "../scratch.ts";
-import { createTurns } from "../turns.ts";
+import { createTurns, createWorkspaceTurns } from "../turns.ts";
 import { type FileKey, findOctets, findSize, insertPart, readParts } from "./file-store.ts";
 
 /** What an upload is called among the files of its job. */
@@ -27,9 +27,18 @@ export function downloadName(name: string): string {
 }
 
 /** Connections that all uploads of a process take together: a large one takes a second, and others are locked out. */
-const takeTurn = createTurns(2);
+const takeConnection = createTurns(2);
 
-/** Starts a job that reads an upload: `start` makes its record, and the file is there with the same commit. */
+/** As many wait as may be open (queue.ts); the last of them gets its turn where each takes half a second. */
+const takeTurn = createWorkspaceTurns(
+  { atOnce: 1, mostWaiting: 50, mostWaitMs: 30_000 },
+  "Too many files of this workspace are taken in already: send fewer at a time",
+);
+
+/**
+ * Starts a job that reads an upload: `start` makes its record, and the file is there with the same commit.
+ * @throws ApiError RATE_LIMIT_EXCEEDED when too many uploads of the workspace wait
+ */
 export function startWithInput<Result>(
   db: Database,
   workspaceId: WorkspaceId,
@@ -37,13 +46,13 @@ export function startWithInput<Result>(
   start: (tx: Transaction, jobId: string) => Promise<Result>,
 ): Promise<Result> {
   const jobId = newId();
-  return takeTurn(() =>
+  const store = () =>
     db.transaction(async (tx) => {
       const started = await start(tx, jobId);
       await storeParts(tx, { workspaceId, jobId, name: INPUT_FILE }, partsOf(path));
       return started;
-    }),
-  );
+    });
+  return takeTurn(workspaceId, () => takeConnection(store));
 }
 
 /** A part lies in memory that the next one overwrites. An empty file has one, which is empty. */
