@@ -173,6 +173,8 @@ export async function removeCampaign(
   id: string,
   now: Date,
 ): Promise<boolean> {
+  // Whether it has begun is asked by a statement of its own: one that waited for the row would see what was before.
+  await tx.run(sql`select from campaigns where workspace_id = ${workspaceId} and id = ${id} for update`);
   const itself = sql`c.workspace_id = ${workspaceId} and c.id = ${id} and c.status <> 'sending' and ${isThere}`;
   const hasBegun = sql`exists (
     select from campaign_counters n where n.workspace_id = ${workspaceId} and n.campaign_id = ${id})`;
