@@ -7,6 +7,7 @@ import { untilWaiting } from "../../../test/support/waiting.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { removeCampaign } from "./store.ts";
+import { removeRest } from "./traces-store.ts";
 
 const db = await testDatabase();
 let workspaceId: WorkspaceId;
@@ -39,4 +40,14 @@ test("a campaign that begins while it is being deleted is only marked", async ()
   await begun;
   expect(await removed).toBe(true);
   expect(await rows()).toEqual([{ status: "cancelled", isDeleted: true }]);
+});
+
+test("what is left of a campaign goes with it where it was deleted, and never otherwise", async () => {
+  await beginAndPause(db);
+  const forget = () => db.transaction((tx) => removeRest(tx, { workspace_id: workspaceId, campaign_id: id }));
+  await forget();
+  expect(await rows()).toEqual([{ status: "paused", isDeleted: false }]);
+  await db.run(sql`update campaigns set deleted_at = now() where id = ${id}`);
+  await forget();
+  expect(await rows()).toEqual([]);
 });

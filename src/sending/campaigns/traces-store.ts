@@ -50,7 +50,9 @@ export function removeLinkClicks(
 /** The rest, which is little; the counters of the whole campaign, by which it is found, last of all. */
 export async function removeRest(tx: Queryable, { workspace_id, campaign_id }: Forgotten): Promise<void> {
   const its = sql`workspace_id = ${workspace_id} and campaign_id = ${campaign_id}`;
-  await tx.run(sql`delete from campaigns where workspace_id = ${workspace_id} and id = ${campaign_id}`);
+  await tx.run(sql`
+    delete from campaigns
+    where workspace_id = ${workspace_id} and id = ${campaign_id} and deleted_at is not null`);
   await tx.run(sql`delete from campaign_links where ${its}`);
   await tx.run(sql`delete from campaign_domains where ${its}`);
   await tx.run(sql`delete from campaign_hours where ${its}`);
