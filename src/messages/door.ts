@@ -135,7 +135,7 @@ export async function recordOutcomes(
       update bounces b
       set bounce_type = h.bounce_type, category = h.category, smtp_code = h.code, enhanced_code = h.enhanced_code,
         error_message = h.detail
-      from hardened h where b.ctid = h.bounce_place
+      from hardened h where b.workspace_id = h.workspace_id and b.ctid = h.bounce_place
     ), bounced as (
       insert into bounces (workspace_id, id, message_id, localpart, domain, bounce_type, category, smtp_code, enhanced_code,
         error_message, source, campaign_id, origin_name, created_at)
