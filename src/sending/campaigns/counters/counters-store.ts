@@ -172,7 +172,8 @@ async function moveTotals(tx: Queryable, origin: Origin, moved: readonly MovedMe
 
 async function moveLists(tx: Queryable, news: readonly MovedMessage[]): Promise<void> {
   if (news.length === 0) return;
-  const groups = grouped(news, (one) => `${one.workspaceId} ${writtenBy(one)} ${hourOf(one.time)}`);
+  // In some time zones a day begins at a quarter of an hour.
+  const groups = grouped(news, (one) => `${one.workspaceId} ${writtenBy(one)} ${quarterOf(one.time)}`);
   const count = (is: (one: MovedMessage) => boolean) => groups.map(({ all }) => all.filter(is).length);
   await countMailOfLists(
     tx,
@@ -275,6 +276,12 @@ function failuresAtEnd(moved: readonly MovedMessage[]): number {
     .length;
 }
 
+const QUARTER_MS = 15 * 60_000;
+
 function hourOf(time: Date): string {
   return `${time.toISOString().slice(0, 13)}:00:00Z`;
+}
+
+function quarterOf(time: Date): string {
+  return new Date(Math.floor(time.getTime() / QUARTER_MS) * QUARTER_MS).toISOString();
 }
