@@ -5,9 +5,10 @@ import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { newCampaign } from "../../../test/support/campaigns.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { draft } from "../../../test/support/drafts.ts";
+import { outcomeOf } from "../../../test/support/outcomes.ts";
 import { untilWaiting } from "../../../test/support/waiting.ts";
 import { recordOutcomes } from "../../messages/door.ts";
-import { type Outcome, unclassified } from "../../messages/outcome.ts";
+import type { Outcome } from "../../messages/outcome.ts";
 import { findMessage, listEvents, type NewMessage } from "../../messages/store.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
@@ -30,20 +31,8 @@ async function accept(to: string, change: Partial<NewMessage> = {}): Promise<str
   return accepted.message.id;
 }
 
-const outcome = (messageId: string, status: Outcome["status"], isAddressFault = false): Outcome => ({
-  workspaceId,
-  messageId,
-  status,
-  isAddressFault,
-  time: new Date(),
-  attempts: 1,
-  nextAttemptAt: null,
-  detail: "said so",
-  mxHost: null,
-  code: null,
-  enhancedCode: null,
-  ...unclassified,
-});
+const outcome = (messageId: string, status: Outcome["status"], isAddressFault = false) =>
+  outcomeOf({ workspaceId, messageId }, status, { isAddressFault });
 
 /** Through the door, with the reactions of the delivery process. */
 const record = (...outcomes: Outcome[]) =>

@@ -2,10 +2,10 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
+import { outcomeOf } from "../../../test/support/outcomes.ts";
 import { sentCampaign } from "../../../test/support/tracked-campaign.ts";
 import { recordOutcomes } from "../../messages/door.ts";
 import { recordEngagements } from "../../messages/engagement.ts";
-import { unclassified } from "../../messages/outcome.ts";
 import type { OutcomeStatus } from "../../messages/states.ts";
 import { systemClock } from "../../platform/clock.ts";
 import { createEngagementReactions, createReactions } from "../../reactions.ts";
@@ -19,20 +19,9 @@ async function mailTo(...statuses: readonly OutcomeStatus[]) {
   const now = new Date();
   const options = { base: "https://x.test", people: statuses.length, deliveredAt: now, isDelivered: false };
   const { mails, listId } = await sentCampaign(db, workspaceId, options);
-  const outcomes = mails.map(({ messageId }, at) => ({
-    workspaceId,
-    messageId,
-    status: statuses[at] ?? "delivered",
-    time: now,
-    attempts: 1,
-    nextAttemptAt: null,
-    detail: "said so",
-    mxHost: null,
-    code: null,
-    enhancedCode: null,
-    isAddressFault: true,
-    ...unclassified,
-  }));
+  const outcomes = mails.map(({ messageId }, at) =>
+    outcomeOf({ workspaceId, messageId }, statuses[at] ?? "delivered", { time: now, isAddressFault: true }),
+  );
   await db.transaction((tx) => recordOutcomes(tx, outcomes, createReactions(systemClock)));
   const open = { workspaceId, kind: "opened", time: now, times: 2, linkIndex: null, target: null } as const;
   const opens = mails.map(({ messageId }) => ({ ...open, messageId, userAgent: "", machineSign: null }));

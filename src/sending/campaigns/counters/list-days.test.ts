@@ -2,9 +2,9 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { insertBareWorkspace } from "../../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../../test/support/database.ts";
+import { outcomeOf } from "../../../../test/support/outcomes.ts";
 import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
 import { recordOutcomes } from "../../../messages/door.ts";
-import { unclassified } from "../../../messages/outcome.ts";
 import { systemClock } from "../../../platform/clock.ts";
 import { createReactions } from "../../../reactions.ts";
 
@@ -21,19 +21,7 @@ test.each([
   const time = new Date(moment);
   const options = { base: "https://x.test", people: 1, deliveredAt: time, isDelivered: false };
   const { mails, listId } = await sentCampaign(db, workspaceId, options);
-  const outcome = {
-    status: "delivered",
-    time,
-    attempts: 1,
-    nextAttemptAt: null,
-    detail: "taken",
-    mxHost: null,
-    code: 250,
-    enhancedCode: null,
-    isAddressFault: false,
-    ...unclassified,
-  } as const;
-  const outcomes = mails.map(({ messageId }) => ({ ...outcome, workspaceId, messageId }));
+  const outcomes = mails.map(({ messageId }) => outcomeOf({ workspaceId, messageId }, "delivered", { time }));
   await db.transaction((tx) => recordOutcomes(tx, outcomes, createReactions(systemClock)));
   expect(
     await db.rows(sql`
