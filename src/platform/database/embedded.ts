@@ -13,6 +13,7 @@ import pg from "pg";
 import type { Log } from "../log.ts";
 import { lockKey } from "./advisory-lock.ts";
 import { type Cluster, openCluster, PORT, USER } from "./embedded-cluster.ts";
+import { adviseHugePages } from "./embedded-huge-pages.ts";
 import {
   endOrphans,
   findPostmaster,
@@ -80,6 +81,7 @@ export async function startEmbedded(options: {
   const stopping = new AbortController();
   const { signal } = stopping;
   let session = await attach(cluster, log, signal);
+  if (session.owner) await adviseHugePages(session.client, log);
 
   async function keepRunning(): Promise<void> {
     for (let pause = 0; !signal.aborted; pause = Math.min(2 * pause + RESTART_MS.step, RESTART_MS.most)) {
