@@ -123,6 +123,7 @@ const outsideStores: Readonly<Record<string, string>> = {
   "messages/partitions.ts": "makes tables",
   "messages/retention.ts": "drops tables",
   "platform/database/embedded.ts": "makes the database",
+  "platform/database/embedded-huge-pages.ts": "asks for settings of the server",
   "platform/database/migrate.ts": "makes the schema",
   "platform/database/pool.ts": "begins and ends transactions, listens",
   "platform/http/health.ts": "asks whether anybody answers",
