@@ -239,7 +239,7 @@ test("the doctor says where counters differ from the log, and fails then", async
     [
       {
         counter_of: "campaign",
-        campaign_id: campaign,
+        origin_id: campaign,
         domain: null,
         counter: "delivered",
         kept: 3,

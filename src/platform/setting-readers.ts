@@ -65,7 +65,10 @@ export const integer =
     return number;
   };
 
+/** To listen on; 0: any that is free. */
 export const port = integer(0, 65_535);
+/** Somebody else's. */
+export const remotePort = integer(1, 65_535);
 const days = integer(1, 3_650);
 export const optionalDays: Reader<number | null> = (value) => (value === "" ? null : days(value));
 export const optionalPort: Reader<number | null> = (value) => (value === "" ? null : port(value));

@@ -21,6 +21,7 @@ import {
   optionalUrl,
   port,
   rateLimit,
+  remotePort,
   secretKey,
   servers,
   setting,
@@ -112,7 +113,11 @@ export const settings = {
     about:
       "Country, such as DE, of telephone numbers that are not written with their country code. Empty: only numbers with a + are valid.",
   }),
-  SMTP_PORT: setting({ default: "25", read: port, about: "Port of remote MXs; only tests use another." }),
+  SMTP_PORT: setting({
+    default: "25",
+    read: remotePort,
+    about: "Port of remote MXs; only tests use another.",
+  }),
   ALLOW_PRIVATE_MX: setting({
     default: "false",
     read: flag,

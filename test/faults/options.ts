@@ -1,7 +1,7 @@
 /** The command line of the fault scripts: numbers with a default each, and the seed of chance. */
 import { parseArgs } from "node:util";
 
-/** Reads `--kills 50` and the like; a `--` in front of them, as npm takes it away, does no harm. */
+/** Reads `--kills 50` and the like; a `--` in front of them, as npm takes it away, does no harm. Wrong usage ends with 2. */
 export function readNumbers<Name extends string>(
   defaults: Readonly<Record<Name, number>>,
 ): Record<Name | "seed", number> {
@@ -10,10 +10,19 @@ export function readNumbers<Name extends string>(
     Object.entries(all).map(([name, value]) => [name, { type: "string", default: String(value) } as const]),
   );
   const args = process.argv.slice(2).filter((word) => word !== "--");
-  const { values } = parseArgs({ args, options });
-  for (const [name, value] of Object.entries(values)) {
-    all[name] = Number(value);
-    if (!Number.isInteger(all[name])) throw new Error(`--${name} takes a whole number`);
+  try {
+    const { values } = parseArgs({ args, options });
+    for (const [name, value] of Object.entries(values)) {
+      all[name] = Number(value);
+      if (!Number.isInteger(all[name])) throw new Error(`--${name} takes a whole number`);
+    }
+  } catch (fault) {
+    process.stderr.write(
+      `${(fault as Error).message}\nOptions: ${Object.keys(all)
+        .map((name) => `--${name} N`)
+        .join(" ")}\n`,
+    );
+    process.exit(args.includes("--help") ? 0 : 2);
   }
   return all as Record<Name | "seed", number>;
 }

@@ -10,7 +10,7 @@ import {
 import { sentCampaign } from "../../../test/support/tracked-campaign.ts";
 import { findListMiscounts } from "../../reporting/counters/list-recount-store.ts";
 import { findReportMiscounts } from "../../reporting/counters/recount-store.ts";
-import { findCampaignMiscounts } from "../../sending/campaigns/counters/recount-store.ts";
+import { findOriginMiscounts } from "../../sending/campaigns/counters/recount-store.ts";
 import { createPlatformMail } from "../../sending/platform-mail.ts";
 
 const returns = await startReturns();
@@ -27,7 +27,7 @@ const block = {
 const hard = { status: "5.1.1", diagnostic: "550 5.1.1 No such user here" };
 
 afterEach(async () => {
-  expect(await findCampaignMiscounts(database)).toEqual([]);
+  expect(await findOriginMiscounts(database, "campaign")).toEqual([]);
   expect(await findReportMiscounts(database)).toEqual([]);
   expect(await findListMiscounts(database)).toEqual([]);
 });

@@ -17,6 +17,7 @@ import { createReactions } from "../../reactions.ts";
 import { findListMiscounts } from "../../reporting/counters/list-recount-store.ts";
 import { mailLinks } from "../../tracking/tokens.ts";
 import { plans } from "../../workspace/billing/plans.ts";
+import { findOriginMiscounts } from "../campaigns/counters/recount-store.ts";
 import { advance } from "./advance.ts";
 import { createAutoresponderMail } from "./leased-mail.ts";
 import { listStoppedIds } from "./store.ts";
@@ -186,6 +187,14 @@ test("what was sent is counted, opened, clicked, seen in the browser and left by
     where workspace_id = ${workspaceId} and email = ${email}`);
   expect(person).toEqual({ sent_count: 1, delivered_count: 1, unique_open_count: 1, unique_click_count: 1 });
   expect(await findListMiscounts(db)).toEqual([]);
+  expect(await findOriginMiscounts(db, "autoresponder")).toEqual([]);
+  await db.run(
+    sql`update autoresponder_counters set opens = 2, delivered = 0 where autoresponder_id = ${series}`,
+  );
+  expect(await findOriginMiscounts(db, "autoresponder")).toEqual([
+    { origin_id: series, domain: null, counter: "delivered", kept: 0, counted: 1 },
+    { origin_id: series, domain: null, counter: "opens", kept: 2, counted: 1 },
+  ]);
   await service.call("DELETE", `/autoresponders/${series}`);
   expect((await visit(links.tracked(0))).headers.get("location")).toBe("https://a.test/x");
 });

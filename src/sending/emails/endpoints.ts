@@ -155,7 +155,10 @@ function readSender(given: string | null | undefined, platformFrom: string | nul
     const { address, domain } = readAddress(given, "from_email");
     return { fromEmail: address, sender: { workspaceId: caller.workspaceId, address, domain } };
   }
-  if (platformFrom === null) throw invalid({ field: "from_email", message: "from_email is required" });
+  if (platformFrom === null) {
+    const message = "from_email is required: this installation has no sender of its own (PLATFORM_FROM)";
+    throw invalid({ field: "from_email", message });
+  }
   // The operator's own address: every workspace may use it, as the contract says.
   return { fromEmail: platformFrom, sender: null };
 }

@@ -28,7 +28,7 @@ import { createReactions } from "../../reactions.ts";
 import { getReading } from "../../workspace/billing/meter.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import type { CampaignSettings } from "../campaigns/campaign.ts";
-import { findCampaignMiscounts } from "../campaigns/counters/recount-store.ts";
+import { findOriginMiscounts } from "../campaigns/counters/recount-store.ts";
 import { advance } from "../campaigns/lifecycle/advance.ts";
 import { pauseCampaign, resumeCampaign } from "../campaigns/lifecycle/transitions-store.ts";
 import { createCampaignMail } from "../campaigns/mail/leased-mail.ts";
@@ -183,7 +183,7 @@ describe("over SMPP", () => {
     expect(rows[1]?.error_message).toBe("Receipt: UNDELIVERABLE");
     await advance({ db, clock: systemClock, plans }, new AbortController().signal, log);
     expect(await find(id)).toMatchObject({ status: "sent", delivered_count: 1, failed_count: 1 });
-    expect(await findCampaignMiscounts(db)).toEqual([]);
+    expect(await findOriginMiscounts(db, "campaign")).toEqual([]);
   });
 
   test("while its receipt is awaited a message has no error, and the timeline says who took it", async () => {
@@ -465,7 +465,7 @@ describe("over HTTP", () => {
       ]);
       await advance({ db, clock: systemClock, plans }, new AbortController().signal, log);
       expect(await find(id)).toMatchObject({ status: "sent", [`${status}_count`]: 1 });
-      expect(await findCampaignMiscounts(db)).toEqual([]);
+      expect(await findOriginMiscounts(db, "campaign")).toEqual([]);
       expect(received).toHaveLength(1);
     },
   );
@@ -516,7 +516,7 @@ describe("over HTTP", () => {
       expect(await db.rows(sql`select from delivery_queue union all select from sms_submissions`)).toEqual(
         [],
       );
-      expect(await findCampaignMiscounts(db)).toEqual([]);
+      expect(await findOriginMiscounts(db, "campaign")).toEqual([]);
     },
   );
 });

@@ -1,15 +1,17 @@
 /**
- * Counts once more what the counters of campaigns keep, from the log and the recipients, and says where they differ. It
- * reads everything there is: for `posthaste doctor --counters` and for tests. Campaigns with messages from before the
- * oldest in the log, which were taken out of it, are not compared.
+ * Counts once more what the counters of campaigns and autoresponders keep, from the log and the recipients, and says where
+ * they differ. It reads everything there is: for `posthaste doctor --counters` and for tests. Those with messages that may
+ * have been taken out of the log are not compared.
  */
-import sql, { join, raw } from "sql-template-tag";
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { storedStatuses } from "../../../messages/states.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
+import { type Origin, tablesOf } from "../../origins.ts";
 
 export interface Miscount {
-  readonly campaign_id: string;
-  /** Null: of the whole campaign. */
+  /** Of the campaign or autoresponder. */
+  readonly origin_id: string;
+  /** Null: of all of its mail. Autoresponders have no others. */
   readonly domain: string | null;
   readonly counter: string;
   readonly kept: number;
@@ -35,58 +37,88 @@ const comparison = (columns: readonly string[]) =>
     ", ",
   )}) v (counter, kept, counted)`;
 
-/** Of the counters `k`: whether a message of the campaign is older than everything in the log. */
-const isOlderThanLog = sql`(k.workspace_id, k.campaign_id) in (select workspace_id, campaign_id from older)`;
+const counters = [
+  ...storedStatuses,
+  "sent",
+  "opens",
+  "unique_opens",
+  "clicks",
+  "unique_clicks",
+  "unsubscribed",
+  "machine_opens",
+  "machine_clicks",
+  "activities",
+];
+
+/** What happened to mail, as a relation with the columns workspace_id, origin_id, type and times. */
+const eventsOf: Readonly<Record<Origin, Sql>> = {
+  campaign: sql`(
+    select workspace_id, campaign_id as origin_id, type, times from message_events where campaign_id is not null)`,
+  autoresponder: sql`(
+    select workspace_id, r.autoresponder_id as origin_id, e.type, e.times
+    from autoresponder_mails r join message_events e using (workspace_id, message_id))`,
+};
+
+/**
+ * Those with messages from before the oldest in the `log`, of which there are `recipients` left. The recipients of an
+ * autoresponder go while it goes on writing: but months leave the log whole, so that all mail of one that is not older
+ * than the log's first month is there.
+ */
+const olderOf: Readonly<Record<Origin, Sql>> = {
+  campaign: sql`
+    select distinct r.workspace_id, r.campaign_id as origin_id from campaign_recipients r cross join log
+    where r.message_id < coalesce(log.oldest, 'ffffffff-ffff-ffff-ffff-ffffffffffff')`,
+  autoresponder: sql`
+    select n.workspace_id, n.autoresponder_id as origin_id from autoresponder_counters n cross join log
+    left join autoresponders a on a.workspace_id = n.workspace_id and a.id = n.autoresponder_id
+    where coalesce(a.created_at, '-infinity') < coalesce(date_trunc('month', log.since, 'UTC'), 'infinity')`,
+};
+/** Of the counters `k`. */
+const isOlderThanLog = sql`(k.workspace_id, k.origin_id) in (select workspace_id, origin_id from older)`;
+
+/** Campaigns count by domain as well. */
+const miscountsByDomain = sql`
+  union all
+  select k.origin_id, k.domain, v.*
+  from (select campaign_id as origin_id, * from campaign_domains) k
+  left join (
+    select workspace_id, origin_id, domain, ${byStatus} from messages where source = 'campaign' group by 1, 2, 3) c
+    using (workspace_id, origin_id, domain) ${comparison(storedStatuses)}
+  where v.kept <> v.counted and not ${isOlderThanLog}`;
 
 /** At most 1,000; empty when all is well. At one moment: in a statement of its own. */
-export function findCampaignMiscounts(db: Queryable): Promise<Miscount[]> {
-  const counters = [
-    ...storedStatuses,
-    "sent",
-    "opens",
-    "unique_opens",
-    "clicks",
-    "unique_clicks",
-    "unsubscribed",
-    "machine_opens",
-    "machine_clicks",
-    "activities",
-  ];
+export function findOriginMiscounts(db: Queryable, origin: Origin): Promise<Miscount[]> {
+  const { recipients, counters: kept, originId } = tablesOf[origin];
   return db.rows(sql`
     with log as materialized (
-      select coalesce((select id from messages order by id limit 1), 'ffffffff-ffff-ffff-ffff-ffffffffffff') as oldest
+      select (select id from messages order by id limit 1) as oldest,
+        (select created_at from messages order by id limit 1) as since
     ), older as materialized (
-      select distinct r.workspace_id, r.campaign_id from campaign_recipients r cross join log
-      where r.message_id < log.oldest
+      ${olderOf[origin]}
     ), mail as (
-      select workspace_id, origin_id as campaign_id, ${byStatus}, ${wasAttempted} as sent
-      from messages where source = 'campaign' group by 1, 2
+      select workspace_id, origin_id, ${byStatus}, ${wasAttempted} as sent
+      from messages where source = ${origin} group by 1, 2
     ), people as (
-      select workspace_id, campaign_id, count(first_opened_at)::int as unique_opens,
+      select workspace_id, ${originId} as origin_id, count(first_opened_at)::int as unique_opens,
         count(first_clicked_at)::int as unique_clicks, count(unsubscribed_at)::int as unsubscribed
-      from campaign_recipients group by 1, 2
+      from ${recipients} group by 1, 2
     ), done as (
-      select workspace_id, campaign_id,
+      select workspace_id, origin_id,
         coalesce(sum(coalesce(times, 1)) filter (where type = 'opened'), 0)::int as opens,
         coalesce(sum(coalesce(times, 1)) filter (where type = 'clicked'), 0)::int as clicks,
         coalesce(sum(coalesce(times, 1)) filter (where type = 'machine_opened'), 0)::int as machine_opens,
         coalesce(sum(coalesce(times, 1)) filter (where type = 'machine_clicked'), 0)::int as machine_clicks,
         count(*) filter (where type in
           ('delivered', 'bounced', 'complained', 'opened', 'clicked', 'unsubscribed'))::int as activities
-      from message_events where campaign_id is not null group by 1, 2
+      from ${eventsOf[origin]} e group by 1, 2
     ), counted as (
-      select workspace_id, campaign_id, ${names(counters)}
-      from mail left join people using (workspace_id, campaign_id) left join done using (workspace_id, campaign_id)
-    ), domains as (
-      select workspace_id, origin_id as campaign_id, domain, ${byStatus}
-      from messages where source = 'campaign' group by 1, 2, 3
+      select workspace_id, origin_id, ${names(counters)}
+      from mail left join people using (workspace_id, origin_id) left join done using (workspace_id, origin_id)
     )
-    select k.campaign_id, null as domain, v.*
-    from campaign_counters k left join counted c using (workspace_id, campaign_id) ${comparison(counters)}
+    select k.origin_id, null as domain, v.*
+    from (select ${originId} as origin_id, * from ${kept}) k
+    left join counted c using (workspace_id, origin_id) ${comparison(counters)}
     where v.kept <> v.counted and not ${isOlderThanLog}
-    union all
-    select k.campaign_id, k.domain, v.*
-    from campaign_domains k left join domains c using (workspace_id, campaign_id, domain) ${comparison(storedStatuses)}
-    where v.kept <> v.counted and not ${isOlderThanLog}
+    ${origin === "campaign" ? miscountsByDomain : empty}
     limit 1000`);
 }

@@ -21,7 +21,7 @@ import { expandStep } from "../audience/expand.ts";
 import { findExpanding } from "../audience/expansion-store.ts";
 import type { CampaignSettings } from "../campaign.ts";
 import { countMoved, countRecipients } from "../counters/counters-store.ts";
-import { findCampaignMiscounts } from "../counters/recount-store.ts";
+import { findOriginMiscounts } from "../counters/recount-store.ts";
 import { advance } from "../lifecycle/advance.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
 import { removeTraces } from "../remove-traces.ts";
@@ -445,18 +445,18 @@ test("counters are at every moment what the log says", async () => {
   await people(40);
   await people(10, "other.test");
   const id = await begin();
-  expect(await findCampaignMiscounts(db)).toEqual([]);
+  expect(await findOriginMiscounts(db, "campaign")).toEqual([]);
   const results = [accepted, refused(550, "5.1.1"), refused(451, "4.3.0"), broken, ours, accepted];
   for (let round = 0; round < 5; round++) {
     await deliver(results, 12);
-    expect(await findCampaignMiscounts(db)).toEqual([]);
+    expect(await findOriginMiscounts(db, "campaign")).toEqual([]);
     await db.run(sql`update delivery_queue set due_at = now() where leased_by is null`);
   }
   await setStatus("user39@example.test", "unsubscribed");
   await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
   await deliver([accepted], 50);
   await bounceLate();
-  expect(await findCampaignMiscounts(db)).toEqual([]);
+  expect(await findOriginMiscounts(db, "campaign")).toEqual([]);
   await work();
   expect((await find(id)).status).toBe("sent");
   const campaign = await find(id);
@@ -496,7 +496,7 @@ test("an expansion that is cut short goes on where it stopped, and reaches nobod
       (select count(*)::int from delivery_queue where campaign_id = ${id}) as queued
     from campaign_recipients where campaign_id = ${id}`);
   expect(rows).toEqual({ recipients: 30, people: 30, queued: 30 });
-  expect(await findCampaignMiscounts(db)).toEqual([]);
+  expect(await findOriginMiscounts(db, "campaign")).toEqual([]);
 });
 
 test("what was taken out of the log is not called a miscount, and a deleted campaign goes with its last message", async () => {
@@ -519,7 +519,7 @@ test("what was taken out of the log is not called a miscount, and a deleted camp
   await db.run(sql`
     delete from messages where id < (
       select message_id from campaign_recipients where campaign_id = ${kept} order by message_id limit 1)`);
-  expect(await findCampaignMiscounts(db)).toEqual([]);
+  expect(await findOriginMiscounts(db, "campaign")).toEqual([]);
   await forget();
   expect(await rowsOf(id)).toEqual([1, 5, 1, 1, 1]);
   await removeCampaign(db, workspaceId, id, new Date());
