@@ -1509,6 +1509,10 @@ create table workspaces (
   created_at timestamp with time zone default now() not null,
   updated_at timestamp with time zone default now() not null,
   notify_email text,
+  default_sender text,
+  retry_hours smallint default 72 not null,
+  tracks_transactional boolean default false not null,
   PRIMARY KEY (id),
-  CHECK ((hourly_cap > 0))
+  CHECK ((hourly_cap > 0)),
+  CHECK (((retry_hours >= 1) AND (retry_hours <= 168)))
 );

@@ -64,15 +64,24 @@ test("without --json the workspace is a table and the key is printed once", asyn
   expect((await run("workspace list")).stdout).not.toContain("efk_");
 });
 
-test("plan, time zone, hourly cap and the address of notices are set one by one", async () => {
+test("what is set on a workspace is set one by one", async () => {
   const { id, created_at } = await make();
   const made = { id, created_at, name: "Acme", plan: "free", timezone: "UTC", hourly_cap: null };
   const set = (options: string) => answer(`workspace set --workspace ${id} ${options}`);
   expect(await set("--hourly-cap 100")).toMatchObject({ ...made, hourly_cap: 100 });
   expect(await set("--plan growth")).toMatchObject({ ...made, hourly_cap: 100, plan: "growth" });
   expect(await set("--notify-email ops@Acme.example")).toMatchObject({ notify_email: "ops@acme.example" });
-  const last = await set("--hourly-cap none --timezone Asia/Tokyo --notify-email none");
+  expect(await set("--default-sender Shop@Acme.example")).toMatchObject({
+    default_sender: "shop@acme.example",
+  });
+  expect(await set("--retry-hours 24 --track-transactional on")).toMatchObject({
+    default_sender: "shop@acme.example",
+    retry_hours: 24,
+    tracks_transactional: true,
+  });
+  const last = await set("--hourly-cap none --timezone Asia/Tokyo --notify-email none --default-sender none");
   expect(last).toMatchObject({ ...made, plan: "growth", timezone: "Asia/Tokyo", notify_email: null });
+  expect(last).toMatchObject({ default_sender: null, retry_hours: 24, tracks_transactional: true });
   expect(await answer("workspace list")).toContainEqual(last);
 });
 
@@ -130,6 +139,9 @@ test.each([
   [`workspace set --workspace ${newId()}`, "at least one"],
   [`workspace set --workspace ${newId()} --hourly-cap 0`, "whole number"],
   [`workspace set --workspace ${newId()} --notify-email nobody`, "with an @"],
+  [`workspace set --workspace ${newId()} --default-sender nobody`, "with an @"],
+  [`workspace set --workspace ${newId()} --retry-hours 169`, "from 1 to 168"],
+  [`workspace set --workspace ${newId()} --track-transactional yes`, "on or off"],
   ["workspace suspend --workspace 7", "UUID"],
   [`key create --workspace ${newId()} --name Key --permissions nonsense:read`, "nonsense:read"],
   [`key create --workspace ${newId()} --name Key --permissions *:* --expires 2020-01-01`, "future"],

@@ -13,9 +13,12 @@ import { changeWorkspace, type WorkspaceChanges } from "../workspace/workspaces/
 import { listWorkspaces } from "../workspace/workspaces/store.ts";
 import {
   planNames,
+  readDefaultSender,
   readHourlyCap,
   readNotifyEmail,
   readPlanName,
+  readRetryHours,
+  readSwitch,
   readTimezone,
   type Workspace,
 } from "../workspace/workspaces/workspace.ts";
@@ -32,6 +35,9 @@ const columns = [
   "timezone",
   "hourly_cap",
   "notify_email",
+  "default_sender",
+  "retry_hours",
+  "tracks_transactional",
   "is_suspended",
   "created_at",
 ] as const;
@@ -111,7 +117,7 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
 
   workspace
     .command("set")
-    .description("change plan, time zone, hourly cap or where notices go; what is not given stays")
+    .description("change what is given; what is not stays")
     .requiredOption("--workspace <id>", "its id", readWorkspaceId)
     .option("--plan <plan>", planHelp, argument(readPlanName))
     .option("--timezone <zone>", zoneHelp, argument(readTimezone))
@@ -121,17 +127,36 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
       "where notices to the workspace go, or none",
       argument(readNotifyEmail),
     )
+    .option(
+      "--default-sender <address>",
+      "who transactional mail is from that names nobody, or none",
+      argument(readDefaultSender),
+    )
+    .option(
+      "--retry-hours <hours>",
+      "how long mail that was put off is tried again",
+      argument(readRetryHours),
+    )
+    .option(
+      "--track-transactional <switch>",
+      "on: opens and clicks of transactional mail",
+      argument(readSwitch),
+    )
     .option("--json", jsonHelp)
     .action(async (options: Named & SetOptions, command: Command) => {
-      const { plan, timezone, hourlyCap, notifyEmail } = options;
+      const { plan, timezone, hourlyCap, notifyEmail, defaultSender, retryHours, trackTransactional } =
+        options;
       const changes = {
         ...(plan !== undefined && { plan }),
         ...(timezone !== undefined && { timezone }),
-        ...(hourlyCap !== undefined && { hourly_cap: hourlyCap === "none" ? null : hourlyCap }),
-        ...(notifyEmail !== undefined && { notify_email: notifyEmail === "none" ? null : notifyEmail }),
+        ...(hourlyCap !== undefined && { hourly_cap: orNull(hourlyCap) }),
+        ...(notifyEmail !== undefined && { notify_email: orNull(notifyEmail) }),
+        ...(defaultSender !== undefined && { default_sender: orNull(defaultSender) }),
+        ...(retryHours !== undefined && { retry_hours: retryHours }),
+        ...(trackTransactional !== undefined && { tracks_transactional: trackTransactional }),
       };
       if (Object.keys(changes).length === 0) {
-        command.error("error: give at least one of --plan, --timezone, --hourly-cap and --notify-email");
+        command.error("error: give at least one of the settings that --help lists");
       }
       await change(options, changes);
     });
@@ -153,4 +178,9 @@ interface SetOptions extends Partial<Pick<Workspace, "plan" | "timezone">> {
   /** A word, because commander takes null for a value that could not be read. */
   readonly hourlyCap?: number | "none";
   readonly notifyEmail?: string;
+  readonly defaultSender?: string;
+  readonly retryHours?: number;
+  readonly trackTransactional?: boolean;
 }
+
+const orNull = <Value>(given: Value | "none"): Value | null => (given === "none" ? null : given);

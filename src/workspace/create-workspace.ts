@@ -6,7 +6,7 @@ import type { IssuedKey } from "./api-keys/api-key.ts";
 import { issueKey } from "./api-keys/issue.ts";
 import { insertAccount } from "./billing/account-store.ts";
 import { insertWorkspace } from "./workspaces/store.ts";
-import type { Workspace } from "./workspaces/workspace.ts";
+import { STANDARD_RETRY_HOURS, type Workspace } from "./workspaces/workspace.ts";
 
 /**
  * Makes both in the given transaction. The settings have been read by workspaces/workspace.ts; `secret` fixes the
@@ -24,6 +24,9 @@ export async function createWorkspace(
     id: asWorkspaceId(newId()),
     hourly_cap: null,
     notify_email: null,
+    default_sender: null,
+    retry_hours: STANDARD_RETRY_HOURS,
+    tracks_transactional: false,
     is_suspended: false,
     created_at: now,
     updated_at: now,

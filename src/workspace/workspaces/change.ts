@@ -11,7 +11,17 @@ import { lockWorkspace, updateWorkspace } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 
 export type WorkspaceChanges = Partial<
-  Pick<Workspace, "timezone" | "plan" | "hourly_cap" | "notify_email" | "is_suspended">
+  Pick<
+    Workspace,
+    | "timezone"
+    | "plan"
+    | "hourly_cap"
+    | "notify_email"
+    | "default_sender"
+    | "retry_hours"
+    | "tracks_transactional"
+    | "is_suspended"
+  >
 >;
 
 /**

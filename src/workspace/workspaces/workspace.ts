@@ -16,6 +16,12 @@ export interface Workspace {
   readonly hourly_cap: number | null;
   /** Where the service writes to about what the workspace ought to know; null is nowhere. */
   readonly notify_email: string | null;
+  /** From whom its transactional mail is where the caller names nobody; null is the installation's own sender. */
+  readonly default_sender: string | null;
+  /** How long mail that was put off is tried again. */
+  readonly retry_hours: number;
+  /** Whether its transactional HTML mail has a pixel and tracked links. */
+  readonly tracks_transactional: boolean;
   readonly is_suspended: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -23,6 +29,10 @@ export interface Workspace {
 
 /** Largest value the column holds. */
 const LARGEST_CAP = 2_147_483_647;
+/** A week: nobody waits longer for a mail. */
+const MOST_RETRY_HOURS = 168;
+/** Of a new workspace (mail-practice: 72 h), and of the service's own mail. */
+export const STANDARD_RETRY_HOURS = 72;
 
 /** @throws ApiError VALIDATION_ERROR */
 export function readPlanName(text: string): PlanName {
@@ -69,9 +79,36 @@ export function readHourlyCap(text: string): number | "none" {
 
 /** A bare address, or the word none. @throws ApiError VALIDATION_ERROR */
 export function readNotifyEmail(text: string): string {
+  return readAddressOrNone(text, "notify_email", "the address of notices");
+}
+
+/** The same. Whether the workspace may send as it is asked when it does. @throws ApiError VALIDATION_ERROR */
+export function readDefaultSender(text: string): string {
+  return readAddressOrNone(text, "default_sender", "the default sender");
+}
+
+function readAddressOrNone(text: string, field: string, what: string): string {
   if (text === "none") return text;
   const parsed = parseAddress(text);
-  if (!parsed.ok)
-    throw invalid({ field: "notify_email", message: `the address of notices: ${parsed.message}` });
+  if (!parsed.ok) throw invalid({ field, message: `${what}: ${parsed.message}` });
   return parsed.address;
+}
+
+/** Hours from 1 to 168. @throws ApiError VALIDATION_ERROR */
+export function readRetryHours(text: string): number {
+  const hours = Number(text);
+  if (!/^\d+$/.test(text) || hours < 1 || hours > MOST_RETRY_HOURS) {
+    throw invalid({
+      field: "retry_hours",
+      message: `retry hours must be a whole number from 1 to ${MOST_RETRY_HOURS}`,
+    });
+  }
+  return hours;
+}
+
+/** on or off. @throws ApiError VALIDATION_ERROR */
+export function readSwitch(text: string): boolean {
+  if (text !== "on" && text !== "off")
+    throw invalid({ field: "tracks_transactional", message: "must be on or off" });
+  return text === "on";
 }
