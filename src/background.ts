@@ -33,6 +33,7 @@ import { removeAutoresponderTraces } from "./sending/autoresponders/remove-trace
 import { forgetRemovedPeople } from "./sending/campaigns/audience/forget-removed.ts";
 import { refreshScores } from "./sending/campaigns/counters/refresh-scores.ts";
 import { advanceCampaigns } from "./sending/campaigns/lifecycle/advance.ts";
+import { brakeLimitsOf } from "./sending/campaigns/lifecycle/brake.ts";
 import { removeTraces } from "./sending/campaigns/remove-traces.ts";
 import { createPlatformMail } from "./sending/platform-mail.ts";
 import type { Services } from "./services.ts";
@@ -111,6 +112,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       clock,
       plans,
       smsCountry: config.SMS_DEFAULT_COUNTRY,
+      brake: brakeLimitsOf(config),
       onCampaigns: announceCampaigns,
     }),
     forgetRemovedPeople(database),

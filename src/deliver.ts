@@ -21,6 +21,7 @@ import { lowerThreadPoolPriority } from "./platform/thread-pool.ts";
 import { createReactions } from "./reactions.ts";
 import { createAutoresponderMail } from "./sending/autoresponders/leased-mail.ts";
 import { listStoppedIds } from "./sending/autoresponders/store.ts";
+import { brakeLimitsOf } from "./sending/campaigns/lifecycle/brake.ts";
 import { type CampaignMailDeps, createCampaignMail } from "./sending/campaigns/mail/leased-mail.ts";
 import { findRouteFields, listHaltedIds } from "./sending/campaigns/store.ts";
 import { receiptKey, receiptLink } from "./sending/sms/receipt-link.ts";
@@ -139,6 +140,7 @@ function createExaminer({ database, config, clock, log, secrets }: Services): Ex
     clock,
     log,
     smsCountry: config.SMS_DEFAULT_COUNTRY,
+    brake: brakeLimitsOf(config),
     onCampaigns: announceCampaigns,
     linkBase: (workspaceId, urlDomainId) => trackingBase(database, workspaceId, urlDomainId, publicUrl),
     linksOf(mail, base) {

@@ -71,7 +71,7 @@ test("what is set on a workspace is set one by one", async () => {
   expect(await set("--hourly-cap 100")).toMatchObject({ ...made, hourly_cap: 100 });
   expect(await set("--plan growth")).toMatchObject({ ...made, hourly_cap: 100, plan: "growth" });
   expect(await set("--notify-email ops@Acme.example")).toMatchObject({ notify_email: "ops@acme.example" });
-  expect(await set("--default-sender Shop@Acme.example")).toMatchObject({
+  expect(await set("--default-sender shop@Acme.example")).toMatchObject({
     default_sender: "shop@acme.example",
   });
   expect(await set("--retry-hours 24 --track-transactional on")).toMatchObject({

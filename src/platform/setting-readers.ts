@@ -65,6 +65,15 @@ export const integer =
     return number;
   };
 
+/** Above 0, up to 100; a fraction may stand behind the point. */
+export const percent: Reader<number> = (value) => {
+  const number = Number(value);
+  if (!/^\d{1,3}(?:\.\d{1,4})?$/.test(value) || number <= 0 || number > 100) {
+    throw new ConfigError("must be a share such as 10 or 0.5, above 0 and up to 100");
+  }
+  return number;
+};
+
 /** To listen on; 0: any that is free. */
 export const port = integer(0, 65_535);
 /** Somebody else's. */

@@ -19,6 +19,7 @@ import {
   optionalServer,
   optionalText,
   optionalUrl,
+  percent,
   port,
   rateLimit,
   remotePort,
@@ -184,6 +185,26 @@ export const settings = {
     read: optionalDays,
     about:
       "Days after which an address that was suppressed because it does not exist may be written to again. Empty: never.",
+  }),
+  BRAKE_ATTEMPTS: setting({
+    default: "500",
+    read: integer(1, 1_000_000),
+    about: "Attempts of a campaign from which on the two shares below may pause it (docs/campaigns.md).",
+  }),
+  BRAKE_BOUNCE_PERCENT: setting({
+    default: "10",
+    read: percent,
+    about: "Hard bounces in a hundred attempts beyond which a campaign is paused; 100: never.",
+  }),
+  BRAKE_COMPLAINT_PERCENT: setting({
+    default: "0.5",
+    read: percent,
+    about: "Complaints in a hundred attempts beyond which a campaign is paused; 100: never.",
+  }),
+  BRAKE_FAILURES: setting({
+    default: "50",
+    read: integer(1, 1_000_000),
+    about: "Failures of our own, one after the other, at which a campaign is paused.",
   }),
   MESSAGE_CONTENT_DAYS: setting({
     default: "30",

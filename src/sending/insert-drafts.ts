@@ -2,18 +2,18 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { entriesFor, verdictOn } from "../audience/suppression-lists/judge.ts";
 import { enqueueSql, type Priority } from "../delivery/queue/queue-store.ts";
+import { expiryOf } from "../delivery/queue/retry.ts";
 import type { SenderQuestion } from "../identity/may-send-as.ts";
 import { insertMessagesSql, isKept, type NewMessage } from "../messages/store.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { Reservation } from "../platform/http/idempotency.ts";
 import { recipientOf, takeAcceptedSql } from "./allowance.ts";
 
-/** Retried for this long, then given up (mail-practice: 72 h). */
-const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1000;
-
 export interface Draft {
   readonly message: NewMessage;
   readonly priority: Priority;
+  /** How long it is tried again. */
+  readonly retryHours: number;
   /** Who must be allowed to send: null for the platform's own mail. */
   readonly sender: SenderQuestion | null;
   readonly idempotency?: { readonly held: Reservation; readonly data: unknown } | undefined;
@@ -68,13 +68,13 @@ export function insertsOf(
           cross join ${verdictOn(sql`asked`, { found: sql`suppressions` })} as verdict)`,
       };
   const queue = enqueueSql(
-    drafts.map(({ message, priority }) => ({
+    drafts.map(({ message, priority, retryHours }) => ({
       workspaceId: message.workspaceId,
       messageId: message.id,
       priority,
       domain: message.domain,
       bytes: sizeOf(message),
-      expiresAt: new Date(message.createdAt.getTime() + EXPIRES_AFTER_MS),
+      expiresAt: expiryOf(message.createdAt, retryHours),
     })),
     sql`${condition} and ${isKept(judging)}`,
   );

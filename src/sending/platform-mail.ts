@@ -8,6 +8,7 @@ import type { StoredAttachment } from "../messages/store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
+import { STANDARD_RETRY_HOURS } from "../workspace/workspaces/workspace.ts";
 import { insertDrafts } from "./insert-drafts.ts";
 
 export interface PlatformMail {
@@ -29,6 +30,7 @@ export function createPlatformMail(from: string, clock: Clock): SendPlatformMail
       {
         sender: null,
         priority: 0,
+        retryHours: STANDARD_RETRY_HOURS,
         message: {
           workspaceId,
           id: newId(),

@@ -67,6 +67,8 @@ export async function startBareServer(
         workspaceId,
         timezone: "UTC",
         isSuspended: false,
+        defaultSender: null,
+        retryHours: 72,
         keyId: newId(),
         keyName: "Test key",
         permissions: ["*:*"],

@@ -12,6 +12,7 @@ export function draft(workspaceId: WorkspaceId, to: string, change: Partial<NewM
   const at = to.lastIndexOf("@");
   return {
     priority: 0,
+    retryHours: 72,
     sender: null,
     message: {
       workspaceId,

@@ -16,8 +16,6 @@ const JUDGED_SECONDS = 5;
 const DESERTED_SECONDS = 120;
 /** Whatever is accepted or put back becomes visible so soon after the moment that it is due; clocks differ by less. */
 const SETTLING_SECONDS = 5;
-/** A campaign's message is retried for so long. */
-const CAMPAIGN_RETRY_HOURS = 72;
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** A message with everything an attempt needs, held by one worker until its lease lapses. */
@@ -140,7 +138,9 @@ export function leaseEntries(
           due_at = now() + make_interval(secs => ${lease.seconds}),
           -- A campaign may have been paused for days: the time for retries begins with the first attempt.
           expires_at = case when q.campaign_id <> ${nilId} and q.attempts = 0
-            then greatest(q.expires_at, now() + make_interval(hours => ${CAMPAIGN_RETRY_HOURS})) else q.expires_at end
+            then greatest(q.expires_at, now() + make_interval(hours => (
+              select retry_hours from workspaces w where w.id = q.workspace_id)))
+            else q.expires_at end
       -- Rows that are held are where they are: by their key the planner could look for them through other indexes. One
       -- that changed while it was being taken has moved, and is left for the next look.
       from due where q.ctid = due.slot

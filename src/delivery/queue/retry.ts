@@ -7,8 +7,14 @@
 const WAITS_MINUTES = [5, 10, 20, 40, 80, 120, 240, 360, 480, 720, 720, 1_440];
 const JITTER = 0.15;
 const SHORTEST_MS = 60_000;
-const LONGEST_MS = 24 * 3_600_000;
-const STANDARD_LIFE_MS = 72 * 3_600_000;
+const HOUR_MS = 3_600_000;
+const LONGEST_MS = 24 * HOUR_MS;
+const STANDARD_LIFE_MS = 72 * HOUR_MS;
+
+/** When a message is given up. */
+export function expiryOf(acceptedAt: Date, retryHours: number): Date {
+  return new Date(acceptedAt.getTime() + retryHours * HOUR_MS);
+}
 
 export interface RetryQuestion {
   /** Made so far, the one that has just failed included. */

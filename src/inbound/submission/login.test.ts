@@ -10,6 +10,8 @@ const record: KeyRecord = {
   workspaceId: asWorkspaceId(newId()),
   timezone: "UTC",
   isSuspended: false,
+  defaultSender: null,
+  retryHours: 72,
   keyId: newId(),
   keyName: "Key",
   permissions: ["emails:*"],

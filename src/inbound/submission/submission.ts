@@ -119,6 +119,7 @@ function draftFor(
   return {
     sender: questionOf(caller, from),
     priority: 0,
+    retryHours: caller.retryHours,
     message: {
       workspaceId: caller.workspaceId,
       id: newId(),

@@ -17,6 +17,8 @@ const record: KeyRecord = {
   workspaceId: asWorkspaceId("w"),
   timezone: "UTC",
   isSuspended: false,
+  defaultSender: null,
+  retryHours: 72,
   keyId: "k",
   keyName: "Key",
   permissions: ["things:read"],

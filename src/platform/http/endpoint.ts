@@ -47,6 +47,10 @@ export interface Caller {
   /** IANA name. */
   readonly timezone: string;
   readonly isSuspended: boolean;
+  /** Who transactional mail of the workspace is from that names nobody. */
+  readonly defaultSender: string | null;
+  /** How long its mail is tried again. */
+  readonly retryHours: number;
   readonly keyId: string;
   readonly keyName: string;
   readonly permissions: readonly string[];

@@ -4,7 +4,9 @@
  * autoresponder's row lock, cut short by a kill at any place and taken up by whoever is there: what is done is in the rows
  * of people and mails, of which there is one each.
  */
+
 import { notifyWorkers } from "../../delivery/channel.ts";
+import { expiryOf } from "../../delivery/queue/retry.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
@@ -37,8 +39,6 @@ const SECONDS = 5;
 const PLACE_MS = 20_000;
 /** People who are looked at, and mails that are made, in one transaction: so long may a deactivation have to wait. */
 const STEP = 1_000;
-/** Retried for this long, then given up. */
-const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1_000;
 
 export interface AdvanceDeps {
   readonly db: Database;
@@ -194,7 +194,7 @@ export function sendStep(
       step,
       messageIds: Array.from({ length: covered }, newId),
       now,
-      expiresAt: new Date(now.getTime() + EXPIRES_AFTER_MS),
+      expiresAt: expiryOf(now, autoresponder.retry_hours),
     });
     await notifyWorkers(tx);
     return true;

@@ -88,6 +88,7 @@ export interface Working
   readonly id: string;
   readonly generation: number;
   readonly timezone: string;
+  readonly retry_hours: number;
   /** `YYYY-MM-DD` */
   readonly day_done: string | null;
 }
@@ -100,7 +101,7 @@ export function lockWorking(
 ): Promise<Working | undefined> {
   return tx.row(sql`
     select a.id, a.name, a.mailing_list_id, a.from_email, a.date_field, a.is_yearly, a.at, a.generation,
-      a.waiting_reason, a.day_done::text as day_done, w.timezone
+      a.waiting_reason, a.day_done::text as day_done, w.timezone, w.retry_hours
     from autoresponders a join workspaces w on w.id = a.workspace_id
     where a.workspace_id = ${workspaceId} and a.id = ${id} and a.status = 'active'
     for no key update of a skip locked`);

@@ -2,9 +2,11 @@ import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startService } from "../../../test/support/service.ts";
 import { errorCodesOf } from "../../platform/http/error-codes.ts";
+import { plans } from "../../workspace/billing/plans.ts";
+import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 
 const service = await startService({ env: { PLATFORM_FROM: "hello@posthaste.test" } });
-const { database } = service;
+const { database, workspaceId } = service;
 
 const email = { to: "ada@example.com", subject: "Welcome", body: "<p>Hello Ada</p>" };
 const png = Buffer.from("89504e470d0a1a0a", "hex").toString("base64");
@@ -62,6 +64,40 @@ describe("a message that is accepted", () => {
     const { body } = await send(email);
     const row = await database.row(sql`select from_email from messages where id = ${body.data.id}`);
     expect(row).toEqual({ from_email: "hello@posthaste.test" });
+  });
+
+  test("comes from the workspace's default sender where it has one, judged like one that is named", async () => {
+    const set = async (default_sender: string | null) => {
+      await changeWorkspace(database, workspaceId, { default_sender }, { clock: service.clock, plans });
+      service.clock.advance(2_000);
+    };
+    await set("orders@shop.test");
+    const { body } = await send(email);
+    const row = await database.row(sql`select from_email from messages where id = ${body.data.id}`);
+    expect(row).toEqual({ from_email: "orders@shop.test" });
+    await set("orders@bank.test");
+    expect((await send(email)).body.details).toMatchObject([{ field: "from_email" }]);
+    await set(null);
+    expect((await send(email)).status).toBe(201);
+  });
+
+  test("is tried again for as long as the workspace wants", async () => {
+    const hoursOf = async () => {
+      const { body } = await send(email);
+      const row = await database.row<{ hours: number }>(sql`
+        select round(extract(epoch from q.expires_at - m.created_at) / 3600)::int as hours
+        from messages m join delivery_queue q on q.workspace_id = m.workspace_id and q.message_id = m.id
+        where m.id = ${body.data.id}`);
+      return row?.hours;
+    };
+    expect(await hoursOf()).toBe(72);
+    const set = (retry_hours: number) =>
+      changeWorkspace(database, workspaceId, { retry_hours }, { clock: service.clock, plans });
+    await set(6);
+    service.clock.advance(2_000);
+    expect(await hoursOf()).toBe(6);
+    await set(72);
+    service.clock.advance(2_000);
   });
 
   test("may be nothing but a picture", async () => {

@@ -44,7 +44,8 @@ const Email = Type.Object(
     }),
     from_email: omittable(
       Type.String({
-        description: "On a verified sending domain, or a verified sender. Default: the platform's sender.",
+        description:
+          "On a verified sending domain, or a verified sender. Default: the workspace's default sender, else the platform's.",
       }),
     ),
     from_name: omittable(Type.String({ maxLength: LONGEST_NAME })),
@@ -123,6 +124,7 @@ function readDraft({ body, caller, requestId }: SendRequest, platformFrom: strin
   return {
     sender,
     priority: 0,
+    retryHours: caller.retryHours,
     message: {
       workspaceId: caller.workspaceId,
       id: newId(),
@@ -150,13 +152,18 @@ function areSeveral(text: string): boolean {
   return text.split(/[,;]/).filter((part) => part.includes("@")).length > 1;
 }
 
-function readSender(given: string | null | undefined, platformFrom: string | null, caller: Caller) {
-  if (given != null) {
-    const { address, domain } = readAddress(given, "from_email");
-    return { fromEmail: address, sender: { workspaceId: caller.workspaceId, address, domain } };
+function readSender(
+  given: string | null | undefined,
+  platformFrom: string | null,
+  { workspaceId, defaultSender }: Caller,
+) {
+  const named = given ?? defaultSender;
+  if (named !== null) {
+    const { address, domain } = readAddress(named, "from_email");
+    return { fromEmail: address, sender: { workspaceId, address, domain } };
   }
   if (platformFrom === null) {
-    const message = "from_email is required: this installation has no sender of its own (PLATFORM_FROM)";
+    const message = "from_email is required: neither the workspace nor the installation has a default sender";
     throw invalid({ field: "from_email", message });
   }
   // The operator's own address: every workspace may use it, as the contract says.

@@ -97,8 +97,8 @@ export function removeKey(
 export async function findKeyByHash(db: Queryable, keyHash: Buffer): Promise<KeyRecord | undefined> {
   const [record] = await db.rows<KeyRecord>(
     sql`
-    select k.workspace_id as "workspaceId", w.timezone, w.is_suspended as "isSuspended", k.id as "keyId",
-      k.name as "keyName", k.permissions, k.is_active as "isActive", k.expires_at as "expiresAt"
+    select k.workspace_id as "workspaceId", w.timezone, w.is_suspended as "isSuspended",
+      w.default_sender as "defaultSender", w.retry_hours as "retryHours", k.id as "keyId", k.name as "keyName", k.permissions, k.is_active as "isActive", k.expires_at as "expiresAt"
     from api_keys k join workspaces w on w.id = k.workspace_id
     where k.key_hash = ${keyHash}`,
     "find key",

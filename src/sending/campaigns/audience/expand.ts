@@ -5,10 +5,12 @@
  * about at this moment; a campaign that cannot go out after all (its list is gone, its sender is not verified any more)
  * is paused and says why.
  */
+
 import type { CountryCode } from "libphonenumber-js";
 import { findMailingList } from "../../../audience/mailing-lists/store.ts";
 import type { Stretch } from "../../../audience/segments/workspace-members-store.ts";
 import { notifyWorkers } from "../../../delivery/channel.ts";
+import { expiryOf } from "../../../delivery/queue/retry.ts";
 import { maySendAs } from "../../../identity/may-send-as.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
@@ -47,8 +49,6 @@ import {
 
 /** People a step looks at: a tenth of a second's work. */
 const STEP = 5_000;
-/** Retried for this long, then given up; counted from when the recipient was made. */
-const EXPIRES_AFTER_MS = 72 * 60 * 60 * 1_000;
 
 /** Takes back a step whose campaign was paused or cancelled meanwhile, or whose predecessor came to nothing. */
 class Overtaken extends Error {}
@@ -261,6 +261,6 @@ async function addRecipients(
     bytes: campaign.bytes,
     messageIds,
     createdAt: now,
-    expiresAt: new Date(now.getTime() + EXPIRES_AFTER_MS),
+    expiresAt: expiryOf(now, campaign.retry_hours),
   });
 }

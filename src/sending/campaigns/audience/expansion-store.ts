@@ -154,6 +154,7 @@ export interface Expanding
     | "enable_click_tracking"
   > {
   readonly timezone: string;
+  readonly retry_hours: number;
   readonly expanded_to: string | null;
   readonly audience_list_id: string | null;
   /** Null at every step but the first. */
@@ -187,6 +188,7 @@ export function findExpanding(
   return tx.row(sql`
     select c.id, c.name, c.subject, c.from_email, c.message_type, c.phone_field_name, c.recipient_type, c.mailing_list_id, c.segment_id,
       c.segment_conditions, c.enable_open_tracking, c.enable_click_tracking, c.expanded_to, c.audience_list_id, w.timezone,
+      w.retry_hours,
       case when c.expanded_to is null then c.html_content end as html_content,
       case when c.expanded_to is null then c.text_content end as text_content,
       coalesce(octet_length(c.html_content), 0) + coalesce(octet_length(c.text_content), 0)

@@ -17,7 +17,7 @@ import type { Log } from "../../../platform/log.ts";
 import type { Plans } from "../../../workspace/billing/plans.ts";
 import { expandStep } from "../audience/expand.ts";
 import { findUnexpanded, recordExpansionFailure } from "../audience/expansion-store.ts";
-import { brakeOn } from "./brake.ts";
+import { type BrakeLimits, brakeOn } from "./brake.ts";
 import { listTallies } from "./brake-store.ts";
 import { type CampaignNews, type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
 import { type CampaignToExpand, createStepsUnderWay, type Followable } from "./steps-under-way.ts";
@@ -51,6 +51,7 @@ interface Dependencies {
   readonly size?: number;
   /** Of telephone numbers that are written without their country code. */
   readonly smsCountry?: CountryCode | null;
+  readonly brake?: BrakeLimits;
   readonly onCampaigns?: OnCampaigns;
 }
 
@@ -121,9 +122,9 @@ export async function advance(
  * Stops what the brake says has to stop. Workers ask it when they take messages from the queue; what is left of a campaign
  * may be in their hands already.
  */
-async function brake({ db, clock, onCampaigns }: Dependencies, log: Log): Promise<void> {
+async function brake({ db, clock, brake: limits, onCampaigns }: Dependencies, log: Log): Promise<void> {
   for (const { workspace_id: workspaceId, id, ...tally } of await listTallies(db)) {
-    const reason = brakeOn(tally);
+    const reason = brakeOn(tally, limits);
     if (reason === null) continue;
     const order = { reason, now: clock.now(), onCampaigns };
     try {

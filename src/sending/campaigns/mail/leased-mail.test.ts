@@ -392,6 +392,23 @@ describe("a pause", () => {
   });
 });
 
+test("the hours for retries are the workspace's, and begin when a message is first taken", async () => {
+  const set = (hours: number) =>
+    db.run(sql`update workspaces set retry_hours = ${hours} where id = ${workspaceId}`);
+  const leftOf = (message: LeasedMessage | undefined) =>
+    Math.round(((message?.expires_at.getTime() ?? 0) - Date.now()) / 360_000) / 10;
+  await set(6);
+  await people(1);
+  await begin();
+  const queued = await db.row<{ left: string }>(sql`
+    select round(extract(epoch from expires_at - now()) / 3600) as left from delivery_queue`);
+  expect(Number(queued?.left)).toBe(6);
+  // As after a pause of five hours.
+  await db.run(sql`update delivery_queue set expires_at = expires_at - interval '5 hours'`);
+  expect(leftOf((await lease(1))[0])).toBe(6);
+  await set(72);
+});
+
 describe("the brake", () => {
   const bounces = (count: number) => [
     ...Array.from({ length: 500 - count }, () => accepted),

@@ -21,7 +21,7 @@ import { Answers } from "../../../platform/remember.ts";
 import type { MailLinks } from "../../../tracking/tokens.ts";
 import { phoneIn } from "../../sms/phone-number.ts";
 import { writeSms } from "../../sms/short-message.ts";
-import { brakeOn } from "../lifecycle/brake.ts";
+import { type BrakeLimits, brakeOn } from "../lifecycle/brake.ts";
 import { type OnCampaigns, pauseAndTell } from "../lifecycle/campaign-news.ts";
 import type { PauseReason } from "../lifecycle/transitions-store.ts";
 import {
@@ -42,6 +42,7 @@ export interface CampaignMailDeps {
   /** Of telephone numbers that are written without their country code. */
   readonly smsCountry?: CountryCode | null;
   readonly onCampaigns?: OnCampaigns;
+  readonly brake?: BrakeLimits;
   /** Where links of a campaign with this tracking domain begin. */
   readonly linkBase: (workspaceId: WorkspaceId, urlDomainId: string | null) => Promise<string>;
   /** The addresses of one mail that lead back to us. */
@@ -165,7 +166,7 @@ function findingOf(standing: CampaignStanding | undefined): Finding {
 
 /** By campaign id, with those paused that have to stop now. */
 async function standingsOf(
-  { db, clock, log, onCampaigns }: CampaignMailDeps,
+  { db, clock, log, brake, onCampaigns }: CampaignMailDeps,
   messages: readonly LeasedMessage[],
 ): Promise<Map<string, CampaignStanding>> {
   const asked = new Map(
@@ -183,7 +184,7 @@ async function standingsOf(
   const judged = new Map<string, CampaignStanding>();
   for (const standing of standings) {
     const reason: PauseReason | null = maySend(senderOf(standing))
-      ? brakeOn(standing)
+      ? brakeOn(standing, brake)
       : "sender_not_verified";
     const isStopped = isGoing(standing) && reason !== null;
     judged.set(standing.id, isStopped ? { ...standing, status: "paused" } : standing);

@@ -100,6 +100,7 @@ export async function sendTest(
     if (!mail.ok) throw invalid(mail.fault);
     drafts.push({
       priority: 0,
+      retryHours: caller.retryHours,
       sender: { workspaceId, address: from.address, domain: from.domain },
       message: {
         workspaceId,
