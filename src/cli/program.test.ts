@@ -100,6 +100,24 @@ test("of a subscriber the plan in force is shown, and what was set beside it, un
   expect(await set("--plan scale")).toMatchObject({ plan: "scale", plan_set: null });
 });
 
+test("a domain that the operator switches off sends nothing until it is on again", async () => {
+  await service.database.run(sql`
+    insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified, verified_at)
+    values (${service.workspaceId}, ${newId()}, 'xn--bcher-kva.test', 'v', 'd', true, now())`);
+  const mail = { to: "a@b.test", subject: "Hello", body: "Hello", from_email: "news@xn--bcher-kva.test" };
+  const send = async () => (await service.call("POST", "/emails/send", mail)).status;
+  expect(await send()).toBe(201);
+  const off = { workspace_id: service.workspaceId, domain: "xn--bcher-kva.test", is_verified: true };
+  expect(await answer("domain off --domain Bücher.test")).toEqual([{ ...off, is_active: false }]);
+  expect(await send()).toBe(400);
+  expect((await run(`domain on --domain bücher.test --workspace ${newId()}`)).code).toBe(1);
+  expect(await send()).toBe(400);
+  expect(await answer(`domain on --domain bücher.test --workspace ${service.workspaceId}`)).toEqual([
+    { ...off, is_active: true },
+  ]);
+  expect(await send()).toBe(201);
+});
+
 test("a running service notices a suspension and its end within two seconds", async () => {
   const { id, key } = await make();
   const write = () => service.call("POST", "/api-keys", { name: "New", permissions: ["*:*"] }, { key });

@@ -8,6 +8,7 @@ import { addConfigCommand } from "./config.ts";
 import { addCreditCommand } from "./credit.ts";
 import { addDemoCommand } from "./demo.ts";
 import { addDoctorCommand } from "./doctor.ts";
+import { addDomainCommands } from "./domain.ts";
 import { addKeyCommands } from "./key.ts";
 import { addListsCommands } from "./lists.ts";
 import { addMailCommands } from "./mail.ts";
@@ -42,6 +43,7 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   addMigrateCommand(program, options);
   addWorkspaceCommands(program, options);
   addKeyCommands(program, options);
+  addDomainCommands(program, options);
   addSecretKeyCommands(program, options);
   addCreditCommand(program, options);
   addListsCommands(program, options);

@@ -1,0 +1,46 @@
+/** `posthaste domain on|off`: whether a sending domain may be used at all, which no key decides (decisions, section 11 row 11). */
+import type { Command } from "commander";
+import { updateDomainSwitch } from "../identity/sending-domains/switch-store.ts";
+import { domainInALabels } from "../mail/address.ts";
+import { notFound } from "../platform/errors.ts";
+import type { WorkspaceId } from "../platform/ids.ts";
+import { readWorkspaceId } from "./arguments.ts";
+import { withDatabase } from "./database.ts";
+import { json, table } from "./output.ts";
+import type { CliOptions } from "./program.ts";
+
+const columns = ["workspace_id", "domain", "is_verified", "is_active"] as const;
+
+interface Named {
+  readonly domain: string;
+  readonly workspace?: WorkspaceId;
+  readonly json?: true;
+}
+
+export function addDomainCommands(program: Command, { stdout, environment }: CliOptions): void {
+  const domain = program.command("domain").description("sending domains of workspaces");
+  for (const [name, isActive, description] of [
+    ["off", false, "let nobody send from a domain, nor by a verified sender on it"],
+    ["on", true, "let those send from it again who have proved that it is theirs"],
+  ] as const) {
+    domain
+      .command(name)
+      .description(description)
+      .requiredOption("--domain <domain>", "such as example.com", (text) =>
+        domainInALabels(text.toLowerCase()),
+      )
+      .option("--workspace <id>", "of this workspace alone", readWorkspaceId)
+      .option("--json", "print JSON")
+      .action(async (options: Named) => {
+        const switched = await withDatabase(environment, (db) =>
+          updateDomainSwitch(db, {
+            domain: options.domain,
+            workspaceId: options.workspace ?? null,
+            isActive,
+          }),
+        );
+        if (switched.length === 0) throw notFound("Sending domain");
+        stdout.write(options.json ? json(switched) : table(columns, switched));
+      });
+  }
+}
