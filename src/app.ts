@@ -26,7 +26,7 @@ import { createServer } from "./platform/http/server.ts";
 import { createLog } from "./platform/log.ts";
 import { createMetrics } from "./platform/metrics.ts";
 import { createSecrets } from "./platform/secrets.ts";
-import { createEngagementReactions, onUnsubscribed } from "./reactions.ts";
+import { createEngagementReactions, onReturned, onUnsubscribed } from "./reactions.ts";
 import { createAcceptor } from "./sending/accept.ts";
 import { findContentToSend, findSentMail } from "./sending/autoresponders/mail-store.ts";
 import { createMailAgain } from "./sending/campaigns/mail/mail-again.ts";
@@ -131,6 +131,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         key: mailLinkKey(secrets),
         recorder,
         onUnsubscribed,
+        onReturned,
         renderMail: createRenderMail({
           db: database,
           linkBase: (workspaceId, urlDomainId) =>

@@ -12,7 +12,7 @@ import { countMoved, countRecipients, holdDays } from "./sending/campaigns/count
 import { countEngaged } from "./sending/campaigns/counters/engagement.ts";
 import { countUnsubscribed } from "./sending/campaigns/counters/engagement-store.ts";
 import { giveBack } from "./sending/give-back.ts";
-import type { OnUnsubscribed } from "./tracking/unsubscribe.ts";
+import type { OnReturned, OnUnsubscribed } from "./tracking/unsubscribe.ts";
 import { announceSubscriber } from "./webhooks/house-events.ts";
 import { announceEngaged, announceMoved } from "./webhooks/message-events.ts";
 
@@ -50,4 +50,10 @@ export const onUnsubscribed: OnUnsubscribed = async (tx, departure, now) => {
     (await countUnsubscribed(tx, workspaceId, messageId, now)) ||
     countUnsubscribedAutoresponder(tx, workspaceId, messageId, now)
   );
+};
+
+export const onReturned: OnReturned = (tx, departure, now) => {
+  const { workspaceId, subscriberId, mailingListId, address: email } = departure;
+  const news = { workspaceId, kind: "updated", subscriberId, mailingListId, email } as const;
+  return announceSubscriber(tx, { ...news, status: "active", time: now });
 };

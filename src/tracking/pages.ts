@@ -16,7 +16,7 @@ import { ApiError } from "../platform/errors.ts";
 import { ready, sendPage } from "../platform/http/page.ts";
 import { machineSign } from "./machine.ts";
 import type { Recorder } from "./recorder.ts";
-import { findLink, findRecipient, type MailLink } from "./store.ts";
+import { findLink, findRecipient, type MailLink, type MailRecipient } from "./store.ts";
 import { linkTarget } from "./target.ts";
 import {
   type LinkPurpose,
@@ -28,8 +28,15 @@ import {
   readToken,
   type TrackedMail,
 } from "./tokens.ts";
-import { type OnUnsubscribed, unsubscribe } from "./unsubscribe.ts";
-import { sendInvalid, sendQuestion, sendTrouble, sendUnsubscribed } from "./unsubscribe-page.ts";
+import { mayReturn, type OnReturned, type OnUnsubscribed, takeBack, unsubscribe } from "./unsubscribe.ts";
+import {
+  sendInvalid,
+  sendQuestion,
+  sendReturned,
+  sendTrouble,
+  sendUnsubscribed,
+  TAKE_BACK,
+} from "./unsubscribe-page.ts";
 
 /** 1×1, transparent. */
 const PIXEL = Buffer.from("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "base64");
@@ -96,6 +103,7 @@ export interface TrackingDeps {
   readonly key: KeyObject;
   readonly recorder: Recorder;
   readonly onUnsubscribed: OnUnsubscribed;
+  readonly onReturned: OnReturned;
   readonly renderMail: RenderMail;
   readonly findImage: FindImage;
 }
@@ -143,13 +151,19 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
       const mail = mailOf(params["*"], "unsubscribe");
       const recipient = mail && (await findRecipient(db, mail));
       if (!recipient) return sendInvalid(reply);
-      return recipient.is_subscribed ? sendQuestion(reply, recipient) : sendUnsubscribed(reply, recipient);
+      return recipient.is_subscribed ? sendQuestion(reply, recipient) : sendGone(reply, recipient);
     });
     pages.post<Token>(`${paths.unsubscribe}*`, async ({ params, body }, reply) => {
       const mail = mailOf(params["*"], "unsubscribe");
+      if (mail && body === TAKE_BACK) {
+        await takeBack(deps, mail);
+        const asked = await findRecipient(db, mail);
+        if (!asked) return sendInvalid(reply);
+        return asked.is_subscribed ? sendReturned(reply, asked) : sendGone(reply, asked);
+      }
       const recipient = mail && (await unsubscribe(deps, mail));
       if (!recipient) return sendInvalid(reply);
-      if (!isOneClick(body)) return sendUnsubscribed(reply, recipient);
+      if (!isOneClick(body)) return sendGone(reply, (await findRecipient(db, mail)) ?? recipient);
       return reply.headers(uncached).type("text/plain; charset=utf-8").send("Unsubscribed\n");
     });
 
@@ -166,6 +180,9 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
       return reply.headers(foreignHeaders).type("text/html; charset=utf-8").send(content.html);
     });
   });
+
+  const sendGone = (reply: FastifyReply, recipient: MailRecipient) =>
+    sendUnsubscribed(reply, recipient, mayReturn(recipient, clock.now()));
 
   const engagementOf = (
     request: FastifyRequest,

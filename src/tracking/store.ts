@@ -45,6 +45,10 @@ export interface MailRecipient {
   readonly subscriber_id: string | null;
   /** Whether mail like this one still comes. */
   readonly is_subscribed: boolean;
+  /** When they left by this very mail; null: they have not, or not in this way. */
+  readonly left_at: Date | null;
+  /** Whether what they left by it is as they left it. */
+  readonly is_as_left: boolean;
 }
 
 /** Of bulk mail only: nobody unsubscribes from a receipt. */
@@ -57,10 +61,14 @@ export function findRecipient(
       exists (
         select from memberships b
         where b.workspace_id = ${workspaceId} and b.subscriber_id = s.id and b.status = 'active'
-          and (mail.mailing_list_id is null or b.mailing_list_id = mail.mailing_list_id)) as is_subscribed
+          and (mail.mailing_list_id is null or b.mailing_list_id = mail.mailing_list_id)) as is_subscribed,
+      mail.left_at,
+      exists (
+        select from (${leftSql(workspaceId, sql`s.id`, sql`mail.mailing_list_id`, sql`mail.left_at`)}) l) as is_as_left
     from (
       select m.localpart || '@' || m.domain as address, coalesce(c.audience_list_id, n.mailing_list_id) as mailing_list_id,
-        coalesce(r.subscriber_id, a.subscriber_id) as subscriber_id
+        coalesce(r.subscriber_id, a.subscriber_id) as subscriber_id,
+        coalesce(r.unsubscribed_at, a.unsubscribed_at) as left_at
       from messages m
       left join campaigns c on c.workspace_id = m.workspace_id and c.id = m.origin_id
       left join campaign_recipients r on r.workspace_id = m.workspace_id and r.message_id = m.id
@@ -99,3 +107,22 @@ export function leavingSql(
     where workspace_id = ${workspaceId} and subscriber_id = ${subscriberId} and status in ('active', 'unsubscribed')
       and (${mailingListId}::uuid is null or mailing_list_id = ${mailingListId})`;
 }
+
+/** The moves by which a person comes back to what they left at one moment by one mail, and to nothing else. */
+export function returningSql(workspaceId: WorkspaceId, { subscriberId, mailingListId, leftAt }: Left): Sql {
+  return sql`
+    select mailing_list_id, subscriber_id, 'active' as status
+    from (${leftSql(workspaceId, sql`${subscriberId}::uuid`, sql`${mailingListId}::uuid`, sql`${leftAt}::timestamptz`)}) l`;
+}
+
+/** What somebody left, of one list or (null) of all. */
+export interface Left {
+  readonly subscriberId: string;
+  readonly mailingListId: string | null;
+  readonly leftAt: Date;
+}
+
+const leftSql = (workspaceId: WorkspaceId, subscriberId: Sql, mailingListId: Sql, leftAt: Sql): Sql => sql`
+  select mailing_list_id, subscriber_id from memberships
+  where workspace_id = ${workspaceId} and subscriber_id = ${subscriberId} and status = 'unsubscribed'
+    and unsubscribed_at = ${leftAt} and (${mailingListId} is null or mailing_list_id = ${mailingListId})`;

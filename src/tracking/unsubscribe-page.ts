@@ -27,14 +27,33 @@ export function sendQuestion(reply: FastifyReply, recipient: MailRecipient): Fas
   );
 }
 
-/** The same to everybody who is not subscribed, for whatever reason. */
-export function sendUnsubscribed(reply: FastifyReply, recipient: MailRecipient): FastifyReply {
+/** What the button that takes it back posts. */
+export const TAKE_BACK = "take_back=yes";
+const undo = html`<form method="post"><input type="hidden" name="take_back" value="yes"><button>Undo</button></form>
+`;
+
+/** The same to everybody who is not subscribed, for whatever reason; only who has just left by this mail may take it back. */
+export function sendUnsubscribed(
+  reply: FastifyReply,
+  recipient: MailRecipient,
+  mayReturn: boolean,
+): FastifyReply {
   return sendPage(
     reply,
     200,
     "You are unsubscribed",
     html`<p>${farewell(recipient)}</p>
-<p class="soft">What is on its way already may still arrive. You can close this page.</p>`,
+${mayReturn ? undo : ""}<p class="soft">What is on its way already may still arrive. You can close this page.</p>`,
+  );
+}
+
+export function sendReturned(reply: FastifyReply, { address }: MailRecipient): FastifyReply {
+  return sendPage(
+    reply,
+    200,
+    "You are subscribed",
+    html`<p>${masked(address)} gets these emails again, as if nothing had happened.</p>
+<p class="soft">You can close this page.</p>`,
   );
 }
 

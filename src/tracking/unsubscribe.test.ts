@@ -40,6 +40,52 @@ test("looking changes nothing, the button does, and again changes nothing more",
   expect(await findMiscounts(database)).toEqual([]);
 });
 
+const idOf = async (email: string) =>
+  (await database.row<{ id: string }>(sql`select id from subscribers where email = ${email}`))?.id;
+const undo = (address: string) => visit(address, { method: "POST", body: "take_back=yes", type: form });
+const undoButton = "<button>Undo</button>";
+
+test("who left by mistake takes it back, twice at most, and what else they left stays left", async () => {
+  const { links, campaignId, listId, email } = await oneMail({ isToList: false });
+  const { body } = await service.call("POST", "/mailing-lists", { name: "Left before" });
+  await service.call("POST", `/mailing-lists/${body.data.id}/subscribers`, { email });
+  const id = await idOf(email);
+  const member = `/mailing-lists/${body.data.id}/subscribers/${id}`;
+  await service.call("PUT", `${member}/status`, { status: "unsubscribed" });
+  service.clock.advance(1_000);
+  expect(await (await visit(links.unsubscribe)).text()).not.toContain(undoButton);
+  expect(await (await post(links.unsubscribe)).text()).toContain(undoButton);
+  expect(await statusOn(listId)).toBe("unsubscribed");
+  expect(await (await visit(links.unsubscribe)).text()).toContain(undoButton);
+  expect(await statusOn(listId)).toBe("unsubscribed");
+  for (let time = 0; time < 2; time++) {
+    const answer = await undo(links.unsubscribe);
+    expect([answer.status, await answer.text()]).toEqual([
+      200,
+      expect.stringContaining("You are subscribed"),
+    ]);
+    expect([await statusOn(listId), await statusOn(body.data.id)]).toEqual(["active", "unsubscribed"]);
+  }
+  await expect.poll(() => countersOf(campaignId)).toEqual({ ...none, unsubscribed: 1, activities: 1 });
+  expect(await findMiscounts(database)).toEqual([]);
+});
+
+test("after an hour, and by the link of another mail, nobody is brought back", async () => {
+  const left = await oneMail();
+  await post(left.links.unsubscribe);
+  service.clock.advance(3_600_000);
+  expect(await (await visit(left.links.unsubscribe)).text()).not.toContain(undoButton);
+  expect(await (await undo(left.links.unsubscribe)).text()).toContain("You are unsubscribed");
+  expect(await statusOn(left.listId)).toBe("unsubscribed");
+
+  const byApi = await oneMail();
+  const id = await idOf(byApi.email);
+  const member = `/mailing-lists/${byApi.listId}/subscribers/${id}`;
+  await service.call("PUT", `${member}/status`, { status: "unsubscribed" });
+  await undo(byApi.links.unsubscribe);
+  expect(await statusOn(byApi.listId)).toBe("unsubscribed");
+});
+
 test("one click is one POST, urlencoded or multipart, and gets no page", async () => {
   const multipart = new FormData();
   multipart.set("List-Unsubscribe", "One-Click");

@@ -42,12 +42,13 @@ export async function updateStatuses(
   workspaceId: WorkspaceId,
   moves: Sql,
   now: Date,
+  isQuiet = false,
 ): Promise<number> {
   // Who joins the workspace after this is not held, and so is left out of what follows, whatever `moves` finds then.
   const held = await lockPeople(tx, workspaceId, sql`select subscriber_id from (${moves}) v`);
   const people = sql`select unnest(${held}::uuid[])`;
   const movesOfHeld = sql`select v.* from (${moves}) v where v.subscriber_id in (${people})`;
-  const lists = await moveStatuses(tx, workspaceId, movesOfHeld, now);
+  const lists = await moveStatuses(tx, workspaceId, movesOfHeld, now, isQuiet);
   const tally = await refreshPeople(tx, workspaceId, people);
   await moveCounters(tx, workspaceId, { lists, people: [tally] }, now);
   return changedOf(lists);
