@@ -294,6 +294,32 @@ test("a sender who is not verified any more deactivates it", async () => {
   await db.run(sql`update sending_domains set is_verified = true where workspace_id = ${workspaceId}`);
 });
 
+test("content that cannot be rendered any more deactivates it and holds nobody else up; changed, it is over", async () => {
+  const other = await leaseOne();
+  await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
+  const broken = "{% for i in (1..90000000) %}x{% endfor %}";
+  // As when time has passed, or a newer version is stricter: it was checked when it was stored.
+  await db.run(sql`
+    update autoresponder_contents set id = gen_random_uuid(), html_content = ${broken}
+    where workspace_id = ${workspaceId} and autoresponder_id = ${series}`);
+  await db.run(sql`
+    update autoresponder_steps s set content_id = c.id from autoresponder_contents c
+    where c.autoresponder_id = ${series} and s.autoresponder_id = ${series}`);
+  await db.run(sql`
+    update autoresponder_mails m set content_id = c.id from autoresponder_contents c
+    where c.autoresponder_id = ${series} and m.autoresponder_id = ${series}`);
+  const message = await leaseOne();
+  expect(message.message_id).toBe(other.message_id);
+  const findings = await examine([message, { ...message, message_id: newId() }]);
+  expect(findings.get(message.message_id)).toMatchObject({ kind: "wait" });
+  expect(await show()).toMatchObject({ status: "inactive", deactivation_reason: "content_invalid" });
+  await db.run(sql`
+    update autoresponder_steps set content_id = gen_random_uuid() where autoresponder_id = ${series}`);
+  await db.run(sql`update autoresponders set status = 'active' where id = ${series}`);
+  expect(await findingOf(message)).toMatchObject({ kind: "over", status: "cancelled" });
+  expect(await show()).toMatchObject({ status: "active" });
+});
+
 test("mail of a sender who was given up does not deactivate it again", async () => {
   const update = (isVerified: boolean) =>
     db.run(sql`

@@ -13,9 +13,14 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import { Answers } from "../../platform/remember.ts";
 import { type CampaignMailDeps, judge } from "../campaigns/mail/leased-mail.ts";
 import { listRecipients } from "../campaigns/mail/leased-store.ts";
-import { type PreparedCampaign, prepareCampaign, writeMail } from "../campaigns/mail/mail-content.ts";
+import {
+  ContentFault,
+  type PreparedCampaign,
+  prepareCampaign,
+  writeMail,
+} from "../campaigns/mail/mail-content.ts";
 import { findContentToSend, listMailStandings, type MailStanding } from "./mail-store.ts";
-import { deactivateAutoresponder } from "./store.ts";
+import { type DeactivationCause, deactivateAutoresponder, hasContent } from "./store.ts";
 
 /** Steps compiled in one worker. */
 const MOST_KEPT = 64;
@@ -36,6 +41,18 @@ export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
       return content === undefined ? null : prepareCampaign(db, content);
     });
 
+  /** A step whose content is at fault stops its autoresponder; what waits with content that it no longer has is over. */
+  const stop = async (standing: MailStanding, { workspace_id }: LeasedMessage, fault: ContentFault) => {
+    const { autoresponder_id: id, content_id: contentId } = standing;
+    await deactivate(deps, workspace_id, id, { reason: "content_invalid", contentId });
+    if (await hasContent(db, workspace_id, id, contentId)) return wait;
+    return {
+      kind: "over",
+      status: "cancelled",
+      detail: `The content cannot be rendered: ${fault.message}`,
+    } as const satisfies Finding;
+  };
+
   return async (messages) => {
     const findings = new Map<string, Finding>();
     const standings = new Map(
@@ -43,12 +60,22 @@ export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
     );
     const senderFaultOf = await judgeSenders(deps, messages, standings);
     const going: { message: LeasedMessage; standing: MailStanding; ready: PreparedCampaign }[] = [];
+    /** By content: finding out takes long, and once. */
+    const faults = new Map<string, Finding>();
     for (const message of messages) {
       const standing = standings.get(message.message_id);
-      const obstacle = obstacleOf(standing) ?? senderFaultOf(message);
-      const ready = standing && obstacle === null ? await prepared(message, standing) : null;
-      if (standing && ready) going.push({ message, standing, ready });
-      else findings.set(message.message_id, obstacle ?? deleted);
+      const obstacle =
+        obstacleOf(standing) ?? senderFaultOf(message) ?? faults.get(standing?.content_id ?? "");
+      try {
+        const ready = standing && !obstacle ? await prepared(message, standing) : null;
+        if (standing && ready) going.push({ message, standing, ready });
+        else findings.set(message.message_id, obstacle ?? deleted);
+      } catch (fault) {
+        if (!standing || !(fault instanceof ContentFault)) throw fault;
+        const finding = await stop(standing, message, fault);
+        faults.set(standing.content_id, finding);
+        findings.set(message.message_id, finding);
+      }
     }
     if (going.length === 0) return findings;
     const rows = await listRecipients(
@@ -103,13 +130,13 @@ function obstacleOf(standing: MailStanding | undefined): Finding | null {
  * autoresponder has another by now, who is verified, the message alone is over; otherwise the autoresponder is deactivated.
  */
 async function judgeSenders(
-  { db, clock, log }: CampaignMailDeps,
+  deps: CampaignMailDeps,
   messages: readonly LeasedMessage[],
   standings: ReadonlyMap<string, MailStanding>,
 ): Promise<(message: LeasedMessage) => Finding | null> {
   const presentOf = ({ message_id }: LeasedMessage) => standings.get(message_id)?.from_email ?? null;
   const maySend = await maySendAsEach(
-    db,
+    deps.db,
     messages.flatMap((message) => {
       const present = presentOf(message);
       return [message.from_email, ...(present === null ? [] : [present])].map((from) =>
@@ -128,12 +155,7 @@ async function judgeSenders(
     const fromEmail = presentOf(message);
     if (id === null || fromEmail === null) continue;
     const cause = { reason: "sender_not_verified", fromEmail } as const;
-    if (await deactivateAutoresponder(db, message.workspace_id, id, cause, clock.now())) {
-      log.warn(
-        { autoresponder: id, reason: cause.reason },
-        "an autoresponder was deactivated by the service",
-      );
-    }
+    await deactivate(deps, message.workspace_id, id, cause);
   }
   return (message) => {
     if (maySendAs(message, message.from_email)) return null;
@@ -145,6 +167,16 @@ async function judgeSenders(
       detail: `The sender ${message.from_email} is not verified any more; the autoresponder now writes as ${present}`,
     };
   };
+}
+
+async function deactivate(
+  { db, clock, log }: CampaignMailDeps,
+  workspaceId: WorkspaceId,
+  id: string,
+  cause: DeactivationCause,
+): Promise<void> {
+  if (!(await deactivateAutoresponder(db, workspaceId, id, cause, clock.now()))) return;
+  log.warn({ autoresponder: id, reason: cause.reason }, "an autoresponder was deactivated by the service");
 }
 
 function senderOf({ workspace_id: workspaceId }: LeasedMessage, address: string): SenderQuestion {

@@ -158,10 +158,30 @@ export async function activateAutoresponder(
   return count > 0;
 }
 
-/** What makes the service deactivate one, as long as it writes from this address. */
-export interface DeactivationCause {
-  readonly reason: "sender_not_verified";
-  readonly fromEmail: string;
+/** What makes the service deactivate one, as long as it writes from this address, or has a step that says this. */
+export type DeactivationCause =
+  | { readonly reason: "sender_not_verified"; readonly fromEmail: string }
+  | { readonly reason: "content_invalid"; readonly contentId: string };
+
+const lasts = (cause: DeactivationCause): Sql =>
+  cause.reason === "sender_not_verified" ? sql`from_email = ${cause.fromEmail}` : saysStill(cause.contentId);
+
+/** Of the autoresponder `a`. */
+const saysStill = (contentId: string): Sql => sql`exists (
+  select from autoresponder_steps s
+  where s.workspace_id = a.workspace_id and s.autoresponder_id = a.id and s.content_id = ${contentId}
+    and s.position is not null)`;
+
+/** Whether a step of it has this content, and not another by now. */
+export async function hasContent(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  contentId: string,
+): Promise<boolean> {
+  const found = await db.row(sql`
+    select from autoresponders a where workspace_id = ${workspaceId} and id = ${id} and ${saysStill(contentId)}`);
+  return found !== undefined;
 }
 
 /** Says whether it was active. @param cause null: a person does it */
@@ -173,12 +193,12 @@ export async function deactivateAutoresponder(
   now: Date,
 ): Promise<boolean> {
   const count = await db.run(sql`
-    update autoresponders
+    update autoresponders a
     set status = 'inactive', active_times = active_times * tstzmultirange(tstzrange(null, ${now}, '[]')),
       deactivated_at = ${now}, deactivation_reason = ${cause?.reason ?? null},
       waiting_reason = null, updated_at = ${now}
     where workspace_id = ${workspaceId} and id = ${id} and status = 'active'
-      ${cause === null ? empty : sql`and from_email = ${cause.fromEmail}`}`);
+      ${cause === null ? empty : sql`and ${lasts(cause)}`}`);
   return count > 0;
 }
 

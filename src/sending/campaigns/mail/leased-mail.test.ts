@@ -392,6 +392,22 @@ describe("a pause", () => {
   });
 });
 
+test("content that cannot be rendered any more pauses its campaign, and nobody else's mail waits for it", async () => {
+  await people(1);
+  const broken = await begin();
+  const [first] = await lease(1);
+  await db.run(
+    sql`update campaigns set html_content = '{% for i in (1..90000000) %}x{% endfor %}' where id = ${broken}`,
+  );
+  const sound = await begin();
+  const second = (await lease()).find(({ origin_id }) => origin_id === sound);
+  if (first === undefined || second === undefined) throw new Error("nothing was leased");
+  const findings = await examine([first, second]);
+  expect(findings.get(first.message_id)).toMatchObject({ kind: "wait" });
+  expect(findings.get(second.message_id)).toMatchObject({ kind: "write" });
+  expect(await find(broken)).toMatchObject({ status: "paused", pause_reason: "content_invalid" });
+});
+
 test("the hours for retries are the workspace's, and begin when a message is first taken", async () => {
   const set = (hours: number) =>
     db.run(sql`update workspaces set retry_hours = ${hours} where id = ${workspaceId}`);

@@ -33,7 +33,7 @@ import {
   type RecipientQuestion,
   type RecipientRow,
 } from "./leased-store.ts";
-import { type PreparedCampaign, prepareCampaign, writeMail } from "./mail-content.ts";
+import { ContentFault, type PreparedCampaign, prepareCampaign, writeMail } from "./mail-content.ts";
 
 export interface CampaignMailDeps {
   readonly db: Database;
@@ -61,6 +61,8 @@ const CONTENT_KEPT_MS = 10 * 60_000;
 const PLACE_KEPT_MS = 15_000;
 /** When the messages of a campaign that has just been paused come back. */
 const WAIT_SECONDS = 2;
+/** The same where the content is at fault: what is left of one that was sent is not held by a pause. */
+const FAULT_SECONDS = 300;
 
 /** The parts of a campaign's mail that may change while it is sent. */
 interface Place {
@@ -99,22 +101,30 @@ export function createCampaignMail(deps: CampaignMailDeps): Examine {
           : await ownReturnPathHost(db, campaign.workspace_id, domainOf(campaign.sender_email)),
     }));
 
-  /** What the mail of one campaign is written with; null: it is not written now. */
-  const outfitOf = async (standing: CampaignStanding): Promise<Outfit | null> => {
+  /** What the mail of one campaign is written with, or why it is not written now. */
+  const outfitOf = async (standing: CampaignStanding): Promise<Outfit | Finding> => {
     const ready = isGoing(standing) ? await prepared(standing) : null;
-    return ready && { standing, ready, place: await placeOf(ready), attachments: await filesOf(ready) };
+    if (ready === null) return findingOf(standing);
+    return { standing, ready, place: await placeOf(ready), attachments: await filesOf(ready) };
   };
+
+  /** One whose content is at fault stops, and makes nobody else wait. */
+  const outfitOrStop = (standing: CampaignStanding) =>
+    outfitOf(standing).catch(async (fault: unknown): Promise<Finding> => {
+      if (!(fault instanceof ContentFault)) throw fault;
+      await stop(deps, standing, "content_invalid");
+      return { kind: "wait", seconds: FAULT_SECONDS };
+    });
 
   return async (messages) => {
     const findings = new Map<string, Finding>();
     const going: { readonly message: LeasedMessage; readonly outfit: Outfit }[] = [];
     const standings = await standingsOf(deps, messages);
-    const outfits = new Map<string, Outfit | null>();
-    for (const [id, standing] of standings) outfits.set(id, await outfitOf(standing));
+    const outfits = new Map<string, Outfit | Finding>();
+    for (const [id, standing] of standings) outfits.set(id, await outfitOrStop(standing));
     for (const message of messages) {
-      const id = message.origin_id ?? "";
-      const outfit = outfits.get(id) ?? null;
-      if (outfit === null) findings.set(message.message_id, findingOf(standings.get(id)));
+      const outfit = outfits.get(message.origin_id ?? "") ?? findingOf(undefined);
+      if ("kind" in outfit) findings.set(message.message_id, outfit);
       else going.push({ message, outfit });
     }
     if (going.length === 0) return findings;
@@ -166,7 +176,7 @@ function findingOf(standing: CampaignStanding | undefined): Finding {
 
 /** By campaign id, with those paused that have to stop now. */
 async function standingsOf(
-  { db, clock, log, brake, onCampaigns }: CampaignMailDeps,
+  deps: CampaignMailDeps,
   messages: readonly LeasedMessage[],
 ): Promise<Map<string, CampaignStanding>> {
   const asked = new Map(
@@ -174,6 +184,7 @@ async function standingsOf(
       id === null ? [] : [[id, { workspaceId, id }]],
     ),
   );
+  const { db, brake } = deps;
   const standings = await listStandings(db, [...asked.values()]);
   const senderOf = (standing: CampaignStanding) => ({
     workspaceId: standing.workspace_id,
@@ -188,14 +199,20 @@ async function standingsOf(
       : "sender_not_verified";
     const isStopped = isGoing(standing) && reason !== null;
     judged.set(standing.id, isStopped ? { ...standing, status: "paused" } : standing);
-    if (!isStopped) continue;
-    const { workspace_id: workspaceId, id } = standing;
-    const order = { reason, now: clock.now(), onCampaigns };
-    if (await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order))) {
-      log.warn({ campaign: standing.id, reason }, "a campaign was paused by the service");
-    }
+    if (isStopped) await stop(deps, standing, reason);
   }
   return judged;
+}
+
+async function stop(
+  { db, clock, log, onCampaigns }: CampaignMailDeps,
+  { workspace_id: workspaceId, id }: CampaignStanding,
+  reason: PauseReason,
+): Promise<void> {
+  const order = { reason, now: clock.now(), onCampaigns };
+  if (await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order))) {
+    log.warn({ campaign: id, reason }, "a campaign was paused by the service");
+  }
 }
 
 function questionOf(

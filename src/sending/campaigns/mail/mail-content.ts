@@ -19,11 +19,19 @@ export interface PreparedCampaign {
   readonly headers: readonly HeaderField[];
 }
 
-/** @throws when the content cannot be compiled any more, which dispatch made sure of */
+/**
+ * Content that cannot be compiled any more, though it could when it was stored: templates know the time, and a newer
+ * version of the program may be stricter.
+ */
+export class ContentFault extends Error {
+  override readonly name = "ContentFault";
+}
+
+/** @throws ContentFault */
 export async function prepareCampaign(db: Queryable, campaign: CampaignToSend): Promise<PreparedCampaign> {
   const place = { listId: campaign.audience_list_id, timezone: campaign.timezone };
   const compiled = await compileFor(db, campaign.workspace_id, campaign, place);
-  if (!compiled.ok) throw new Error(`campaign ${campaign.id}: ${compiled.faults[0]?.message}`);
+  if (!compiled.ok) throw new ContentFault(compiled.faults[0]?.message);
   return {
     campaign,
     content: compiled.content,
