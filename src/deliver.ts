@@ -20,7 +20,7 @@ import { endWithParent } from "./platform/parent.ts";
 import { lowerThreadPoolPriority } from "./platform/thread-pool.ts";
 import { createReactions } from "./reactions.ts";
 import { createAutoresponderMail } from "./sending/autoresponders/leased-mail.ts";
-import { listStoppedIds } from "./sending/autoresponders/store.ts";
+import { listStopped } from "./sending/autoresponders/store.ts";
 import { brakeLimitsOf } from "./sending/campaigns/lifecycle/brake.ts";
 import { type CampaignMailDeps, createCampaignMail } from "./sending/campaigns/mail/leased-mail.ts";
 import { findRouteFields, listHaltedIds } from "./sending/campaigns/store.ts";
@@ -75,8 +75,11 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     smsReceiptUrl: createReceiptUrl(services),
     examine: createExaminer(services),
     async findHalted() {
-      const [halted, stopped] = await Promise.all([listHaltedIds(database), listStoppedIds(database)]);
-      return { ...halted, paused: [...halted.paused, ...stopped] };
+      const [campaigns, autoresponders] = await Promise.all([listHaltedIds(database), listStopped(database)]);
+      return {
+        paused: [...campaigns.paused, ...autoresponders.paused],
+        cancelled: [...campaigns.cancelled, ...autoresponders.cancelled],
+      };
     },
     onMoved: createReactions(clock),
     onConclusion({ outcome }) {

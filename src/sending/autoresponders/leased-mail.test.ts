@@ -20,7 +20,7 @@ import { plans } from "../../workspace/billing/plans.ts";
 import { findOriginMiscounts } from "../campaigns/counters/recount-store.ts";
 import { advance } from "./advance.ts";
 import { createAutoresponderMail } from "./leased-mail.ts";
-import { listStoppedIds } from "./store.ts";
+import { listStopped } from "./store.ts";
 
 const service = await startService();
 const { database: db, workspaceId, clock } = service;
@@ -62,7 +62,7 @@ const lease = async (): Promise<LeasedMessage[]> =>
     bytes: 1e9,
     seconds: 60,
     saturated: [],
-    halted: await listStoppedIds(db),
+    halted: (await listStopped(db)).paused,
   });
 const leaseOne = async (): Promise<LeasedMessage> => (await lease())[0] ?? expect.fail("nothing is due");
 const findingOf = async (message: LeasedMessage) => (await examine([message])).get(message.message_id);
@@ -281,9 +281,20 @@ test("a deactivated autoresponder's mail waits in the queue, an activated one's 
   contentOf(await findingOf(message));
 });
 
-test("a deleted autoresponder's mail is cancelled", async () => {
+test("a deleted autoresponder's mail is cancelled, what workers hold of it as well", async () => {
+  expect(await listStopped(db)).toEqual({ paused: [], cancelled: [] });
   await service.call("DELETE", `/autoresponders/${series}`);
+  expect(await listStopped(db)).toEqual({ paused: [], cancelled: [series] });
   expect(await findingOf(await leaseOne())).toMatchObject({ kind: "over", status: "cancelled" });
+});
+
+test("while its workspace is suspended an autoresponder's mail waits, what workers hold of it as well", async () => {
+  const suspend = (isSuspended: boolean) =>
+    db.run(sql`update workspaces set is_suspended = ${isSuspended} where id = ${workspaceId}`);
+  await suspend(true);
+  expect((await listStopped(db)).paused).toContain(series);
+  await suspend(false);
+  expect((await listStopped(db)).paused).not.toContain(series);
 });
 
 test("a sender who is not verified any more deactivates it", async () => {

@@ -219,14 +219,24 @@ export async function removeAutoresponder(
   return removed !== undefined;
 }
 
-/** Those of which mail waits in the queue and must not go out. */
-export async function listStoppedIds(db: Queryable): Promise<string[]> {
-  const rows = await db.rows<{ id: string }>(
+/**
+ * Those of which mail waits and must not go out: paused stays in the queue, cancelled has to come to its end. What workers
+ * hold of both begins no conversation.
+ */
+export async function listStopped(db: Queryable): Promise<{ paused: string[]; cancelled: string[] }> {
+  const rows = await db.rows<{ id: string; is_deleted: boolean }>(
     sql`
-    select a.id from autoresponders a
+    select a.id, false as is_deleted from autoresponders a
     where status = 'inactive' and activated_at is not null
-      and exists (select from delivery_queue q where q.priority = 1 and q.campaign_id = a.id)`,
+      and exists (select from delivery_queue q where q.priority = 1 and q.campaign_id = a.id)
+    union all
+    select n.autoresponder_id, a.id is null from autoresponder_counters n
+    left join workspaces w on w.id = n.workspace_id
+    left join autoresponders a on a.workspace_id = n.workspace_id and a.id = n.autoresponder_id
+    where n.queued + n.deferred > 0 and (a.id is null or w.is_suspended)`,
     "stopped autoresponders",
   );
-  return rows.map(({ id }) => id);
+  const of = (isDeleted: boolean) =>
+    rows.filter(({ is_deleted }) => is_deleted === isDeleted).map(({ id }) => id);
+  return { paused: of(false), cancelled: of(true) };
 }
