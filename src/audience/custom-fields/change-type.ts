@@ -7,7 +7,7 @@ import { lockFieldValues, updateFieldValues } from "../subscribers/field-values-
 import type { FieldSettings } from "./definition.ts";
 import type { CustomField } from "./field.ts";
 import { fieldReader } from "./reader.ts";
-import { findOtherType } from "./store.ts";
+import { findOtherType, lockFieldTypes } from "./store.ts";
 
 const STEP = 5_000;
 
@@ -33,6 +33,8 @@ export async function convertValues(
     );
   };
   const { mailing_list_id, field_name } = field;
+  // Whoever is behind the one that is looked at must not be given a value of the old type.
+  await lockFieldTypes(tx, workspaceId);
   for (let afterEmail = ""; ; ) {
     const held = await lockFieldValues(tx, workspaceId, mailing_list_id, field_name, {
       afterEmail,

@@ -1,5 +1,6 @@
 /** The table of custom fields. */
 import sql, { type Sql } from "sql-template-tag";
+import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { Room } from "../../platform/database/room-store.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
@@ -50,6 +51,21 @@ export function listFieldsInForce(
       order by field_name, mailing_list_id nulls last) f
     where is_active order by display_order, field_name`);
 }
+
+/**
+ * Until the end of the transaction no field of the workspace gets another type: for whoever stores values by the fields in
+ * force. Comes behind the list, and before the people.
+ */
+export async function holdFieldTypes(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock_shared(${fieldTypesOf(workspaceId)})`);
+}
+
+/** Until the end of the transaction nobody stores values but this one. */
+export async function lockFieldTypes(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${fieldTypesOf(workspaceId)})`);
+}
+
+const fieldTypesOf = (workspaceId: WorkspaceId) => lockKey(`types of custom fields of ${workspaceId}`);
 
 /**
  * The same when changes that are under way are over. For a job that uses them until it ends: its record is committed

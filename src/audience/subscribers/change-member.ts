@@ -6,7 +6,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { listFieldsInForce } from "../custom-fields/store.ts";
+import { holdFieldTypes, listFieldsInForce } from "../custom-fields/store.ts";
 import { lockMailingList } from "../mailing-lists/store.ts";
 import type { EntryOrigin } from "../suppression-lists/entry-store.ts";
 import { judgeRecipients } from "../suppression-lists/judge.ts";
@@ -63,8 +63,9 @@ export function addMember(
     source: readLine("source", body.source ?? null) ?? "api",
   };
   const given = readObject(body.custom_fields ?? {});
-  return changing(db, async (tx) => {
+  const add = async (tx: Queryable) => {
     await lockMailingList(tx, workspaceId, mailingListId);
+    await holdFieldTypes(tx, workspaceId);
     const known = await lockSubscriberByEmail(tx, workspaceId, email);
     const reader = valueReader(await listFieldsInForce(tx, workspaceId, mailingListId));
     const custom_fields = reader.join(given, known?.custom_fields ?? {});
@@ -77,6 +78,7 @@ export function addMember(
       resubscribe: false,
     });
     if (joined === 0) throw new ApiError("CONFLICT", `${email} is on this list already`);
+    if (known === undefined && created === 0) throw new KnownMeanwhile();
     const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
     if (member === undefined) throw new Error(`${email} joined and is not on the list`);
     await onSubscriber(tx, newsAbout(workspaceId, created > 0 ? "created" : "updated", member, now));
@@ -84,8 +86,18 @@ export function addMember(
     const recipient = { workspaceId, address: email, domain: domainOf(email), mailingListId };
     const [suppression] = await judgeRecipients(tx, [recipient]);
     return { ...member, warnings: suppression === undefined ? warnings : [...warnings, "suppressed"] };
+  };
+  return changing(db, add).catch((fault: unknown) => {
+    if (!(fault instanceof KnownMeanwhile)) throw fault;
+    return changing(db, add);
   });
 }
+
+/**
+ * Somebody else added the person between the look and here: what they hold is not known, and a default of this list would
+ * replace it.
+ */
+class KnownMeanwhile extends Error {}
 
 function relationOf(person: {
   readonly email: string;
@@ -115,6 +127,7 @@ export function changeMember(
   const given = body.custom_fields === undefined ? undefined : readObject(body.custom_fields);
   return changing(db, async (tx) => {
     await lockMailingList(tx, workspaceId, mailingListId);
+    if (given !== undefined) await holdFieldTypes(tx, workspaceId);
     const person = await lockSubscriber(tx, workspaceId, subscriberId);
     const before = await requireMember(tx, place);
     if (person === undefined) throw new Error(`membership without the person ${subscriberId}`);
@@ -149,6 +162,8 @@ export function setStatus(
 ): Promise<Member> {
   return changing(db, async (tx) => {
     await lockMailingList(tx, place.workspaceId, place.mailingListId);
+    // Two changes at once are told one after the other.
+    await lockSubscriber(tx, place.workspaceId, place.subscriberId);
     const before = await requireMember(tx, place);
     const now = clock.now();
     const after = await moveMember(tx, place, status, { createdBy: keyName, createdAt: now });

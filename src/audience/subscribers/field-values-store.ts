@@ -2,6 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { withWorkspace } from "./with-workspace.ts";
 
 export interface HeldValue {
   readonly id: string;
@@ -22,15 +23,19 @@ export function lockFieldValues(
 ): Promise<HeldValue[]> {
   const isWhereItHolds =
     mailingListId === null
-      ? sql`not exists (select from custom_fields f where f.workspace_id = ${workspaceId}
+      ? sql`not exists (select from custom_fields f where f.workspace_id = m.workspace_id
           and f.mailing_list_id = m.mailing_list_id and f.field_name = ${name})`
       : sql`m.mailing_list_id = ${mailingListId}`;
+  // Each person's memberships are looked up by themselves (offset 0): of a list that has just been imported the planner
+  // knows nothing, and read all of it for each.
   return tx.rows(sql`
-    select s.id, s.email, s.custom_fields -> ${name} as value from subscribers s
-    where s.workspace_id = ${workspaceId} and s.email > ${page.afterEmail} and s.custom_fields ? ${name}
-      and exists (select from memberships m
-        where m.workspace_id = ${workspaceId} and m.subscriber_id = s.id and ${isWhereItHolds})
-    order by s.email limit ${page.limit} for update`);
+    select h.* from (${withWorkspace(workspaceId, sql`(select ${page.afterEmail}::text as after_email) v`)}) k
+    cross join lateral (
+      select s.id, s.email, s.custom_fields -> ${name} as value from subscribers s
+      where s.workspace_id = k.workspace and s.email > k.after_email and s.custom_fields ? ${name}
+        and exists (select from memberships m
+          where m.workspace_id = s.workspace_id and m.subscriber_id = s.id and ${isWhereItHolds} offset 0)
+      order by s.email limit ${page.limit} for update) h`);
 }
 
 /** Writes the values in their new form. */

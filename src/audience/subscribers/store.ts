@@ -3,12 +3,13 @@ import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Member, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
+import { withWorkspace } from "./with-workspace.ts";
 
 const member = sql`
   membership_id(m.mailing_list_id, m.subscriber_id) as id, m.subscriber_id, m.mailing_list_id, s.email,
   s.first_name, s.last_name, m.status, m.source, s.custom_fields::text as custom_fields, m.subscribed_at,
-  m.unsubscribed_at, m.created_at, greatest(m.updated_at, s.updated_at) as updated_at
-  from memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id`;
+  m.unsubscribed_at, m.created_at, greatest(m.updated_at, s.updated_at) as updated_at`;
+const members = sql`memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id`;
 
 /** A person on a list; undefined when they are not on it. */
 export function findMember(
@@ -18,12 +19,12 @@ export function findMember(
   subscriberId: string,
 ): Promise<Member | undefined> {
   return db.row(sql`
-    select ${member}
+    select ${member} from ${members}
     where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
       and m.subscriber_id = ${subscriberId}`);
 }
 
-/** `email` is normalised. */
+/** `email` is normalised. The person first: joined, a list that has just been imported was read once for each of its people. */
 export function findMemberByEmail(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -32,7 +33,12 @@ export function findMemberByEmail(
 ): Promise<Member | undefined> {
   return db.row(sql`
     select ${member}
-    where s.workspace_id = ${workspaceId} and s.email = ${email} and m.mailing_list_id = ${mailingListId}`);
+    from (${withWorkspace(workspaceId, sql`(select ${email}::text as email, ${mailingListId}::uuid as list) v`)}) k
+    cross join lateral (
+      select * from subscribers where workspace_id = k.workspace and email = k.email offset 0) s
+    cross join lateral (
+      select * from memberships
+      where workspace_id = k.workspace and mailing_list_id = k.list and subscriber_id = s.id offset 0) m`);
 }
 
 /** Members by their ids, newest person first. */
@@ -43,7 +49,7 @@ export function listMembers(
   subscriberIds: readonly string[],
 ): Promise<Member[]> {
   return db.rows(sql`
-    select ${member}
+    select ${member} from ${members}
     where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
       and m.subscriber_id = any(${subscriberIds}::uuid[])
     order by m.subscriber_id desc`);
@@ -129,7 +135,9 @@ export function lockSubscriberByEmail(
   workspaceId: WorkspaceId,
   email: string,
 ): Promise<SubscriberRow | undefined> {
-  return tx.row(sql`${person} where workspace_id = ${workspaceId} and email = ${email} for update`);
+  return tx.row(sql`
+    select s.* from (${withWorkspace(workspaceId, sql`(select ${email}::text as email) v`)}) k
+    cross join lateral (${person} where workspace_id = k.workspace and email = k.email for update) s`);
 }
 
 /** The person, whom nobody else changes before this transaction ends. */
