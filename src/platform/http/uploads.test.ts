@@ -146,6 +146,7 @@ describe("a form with its file", () => {
     "a\u0000b",
     "x".repeat(5_000),
     "ünïcode.csv",
+    `${"a".repeat(254)}😀.csv`,
   ])("named %j is stored under a name of ours", async (filename) => {
     const { status } = await raw(
       `${part(`Content-Disposition: form-data; name="csvFile"; filename="${filename}"`)}--x--\r\n`,
@@ -154,6 +155,7 @@ describe("a form with its file", () => {
     expect(seen[0]?.csvFile.path).toMatch(/uploads\/[0-9a-f-]{36}$/);
     expect(seen[0]?.csvFile.name).not.toMatch(/[/\0]/);
     expect(seen[0]?.csvFile.name.length).toBeLessThanOrEqual(255);
+    expect(seen[0]?.csvFile.name.isWellFormed()).toBe(true);
   });
 });
 

@@ -130,7 +130,7 @@ async function save(part: MultipartFile, path: string, fileLimit: number): Promi
   part.file.once("limit", () => part.file.destroy(tooLarge(fileLimit)));
   await pipeline(part.file, createWriteStream(path, { flags: "wx", mode: 0o600 }));
   // Browsers send the bare name; whoever sends more is cut short. Neither NUL nor half a character can be stored.
-  const name = (part.filename ?? "").replaceAll("\0", "").toWellFormed().slice(0, LONGEST_NAME);
+  const name = (part.filename ?? "").replaceAll("\0", "").slice(0, LONGEST_NAME).toWellFormed();
   return { path, name, bytes: part.file.bytesRead };
 }
 

@@ -1,0 +1,53 @@
+import { expect, test } from "vitest";
+import type { CustomField } from "../custom-fields/field.ts";
+import { readColumns } from "./columns.ts";
+
+const field = (field_name: string, field_label = field_name) => ({ field_name, field_label }) as CustomField;
+
+/** Which header each of our columns and fields has. */
+function read(header: string, fields: readonly CustomField[] = []) {
+  const { custom, width: _, skipped, ...known } = readColumns(header.split(","), fields);
+  const named = Object.entries(known).flatMap(([name, column]) => (column ? [[name, column.header]] : []));
+  const own = custom.map((column) => [column.field.field_name, column.header]);
+  return { ...Object.fromEntries([...named, ...own]), ...(skipped.length > 0 && { skipped }) };
+}
+
+test.each([
+  [
+    "a name before a label of another",
+    "Email,city",
+    [field("x", "City"), field("city", "Town")],
+    { city: "city" },
+  ],
+  [
+    "names as they are before names that only look alike",
+    "Email,ab,a_b",
+    [field("a_b"), field("ab")],
+    { a_b: "a_b", ab: "ab" },
+  ],
+  [
+    "a field's own name before what others call a column of ours",
+    "Email,subscription_status",
+    [field("subscription_status")],
+    { subscription_status: "subscription_status" },
+  ],
+  ["Email before what others call it", "Mail,Email", [], { skipped: ["Mail"] }],
+  [
+    "what others call a column before a label",
+    "Email,surname",
+    [field("clan", "Surname")],
+    { last_name: "surname" },
+  ],
+  ["our own names before fields' labels", "Email,Status", [field("state", "Status")], { status: "Status" }],
+])("finds %s", (_what, header, fields, found) => {
+  expect(read(header, fields)).toEqual({ email: "Email", ...found });
+});
+
+test("takes what others call the address where nothing is called Email", () => {
+  expect(read("E-Mail Address,mail", [field("mail")])).toEqual({ email: "E-Mail Address", mail: "mail" });
+});
+
+test("shows no half a character of a header that is cut short", () => {
+  const { skipped } = readColumns(["Email", `${"q".repeat(99)}😀?`], []);
+  expect(skipped).toEqual([`${"q".repeat(99)}�`]);
+});
