@@ -3,4 +3,7 @@ export interface Clock {
   now(): Date;
 }
 
+/** Clocks of an installation's machines differ by less: whoever orders by what several of them wrote reckons with it. */
+export const CLOCK_DIFFERENCE_SECONDS = 5;
+
 export const systemClock: Clock = { now: () => new Date() };

@@ -4,6 +4,7 @@
  */
 import sql, { type Sql } from "sql-template-tag";
 import type { Particulars, StoredAttachment } from "../../messages/store.ts";
+import { CLOCK_DIFFERENCE_SECONDS } from "../../platform/clock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "../../platform/ids.ts";
 import type { MessageContent } from "../examination.ts";
@@ -14,8 +15,8 @@ import type { Priority } from "./queue-store.ts";
 const JUDGED_SECONDS = 5;
 /** After so long anybody takes a message that waits for the machine with its source address. */
 const DESERTED_SECONDS = 120;
-/** Whatever is accepted or put back becomes visible so soon after the moment that it is due; clocks differ by less. */
-const SETTLING_SECONDS = 5;
+/** Whatever is accepted or put back becomes visible so soon after the moment that it is due, by whatever clock. */
+const SETTLING_SECONDS = CLOCK_DIFFERENCE_SECONDS;
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** A message with everything an attempt needs, held by one worker until its lease lapses. */

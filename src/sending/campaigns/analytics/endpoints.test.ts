@@ -5,6 +5,7 @@ import { verifyShop } from "../../../../test/support/campaigns.ts";
 import { startService } from "../../../../test/support/service.ts";
 import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
 import { type Engagement, recordEngagements } from "../../../messages/engagement.ts";
+import { nilId } from "../../../platform/ids.ts";
 import { createLog } from "../../../platform/log.ts";
 import { plans } from "../../../workspace/billing/plans.ts";
 import { countEngaged } from "../counters/engagement.ts";
@@ -152,5 +153,27 @@ test("a campaign's messages are found by status and recipient, those of other ca
     expect(await found(one, `email=${email.toUpperCase()}`)).toEqual([messageId]);
     expect(await found(one, `email=${email.slice(0, -3)}`)).toEqual([messageId]);
     expect(await found(other, `email=${email}`)).toEqual([]);
+  }
+});
+
+test("a message whose machine's clock is behind or ahead of the others is found like the rest", async () => {
+  const campaign = await sentCampaign(database, workspaceId, {
+    base: service.url,
+    people: 3,
+    deliveredAt: new Date(),
+  });
+  const ids = campaign.mails.map(({ messageId }) => messageId);
+  const [early = "", middle = "", late = ""] = ids.toSorted();
+  const write = (from: string, to: string) =>
+    database.run(sql`update campaign_recipients set message_id = ${to} where message_id = ${from}`);
+  // The first step by a machine that is ahead, the last by one that is behind.
+  await write(early, nilId);
+  await write(late, early);
+  await write(nilId, late);
+  const { messages } = await get(`/campaigns/${campaign.campaignId}/messages?status=delivered`);
+  expect(messages.map(({ id }: { id: string }) => id)).toEqual([late, middle, early]);
+  for (const { messageId, email } of campaign.mails) {
+    const found = await get(`/campaigns/${campaign.campaignId}/messages?email=${email}`);
+    expect(found.messages).toMatchObject([{ id: messageId }]);
   }
 });

@@ -4,9 +4,10 @@ import type { StatusCounts } from "../../../messages/counters/counters.ts";
 import { columnsSql } from "../../../messages/counters/notes-store.ts";
 import type { DomainRow } from "../../../messages/domain-stats.ts";
 import { storedStatuses } from "../../../messages/states.ts";
+import { CLOCK_DIFFERENCE_SECONDS } from "../../../platform/clock.ts";
 import type { Page } from "../../../platform/database/page.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
+import { firstIdAt, timeOfId, type WorkspaceId } from "../../../platform/ids.ts";
 import { type ActivityEvent, shownTypes } from "./activity.ts";
 
 /** An hour that had any news. */
@@ -74,8 +75,11 @@ export async function listMessageIds(
   return rows.map(({ id }) => id);
 }
 
-/** Between which ids a campaign's messages are; undefined when it has none. */
-export function findIdSpan(
+/**
+ * Between which ids a campaign's messages are; undefined when it has none. Messages are made in the order of recipients,
+ * but the steps of an expansion may be made on machines whose clocks differ.
+ */
+export async function findIdSpan(
   db: Queryable,
   workspaceId: WorkspaceId,
   campaignId: string,
@@ -83,10 +87,19 @@ export function findIdSpan(
   const outermost = (direction: Sql) => sql`(
     select message_id as id from campaign_recipients
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId} order by subscriber_id ${direction} limit 1)`;
-  return db.row(sql`
+  const made = await db.row<{ first: string; last: string }>(sql`
     select first.id as first, last.id as last
     from ${outermost(sql`asc`)} as first, ${outermost(sql`desc`)} as last`);
+  return (
+    made && {
+      first: idNear(made.first, -CLOCK_DIFFERENCE_SECONDS),
+      last: idNear(made.last, CLOCK_DIFFERENCE_SECONDS),
+    }
+  );
 }
+
+/** The first id of so many seconds later. */
+const idNear = (id: string, seconds: number) => firstIdAt(new Date(timeOfId(id).getTime() + seconds * 1_000));
 
 /** How many messages a campaign has, by the status that they are stored with. */
 export async function countByStatus(
