@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { none, trackingScene, visit } from "../../test/support/tracking-visits.ts";
+import { mostLinks } from "../mail/html/map.ts";
 
 const { service, oneMail, countersOf, person, listDay } = await trackingScene();
 const { database, url: base, clock } = service;
@@ -67,7 +68,7 @@ test("leads nowhere else, whatever is asked for", async () => {
   const { links, campaignId } = await oneMail({ urls });
   const place = links.tracked(3).slice(0, -1);
   const asked = [
-    ...[0, 1, 2, 4, 5, 9999].map((index) => place + index),
+    ...[0, 1, 2, 4, 5, 9999, 32_768].map((index) => place + index),
     ...[
       "",
       "-1",
@@ -97,6 +98,16 @@ test("leads nowhere else, whatever is asked for", async () => {
   const added = await visit(`${links.tracked(3)}?url=https://evil.example/&next=//evil.example`);
   expect(added.headers.get("location")).toBe(url);
   await expect.poll(async () => (await countersOf(campaignId))?.clicks).toBe(1);
+});
+
+test("leads there from every link of a mail with as many as there can be", async () => {
+  const urls = Array.from({ length: mostLinks }, (_, index) => url + index);
+  const { links } = await oneMail({ urls });
+  for (const index of [9_999, 10_000, mostLinks - 1]) {
+    const answer = await visit(links.tracked(index));
+    expect([answer.status, answer.headers.get("location")]).toEqual([302, url + index]);
+  }
+  expect((await visit(links.tracked(mostLinks))).status).toBe(404);
 });
 
 test("leads where a link carries it, though nobody would find that any more", async () => {

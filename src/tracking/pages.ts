@@ -9,6 +9,7 @@
 import type { KeyObject } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { htmlFromText } from "../mail/html/body-forms.ts";
+import { mostLinks } from "../mail/html/map.ts";
 import type { Engagement } from "../messages/engagement.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
@@ -45,7 +46,7 @@ const RECORD_MS = 100;
 /** Scanners follow links when a mail arrives; a click so soon is held (recorder.ts). */
 const SCAN_MS = 60_000;
 /** Each link has one address: zeros before an index make no other. */
-const INDEX = /^(?:0|[1-9]\d{0,3})$/;
+const INDEX = /^(?:0|[1-9]\d*)$/;
 /** A one-click form is one line. */
 const FORM_BYTES = 4_096;
 
@@ -137,7 +138,8 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     pages.get<Token>(`${paths.click}*`, async (request, reply) => {
       const [token = "", place = "", carried, ...more] = request.params["*"].split("/");
       const index = Number(place);
-      const mail = INDEX.test(place) && more.length === 0 ? mailOf(token, "click") : null;
+      const isIndex = INDEX.test(place) && index < mostLinks;
+      const mail = isIndex && more.length === 0 ? mailOf(token, "click") : null;
       const link = mail && (await findLink(db, mail, index));
       const target = mail && link && (await targetOf(mail, index, link, carried));
       if (!mail || !link || !target) return sendInvalid(reply);

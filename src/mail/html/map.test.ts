@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { Parser } from "htmlparser2";
 import { describe, expect, test } from "vitest";
-import { linkAttributes, mapHtml, mostMarkup } from "./map.ts";
+import { linkAttributes, mapHtml, mostLinks, mostMarkup } from "./map.ts";
 
 const mapOf = (html: string) => mapHtml(html) ?? expect.fail("the HTML was not mapped");
 const hrefsOf = (html: string) => linkAttributes(mapOf(html)).map(({ start, end }) => html.slice(start, end));
@@ -94,6 +94,11 @@ describe("HTML of more markup than anybody writes", () => {
 
   test("is that of attributes, too", () => {
     expect(mapHtml(`<a ${"b ".repeat(mostMarkup)}>`)).toBeNull();
+  });
+
+  test("is that of more links than are counted", () => {
+    expect(linkAttributes(mapOf("<a href=x>".repeat(mostLinks)))).toHaveLength(mostLinks);
+    expect(mapHtml("<a href=x>".repeat(mostLinks + 1))).toBeNull();
   });
 
   test("is none of many newsletters' length", () => {

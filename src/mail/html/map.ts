@@ -41,6 +41,9 @@ export interface HtmlMap {
  */
 export const mostMarkup = 50_000;
 
+/** More links than that no map has: each is a tag and an attribute. Their indexes are smallints in the database. */
+export const mostLinks = mostMarkup / 2;
+
 /** An attribute that keeps the address of its element as it is. */
 export const untrackedAttribute = "data-no-track";
 
