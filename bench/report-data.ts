@@ -272,12 +272,22 @@ async function fillCampaignCounters(
   const statuses = join(storedStatuses.map((status) => sql`count(*) filter (where status = ${status})`));
   const mail = sql`messages where workspace_id = ${workspaceId} and source = 'campaign' and origin_id = ${campaignId}`;
   await db.run(sql`
-    insert into campaign_counters (workspace_id, campaign_id, ${named(storedStatuses)}, sent, opens, clicks, activities)
-    select ${workspaceId}, ${campaignId}, ${statuses}, count(*) filter (where attempts > 0), ${ofEvents("opened")},
-      ${ofEvents("clicked")},
+    insert into campaign_counters (workspace_id, campaign_id, ${named(storedStatuses)}, sent, hard_bounced, opens, clicks,
+      activities)
+    select ${workspaceId}, ${campaignId}, ${statuses}, count(*) filter (where attempts > 0),
+      (select count(*) from bounces
+        where workspace_id = ${workspaceId} and campaign_id = ${campaignId} and bounce_type = 'hard'),
+      ${ofEvents("opened")}, ${ofEvents("clicked")},
       (select count(*) from message_events where workspace_id = ${workspaceId} and campaign_id = ${campaignId})
     from ${mail}`);
   await db.run(sql`
     insert into campaign_domains (workspace_id, campaign_id, domain, ${named(storedStatuses)})
     select ${workspaceId}, ${campaignId}, domain, ${statuses} from ${mail} group by domain`);
+  const ofHour = (...types: readonly string[]) =>
+    sql`count(*) filter (where type = any (${[...types]}::text[]))`;
+  await db.run(sql`
+    insert into campaign_hours (workspace_id, campaign_id, hour, sent, opens, clicks, complaints)
+    select ${workspaceId}, ${campaignId}, date_trunc('hour', time, 'UTC'),
+      ${ofHour("delivered", "bounced", "complained")}, ${ofHour("opened")}, ${ofHour("clicked")}, ${ofHour("complained")}
+    from message_events where workspace_id = ${workspaceId} and campaign_id = ${campaignId} group by 3`);
 }

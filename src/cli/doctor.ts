@@ -53,8 +53,7 @@ async function findMiscounts(db: Queryable): Promise<Miscount[]> {
   const ofReports = await findReportMiscounts(db);
   const ofLists = await findListMiscounts(db);
   return [
-    ...ofCampaigns.map((one) => ({ counter_of: "campaign", workspace_id: null, ...one })),
-    ...ofAutoresponders.map((one) => ({ counter_of: "autoresponder", workspace_id: null, ...one })),
+    ...[...ofCampaigns, ...ofAutoresponders].map((one) => ({ workspace_id: null, ...one })),
     ...[...ofReports, ...ofLists].map((one) => ({ origin_id: null, domain: null, ...one })),
   ];
 }

@@ -189,11 +189,13 @@ test("what was sent is counted, opened, clicked, seen in the browser and left by
   expect(await findListMiscounts(db)).toEqual([]);
   expect(await findOriginMiscounts(db, "autoresponder")).toEqual([]);
   await db.run(
-    sql`update autoresponder_counters set opens = 2, delivered = 0 where autoresponder_id = ${series}`,
+    sql`update autoresponder_counters set opens = 2, delivered = 0, hard_bounced = 1 where autoresponder_id = ${series}`,
   );
+  const origin = { counter_of: "autoresponder", origin_id: series, domain: null };
   expect(await findOriginMiscounts(db, "autoresponder")).toEqual([
-    { origin_id: series, domain: null, counter: "delivered", kept: 0, counted: 1 },
-    { origin_id: series, domain: null, counter: "opens", kept: 2, counted: 1 },
+    { ...origin, counter: "delivered", kept: 0, counted: 1 },
+    { ...origin, counter: "hard_bounced", kept: 1, counted: 0 },
+    { ...origin, counter: "opens", kept: 2, counted: 1 },
   ]);
   await service.call("DELETE", `/autoresponders/${series}`);
   expect((await visit(links.tracked(0))).headers.get("location")).toBe("https://a.test/x");

@@ -1,14 +1,17 @@
 /**
- * Counts once more what the counters of campaigns and autoresponders keep, from the log and the recipients, and says where
- * they differ. It reads everything there is: for `posthaste doctor --counters` and for tests. Those with messages that may
- * have been taken out of the log are not compared.
+ * Counts once more what the counters of campaigns and autoresponders keep, from the log, the bounces and the recipients,
+ * and says where they differ. It reads everything there is: for `posthaste doctor --counters` and for tests. Those with
+ * messages that may have been taken out of the log are not compared, nor are failures in a row: which of two messages
+ * counted first stands nowhere.
  */
-import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import sql, { join, raw, type Sql } from "sql-template-tag";
 import { storedStatuses } from "../../../messages/states.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import { type Origin, tablesOf } from "../../origins.ts";
 
 export interface Miscount {
+  /** Of a campaign's hours and links: which of them. */
+  readonly counter_of: string;
   /** Of the campaign or autoresponder. */
   readonly origin_id: string;
   /** Null: of all of its mail. Autoresponders have no others. */
@@ -33,13 +36,14 @@ export const wasAttempted = sql`count(*) filter (where attempts > 0
 /** One row for each counter of a row `k` as it is kept and a row `c` as it was counted. */
 const comparison = (columns: readonly string[]) =>
   sql`cross join lateral (values ${join(
-    columns.map((column) => sql`(${column}, k.${raw(column)}, coalesce(c.${raw(column)}, 0))`),
+    columns.map((column) => sql`(${column}, coalesce(k.${raw(column)}, 0), coalesce(c.${raw(column)}, 0))`),
     ", ",
   )}) v (counter, kept, counted)`;
 
 const counters = [
   ...storedStatuses,
   "sent",
+  "hard_bounced",
   "opens",
   "unique_opens",
   "clicks",
@@ -59,6 +63,15 @@ const eventsOf: Readonly<Record<Origin, Sql>> = {
     from autoresponder_mails r join message_events e using (workspace_id, message_id))`,
 };
 
+/** Bounces that are hard, at once or by later news: the address was at fault (door.ts). */
+const hardBouncesOf: Readonly<Record<Origin, Sql>> = {
+  campaign: sql`(
+    select workspace_id, campaign_id as origin_id from bounces where campaign_id is not null and bounce_type = 'hard')`,
+  autoresponder: sql`(
+    select workspace_id, r.autoresponder_id as origin_id
+    from autoresponder_mails r join bounces b using (workspace_id, message_id) where b.bounce_type = 'hard')`,
+};
+
 /**
  * Those with messages from before the oldest in the `log`, of which there are `recipients` left. The recipients of an
  * autoresponder go while it goes on writing: but months leave the log whole, so that all mail of one that is not older
@@ -73,18 +86,63 @@ const olderOf: Readonly<Record<Origin, Sql>> = {
     left join autoresponders a on a.workspace_id = n.workspace_id and a.id = n.autoresponder_id
     where coalesce(a.created_at, '-infinity') < coalesce(date_trunc('month', log.since, 'UTC'), 'infinity')`,
 };
-/** Of the counters `k`. */
-const isOlderThanLog = sql`(k.workspace_id, k.origin_id) in (select workspace_id, origin_id from older)`;
+const isOlderThanLog = sql`(workspace_id, origin_id) in (select workspace_id, origin_id from older)`;
 
 /** Campaigns count by domain as well. */
 const miscountsByDomain = sql`
-  union all
-  select k.origin_id, k.domain, v.*
+  select 'campaign' as counter_of, origin_id, domain, v.*
   from (select campaign_id as origin_id, * from campaign_domains) k
   left join (
     select workspace_id, origin_id, domain, ${byStatus} from messages where source = 'campaign' group by 1, 2, 3) c
     using (workspace_id, origin_id, domain) ${comparison(storedStatuses)}
   where v.kept <> v.counted and not ${isOlderThanLog}`;
+
+const hourCounters = ["sent", "opens", "clicks", "unsubscribes", "complaints"];
+const hourOf = (time: Sql) => sql`date_trunc('hour', ${time}, 'UTC')`;
+const times = (type: string) => sql`case when type = ${type} then coalesce(times, 1) else 0 end`;
+
+/**
+ * And by the hour. A message is sent in that of the first news of it that says how an attempt ended; a complaint says so,
+ * too, where nothing else did. People leave once by a message, however often they ask for it: the recipients know when.
+ */
+const miscountsByHour = sql`
+  select 'campaign_hours ' || to_char(hour at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI"Z"'), origin_id, null, v.*
+  from (select campaign_id as origin_id, * from campaign_hours) k
+  full join (
+    select workspace_id, origin_id, hour, ${join(hourCounters.map((name) => sql`sum(${raw(name)})::int as ${raw(name)}`))}
+    from (
+      select workspace_id, campaign_id as origin_id, ${hourOf(sql`min(time)`)} as hour, 1 as sent, 0 as opens,
+        0 as clicks, 0 as unsubscribes, 0 as complaints
+      from message_events
+      where campaign_id is not null and type in ('delivered', 'deferred', 'bounced', 'failed', 'complained')
+      group by workspace_id, campaign_id, message_id
+      union all
+      select workspace_id, campaign_id, ${hourOf(sql`time`)}, 0, ${times("opened")}, ${times("clicked")}, 0,
+        ${times("complained")}
+      from message_events where campaign_id is not null and type in ('opened', 'clicked', 'complained')
+      union all
+      select workspace_id, campaign_id, ${hourOf(sql`unsubscribed_at`)}, 0, 0, 0, 1, 0
+      from campaign_recipients where unsubscribed_at is not null
+    ) done group by workspace_id, origin_id, hour) c
+    using (workspace_id, origin_id, hour) ${comparison(hourCounters)}
+  where v.kept <> v.counted and not ${isOlderThanLog}
+    and (workspace_id, origin_id) in (select workspace_id, campaign_id from campaign_counters)`;
+
+/** And by the link. */
+const miscountsByLink = sql`
+  select 'campaign_links ' || index, origin_id, null, v.*
+  from (select campaign_id as origin_id, * from campaign_links) k
+  left join (
+    select workspace_id, campaign_id as origin_id, link_index as index, sum(coalesce(times, 1))::int as click_count,
+      count(distinct message_id)::int as unique_click_count
+    from message_events where campaign_id is not null and type = 'clicked' group by 1, 2, 3) c
+    using (workspace_id, origin_id, index) ${comparison(["click_count", "unique_click_count"])}
+  where v.kept <> v.counted and not ${isOlderThanLog}`;
+
+const parts: Readonly<Record<Origin, readonly Sql[]>> = {
+  campaign: [miscountsByDomain, miscountsByHour, miscountsByLink],
+  autoresponder: [],
+};
 
 /** At most 1,000; empty when all is well. At one moment: in a statement of its own. */
 export function findOriginMiscounts(db: Queryable, origin: Origin): Promise<Miscount[]> {
@@ -111,14 +169,18 @@ export function findOriginMiscounts(db: Queryable, origin: Origin): Promise<Misc
         count(*) filter (where type in
           ('delivered', 'bounced', 'complained', 'opened', 'clicked', 'unsubscribed'))::int as activities
       from ${eventsOf[origin]} e group by 1, 2
+    ), lost as (
+      select workspace_id, origin_id, count(*)::int as hard_bounced from ${hardBouncesOf[origin]} b group by 1, 2
     ), counted as (
       select workspace_id, origin_id, ${names(counters)}
       from mail left join people using (workspace_id, origin_id) left join done using (workspace_id, origin_id)
+      left join lost using (workspace_id, origin_id)
+    ), in_all as (
+      select ${origin} as counter_of, origin_id, null as domain, v.*
+      from (select ${originId} as origin_id, * from ${kept}) k
+      left join counted c using (workspace_id, origin_id) ${comparison(counters)}
+      where v.kept <> v.counted and not ${isOlderThanLog}
     )
-    select k.origin_id, null as domain, v.*
-    from (select ${originId} as origin_id, * from ${kept}) k
-    left join counted c using (workspace_id, origin_id) ${comparison(counters)}
-    where v.kept <> v.counted and not ${isOlderThanLog}
-    ${origin === "campaign" ? miscountsByDomain : empty}
+    ${join([sql`select * from in_all`, ...parts[origin]], " union all ")}
     limit 1000`);
 }
