@@ -20,7 +20,20 @@ export interface LogFilter {
 export const heldSql = (workspaceId: WorkspaceId): Sql => sql`array(
   select message_id from delivery_queue where workspace_id = ${workspaceId} and leased_by is not null)`;
 
-export const heldStatuses: readonly StoredStatus[] = ["queued", "deferred"];
+const heldStatuses: readonly StoredStatus[] = ["queued", "deferred"];
+
+/** Whether some of the messages that are stored with this status show another, because they are held. */
+export const canBeHeld = (status: MessageStatus): boolean => heldStatuses.some((held) => held === status);
+
+/** Of what one origin has sent, how many messages are held that are stored with these statuses: a value. */
+export const countHeldSql = (
+  workspaceId: WorkspaceId,
+  originId: string,
+  statuses: readonly StoredStatus[],
+): Sql => sql`(
+  select count(*) from messages
+  where workspace_id = ${workspaceId} and id = any (${heldSql(workspaceId)}) and origin_id = ${originId}
+    and status = any (${[...statuses]}::text[]))`;
 
 /** The statuses that messages which show this one are stored with. */
 export const storedAs = (status: MessageStatus): readonly StoredStatus[] =>
@@ -29,8 +42,7 @@ export const storedAs = (status: MessageStatus): readonly StoredStatus[] =>
 /** Of a message `m` stored with a status that may show this one: begins with `and`. */
 export function shows(workspaceId: WorkspaceId, status: MessageStatus | undefined): Sql {
   if (status === "sending") return sql`and m.id = any (${heldSql(workspaceId)})`;
-  const canBeHeld = heldStatuses.some((held) => held === status);
-  return canBeHeld ? sql`and m.id <> all (${heldSql(workspaceId)})` : empty;
+  return status && canBeHeld(status) ? sql`and m.id <> all (${heldSql(workspaceId)})` : empty;
 }
 
 /** Of a message `m` by whatever sent it: begins with `and`. */

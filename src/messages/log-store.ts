@@ -8,7 +8,7 @@ import type { Queryable } from "../platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "../platform/ids.ts";
 import { columnsSql, eighthOf, quarterOf } from "./counters/notes-store.ts";
 import { countedByTimeSql, type Span } from "./counters/times-store.ts";
-import { filteredSql, heldSql, heldStatuses, type LogFilter } from "./log-filter-store.ts";
+import { canBeHeld, filteredSql, heldSql, type LogFilter } from "./log-filter-store.ts";
 import { storedStatuses } from "./states.ts";
 
 /** From here on rows are not skipped one by one. */
@@ -167,7 +167,7 @@ function shownSql(workspaceId: WorkspaceId, { source, status }: Filter, counted:
   const messages = raw(status ?? storedStatuses.join(" + "));
   const ofSource = source ? sql`and source = ${source}` : empty;
   const ofStatus = status ? sql`and status = ${status}` : empty;
-  const isHeld = status && heldStatuses.some((held) => held === status);
+  const isHeld = status && canBeHeld(status);
   const { from, to } = span ?? { from: null, to: null };
   return sql`(
     select time, ${messages} as messages from ${counted} where true ${ofSource}
@@ -214,17 +214,4 @@ export async function countMessages(
 async function countRows(db: Queryable, relation: Sql): Promise<number> {
   const row = await db.row<{ total: number }>(sql`select count(*) as total from ${relation}`);
   return row?.total ?? 0;
-}
-
-/** Of an origin, how many messages are held, by the status that they are stored with. */
-export async function countHeld(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  originId: string,
-): Promise<{ readonly queued: number; readonly deferred: number }> {
-  const held = await db.row<{ queued: number; deferred: number }>(sql`
-    select count(*) filter (where status = 'queued') as queued, count(*) filter (where status = 'deferred') as deferred
-    from messages
-    where workspace_id = ${workspaceId} and id = any (${heldSql(workspaceId)}) and origin_id = ${originId}`);
-  return held ?? { queued: 0, deferred: 0 };
 }

@@ -1,11 +1,11 @@
 /** A campaign's part of the message log. */
 import { type Found, searchMessages } from "../../../messages/log-search-store.ts";
-import { countHeld, findPage } from "../../../messages/log-store.ts";
-import { type MessageStatus, storedStatuses } from "../../../messages/states.ts";
+import { findPage } from "../../../messages/log-store.ts";
+import type { MessageStatus } from "../../../messages/states.ts";
 import type { Page } from "../../../platform/database/page.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
-import { countByStatus, findIdSpan, listMessageIds } from "./store.ts";
+import { countShown, findIdSpan, listMessageIds } from "./store.ts";
 
 interface Filter {
   readonly status: MessageStatus | undefined;
@@ -23,7 +23,7 @@ export async function findCampaignMessages(
   if (status === undefined && email === undefined) {
     const [ids, total] = await Promise.all([
       listMessageIds(db, workspaceId, campaignId, page),
-      countMessages(db, workspaceId, campaignId),
+      countShown(db, workspaceId, campaignId),
     ]);
     return { ids, total, since: null };
   }
@@ -33,22 +33,7 @@ export async function findCampaignMessages(
   if (email !== undefined) return searchMessages(db, workspaceId, { ...filter, email }, page);
   const [ids, total] = await Promise.all([
     findPage(db, workspaceId, filter, page),
-    countMessages(db, workspaceId, campaignId, status),
+    countShown(db, workspaceId, campaignId, status),
   ]);
   return { ids, total, since: null };
-}
-
-/** Known from counters, but for those that a worker holds: they show as being sent. */
-async function countMessages(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  campaignId: string,
-  status?: MessageStatus,
-): Promise<number> {
-  const counts = await countByStatus(db, workspaceId, campaignId);
-  if (counts === undefined) return 0;
-  if (status === undefined) return storedStatuses.reduce((total, stored) => total + counts[stored], 0);
-  if (status !== "sending" && status !== "queued" && status !== "deferred") return counts[status];
-  const held = await countHeld(db, workspaceId, campaignId);
-  return status === "sending" ? held.queued + held.deferred : counts[status] - held[status];
 }

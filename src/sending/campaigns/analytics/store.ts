@@ -1,9 +1,8 @@
 /** What came of a campaign. Figures are read from counters; what is listed is read in pages along an index. */
-import sql, { join, type Sql } from "sql-template-tag";
-import type { StatusCounts } from "../../../messages/counters/counters.ts";
-import { columnsSql } from "../../../messages/counters/notes-store.ts";
+import sql, { join, raw, type Sql } from "sql-template-tag";
 import type { DomainRow } from "../../../messages/domain-stats.ts";
-import { storedStatuses } from "../../../messages/states.ts";
+import { canBeHeld, countHeldSql, storedAs } from "../../../messages/log-filter-store.ts";
+import { type MessageStatus, storedStatuses } from "../../../messages/states.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "../../../platform/clock.ts";
 import type { Page } from "../../../platform/database/page.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
@@ -101,15 +100,31 @@ export async function findIdSpan(
 /** The first id of so many seconds later. */
 const idNear = (id: string, seconds: number) => firstIdAt(new Date(timeOfId(id).getTime() + seconds * 1_000));
 
-/** How many messages a campaign has, by the status that they are stored with. */
-export async function countByStatus(
+/**
+ * How many messages of a campaign show a status, or are there at all: known from counters, but for those that a worker
+ * holds, which show as being sent. One statement, because workers take messages up and put them back all the time.
+ */
+export async function countShown(
   db: Queryable,
   workspaceId: WorkspaceId,
   campaignId: string,
-): Promise<StatusCounts | undefined> {
-  return db.row<StatusCounts>(sql`
-    select ${columnsSql(storedStatuses)} from campaign_counters
+  status?: MessageStatus,
+): Promise<number> {
+  const counted = await db.row<{ total: number }>(sql`
+    select ${shownSql(workspaceId, campaignId, status)} as total from campaign_counters
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId}`);
+  return counted?.total ?? 0;
+}
+
+function shownSql(workspaceId: WorkspaceId, campaignId: string, status: MessageStatus | undefined): Sql {
+  if (status === undefined)
+    return join(
+      storedStatuses.map((stored) => raw(stored)),
+      " + ",
+    );
+  const held = countHeldSql(workspaceId, campaignId, storedAs(status));
+  if (status === "sending") return held;
+  return canBeHeld(status) ? sql`${raw(status)} - ${held}` : raw(status);
 }
 
 export interface ActivityRow extends ActivityEvent {
