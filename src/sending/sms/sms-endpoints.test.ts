@@ -9,7 +9,7 @@ import { createSecrets } from "../../platform/secrets.ts";
 import { receiptKey, receiptLink } from "./receipt-link.ts";
 
 const service = await startService({ env: { SMS_GATEWAY_URL: "https://:key@sms.test/send#source=Shop" } });
-const { call, database, workspaceId, url } = service;
+const { call, database, workspaceId, url, clock } = service;
 const key = receiptKey(createSecrets(SECRET_KEY));
 let list: string;
 
@@ -49,6 +49,20 @@ test("with a gateway an SMS campaign is sent", async () => {
   const id = await create({ text_content: "Hello" });
   const { status, body } = await call("POST", `/campaigns/${id}/send`);
   expect([status, body.data.status]).toEqual([200, "sending"]);
+});
+
+test("an SMS campaign is sent when the month's emails are used up, as it takes none of them", async () => {
+  await database.run(sql`update workspaces set plan = 'free' where id = ${workspaceId}`);
+  await database.run(sql`
+    insert into meters (workspace_id, kind, period_start, used)
+    values (${workspaceId}, 'email', date_trunc('month', ${clock.now()}::timestamptz, 'UTC'), 3000)`);
+  const send = async (change: object) => {
+    const { status, body } = await call("POST", `/campaigns/${await create(change)}/send`);
+    return [status, body.code];
+  };
+  const email = { message_type: "email", phone_field_name: null, text_content: "Hello" };
+  expect(await send(email)).toEqual([402, "PLAN_LIMIT_REACHED"]);
+  expect(await send({ text_content: "Hello" })).toEqual([200, undefined]);
 });
 
 test.each([

@@ -35,7 +35,7 @@ export interface SendChecks {
   readonly hasSmsGateway: boolean;
   /** Of telephone numbers that are written without their country code. */
   readonly smsCountry: CountryCode | null;
-  /** Throws when plan and balance do not cover one message more; what is under way is paused (expand.ts). */
+  /** Throws when plan and balance do not cover one email more; what is under way is paused (expand.ts). */
   readonly requireAllowance: (workspaceId: WorkspaceId) => Promise<void>;
 }
 
@@ -79,7 +79,8 @@ export async function checkSendable(
     );
   }
   await requireSender(db, workspaceId, campaign.from_email);
-  await requireAllowance(workspaceId);
+  // An SMS takes nothing from either.
+  if (campaign.message_type !== "sms") await requireAllowance(workspaceId);
   return [...warnings, ...trackingWarnings(campaign)].map(({ field, line, column, message }) => ({
     field,
     line,
