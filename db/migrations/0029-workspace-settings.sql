@@ -3,6 +3,4 @@ alter table workspaces
   -- From whom its transactional mail is where the caller names nobody; null: the installation's own sender.
   add column default_sender text,
   -- How long mail that was put off is tried again.
-  add column retry_hours smallint not null default 72 check (retry_hours between 1 and 168),
-  -- Whether its transactional HTML mail has a pixel and tracked links.
-  add column tracks_transactional boolean not null default false;
+  add column retry_hours smallint not null default 72 check (retry_hours between 1 and 168);

@@ -74,14 +74,13 @@ test("what is set on a workspace is set one by one", async () => {
   expect(await set("--default-sender shop@Acme.example")).toMatchObject({
     default_sender: "shop@acme.example",
   });
-  expect(await set("--retry-hours 24 --track-transactional on")).toMatchObject({
+  expect(await set("--retry-hours 24")).toMatchObject({
     default_sender: "shop@acme.example",
     retry_hours: 24,
-    tracks_transactional: true,
   });
   const last = await set("--hourly-cap none --timezone Asia/Tokyo --notify-email none --default-sender none");
   expect(last).toMatchObject({ ...made, plan: "growth", timezone: "Asia/Tokyo", notify_email: null });
-  expect(last).toMatchObject({ default_sender: null, retry_hours: 24, tracks_transactional: true });
+  expect(last).toMatchObject({ default_sender: null, retry_hours: 24 });
   expect(await answer("workspace list")).toContainEqual(last);
 });
 
@@ -159,7 +158,6 @@ test.each([
   [`workspace set --workspace ${newId()} --notify-email nobody`, "with an @"],
   [`workspace set --workspace ${newId()} --default-sender nobody`, "with an @"],
   [`workspace set --workspace ${newId()} --retry-hours 169`, "from 1 to 168"],
-  [`workspace set --workspace ${newId()} --track-transactional yes`, "on or off"],
   ["workspace suspend --workspace 7", "UUID"],
   [`key create --workspace ${newId()} --name Key --permissions nonsense:read`, "nonsense:read"],
   [`key create --workspace ${newId()} --name Key --permissions *:* --expires 2020-01-01`, "future"],

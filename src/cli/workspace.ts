@@ -18,7 +18,6 @@ import {
   readNotifyEmail,
   readPlanName,
   readRetryHours,
-  readSwitch,
   readTimezone,
   type Workspace,
 } from "../workspace/workspaces/workspace.ts";
@@ -37,7 +36,6 @@ const columns = [
   "notify_email",
   "default_sender",
   "retry_hours",
-  "tracks_transactional",
   "is_suspended",
   "created_at",
 ] as const;
@@ -137,15 +135,9 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
       "how long mail that was put off is tried again",
       argument(readRetryHours),
     )
-    .option(
-      "--track-transactional <switch>",
-      "on: opens and clicks of transactional mail",
-      argument(readSwitch),
-    )
     .option("--json", jsonHelp)
     .action(async (options: Named & SetOptions, command: Command) => {
-      const { plan, timezone, hourlyCap, notifyEmail, defaultSender, retryHours, trackTransactional } =
-        options;
+      const { plan, timezone, hourlyCap, notifyEmail, defaultSender, retryHours } = options;
       const changes = {
         ...(plan !== undefined && { plan }),
         ...(timezone !== undefined && { timezone }),
@@ -153,7 +145,6 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
         ...(notifyEmail !== undefined && { notify_email: orNull(notifyEmail) }),
         ...(defaultSender !== undefined && { default_sender: orNull(defaultSender) }),
         ...(retryHours !== undefined && { retry_hours: retryHours }),
-        ...(trackTransactional !== undefined && { tracks_transactional: trackTransactional }),
       };
       if (Object.keys(changes).length === 0) {
         command.error("error: give at least one of the settings that --help lists");
@@ -180,7 +171,6 @@ interface SetOptions extends Partial<Pick<Workspace, "plan" | "timezone">> {
   readonly notifyEmail?: string;
   readonly defaultSender?: string;
   readonly retryHours?: number;
-  readonly trackTransactional?: boolean;
 }
 
 const orNull = <Value>(given: Value | "none"): Value | null => (given === "none" ? null : given);

@@ -20,8 +20,6 @@ export interface Workspace {
   readonly default_sender: string | null;
   /** How long mail that was put off is tried again. */
   readonly retry_hours: number;
-  /** Whether its transactional HTML mail has a pixel and tracked links. */
-  readonly tracks_transactional: boolean;
   readonly is_suspended: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -104,11 +102,4 @@ export function readRetryHours(text: string): number {
     });
   }
   return hours;
-}
-
-/** on or off. @throws ApiError VALIDATION_ERROR */
-export function readSwitch(text: string): boolean {
-  if (text !== "on" && text !== "off")
-    throw invalid({ field: "tracks_transactional", message: "must be on or off" });
-  return text === "on";
 }
