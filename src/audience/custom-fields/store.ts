@@ -52,6 +52,13 @@ export function listFieldsInForce(
     where is_active order by display_order, field_name`);
 }
 
+/** The names of all active fields of a workspace, global ones and those of every list. */
+export async function listFieldNames(db: Queryable, workspaceId: WorkspaceId): Promise<string[]> {
+  const rows = await db.rows<{ field_name: string }>(sql`
+    select distinct field_name from custom_fields where workspace_id = ${workspaceId} and is_active`);
+  return rows.map(({ field_name }) => field_name);
+}
+
 /**
  * Until the end of the transaction no field of the workspace gets another type: for whoever stores values by the fields in
  * force. Comes behind the list, and before the people.

@@ -212,6 +212,27 @@ describe("a draft", () => {
     },
   );
 
+  test("to a segment, or across lists, knows the custom fields of the lists its people are on", async () => {
+    const fields = { field_name: "town", field_label: "Town", field_type: "text" };
+    expect((await call("POST", `/mailing-lists/${list}/custom-fields`, fields)).status).toBe(201);
+    const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "@" }] };
+    const segment = await call("POST", `/mailing-lists/${list}/segments`, { name: "All", conditions });
+    const subject = "{{ town }}{{ twon }}";
+    for (const audience of [
+      { mailing_list_id: list.toUpperCase() },
+      { segment_id: segment.body.data.id.toUpperCase() },
+      { segment_conditions: conditions },
+    ]) {
+      const campaign = await read(
+        await create({ ...minimal, subject, html_content: "<p>Hi</p>", ...audience }),
+      );
+      expect(campaign.warnings).toMatchObject([
+        { field: "subject", message: expect.stringContaining("twon") },
+      ]);
+      expect(campaign.total_recipients).toBe(2);
+    }
+  });
+
   test("says which of its merge tags show nothing, and where they are broken", async () => {
     const { warnings } = await read(await create({ ...complete(), html_content: "<p>{{ citty }}</p>" }));
     expect(warnings).toMatchObject([{ field: "html_content", line: 1 }]);

@@ -64,7 +64,7 @@ export async function readCampaign(
   return {
     ...settings,
     ...(await readRouting(reader, workspaceId, body)),
-    warnings: await contentWarnings(db, workspaceId, settings),
+    warnings: await contentWarnings(db, workspaceId, settings, listId),
     total_recipients: await estimateAudience(db, workspaceId, audience, now),
   };
 }
@@ -84,7 +84,10 @@ async function readAudience(
   body: NewCampaign,
   now: Date,
 ): Promise<{ readonly audience: Audience; readonly listId: string | null }> {
-  const { mailing_list_id = null, segment_id = null, segment_conditions = null } = body;
+  // As they are stored: a UUID may come in any case.
+  const mailing_list_id = body.mailing_list_id?.toLowerCase() ?? null;
+  const segment_id = body.segment_id?.toLowerCase() ?? null;
+  const { segment_conditions = null } = body;
   const detected = segment_id !== null ? "segment" : segment_conditions !== null ? "custom" : "mailing_list";
   const recipient_type = body.recipient_type ?? detected;
   if (recipient_type === "segment" && segment_id === null)
@@ -95,7 +98,7 @@ async function readAudience(
   const segment = segment_id === null ? null : await findSegment(db, workspaceId, undefined, segment_id);
   if (segment === undefined) throw refuse("segment_id", "is no segment of this workspace");
   const isOfSegment = recipient_type === "segment" && segment !== null;
-  if (isOfSegment && mailing_list_id !== null && segment.mailing_list_id !== mailing_list_id.toLowerCase()) {
+  if (isOfSegment && mailing_list_id !== null && segment.mailing_list_id !== mailing_list_id) {
     const { name, mailing_list_id: listId, mailing_list_name } = segment;
     const advice = `leave mailing_list_id out, or give ${listId}`;
     throw refuse("segment_id", `is the segment ${name} of the list ${mailing_list_name}: ${advice}`);

@@ -1,5 +1,5 @@
 /** A campaign's content with what its workspace has to do with it: the custom fields there are, and the time zone. */
-import { listFields, listFieldsInForce } from "../../../audience/custom-fields/store.ts";
+import { listFieldNames, listFieldsInForce } from "../../../audience/custom-fields/store.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import { ApiError, invalid } from "../../../platform/errors.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
@@ -12,13 +12,11 @@ import { trackingWarnings } from "./tracking.ts";
 export async function contentWarnings(
   db: Queryable,
   workspaceId: WorkspaceId,
-  content: CampaignContent & Pick<Campaign, "mailing_list_id"> & Parameters<typeof trackingWarnings>[0],
+  content: CampaignContent & Parameters<typeof trackingWarnings>[0],
+  listId: string | null,
 ): Promise<ContentFault[]> {
   if (content.html_content === null && content.text_content === null) return [];
-  const { faults, warnings } = readContent(
-    content,
-    await fieldNames(db, workspaceId, content.mailing_list_id),
-  );
+  const { faults, warnings } = readContent(content, await fieldNames(db, workspaceId, listId));
   return [...faults, ...warnings, ...trackingWarnings(content)];
 }
 
@@ -61,9 +59,7 @@ async function fieldNames(
   workspaceId: WorkspaceId,
   listId: string | null,
 ): Promise<ReadonlySet<string>> {
-  const fields =
-    listId === null
-      ? await listFields(db, workspaceId, null)
-      : await listFieldsInForce(db, workspaceId, listId);
+  if (listId === null) return new Set(await listFieldNames(db, workspaceId));
+  const fields = await listFieldsInForce(db, workspaceId, listId);
   return new Set(fields.map(({ field_name }) => field_name));
 }
