@@ -54,6 +54,7 @@ export function addMember(
   workspaceId: WorkspaceId,
   mailingListId: string,
   body: NewMemberInput,
+  keyName: string,
 ): Promise<Static<typeof NewMember>> {
   const email = readEmail(body.email);
   const person = {
@@ -61,6 +62,7 @@ export function addMember(
     first_name: readLine("first_name", body.first_name ?? null),
     last_name: readLine("last_name", body.last_name ?? null),
     source: readLine("source", body.source ?? null) ?? "api",
+    status: body.status ?? null,
   };
   const given = readObject(body.custom_fields ?? {});
   const add = async (tx: Queryable) => {
@@ -81,6 +83,9 @@ export function addMember(
     if (known === undefined && created === 0) throw new KnownMeanwhile();
     const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
     if (member === undefined) throw new Error(`${email} joined and is not on the list`);
+    if (body.status !== undefined) {
+      await suppressLost(tx, workspaceId, member, body.status, { createdBy: keyName, createdAt: now });
+    }
     await onSubscriber(tx, newsAbout(workspaceId, created > 0 ? "created" : "updated", member, now));
     const warnings: string[] = holdingStatuses.filter((status) => status === member.status);
     const recipient = { workspaceId, address: email, domain: domainOf(email), mailingListId };
@@ -104,11 +109,12 @@ function relationOf(person: {
   readonly first_name: string | null;
   readonly last_name: string | null;
   readonly source: string;
+  readonly status: SubscriberStatus | null;
   readonly custom_fields: unknown;
 }): Sql {
   return sql`(
     select ${newId()}::uuid as id, ${person.email}::text as email, ${person.first_name}::text as first_name,
-      ${person.last_name}::text as last_name, ${person.source}::text as source, null::text as status,
+      ${person.last_name}::text as last_name, ${person.source}::text as source, ${person.status}::text as status,
       ${JSON.stringify(person.custom_fields)}::jsonb as custom_fields)`;
 }
 
@@ -183,11 +189,19 @@ async function moveMember(
   const { workspaceId } = place;
   await updateStatuses(tx, workspaceId, moveOf(place, status), origin.createdAt);
   const member = await requireMember(tx, place);
-  const lost = holdingStatuses.find((holding) => holding === status);
-  if (lost !== undefined) {
-    await suppressPerson(tx, workspaceId, { address: member.email, status: lost }, origin);
-  }
+  await suppressLost(tx, workspaceId, member, status, origin);
   return member;
+}
+
+async function suppressLost(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { email: address }: Member,
+  status: SubscriberStatus,
+  origin: EntryOrigin,
+): Promise<void> {
+  const lost = holdingStatuses.find((holding) => holding === status);
+  if (lost !== undefined) await suppressPerson(tx, workspaceId, { address, status: lost }, origin);
 }
 
 /** @throws ApiError NOT_FOUND */

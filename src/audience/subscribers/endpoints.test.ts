@@ -28,6 +28,17 @@ async function added(body: object, of = list) {
 const get = async (path: string) => (await service.call("GET", path)).body.data;
 
 describe("adding", () => {
+  test("somebody with a status keeps it: who has left elsewhere is not written to here", async () => {
+    const left = await added({ email: address(), status: "unsubscribed" });
+    expect(left).toMatchObject({ status: "unsubscribed", unsubscribed_at: clock.now().toISOString() });
+    const lost = await added({ email: address(), status: "bounced" });
+    expect(lost).toMatchObject({ status: "bounced", warnings: ["bounced", "suppressed"] });
+    expect(await added({ email: lost.email }, other)).toMatchObject({ status: "bounced" });
+    const refused = await add({ email: address(), status: "nonsense" });
+    expect([refused.status, refused.body.details[0].field]).toEqual([400, "status"]);
+    expect(await findMiscounts(database)).toEqual([]);
+  });
+
   test("a new person is answered as the list shows them", async () => {
     const email = address();
     const body = {

@@ -73,7 +73,8 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       status: 201,
       message: (data) => `${data.email} was added`,
       errors: ["CONFLICT"],
-      handle: ({ caller, params, body }) => addMember(deps, caller.workspaceId, params.id, body),
+      handle: ({ caller, params, body }) =>
+        addMember(deps, caller.workspaceId, params.id, body, caller.keyName),
     }),
     endpoint({
       id: "removeAllMembers",

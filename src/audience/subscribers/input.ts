@@ -22,6 +22,11 @@ export const NewMemberInput = Type.Object(
         Type.String({ maxLength: LONGEST_SOURCE, description: "Where they come from; `api` when omitted." }),
       ),
     ),
+    status: Type.Optional(
+      Type.Enum([...subscriberStatuses], {
+        description: "`active` when omitted, but for who bounced or complained.",
+      }),
+    ),
     custom_fields: Type.Optional(custom_fields),
   },
   { $id: "NewMemberInput" },
