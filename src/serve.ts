@@ -15,6 +15,7 @@ import { ensurePartitions } from "./messages/partitions.ts";
 import { requireOwnKey } from "./own-key.ts";
 import { type Config, readConfig } from "./platform/config.ts";
 import { startEmbedded } from "./platform/database/embedded.ts";
+import { publicUrlFault } from "./platform/links-lead-here.ts";
 import { createLog, type Log } from "./platform/log.ts";
 import { endWithParent } from "./platform/parent.ts";
 import { prepareSchema } from "./platform/schema.ts";
@@ -84,6 +85,8 @@ async function run(
 ): Promise<boolean> {
   const { config, log } = services;
   await prepareDatabase(services);
+  const fault = publicUrlFault(config);
+  if (fault !== null) log.warn(fault);
   const workers = new DeliveryWorkers(environment, config, services.database.url, log);
   const delivery = async () => workers.fault;
   const api = roles.includes("api") ? createApi(services, { delivery }) : null;

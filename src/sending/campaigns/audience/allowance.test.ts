@@ -121,3 +121,15 @@ test("an hourly cap spreads a campaign over the hours", async () => {
     clock.advance(3_600_000);
   }
 });
+
+test("a campaign that waits for its hourly cap goes on within a minute after that was lifted", async () => {
+  await set({ plan: "enterprise", hourly_cap: 15 });
+  await work();
+  expect((await find()).total_recipients).toBe(15);
+  await set({ hourly_cap: null });
+  await work();
+  expect((await find()).total_recipients).toBe(15);
+  clock.advance(60_000);
+  await work();
+  expect((await find()).total_recipients).toBe(40);
+});

@@ -50,6 +50,10 @@ import {
 /** People a step looks at: a tenth of a second's work. */
 const STEP = 5_000;
 
+/** An hourly cap is over with the hour, or sooner: when an operator lifts it. */
+const LOOK_AGAIN_MS = 60_000;
+const lookAgainAt = (now: Date) => new Date(Math.min(nextHour(now).getTime(), now.getTime() + LOOK_AGAIN_MS));
+
 /** Takes back a step whose campaign was paused or cancelled meanwhile, or whose predecessor came to nothing. */
 class Overtaken extends Error {}
 
@@ -197,7 +201,7 @@ async function sizeCovered(
   if (covered > 0) return { size: covered, isLimited: true };
   // Nobody is left who would have to be paid for: the last step finds that out.
   if (!(await isAnybodyBehind(tx, people, after))) return { size, isLimited: true };
-  if (refusal === "hourly_cap") await putOffExpansion(tx, workspaceId, id, nextHour(now));
+  if (refusal === "hourly_cap") await putOffExpansion(tx, workspaceId, id, lookAgainAt(now));
   else await pauseAndTell(tx, workspaceId, id, { ...order, reason: refusal });
   return { size: 0, isLimited: true };
 }
