@@ -1511,6 +1511,7 @@ create table workspaces (
   notify_email text,
   default_sender text,
   retry_hours smallint default 72 not null,
+  tracks_transactional boolean default false not null,
   PRIMARY KEY (id),
   CHECK ((hourly_cap > 0)),
   CHECK (((retry_hours >= 1) AND (retry_hours <= 168)))

@@ -12,7 +12,8 @@ import { startDeliveryWorker, type WorkerOptions } from "./delivery/worker.ts";
 import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";
 import { returnPathHost } from "./identity/return-path.ts";
 import { findRouting, routeChoice } from "./identity/routing-rules/routing.ts";
-import { trackingBase } from "./identity/tracking-domains/tracking-base.ts";
+import { trackingBase, trackingBaseBelow } from "./identity/tracking-domains/tracking-base.ts";
+import { trackHtml } from "./mail/html/tracked-html.ts";
 import { type Config, readConfig } from "./platform/config.ts";
 import type { Queryable } from "./platform/database/pool.ts";
 import { createResolver } from "./platform/dns.ts";
@@ -111,15 +112,19 @@ export async function deliver(environment: Readonly<Record<string, string | unde
  * domain here; its mail bears the platform's signature, as the service's own mail does.
  */
 function createIdentityFinder({ database, secrets, config }: Services): FindIdentity {
+  const linkKey = mailLinkKey(secrets);
+  const publicUrl = publicUrlOf(config);
   const platformDomain = config.PLATFORM_SENDER.split("@")[1] ?? "";
   return async (workspaceId, fromDomain) => {
-    const [own, host] = await Promise.all([
+    const [own, host, linkBase] = await Promise.all([
       signingKey(database, secrets, workspaceId, fromDomain),
       returnPathHost(database, workspaceId, fromDomain, config.BOUNCE_DOMAIN),
+      trackingBaseBelow(database, workspaceId, fromDomain, publicUrl),
     ]);
     return {
       signingKey: own ?? (await platformSigningKey(database, secrets, platformDomain)),
       returnPathHost: host,
+      track: (mail, html) => trackHtml(html, mailLinks(mail, linkBase, linkKey)),
     };
   };
 }

@@ -78,6 +78,11 @@ test("what is set on a workspace is set one by one", async () => {
     default_sender: "shop@acme.example",
     retry_hours: 24,
   });
+  expect(await set("--track-transactional on")).toMatchObject({
+    tracks_transactional: true,
+    retry_hours: 24,
+  });
+  expect(await set("--track-transactional off")).toMatchObject({ tracks_transactional: false });
   const last = await set("--hourly-cap none --timezone Asia/Tokyo --notify-email none --default-sender none");
   expect(last).toMatchObject({ ...made, plan: "growth", timezone: "Asia/Tokyo", notify_email: null });
   expect(last).toMatchObject({ default_sender: null, retry_hours: 24 });

@@ -19,6 +19,7 @@ import {
   readPlanName,
   readRetryHours,
   readTimezone,
+  readTracksTransactional,
   type Workspace,
 } from "../workspace/workspaces/workspace.ts";
 import { argument, readWorkspaceId } from "./arguments.ts";
@@ -36,6 +37,7 @@ const columns = [
   "notify_email",
   "default_sender",
   "retry_hours",
+  "tracks_transactional",
   "is_suspended",
   "created_at",
 ] as const;
@@ -135,9 +137,15 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
       "how long mail that was put off is tried again",
       argument(readRetryHours),
     )
+    .option(
+      "--track-transactional <on|off>",
+      "whether opens and clicks of transactional mail are recorded",
+      argument(readTracksTransactional),
+    )
     .option("--json", jsonHelp)
     .action(async (options: Named & SetOptions, command: Command) => {
-      const { plan, timezone, hourlyCap, notifyEmail, defaultSender, retryHours } = options;
+      const { plan, timezone, hourlyCap, notifyEmail, defaultSender, retryHours, trackTransactional } =
+        options;
       const changes = {
         ...(plan !== undefined && { plan }),
         ...(timezone !== undefined && { timezone }),
@@ -145,6 +153,7 @@ export function addWorkspaceCommands(program: Command, { stdout, environment }: 
         ...(notifyEmail !== undefined && { notify_email: orNull(notifyEmail) }),
         ...(defaultSender !== undefined && { default_sender: orNull(defaultSender) }),
         ...(retryHours !== undefined && { retry_hours: retryHours }),
+        ...(trackTransactional !== undefined && { tracks_transactional: trackTransactional }),
       };
       if (Object.keys(changes).length === 0) {
         command.error("error: give at least one of the settings that --help lists");
@@ -171,6 +180,7 @@ interface SetOptions extends Partial<Pick<Workspace, "plan" | "timezone">> {
   readonly notifyEmail?: string;
   readonly defaultSender?: string;
   readonly retryHours?: number;
+  readonly trackTransactional?: boolean;
 }
 
 const orNull = <Value>(given: Value | "none"): Value | null => (given === "none" ? null : given);

@@ -27,7 +27,15 @@ export interface SenderIdentity {
   readonly signingKey: Pick<DkimSigning, "domain" | "selector" | "privateKey"> | null;
   /** Host of the envelope sender. */
   readonly returnPathHost: string;
+  /** What puts the addresses of tracked mail into its HTML; without it nothing is tracked. */
+  readonly track?: TrackHtml;
 }
+
+/** HTML whose links lead back to us, with a pixel at its end. */
+export type TrackHtml = (
+  mail: { readonly workspaceId: WorkspaceId; readonly messageId: string },
+  html: string,
+) => string;
 
 /** A message ready to be sent, with the subject that its reader sees. */
 export interface Composed extends Transaction {
@@ -96,7 +104,7 @@ interface Written extends Pick<Composed, "subject" | "smtpUtf8"> {
 /** @throws a programmer's error on content that acceptance should have refused */
 async function compose(
   message: LeasedMessage,
-  { signingKey, returnPathHost }: SenderIdentity,
+  { signingKey, returnPathHost, track }: SenderIdentity,
   { returnPathKey, complaintAddress = null }: Omit<ComposeOptions, "findIdentity">,
 ): Promise<Composed> {
   const token = encodeReturnPath(message.message_id, returnPathKey);
@@ -106,7 +114,7 @@ async function compose(
     ...complaintFields(complaintAddress, token),
   ];
   const { raw } = message;
-  const written = raw === null ? write(message, ours) : complete(message, raw, ours);
+  const written = raw === null ? write(message, ours, track) : complete(message, raw, ours);
   const { headers, body, relaxedBody, subject, smtpUtf8 } = written;
   const signing = { headers, body, relaxedBody, timestamp: new Date() };
   const signature = signingKey && (await signDkim({ ...signingKey, ...signing }));
@@ -132,8 +140,8 @@ function recipientOf({ localpart, domain }: LeasedMessage): string {
   return `${localpart}@${domain}`;
 }
 
-function write(message: LeasedMessage, ours: readonly HeaderField[]): Written {
-  const content = message.content?.() ?? storedContent(message);
+function write(message: LeasedMessage, ours: readonly HeaderField[], track?: TrackHtml): Written {
+  const content = message.content?.() ?? storedContent(message, track);
   const { subject, returnPathHost } = content;
   const composed = composeMessage({
     messageId: `${message.message_id}@${domainOf(message.from_email)}`,
@@ -172,19 +180,27 @@ function complete(message: LeasedMessage, raw: Buffer, ours: readonly HeaderFiel
   };
 }
 
-function storedContent(message: LeasedMessage): MessageContent {
+function storedContent(message: LeasedMessage, track?: TrackHtml): MessageContent {
   if (!message.has_content)
     throw new Error("a message has no content: it was kept too short, or nobody gives it");
   return {
     fromName: message.from_name,
     toName: message.to_name,
     subject: message.subject,
-    html: message.html,
-    text: message.text,
+    ...storedBodies(message, track),
     attachments: (message.attachments ?? []).map(encodedAttachment),
     headers: message.particulars?.headers ?? [],
     returnPathHost: message.particulars?.return_path_host ?? null,
   };
+}
+
+/** The text of a tracked mail is that of its own HTML: addresses there are read by people. */
+function storedBodies(
+  { workspace_id: workspaceId, message_id: messageId, html, text, particulars }: LeasedMessage,
+  track?: TrackHtml,
+): Pick<MessageContent, "html" | "text"> {
+  if (html === null || !particulars?.is_tracked || track === undefined) return { html, text };
+  return { html: track({ workspaceId, messageId }, html), text: text ?? textFromHtml(html) };
 }
 
 /** An attachment as composing takes it. */

@@ -26,6 +26,8 @@ export interface Particulars {
   /** The way out, where one is chosen; the address goes before the rule. */
   readonly sending_ip: string | null;
   readonly routing_rule_id: string | null;
+  /** Whether its links and a pixel are to lead back to us, which is put into its HTML when it is composed. */
+  readonly is_tracked?: boolean;
 }
 
 /** A complete message as a client handed it in over SMTP: stored once for all of its recipients. */

@@ -221,6 +221,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
       const target = readCarried(mail, index, carried, key);
       return target === null ? null : linkTarget(target);
     }
+    if (link.url === null) return null;
     if (!link.is_personal) return linkTarget(link.url);
     let personal: string | null = null;
     await deps.renderMail(mail, (base) => ({

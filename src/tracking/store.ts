@@ -5,11 +5,14 @@ import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import type { TrackedMail } from "./tokens.ts";
 
-/** A link of the campaign that a mail belongs to, or of the step of an autoresponder. */
+/** A link of a mail. */
 export interface MailLink {
-  /** With its merge tags, if it has any. */
-  readonly url: string;
-  readonly is_personal: boolean;
+  /**
+   * As the campaign or the step of an autoresponder has it, with its merge tags; null where they have none of that index,
+   * and of mail that is of neither, whose links carry where they lead.
+   */
+  readonly url: string | null;
+  readonly is_personal: boolean | null;
   /** Of the mail. */
   readonly status: MessageStatus;
   /** When the mail came to that status. */
@@ -24,13 +27,13 @@ export function findLink(
   return db.row(sql`
     select l.url, l.is_personal, m.status, m.updated_at
     from messages m
-    cross join lateral (
+    left join lateral (
       select url, is_personal from campaign_links
       where m.source = 'campaign' and workspace_id = ${workspaceId} and campaign_id = m.origin_id and index = ${index}
       union all
       select k.url, k.is_personal from autoresponder_mails a
       join autoresponder_links k on k.workspace_id = a.workspace_id and k.content_id = a.content_id and k.index = ${index}
-      where m.source = 'autoresponder' and a.workspace_id = ${workspaceId} and a.message_id = m.id) l
+      where m.source = 'autoresponder' and a.workspace_id = ${workspaceId} and a.message_id = m.id) l on true
     where m.workspace_id = ${workspaceId} and m.id = ${messageId}`);
 }
 

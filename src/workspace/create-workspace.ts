@@ -26,6 +26,7 @@ export async function createWorkspace(
     notify_email: null,
     default_sender: null,
     retry_hours: STANDARD_RETRY_HOURS,
+    tracks_transactional: false,
     is_suspended: false,
     created_at: now,
     updated_at: now,

@@ -69,6 +69,7 @@ export async function startBareServer(
         isSuspended: false,
         defaultSender: null,
         retryHours: 72,
+        tracksTransactional: false,
         keyId: newId(),
         keyName: "Test key",
         permissions: ["*:*"],

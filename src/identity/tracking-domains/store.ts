@@ -42,6 +42,18 @@ export function findTrackingDomain(
     select ${columns} from tracking_domains where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
+/** The oldest of those below a domain that are verified. */
+export function findVerifiedBelow(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  domain: string,
+): Promise<TrackingDomainRow | undefined> {
+  return db.row(sql`
+    select ${columns} from tracking_domains
+    where workspace_id = ${workspaceId} and is_verified and right(domain, ${domain.length + 1}) = ${`.${domain}`}
+    order by created_at, id limit 1`);
+}
+
 /** Whether it is there; within a transaction it is neither deleted nor renamed before that ends. */
 export async function holdTrackingDomain(
   db: Queryable,

@@ -1,7 +1,7 @@
 /** What the links of a mail begin with. */
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { findTrackingDomain } from "./store.ts";
+import { findTrackingDomain, findVerifiedBelow } from "./store.ts";
 
 /**
  * The chosen tracking domain, while it is verified; PUBLIC_URL otherwise, so that links always lead somewhere. People
@@ -16,4 +16,15 @@ export async function trackingBase(
 ): Promise<string> {
   const domain = urlDomainId === null ? undefined : await findTrackingDomain(db, workspaceId, urlDomainId);
   return domain?.is_verified ? `https://${domain.domain}` : publicUrl;
+}
+
+/** The same of mail that has no choice: its links stand on a name below that of its sender, where there is one. */
+export async function trackingBaseBelow(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  fromDomain: string,
+  publicUrl: string,
+): Promise<string> {
+  const domain = await findVerifiedBelow(db, workspaceId, fromDomain);
+  return domain === undefined ? publicUrl : `https://${domain.domain}`;
 }

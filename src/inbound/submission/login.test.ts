@@ -12,6 +12,7 @@ const record: KeyRecord = {
   isSuspended: false,
   defaultSender: null,
   retryHours: 72,
+  tracksTransactional: false,
   keyId: newId(),
   keyName: "Key",
   permissions: ["emails:*"],

@@ -35,6 +35,11 @@ export function trackLinks(template: HtmlTemplate): { links: TemplateLink[]; ins
   };
 }
 
+/** Whether what stands in a `href` is an http address with a host of its own. */
+export function isHttpAddress(written: string): boolean {
+  return ownHost.test(written) && URL.canParse(hrefTarget(written));
+}
+
 function isTrackable({ source, pieces }: HtmlTemplate, attribute: HtmlAttribute): boolean {
   const written = source.slice(attribute.start, attribute.end);
   if (!ownHost.test(written)) return false;

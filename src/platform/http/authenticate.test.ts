@@ -19,6 +19,7 @@ const record: KeyRecord = {
   isSuspended: false,
   defaultSender: null,
   retryHours: 72,
+  tracksTransactional: false,
   keyId: "k",
   keyName: "Key",
   permissions: ["things:read"],

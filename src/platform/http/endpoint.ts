@@ -51,6 +51,8 @@ export interface Caller {
   readonly defaultSender: string | null;
   /** How long its mail is tried again. */
   readonly retryHours: number;
+  /** Whether opens and clicks of its transactional mail are recorded. */
+  readonly tracksTransactional: boolean;
   readonly keyId: string;
   readonly keyName: string;
   readonly permissions: readonly string[];

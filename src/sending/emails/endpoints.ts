@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { headerTextFault, parseAddress, parseMailbox } from "../../mail/address.ts";
 import { looksLikeHtml, textFromHtml } from "../../mail/html/body-forms.ts";
+import type { Particulars } from "../../messages/store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { invalid } from "../../platform/errors.ts";
 import { Rehearsed } from "../../platform/http/answer.ts";
@@ -107,6 +108,15 @@ export function emailEndpoints(deps: {
   ];
 }
 
+/** Of mail whose opens and clicks are recorded, and which is like any other but for that. */
+const tracked: Particulars = {
+  headers: [],
+  return_path_host: null,
+  sending_ip: null,
+  routing_rule_id: null,
+  is_tracked: true,
+};
+
 type SendRequest = EndpointRequest<unknown, unknown, Static<typeof Email>>;
 
 function readDraft({ body, caller, requestId }: SendRequest, platformFrom: string | null, now: Date): Draft {
@@ -140,6 +150,7 @@ function readDraft({ body, caller, requestId }: SendRequest, platformFrom: strin
       html: isHtml ? body.body : null,
       text: isHtml ? null : body.body,
       attachments: readAttachments(body.attachments ?? []),
+      ...(isHtml && caller.tracksTransactional && { particulars: tracked }),
       bounceEmail: body.bounce_email == null ? null : readAddress(body.bounce_email, "bounce_email").address,
       requestId,
       createdAt: now,

@@ -13,7 +13,14 @@ import type { Workspace } from "./workspace.ts";
 export type WorkspaceChanges = Partial<
   Pick<
     Workspace,
-    "timezone" | "plan" | "hourly_cap" | "notify_email" | "default_sender" | "retry_hours" | "is_suspended"
+    | "timezone"
+    | "plan"
+    | "hourly_cap"
+    | "notify_email"
+    | "default_sender"
+    | "retry_hours"
+    | "tracks_transactional"
+    | "is_suspended"
   >
 >;
 

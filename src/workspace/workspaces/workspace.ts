@@ -20,6 +20,8 @@ export interface Workspace {
   readonly default_sender: string | null;
   /** How long mail that was put off is tried again. */
   readonly retry_hours: number;
+  /** Whether opens and clicks of its transactional mail are recorded. */
+  readonly tracks_transactional: boolean;
   readonly is_suspended: boolean;
   readonly created_at: Date;
   readonly updated_at: Date;
@@ -102,4 +104,12 @@ export function readRetryHours(text: string): number {
     });
   }
   return hours;
+}
+
+/** @throws ApiError VALIDATION_ERROR */
+export function readTracksTransactional(text: string): boolean {
+  if (text !== "on" && text !== "off") {
+    throw invalid({ field: "tracks_transactional", message: "tracking transactional mail is on or off" });
+  }
+  return text === "on";
 }
