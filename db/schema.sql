@@ -1378,6 +1378,7 @@ create table tracking_domains (
   verified_at timestamp with time zone,
   checked_at timestamp with time zone,
   created_at timestamp with time zone not null,
+  https_fault text,
   UNIQUE (workspace_id, domain),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)

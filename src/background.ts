@@ -15,6 +15,7 @@ import { forgetOldValidations } from "./hygiene/validations/forget-old.ts";
 import { openExaminer } from "./hygiene/validations/open-examiner.ts";
 import { recheckDomains, type VerificationLoss } from "./identity/sending-domains/recheck.ts";
 import { releaseHeldBackMail } from "./identity/sending-ips/routing-change.ts";
+import { createCertificateCheck } from "./identity/tracking-domains/certificate.ts";
 import { recheckTrackingDomains, type TrackingDomainLoss } from "./identity/tracking-domains/recheck.ts";
 import { createZoneResolver } from "./identity/zone-resolver.ts";
 import { forgetInbound } from "./inbound/forget.ts";
@@ -103,6 +104,7 @@ export async function startJobs(services: Services): Promise<JobRunner> {
 
 function recurringWork({ database, config, clock, log }: Services, plans: Plans): Recurring[] {
   const resolverFor = createZoneResolver(config.DNS_SERVERS);
+  const findCertificateFault = createCertificateCheck({ servers: config.DNS_SERVERS });
   const onLoss = async (_tx: unknown, loss: VerificationLoss) => {
     log.warn({ ...loss }, "a sending domain lost its verification: its DNS records stayed away");
   };
@@ -168,9 +170,10 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       seconds: RECHECK_SECONDS,
       async run({ signal }) {
         const onLoss = (loss: TrackingDomainLoss) =>
-          log.warn({ ...loss }, "a tracking domain lost its verification: links use PUBLIC_URL instead");
+          log.warn({ ...loss }, "a tracking domain cannot be used any more: links use PUBLIC_URL instead");
         const target = config.TRACKING_HOST;
-        await recheckTrackingDomains({ db: database, clock, target, resolverFor, onLoss }, signal);
+        const looks = { resolverFor, findCertificateFault };
+        await recheckTrackingDomains({ db: database, clock, target, ...looks, onLoss }, signal);
       },
     },
     {

@@ -28,6 +28,7 @@ import { findRuleOfLastInPool, findRuleOfSendingIp } from "./identity/routing-ru
 import { sendingDomainEndpoints } from "./identity/sending-domains/endpoints.ts";
 import { type SendingIpDeps, sendingIpEndpoints } from "./identity/sending-ips/endpoints.ts";
 import { listSendingIps } from "./identity/sending-ips/store.ts";
+import { createCertificateCheck } from "./identity/tracking-domains/certificate.ts";
 import { trackingDomainEndpoints } from "./identity/tracking-domains/endpoints.ts";
 import { holdTrackingDomain } from "./identity/tracking-domains/store.ts";
 import { verifiedSenderEndpoints } from "./identity/verified-senders/endpoints.ts";
@@ -143,6 +144,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       db: database,
       clock,
       resolverFor,
+      findCertificateFault: createCertificateCheck({ servers: config.DNS_SERVERS }),
       target: config.TRACKING_HOST,
       ownHosts,
       isInUse: isTrackingDomainInUse,

@@ -62,6 +62,7 @@ export interface FakeMx {
 
 /** The certificate names mx.example.test and *.example.test; it and its key are for tests only. */
 export const fakeMxCertificate = pem("fake-mx-certificate");
+export const fakeMxKey = pem("fake-mx-key");
 /** The other one names mx.example.test and mta-sts.example.test, and is followed by the authority's. */
 export const issuedChain = pem("issued-certificate");
 export const issuedKey = pem("issued-key");
@@ -86,7 +87,7 @@ export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> 
     secureContext: createSecureContext({
       ...(certificate === "issued"
         ? { key: issuedKey, cert: issuedChain }
-        : { key: pem("fake-mx-key"), cert: fakeMxCertificate }),
+        : { key: fakeMxKey, cert: fakeMxCertificate }),
       // OpenSSL 3 speaks the versions before 1.2 only at its lowest security level.
       ...(tlsVersion && { minVersion: "TLSv1", maxVersion: tlsVersion, ciphers: "DEFAULT@SECLEVEL=0" }),
     }),

@@ -33,6 +33,7 @@ async function recheck(): Promise<{ checked: number; losses: TrackingDomainLoss[
     clock,
     target,
     resolverFor,
+    findCertificateFault: async () => null,
     onLoss: (loss: TrackingDomainLoss) => void losses.push(loss),
   };
   return { checked: await recheckTrackingDomains(deps, new AbortController().signal), losses };
@@ -48,6 +49,7 @@ test("links use a domain once its alias has been seen, and never before", async 
       is_verified: false,
       verified_at: null,
       checked_at: null,
+      https_fault: null,
       dns_record: { type: "CNAME", host: "links.good.example", value: target },
       created_at: clock.now().toISOString(),
     },
@@ -84,7 +86,7 @@ test("every domain is checked once a day: one whose alias is gone falls, a silen
   clock.advance(24 * 3_600_000);
   const { checked, losses } = await recheck();
   expect(checked).toBeGreaterThan(3);
-  expect(losses).toEqual([{ workspaceId, domainId: gone, domain: "links.gone.example" }]);
+  expect(losses).toEqual([{ workspaceId, domainId: gone, domain: "links.gone.example", httpsFault: null }]);
   expect(await baseOf(gone)).toBe(publicUrl);
   const still = await db.rows<{ domain: string }>(sql`
     select domain from tracking_domains where is_verified order by domain`);

@@ -4,7 +4,7 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import { lockRoom, requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
-import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/shapes.ts";
+import { Deleted, Id, NullableTimestamp, nullable, Timestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { DnsCheck } from "../dns-check.ts";
 import { readTrackingDomain } from "./domain-name.ts";
@@ -31,8 +31,14 @@ const TrackingDomain = Type.Object(
     domain: Type.String({ description: "Lower-case; international names as A-labels (punycode)." }),
     is_verified: Type.Boolean({
       description:
-        "Links use it. Checked daily; while it is not verified, links begin with the service's own address.",
+        "Its record leads here. Checked daily; while it is not verified, links begin with the service's own address.",
     }),
+    https_fault: nullable(
+      Type.String({
+        description:
+          "What is wrong with HTTPS there, as far as that can be told from here; while it stands, links begin with the service's own address.",
+      }),
+    ),
     verified_at: NullableTimestamp,
     checked_at: NullableTimestamp,
     dns_record: Type.Object(
@@ -65,6 +71,7 @@ const TrackingDomainVerification = Type.Object(
     expected: DnsCheck.properties.expected,
     found: DnsCheck.properties.found,
     message: DnsCheck.properties.message,
+    https_fault: TrackingDomain.properties.https_fault,
   },
   { $id: "TrackingDomainVerification" },
 );
@@ -194,9 +201,16 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
         const { check, obstacle, domain } = await verifyTrackingDomain(deps, workspaceId, before);
         if (domain === undefined) throw notFound("Tracking domain");
         if (obstacle !== null) throw new ApiError("CONFLICT", obstacle);
-        const { status, host, expected, found: records, message } = check;
-        return { verified: domain.is_verified, status, host, expected, found: records, message };
+        const { status, host, expected, found: records } = check;
+        const { is_verified: verified, https_fault } = domain;
+        const message =
+          https_fault === null ? check.message : `${check.message} ${withoutHttps(https_fault)}`;
+        return { verified, status, host, expected, found: records, message, https_fault };
       },
     }),
   ];
+}
+
+function withoutHttps(fault: string): string {
+  return `But people cannot reach it by HTTPS (${fault}), so that links do not use it: give it a certificate, then verify once more.`;
 }

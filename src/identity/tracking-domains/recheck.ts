@@ -4,17 +4,22 @@
  */
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { leaseDueTrackingDomains } from "./store.ts";
+import { isUsable } from "./tracking-base.ts";
 import { type VerifyDeps, verifyTrackingDomain } from "./verify.ts";
 
 const RECHECK_EVERY_MS = 24 * 60 * 60 * 1000;
 /** Domains that are asked about at the same time. */
 const BATCH = 20;
 
-/** A domain whose record is gone or leads elsewhere now, or that has become another workspace's. */
+/**
+ * A domain that links do not begin with any more: its record is gone or leads elsewhere, or it has become another
+ * workspace's; or HTTPS has a fault there.
+ */
 export interface TrackingDomainLoss {
   readonly workspaceId: WorkspaceId;
   readonly domainId: string;
   readonly domain: string;
+  readonly httpsFault: string | null;
 }
 
 export interface RecheckTrackingDeps extends VerifyDeps {
@@ -34,8 +39,9 @@ export async function recheckTrackingDomains(
     await Promise.all(
       due.map(async ({ workspace_id: workspaceId, ...before }) => {
         const { domain: after } = await verifyTrackingDomain(deps, workspaceId, before);
-        if (!before.is_verified || after === undefined || after.is_verified) return;
-        deps.onLoss({ workspaceId, domainId: after.id, domain: after.domain });
+        if (after === undefined || !isUsable(before) || isUsable(after)) return;
+        const { id: domainId, domain, https_fault: httpsFault } = after;
+        deps.onLoss({ workspaceId, domainId, domain, httpsFault });
       }),
     );
     checked += due.length;

@@ -13,10 +13,14 @@ export interface TrackingDomainRow {
   /** Since when it is; null while it is not. */
   readonly verified_at: Date | null;
   readonly checked_at: Date | null;
+  /** What is wrong with HTTPS there; null while it is not verified, too. */
+  readonly https_fault: string | null;
   readonly created_at: Date;
 }
 
-const columns = sql`id, domain, is_verified, verified_at, checked_at, created_at`;
+const columns = sql`id, domain, is_verified, verified_at, checked_at, https_fault, created_at`;
+/** Links begin with it. */
+const isUsable = sql`is_verified and https_fault is null`;
 
 /** The re-check asks the DNS about each of them daily. */
 export const trackingDomainRoom: Room = {
@@ -42,15 +46,15 @@ export function findTrackingDomain(
     select ${columns} from tracking_domains where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** The oldest of those below a domain that are verified. */
-export function findVerifiedBelow(
+/** The oldest of those below a domain that links can begin with. */
+export function findUsableBelow(
   db: Queryable,
   workspaceId: WorkspaceId,
   domain: string,
 ): Promise<TrackingDomainRow | undefined> {
   return db.row(sql`
     select ${columns} from tracking_domains
-    where workspace_id = ${workspaceId} and is_verified and right(domain, ${domain.length + 1}) = ${`.${domain}`}
+    where workspace_id = ${workspaceId} and ${isUsable} and right(domain, ${domain.length + 1}) = ${`.${domain}`}
     order by created_at, id limit 1`);
 }
 
@@ -93,7 +97,8 @@ export function renameTrackingDomain(
     update tracking_domains
     set domain = ${domain}, is_verified = is_verified and domain = ${domain},
       verified_at = case when domain = ${domain} then verified_at end,
-      checked_at = case when domain = ${domain} then checked_at end
+      checked_at = case when domain = ${domain} then checked_at end,
+      https_fault = case when domain = ${domain} then https_fault end
     where workspace_id = ${workspaceId} and id = ${id} and not exists (
       select from tracking_domains other
       where other.workspace_id = ${workspaceId} and other.domain = ${domain} and other.id <> ${id})
@@ -123,8 +128,15 @@ export async function unverifyElsewhere(
   domain: string,
 ): Promise<void> {
   await db.run(sql`
-    update tracking_domains set is_verified = false, verified_at = null
+    update tracking_domains set is_verified = false, verified_at = null, https_fault = null
     where workspace_id <> ${workspaceId} and domain = ${domain} and is_verified`);
+}
+
+/** What a check came to. */
+export interface TrackingFindings {
+  readonly isVerified: boolean;
+  readonly httpsFault: string | null;
+  readonly now: Date;
 }
 
 /**
@@ -135,12 +147,11 @@ export function updateTrackingVerified(
   db: Queryable,
   workspaceId: WorkspaceId,
   { id, domain }: Pick<TrackingDomainRow, "id" | "domain">,
-  isVerified: boolean,
-  now: Date,
+  { isVerified, httpsFault, now }: TrackingFindings,
 ): Promise<TrackingDomainRow | undefined> {
   return db.row(sql`
     update tracking_domains
-    set is_verified = ${isVerified}, checked_at = ${now},
+    set is_verified = ${isVerified}, checked_at = ${now}, https_fault = ${isVerified ? httpsFault : null},
       verified_at = case when ${isVerified} then coalesce(verified_at, ${now}) end
     where workspace_id = ${workspaceId} and id = ${id} and domain = ${domain}
     returning ${columns}`);

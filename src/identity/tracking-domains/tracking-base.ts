@@ -1,10 +1,18 @@
 /** What the links of a mail begin with. */
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { findTrackingDomain, findVerifiedBelow } from "./store.ts";
+import { findTrackingDomain, findUsableBelow, type TrackingDomainRow } from "./store.ts";
+
+/** Whether links may begin with it. */
+export function isUsable({
+  is_verified,
+  https_fault,
+}: Pick<TrackingDomainRow, "is_verified" | "https_fault">): boolean {
+  return is_verified && https_fault === null;
+}
 
 /**
- * The chosen tracking domain, while it is verified; PUBLIC_URL otherwise, so that links always lead somewhere. People
+ * The chosen tracking domain, while it is verified and nothing is wrong with HTTPS there; PUBLIC_URL otherwise, so that links always lead somewhere. People
  * reach tracking domains by HTTPS.
  * @param publicUrl without a slash at its end
  */
@@ -15,7 +23,7 @@ export async function trackingBase(
   publicUrl: string,
 ): Promise<string> {
   const domain = urlDomainId === null ? undefined : await findTrackingDomain(db, workspaceId, urlDomainId);
-  return domain?.is_verified ? `https://${domain.domain}` : publicUrl;
+  return domain !== undefined && isUsable(domain) ? `https://${domain.domain}` : publicUrl;
 }
 
 /** The same of mail that has no choice: its links stand on a name below that of its sender, where there is one. */
@@ -25,6 +33,6 @@ export async function trackingBaseBelow(
   fromDomain: string,
   publicUrl: string,
 ): Promise<string> {
-  const domain = await findVerifiedBelow(db, workspaceId, fromDomain);
+  const domain = await findUsableBelow(db, workspaceId, fromDomain);
   return domain === undefined ? publicUrl : `https://${domain.domain}`;
 }

@@ -1,7 +1,7 @@
 /**
- * One look at a tracking domain's record, whoever asks for it. Links use a domain only while its record is right: mail
- * that goes out meanwhile has the service's own links, which always work, so a domain that broke falls at once. What
- * the DNS did not answer changes nothing.
+ * One look at a tracking domain's record and certificate, whoever asks for it. Links use a domain only while both are
+ * right: mail that goes out meanwhile has the service's own links, which always work, so a domain that broke falls at
+ * once. What the DNS did not answer changes nothing.
  *
  * A record says that a name leads here, and not for which workspace: it is that of whoever has proved a domain above it
  * to be its own, else of the first that verified it.
@@ -14,6 +14,7 @@ import { checkAlias } from "../check-alias.ts";
 import type { DnsCheck } from "../dns-check.ts";
 import { findClaimOver } from "../sending-domains/store.ts";
 import { judgeOnRequest } from "../standing.ts";
+import type { FindCertificateFault } from "./certificate.ts";
 import {
   isVerifiedElsewhere,
   lockTrackingName,
@@ -29,6 +30,7 @@ export interface VerifyDeps {
   readonly target: string;
   /** Asks a domain's own name servers first. */
   readonly resolverFor: (domain: string) => Resolver;
+  readonly findCertificateFault: FindCertificateFault;
 }
 
 export interface TrackingVerification {
@@ -40,7 +42,7 @@ export interface TrackingVerification {
 }
 
 export async function verifyTrackingDomain(
-  { db, clock, target, resolverFor }: VerifyDeps,
+  { db, clock, target, resolverFor, findCertificateFault }: VerifyDeps,
   workspaceId: WorkspaceId,
   before: TrackingDomainRow,
 ): Promise<TrackingVerification> {
@@ -48,6 +50,7 @@ export async function verifyTrackingDomain(
   const check = await checkAlias(resolverFor(name), name, target);
   const now = clock.now();
   const { verified } = judgeOnRequest({ verified: before.is_verified, failures: null }, check.status, now);
+  const httpsFault = verified ? await findCertificateFault(name) : null;
   return db.transaction(async (tx) => {
     await lockTrackingName(tx, name);
     const obstacle = await obstacleTo(tx, workspaceId, name);
@@ -56,7 +59,7 @@ export async function verifyTrackingDomain(
     return {
       check,
       obstacle,
-      domain: await updateTrackingVerified(tx, workspaceId, before, isVerified, now),
+      domain: await updateTrackingVerified(tx, workspaceId, before, { isVerified, httpsFault, now }),
     };
   });
 }

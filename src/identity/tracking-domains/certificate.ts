@@ -1,0 +1,62 @@
+/**
+ * Can people reach a tracking domain by HTTPS? Its record may be right and the proxy in front of the service still have no
+ * certificate for the name: then every link of a mail ends at a warning. Only what a server answers is a fault. Nobody
+ * answering is none: many networks do not lead to their own public address from within.
+ */
+import { connect } from "node:tls";
+import { createResolver } from "../../platform/dns.ts";
+import { isPublicAddress } from "../../platform/public-address.ts";
+
+const TIMEOUT_MS = 5_000;
+const DNS = { timeoutMs: TIMEOUT_MS, tries: 1 };
+/** Of what TLS says. */
+const LONGEST_FAULT = 200;
+/** The connection went, which says nothing of the certificate. */
+const lost: ReadonlySet<string | undefined> = new Set(["ECONNRESET", "EPIPE"]);
+
+export interface CertificateOptions {
+  /** The operator's DNS_SERVERS. */
+  readonly servers: readonly string[];
+  readonly port?: number;
+  /** Also on private and loopback addresses, which somebody else's name must not lead us to. */
+  readonly allowPrivate?: boolean;
+  /** Whom to trust; default: the roots that Node brings. */
+  readonly ca?: string;
+}
+
+/** What is wrong with the certificate that browsers get for a name, in TLS's words; null: nothing, or it cannot be told. */
+export type FindCertificateFault = (name: string) => Promise<string | null>;
+
+/** One handshake with the first address of the name; never rejects. */
+export function createCertificateCheck(options: CertificateOptions): FindCertificateFault {
+  const { servers, port = 443, allowPrivate = false, ca } = options;
+  const resolver = createResolver({ servers, ...DNS });
+  return async (name) => {
+    const lookups = await Promise.all([resolver.ipv4(name), resolver.ipv6(name)]);
+    const [address] = lookups
+      .flatMap((lookup) => (lookup.outcome === "found" ? lookup.records : []))
+      .filter((found) => allowPrivate || isPublicAddress(found));
+    if (address === undefined) return null;
+    return shakeHands({ host: address, port, servername: name, ...(ca !== undefined && { ca }) });
+  };
+}
+
+function shakeHands(target: { host: string; port: number; servername: string; ca?: string }) {
+  const { promise, resolve } = Promise.withResolvers<string | null>();
+  let isConnected = false;
+  const socket = connect(target);
+  socket.once("connect", () => {
+    isConnected = true;
+  });
+  socket.once("secureConnect", () => resolve(null));
+  // Of the whole of it: who dribbles is never idle.
+  const timer = setTimeout(() => resolve(null), TIMEOUT_MS);
+  socket.once("error", (error: NodeJS.ErrnoException) => {
+    const [first = ""] = error.message.split("\n");
+    resolve(isConnected && !lost.has(error.code) ? first.slice(0, LONGEST_FAULT).toWellFormed() : null);
+  });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    socket.destroy();
+  });
+}
