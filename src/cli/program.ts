@@ -7,7 +7,7 @@ import type { Endpoint } from "../platform/http/endpoint.ts";
 import { addConfigCommand } from "./config.ts";
 import { addCreditCommand } from "./credit.ts";
 import { addDemoCommand } from "./demo.ts";
-import { addDoctorCommand } from "./doctor.ts";
+import { addDoctorCommand } from "./doctor/doctor.ts";
 import { addDomainCommands } from "./domain.ts";
 import { addKeyCommands } from "./key.ts";
 import { addListsCommands } from "./lists.ts";

@@ -79,6 +79,7 @@ export function askAuthoritative(
     txt: choose((resolver) => resolver.txt),
     cname: choose((resolver) => resolver.cname),
     ns: choose((resolver) => resolver.ns),
+    ptr: choose((resolver) => resolver.ptr),
   };
 }
 

@@ -29,6 +29,7 @@ export function createResolver({ servers, timeoutMs, tries }: DnsOptions) {
     txt: (name: string) =>
       ask(network.resolveTxt(name).then((records) => records.map((strings) => strings.join("")))),
     cname: (name: string) => ask(network.resolveCname(name).then((names) => names.map(hostName))),
+    ptr: (name: string) => ask(network.resolvePtr(name).then((names) => names.map(hostName))),
     ns: (name: string) => ask(network.resolveNs(name).then((names) => names.map(hostName))),
   };
 }

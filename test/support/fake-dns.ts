@@ -46,6 +46,8 @@ export interface DnsRecords {
   CNAME?: string;
   NS?: string[] | DnsFault;
   TLSA?: TlsaData[] | DnsFault;
+  /** Of a name below in-addr.arpa or ip6.arpa. */
+  PTR?: string[] | DnsFault;
 }
 
 /** By name in lower case without the trailing dot; "*." in front is a wildcard (RFC 4592). */
@@ -164,6 +166,7 @@ function recordsOf(entry: DnsRecords, name: string, type: string): Answer[] | Dn
   switch (type) {
     case "A":
     case "AAAA":
+    case "PTR":
     case "NS": {
       const list = entry[type] ?? [];
       return typeof list === "string" ? list : list.map((data) => ({ ...common, type, data }));

@@ -38,6 +38,12 @@ export function listSendingIps(db: Queryable, workspaceId: WorkspaceId): Promise
     select ${columns} from sending_ips where workspace_id = ${workspaceId} order by created_at desc, id desc`);
 }
 
+/** Of the whole installation, each once. */
+export function listActiveIps(db: Queryable): Promise<Pick<SendingIpRow, "ip" | "hostname">[]> {
+  return db.rows(sql`
+    select distinct on (ip) host(ip) as ip, hostname from sending_ips where is_active order by ip, created_at`);
+}
+
 export function findSendingIp(
   db: Queryable,
   workspaceId: WorkspaceId,

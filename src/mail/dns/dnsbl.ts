@@ -8,6 +8,7 @@
  */
 import { isIP } from "node:net";
 import type { Lookup } from "./resolver.ts";
+import { backwards } from "./reverse-name.ts";
 
 /** What the codes of a zone mean; each is an IPv4 address in text. */
 export interface DnsblCodes {
@@ -44,24 +45,7 @@ const failures: Readonly<Record<string, string>> = {
 
 /** The name to ask for: octets (RFC 5782 section 2.1) or nibbles (section 2.4) backwards, a domain as it is. */
 export function dnsblName(target: string, zone: string): string {
-  const family = isIP(target);
-  if (family === 4) return `${target.split(".").reverse().join(".")}.${zone}`;
-  if (family === 6) return `${nibblesOf(target).split("").reverse().join(".")}.${zone}`;
-  return `${target}.${zone}`;
-}
-
-/** The 32 hexadecimal digits of an IPv6 address in any of its spellings. */
-function nibblesOf(address: string): string {
-  const plain = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...octets: string[]) => {
-    const [a = 0, b = 0, c = 0, d = 0] = octets.slice(0, 4).map(Number);
-    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-  });
-  const [left = [], right = []] = plain
-    .toLowerCase()
-    .split("::")
-    .map((side) => side.split(":").filter((group) => group !== ""));
-  const zeros = Array<string>(8 - left.length - right.length).fill("0");
-  return [...left, ...zeros, ...right].map((group) => group.padStart(4, "0")).join("");
+  return `${isIP(target) === 0 ? target : backwards(target)}.${zone}`;
 }
 
 /** What a zone said about a target: the answer to a question for A records. One refusal among them settles it. */

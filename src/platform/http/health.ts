@@ -70,7 +70,8 @@ async function databaseFault(database: Database): Promise<string | null> {
   );
 }
 
-async function diskFault(dataDir: string): Promise<string | null> {
+/** What is wrong with the folder, or with the room there is in it; null: nothing. */
+export async function diskFault(dataDir: string): Promise<string | null> {
   try {
     await access(dataDir, constants.W_OK);
     const { bavail, bsize } = await statfs(dataDir);

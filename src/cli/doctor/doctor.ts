@@ -1,0 +1,77 @@
+/** `posthaste doctor`: looks whether the installation is in order, and says what to do where it is not. */
+import type { Command } from "commander";
+import { parseDomain } from "../../mail/address.ts";
+import { readConfig } from "../../platform/config.ts";
+import { invalid } from "../../platform/errors.ts";
+import { argument } from "../arguments.ts";
+import { withDatabase } from "../database.ts";
+import { json, table } from "../output.ts";
+import type { CliOptions } from "../program.ts";
+import { findMiscounts } from "./counters.ts";
+import { examine } from "./examine.ts";
+
+const counterColumns = [
+  "counter_of",
+  "workspace_id",
+  "origin_id",
+  "domain",
+  "counter",
+  "kept",
+  "counted",
+] as const;
+const findingColumns = ["status", "check", "message"] as const;
+
+/** The log has millions of rows, and is read from end to end. */
+const HOUR_MS = 3_600_000;
+const patient = { statementMs: HOUR_MS, answerMs: HOUR_MS };
+
+interface DoctorOptions {
+  readonly counters?: true;
+  readonly mxOf?: string;
+  readonly json?: true;
+}
+
+export function addDoctorCommand(program: Command, { stdout, environment }: CliOptions): void {
+  const compareCounters = async (options: DoctorOptions) => {
+    const miscounts = await withDatabase(environment, findMiscounts, patient);
+    if (options.json) stdout.write(json(miscounts));
+    else if (miscounts.length > 0) stdout.write(table(counterColumns, miscounts));
+    else
+      stdout.write(
+        "The counters of all campaigns, autoresponders, lists and reports agree with the message log.\n",
+      );
+    if (miscounts.length > 0) throw new Error(`${miscounts.length} counters differ from the message log`);
+  };
+
+  const examineAll = async (options: DoctorOptions) => {
+    const config = readConfig(environment);
+    const findings = await examine({ environment, config, mxOf: options.mxOf ?? null });
+    stdout.write(options.json ? json(findings) : table(findingColumns, findings));
+    const faults = findings.filter(({ status }) => status === "fault").length;
+    if (faults > 0)
+      throw new Error(faults === 1 ? "one check found a fault" : `${faults} checks found a fault`);
+  };
+
+  program
+    .command("doctor")
+    .description(
+      "check the installation: database, clock, disk, port 25 or the relay, names in the DNS; fails when something is wrong",
+    )
+    .option(
+      "--counters",
+      "instead, compare the counters of campaigns, autoresponders, lists and reports with the message log",
+    )
+    .option(
+      "--mx-of <domain>",
+      "whose mail hosts to try; by default those of PLATFORM_FROM",
+      argument(readDomain),
+    )
+    .option("--json", "print JSON")
+    .action((options: DoctorOptions) => (options.counters ? compareCounters(options) : examineAll(options)));
+}
+
+function readDomain(text: string): string {
+  const parsed = parseDomain(text);
+  if (!parsed.ok) throw invalid({ field: "mx_of", message: parsed.message });
+  return parsed.domain;
+}
