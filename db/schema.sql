@@ -1187,6 +1187,31 @@ create table sending_ips (
 );
 CREATE UNIQUE INDEX sending_ips_by_ip ON sending_ips USING btree (ip);
 
+create table signup_forms (
+  workspace_id uuid not null,
+  mailing_list_id uuid not null,
+  created_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, mailing_list_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
+);
+
+create table signup_requests (
+  workspace_id uuid not null,
+  id uuid not null,
+  mailing_list_id uuid not null,
+  email text not null,
+  first_name text,
+  last_name text,
+  requested_at timestamp with time zone not null,
+  confirmed_at timestamp with time zone,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
+);
+CREATE INDEX signup_requests_by_list ON signup_requests USING btree (workspace_id, mailing_list_id);
+CREATE INDEX signup_requests_by_time ON signup_requests USING btree (workspace_id, requested_at);
+
 create table sms_receipts (
   gateway text not null,
   gateway_id text not null,

@@ -3,6 +3,7 @@
  * process in deliver.ts.)
  */
 import type { FastifyInstance } from "fastify";
+import { registerSignupPages } from "./audience/signup-forms/pages.ts";
 import { registerInbox } from "./delivery/capture/inbox.ts";
 import { createWaker } from "./delivery/channel.ts";
 import { countQueue } from "./delivery/queue/queue-store.ts";
@@ -31,6 +32,8 @@ import { createAcceptor } from "./sending/accept.ts";
 import { findContentToSend, findSentMail } from "./sending/autoresponders/mail-store.ts";
 import { createMailAgain } from "./sending/campaigns/mail/mail-again.ts";
 import { createMailImages } from "./sending/campaigns/mail/mail-images.ts";
+import { createPlatformMail } from "./sending/platform-mail.ts";
+import { createSignupMail } from "./sending/signup-mail.ts";
 import { receiptKey } from "./sending/sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sending/sms/receipt-page.ts";
 import type { Services } from "./services.ts";
@@ -38,6 +41,7 @@ import { isolateTrackingHosts } from "./tracking/host-isolation.ts";
 import { type RenderMail, registerTrackingPages } from "./tracking/pages.ts";
 import { createRecorder } from "./tracking/recorder.ts";
 import { mailLinkKey } from "./tracking/tokens.ts";
+import { announceSubscriber } from "./webhooks/house-events.ts";
 import { announceSuppressedSql } from "./webhooks/suppressed-store.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "./workspace/api-keys/store.ts";
@@ -152,6 +156,15 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       if (paymentGateway)
         registerPaymentPages(pages, { db: database, clock, plans, gateway: paymentGateway });
       registerConfirmationPage(pages, { db: database, clock, secrets });
+      registerSignupPages(pages, {
+        db: database,
+        clock,
+        log,
+        secrets,
+        publicUrl,
+        sendMail: createSignupMail(createPlatformMail(config.PLATFORM_SENDER, clock)),
+        onSubscriber: announceSubscriber,
+      });
       if (config.MAIL_MODE === "capture") registerInbox(pages, { db: database });
     },
   });

@@ -3,6 +3,8 @@
 import { EXPORT_JOB, exportHandler } from "./audience/exports/export-job.ts";
 import { IMPORT_JOB, importHandler } from "./audience/imports/import-job.ts";
 import { renewCounts } from "./audience/segments/counts.ts";
+import { oldestOpen } from "./audience/signup-forms/confirm.ts";
+import { removeLapsedRequests } from "./audience/signup-forms/store.ts";
 import { expireHardBounces } from "./audience/suppression-lists/expire.ts";
 import { removeOldCaptured } from "./delivery/capture/store.ts";
 import { notifyWorkers } from "./delivery/channel.ts";
@@ -156,6 +158,11 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
         const { MESSAGE_CONTENT_DAYS: contents, MESSAGE_LOG_DAYS: log } = config;
         await removeOldPartitions(database, { contents, log }, clock.now());
       },
+    },
+    {
+      name: "forget-sign-up-requests",
+      seconds: DAY_SECONDS,
+      run: () => removeLapsedRequests(database, oldestOpen(clock.now())),
     },
     {
       name: "recheck-sending-domains",

@@ -7,6 +7,7 @@ import { usedByImports } from "./audience/imports/uses-store.ts";
 import { type ListCampaigns, mailingListEndpoints } from "./audience/mailing-lists/endpoints.ts";
 import { segmentEndpoints } from "./audience/segments/endpoints.ts";
 import type { KeepSegmentName, SegmentUse } from "./audience/segments/save-segment.ts";
+import { signupFormEndpoints } from "./audience/signup-forms/endpoints.ts";
 import { subscriberEndpoints } from "./audience/subscribers/endpoints.ts";
 import type { HistoryOf } from "./audience/subscribers/subscriber-detail.ts";
 import { suppressionListEndpoints } from "./audience/suppression-lists/endpoints.ts";
@@ -110,6 +111,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...billingEndpoints({ db: database, clock, plans }),
     ...topUpEndpoints({ db: database, clock, log, gateway: parts.paymentGateway, publicUrl }),
     ...mailingListEndpoints({ db: database, clock, campaigns: listCampaigns }),
+    ...signupFormEndpoints({ db: database, clock, secrets, publicUrl }),
     ...subscriberEndpoints({ db: database, clock, historyOf, onSubscriber: announceSubscriber }),
     ...importEndpoints({ db: database }),
     ...exportEndpoints({ db: database }),

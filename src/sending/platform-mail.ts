@@ -17,6 +17,8 @@ export interface PlatformMail {
   readonly html: string;
   readonly text: string;
   readonly attachments?: readonly StoredAttachment[];
+  /** An address that the workspace may send as, instead of ours. */
+  readonly from?: { readonly address: string; readonly name: string | null };
 }
 
 /** Accepts it inside the caller's transaction: the mail goes out if and only if what it speaks of was stored. */
@@ -37,8 +39,8 @@ export function createPlatformMail(from: string, clock: Clock): SendPlatformMail
           source: "platform",
           originId: null,
           originName: "Platform",
-          fromEmail: from,
-          fromName: "Posthaste",
+          fromEmail: mail.from?.address ?? from,
+          fromName: mail.from === undefined ? "Posthaste" : mail.from.name,
           toName: null,
           localpart: to.local,
           domain: to.domain,

@@ -235,6 +235,7 @@ export const bodies: Readonly<Record<string, (owner: Owner) => object | Promise<
   createAutoresponder: autoresponder,
   replaceAutoresponder: autoresponder,
   createMailingList: mailingList,
+  updateSignupForm: () => ({ is_active: true }),
   updateMailingList: () => ({ name: unique() }),
   addMember: subscriber,
   exportSubscribers: () => ({ status: "active", fields: [] }),

@@ -4,7 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import type { QueryField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
@@ -22,6 +22,7 @@ import {
   NewMailingList,
   readSettings,
 } from "./mailing-list.ts";
+import { mailingLists } from "./resource.ts";
 import {
   findMailingList,
   insertMailingList,
@@ -34,8 +35,6 @@ import {
   removeMailingList,
   updateMailingList,
 } from "./store.ts";
-
-const mailingLists: Resource = { name: "mailing_lists", label: "Mailing lists", group: "Audience" };
 
 const plain: Omit<ListSettings, "name"> = {
   description: "",

@@ -1,0 +1,91 @@
+/** Whether people may join a list by a public form, and where it is. */
+import { Type } from "typebox";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { invalid } from "../../platform/errors.ts";
+import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { Id, nullable } from "../../platform/http/shapes.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Secrets } from "../../platform/secrets.ts";
+import { listFieldsInForce } from "../custom-fields/store.ts";
+import { mailingLists } from "../mailing-lists/resource.ts";
+import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { signupUrl } from "./pages.ts";
+import { findSignupForm, insertSignupForm, removeSignupForm } from "./store.ts";
+
+const SignupForm = Type.Object(
+  {
+    mailing_list_id: Id,
+    is_active: Type.Boolean({ description: "Whether the form is open." }),
+    url: nullable(
+      Type.String({
+        description:
+          "Its page, for everybody. A form of your own may POST `email`, `first_name` and `last_name` there.",
+      }),
+    ),
+  },
+  { $id: "SignupForm" },
+);
+
+const SignupFormInput = Type.Object({ is_active: Type.Boolean() }, { $id: "SignupFormInput" });
+
+interface Dependencies {
+  readonly db: Database;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly publicUrl: () => string;
+}
+
+export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependencies): Endpoint[] {
+  const shown = (workspaceId: WorkspaceId, mailing_list_id: string, is_active: boolean) => ({
+    mailing_list_id,
+    is_active,
+    url: is_active ? signupUrl(publicUrl(), secrets, workspaceId, mailing_list_id) : null,
+  });
+  return [
+    endpoint({
+      id: "getSignupForm",
+      method: "GET",
+      path: "/mailing-lists/{id}/signup-form",
+      summary: "The public form of a list",
+      needs: need(mailingLists, "read"),
+      answer: SignupForm,
+      message: "Sign-up form",
+      async handle({ caller: { workspaceId }, params: { id } }) {
+        await requireMailingList(db, workspaceId, id);
+        return shown(workspaceId, id, (await findSignupForm(db, workspaceId, id)) !== undefined);
+      },
+    }),
+    endpoint({
+      id: "updateSignupForm",
+      method: "PUT",
+      path: "/mailing-lists/{id}/signup-form",
+      summary:
+        "Open or close the public form of a list; who fills it in joins by a link that is mailed to them",
+      needs: need(mailingLists, "write"),
+      body: SignupFormInput,
+      answer: SignupForm,
+      message: ({ is_active }) => (is_active ? "The form is open" : "The form is closed"),
+      async handle({ caller: { workspaceId }, params: { id }, body: { is_active } }) {
+        await db.transaction(async (tx) => {
+          await lockMailingList(tx, workspaceId, id);
+          if (!is_active) return removeSignupForm(tx, workspaceId, id);
+          await requireNothingElse(tx, workspaceId, id);
+          await insertSignupForm(tx, workspaceId, id, clock.now());
+        });
+        return shown(workspaceId, id, is_active);
+      },
+    }),
+  ];
+}
+
+/** The form asks for an address and names: a list that wants more of everybody cannot be joined by it. */
+async function requireNothingElse(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  const fields = await listFieldsInForce(tx, workspaceId, id);
+  const wanted = fields.find(({ is_required, default_value }) => is_required && default_value === null);
+  if (wanted === undefined) return;
+  throw invalid({
+    field: "is_active",
+    message: `is_active: the form does not ask for ${wanted.field_name}, which the list requires: give that field a default or make it optional`,
+  });
+}
