@@ -72,6 +72,11 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf("@") + 1);
 }
 
+/** Whose mailbox it is, as far as that can be seen: most providers deliver `ada+anything@` to `ada@`. */
+export function mailboxOf(address: string): string {
+  return address.replace(/\+[^@]*(?=@)/, "");
+}
+
 /** Reads one mailbox: a bare address, `<name@example.com>`, `Name <…>` or `"Name, quoted" <…>`. */
 export function parseMailbox(text: string): ParsedMailbox {
   const fault = lineFault(text);

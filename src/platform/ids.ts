@@ -19,6 +19,21 @@ export function isUuid(text: string): boolean {
 /** The nil UUID (RFC 9562 section 5.9): less than every other, and nobody's. */
 export const nilId = "00000000-0000-0000-0000-000000000000";
 
+/** The 16 octets of each. */
+export function octetsOfIds(...ids: readonly string[]): Buffer {
+  const octets = Buffer.from(ids.join("").replaceAll("-", ""), "hex");
+  if (octets.length !== ids.length * UUID_OCTETS) throw new TypeError(`not UUIDs: ${ids.join(" ")}`);
+  return octets;
+}
+
+/** The one that begins at an octet. */
+export function idAt(octets: Buffer, start: number): string {
+  const hex = octets.toString("hex", start, start + UUID_OCTETS);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}
+
+const UUID_OCTETS = 16;
+
 /** A new id; ids made by one process sort in the order they were made. */
 export function newId(): string {
   const now = Date.now();

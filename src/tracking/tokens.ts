@@ -15,7 +15,7 @@
  */
 import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { LinkAddresses } from "../mail/merge-tags/engine.ts";
-import { asWorkspaceId, type WorkspaceId } from "../platform/ids.ts";
+import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "../platform/ids.ts";
 import type { Secrets } from "../platform/secrets.ts";
 
 /** One mail to one person. */
@@ -63,7 +63,7 @@ export function mailLinkKey(secrets: Secrets): KeyObject {
  * @param base where people reach us, without a slash at its end: a tracking domain, or PUBLIC_URL
  */
 export function mailLinks(mail: TrackedMail, base: string, key: KeyObject) {
-  const ids = idsOf(mail.workspaceId, mail.messageId);
+  const ids = octetsOfIds(mail.workspaceId, mail.messageId);
   const mac = macOf(ids, key);
   const address = (purpose: LinkPurpose) => base + paths[purpose] + tokenOf(ids, mac, purpose);
   const click = `${address("click")}/`;
@@ -91,7 +91,7 @@ export function readCarried(
   const octets = Buffer.from(carried, "base64url");
   const target = octets.subarray(CARRIED_MAC_OCTETS);
   if (target.length === 0 || octets.toString("base64url") !== carried) return null;
-  const genuine = carriedMac(idsOf(workspaceId, messageId), index, target, key);
+  const genuine = carriedMac(octetsOfIds(workspaceId, messageId), index, target, key);
   return timingSafeEqual(octets.subarray(0, CARRIED_MAC_OCTETS), genuine) ? target.toString() : null;
 }
 
@@ -107,7 +107,7 @@ export function readToken(token: string, purpose: LinkPurpose, key: KeyObject): 
   const ids = octets.subarray(0, IDS_OCTETS);
   const genuine = macFor(macOf(ids, key), purpose);
   if (!timingSafeEqual(octets.subarray(IDS_OCTETS), genuine)) return null;
-  return { workspaceId: asWorkspaceId(uuidAt(ids, 0)), messageId: uuidAt(ids, IDS_OCTETS / 2) };
+  return { workspaceId: asWorkspaceId(idAt(ids, 0)), messageId: idAt(ids, IDS_OCTETS / 2) };
 }
 
 function tokenOf(ids: Buffer, mac: Buffer, purpose: LinkPurpose): string {
@@ -127,15 +127,4 @@ function macOf(ids: Buffer, key: KeyObject): Buffer {
 function carriedMac(ids: Buffer, index: number, target: Buffer, key: KeyObject): Buffer {
   const made = createHmac("sha512", key).update(ids).update(`${index} `).update(target).digest();
   return made.subarray(0, CARRIED_MAC_OCTETS);
-}
-
-function idsOf(workspaceId: string, messageId: string): Buffer {
-  const ids = Buffer.from((workspaceId + messageId).replaceAll("-", ""), "hex");
-  if (ids.length !== IDS_OCTETS) throw new TypeError(`not two UUIDs: ${workspaceId} ${messageId}`);
-  return ids;
-}
-
-function uuidAt(octets: Buffer, start: number): string {
-  const hex = octets.toString("hex", start, start + IDS_OCTETS / 2);
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }

@@ -3,7 +3,7 @@
  * the form says the same, so that nobody learns who is on a list. A mail goes to whatever address is typed, so that
  * without limits a form would be a way to fill a stranger's mailbox in our name.
  */
-import { domainOf } from "../../mail/address.ts";
+import { domainOf, mailboxOf } from "../../mail/address.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
@@ -101,9 +101,4 @@ async function limitReached(
   if (counts.to_mailbox_of_list > 0) return "one an hour to an address for a list";
   if (counts.to_mailbox >= DAILY_TO_MAILBOX) return `${DAILY_TO_MAILBOX} a day to an address`;
   return counts.of_list >= HOURLY_OF_LIST ? `${HOURLY_OF_LIST} an hour for a list` : null;
-}
-
-/** Most providers deliver `ada+anything@` to `ada@`. */
-function mailboxOf(email: string): string {
-  return email.replace(/\+[^@]*(?=@)/, "");
 }

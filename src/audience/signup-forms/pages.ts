@@ -5,7 +5,7 @@
  */
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { ApiError } from "../../platform/errors.ts";
-import { html, pageLayout, sendPage } from "../../platform/http/page.ts";
+import { cardLayout, html, sendPage } from "../../platform/http/page.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { LONGEST_NAME, readEmail, readLine } from "../subscribers/input.ts";
@@ -103,21 +103,11 @@ function readApplicant(fields: URLSearchParams): Applicant | { readonly fault: s
   }
 }
 
-const layout = pageLayout(
-  `
-body { display: grid; place-items: center; padding: 1.5rem }
-main { width: 100%; max-width: 30rem; padding: clamp(1.5rem, 6vw, 2.75rem); border-radius: .875rem; background: var(--paper); box-shadow: 0 1px 3px #0002, 0 12px 32px #0001 }
+const layout = cardLayout(`
 label { display: block; margin: 0 0 1rem }
 input { display: block; width: 100%; margin-top: .25rem; padding: .7rem .9rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--ground); color: var(--ink); font: inherit }
-button { width: 100%; margin: .5rem 0 1.5rem; padding: .8rem 1.25rem; border: 0; border-radius: .5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer }
-button:hover { filter: brightness(1.1) }
 .fault { padding: .7rem .9rem; border-left: 4px solid #c62828; background: var(--ground) }
-`,
-  (title, body) => html`<main>
-<h1>${title}</h1>
-${body}
-</main>`,
-);
+`);
 
 function sendForm(
   reply: FastifyReply,

@@ -7,7 +7,7 @@
  * 48 octets fill their base64 to the last bit, so that a token has exactly one spelling.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { asWorkspaceId, type WorkspaceId } from "../../platform/ids.ts";
+import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 
 /** A form is named by its list. */
@@ -26,7 +26,7 @@ export function signupKeys(secrets: Secrets) {
 }
 
 export function signSignupLink({ workspaceId, id }: SignupLink, key: Buffer): string {
-  const content = Buffer.from((workspaceId + id).replaceAll("-", ""), "hex");
+  const content = octetsOfIds(workspaceId, id);
   return Buffer.concat([content, mac(content, key)]).toString("base64url");
 }
 
@@ -36,14 +36,9 @@ export function readSignupLink(token: string, key: Buffer): SignupLink | null {
   const octets = Buffer.from(token, "base64url");
   const content = octets.subarray(0, MAC_AT);
   if (!timingSafeEqual(octets.subarray(MAC_AT), mac(content, key))) return null;
-  return { workspaceId: asWorkspaceId(uuidAt(content, 0)), id: uuidAt(content, UUID_OCTETS) };
+  return { workspaceId: asWorkspaceId(idAt(content, 0)), id: idAt(content, UUID_OCTETS) };
 }
 
 function mac(content: Buffer, key: Buffer): Buffer {
   return createHmac("sha256", key).update(content).digest().subarray(0, MAC_OCTETS);
-}
-
-function uuidAt(octets: Buffer, start: number): string {
-  const hex = octets.toString("hex", start, start + UUID_OCTETS);
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }

@@ -3,6 +3,7 @@
  * names, so that without limits it would be a way to fill a stranger's mailbox in our name. The limits know mails and
  * not senders: deleting a sender and adding it again is no way around them.
  */
+import { mailboxOf } from "../../mail/address.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
@@ -54,11 +55,6 @@ export async function countConfirmationMail(
     );
   }
   await insertConfirmationMail(tx, workspaceId, mailbox, now);
-}
-
-/** Most providers deliver `ada+anything@` to `ada@`. */
-function mailboxOf(email: string): string {
-  return email.replace(/\+[^@]*(?=@)/, "");
 }
 
 function refusal(sentence: string, seconds: number): ApiError {

@@ -8,7 +8,7 @@
  * 72 octets fill their base64 to the last bit, so that a token has exactly one spelling.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { asWorkspaceId, type WorkspaceId } from "../../platform/ids.ts";
+import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 
 export interface SenderLink {
@@ -33,8 +33,7 @@ export function senderLinkKey(secrets: Secrets): Buffer {
 
 export function signSenderLink(link: SenderLink, key: Buffer): string {
   const content = Buffer.alloc(MAC_AT);
-  content.write(link.workspaceId.replaceAll("-", ""), 0, "hex");
-  content.write(link.senderId.replaceAll("-", ""), UUID_OCTETS, "hex");
+  octetsOfIds(link.workspaceId, link.senderId).copy(content);
   content.writeUInt32BE(link.number, NUMBER_AT);
   content.writeUInt32BE(Math.floor(link.expiresAt.getTime() / 1000), EXPIRY_AT);
   return Buffer.concat([content, mac(content, key)]).toString("base64url");
@@ -49,8 +48,8 @@ export function readSenderLink(token: string, key: Buffer, now: Date): SenderLin
   const expiresAt = new Date(content.readUInt32BE(EXPIRY_AT) * 1000);
   if (expiresAt <= now) return null;
   return {
-    workspaceId: asWorkspaceId(uuidAt(content, 0)),
-    senderId: uuidAt(content, UUID_OCTETS),
+    workspaceId: asWorkspaceId(idAt(content, 0)),
+    senderId: idAt(content, UUID_OCTETS),
     number: content.readUInt32BE(NUMBER_AT),
     expiresAt,
   };
@@ -58,9 +57,4 @@ export function readSenderLink(token: string, key: Buffer, now: Date): SenderLin
 
 function mac(content: Buffer, key: Buffer): Buffer {
   return createHmac("sha256", key).update(content).digest();
-}
-
-function uuidAt(octets: Buffer, start: number): string {
-  const hex = octets.toString("hex", start, start + UUID_OCTETS);
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }

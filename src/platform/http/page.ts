@@ -99,19 +99,24 @@ export function pageLayout(css: string, arrange: Layout["arrange"], sources: rea
   };
 }
 
-/** One card in the middle: something to read and at most one thing to decide. */
-const card = pageLayout(
-  `
+/** One card in the middle: something to read and at most one thing to decide. @param css on top of the card's */
+export function cardLayout(css = ""): Layout {
+  return pageLayout(
+    cardCss + css,
+    (title, body) => html`<main>
+<h1>${title}</h1>
+${body}
+</main>`,
+  );
+}
+
+const cardCss = `
 body { display: grid; place-items: center; padding: 1.5rem }
 main { width: 100%; max-width: 30rem; padding: clamp(1.5rem, 6vw, 2.75rem); border-radius: .875rem; background: var(--paper); box-shadow: 0 1px 3px #0002, 0 12px 32px #0001 }
 button { width: 100%; margin: .5rem 0 1.5rem; padding: .8rem 1.25rem; border: 0; border-radius: .5rem; background: var(--accent); color: var(--on-accent); font: inherit; font-weight: 600; cursor: pointer }
 button:hover { filter: brightness(1.1) }
-`,
-  (title, body) => html`<main>
-<h1>${title}</h1>
-${body}
-</main>`,
-);
+`;
+const card = cardLayout();
 
 /** Sends `body` under its title, with headers that let nobody frame, cache or script it. */
 export function sendPage(
