@@ -1,6 +1,5 @@
 /** Adding one person to a list, changing and removing one. */
 import sql, { type Sql } from "sql-template-tag";
-import type { Static } from "typebox";
 import { domainOf } from "../../mail/address.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
@@ -23,7 +22,7 @@ import {
   lockSubscriberByEmail,
   updateSubscriber,
 } from "./store.ts";
-import type { Member, NewMember } from "./subscriber.ts";
+import type { Member, MemberWithWarnings } from "./subscriber.ts";
 import { newsAbout, newsOf, type OnSubscriber } from "./subscriber-news.ts";
 
 interface Dependencies {
@@ -55,7 +54,7 @@ export function addMember(
   mailingListId: string,
   body: NewMemberInput,
   keyName: string,
-): Promise<Static<typeof NewMember>> {
+): Promise<MemberWithWarnings> {
   const email = readEmail(body.email);
   const person = {
     email,
@@ -87,10 +86,7 @@ export function addMember(
       await suppressLost(tx, workspaceId, member, body.status, { createdBy: keyName, createdAt: now });
     }
     await onSubscriber(tx, newsAbout(workspaceId, created > 0 ? "created" : "updated", member, now));
-    const warnings: string[] = holdingStatuses.filter((status) => status === member.status);
-    const recipient = { workspaceId, address: email, domain: domainOf(email), mailingListId };
-    const [suppression] = await judgeRecipients(tx, [recipient]);
-    return { ...member, warnings: suppression === undefined ? warnings : [...warnings, "suppressed"] };
+    return withWarnings(tx, workspaceId, member);
   };
   return changing(db, add).catch((fault: unknown) => {
     if (!(fault instanceof KnownMeanwhile)) throw fault;
@@ -124,7 +120,7 @@ export function changeMember(
   place: Place,
   body: MemberChanges,
   keyName: string,
-): Promise<Member> {
+): Promise<MemberWithWarnings> {
   const { workspaceId, mailingListId, subscriberId } = place;
   const names = {
     ...(body.first_name !== undefined && { first_name: readLine("first_name", body.first_name) }),
@@ -155,7 +151,7 @@ export function changeMember(
         : await moveMember(tx, place, body.status, { createdBy: keyName, createdAt: now });
     const news = newsOf(workspaceId, before, after, now);
     if (news !== undefined) await onSubscriber(tx, news);
-    return after;
+    return withWarnings(tx, workspaceId, after);
   });
 }
 
@@ -165,7 +161,7 @@ export function setStatus(
   place: Place,
   status: SubscriberStatus,
   keyName: string,
-): Promise<Member> {
+): Promise<MemberWithWarnings> {
   return changing(db, async (tx) => {
     await lockMailingList(tx, place.workspaceId, place.mailingListId);
     // Two changes at once are told one after the other.
@@ -175,8 +171,21 @@ export function setStatus(
     const after = await moveMember(tx, place, status, { createdBy: keyName, createdAt: now });
     const news = newsOf(place.workspaceId, before, after, now);
     if (news !== undefined) await onSubscriber(tx, news);
-    return after;
+    return withWarnings(tx, place.workspaceId, after);
   });
+}
+
+/** What keeps mail of this list from them, whatever their status says. */
+async function withWarnings(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  member: Member,
+): Promise<MemberWithWarnings> {
+  const { email: address, mailing_list_id: mailingListId } = member;
+  const holding = holdingStatuses.filter((status) => status === member.status);
+  const recipient = { workspaceId, address, domain: domainOf(address), mailingListId };
+  const [suppression] = await judgeRecipients(tx, [recipient]);
+  return { ...member, warnings: suppression === undefined ? holding : [...holding, "suppressed"] };
 }
 
 /** Who is said to have bounced or complained is suppressed as well, and stays so whatever status follows. */

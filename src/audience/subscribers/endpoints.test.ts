@@ -118,6 +118,15 @@ describe("adding", () => {
     });
   });
 
+  test("whoever sets somebody active again, or changes their name, reads why no mail will reach them", async () => {
+    const { subscriber_id } = await added({ email: address(), status: "bounced" });
+    const path = `${members()}/${subscriber_id}`;
+    const back = await service.call("PUT", `${path}/status`, { status: "active" });
+    expect(back.body.data).toMatchObject({ status: "active", warnings: ["suppressed"] });
+    const named = await service.call("PUT", path, { first_name: "Ann" });
+    expect(named.body.data).toMatchObject({ first_name: "Ann", warnings: ["suppressed"] });
+  });
+
   test.each([
     [{ email: "nobody" }, "email"],
     [{ email: "a@example.com, b@example.com" }, "email"],
@@ -236,11 +245,7 @@ describe("custom fields of people", () => {
 describe("changing", () => {
   test("what is omitted stays, null clears, and the email cannot change", async () => {
     const email = address();
-    const {
-      subscriber_id,
-      warnings: _,
-      ...member
-    } = await added({ email, first_name: "Ann", last_name: "Lee" });
+    const { subscriber_id, ...member } = await added({ email, first_name: "Ann", last_name: "Lee" });
     const path = `${members()}/${subscriber_id}`;
     clock.advance(1_000);
     const changed = await service.call("PUT", path, { first_name: null, email: email.toUpperCase() });

@@ -17,7 +17,7 @@ import { removeAllMembers } from "./remove-all.ts";
 import { subscribers } from "./resource.ts";
 import { subscriberStatuses } from "./status.ts";
 import { listMembers, listSummaries } from "./store.ts";
-import { Member, NewMember, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
+import { Member, MemberWithWarnings, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
 import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";
 import type { OnSubscriber } from "./subscriber-news.ts";
 
@@ -69,7 +69,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Add a person to a list; somebody who is on another list stays the same person",
       needs: need(subscribers, "write"),
       body: NewMemberInput,
-      answer: NewMember,
+      answer: MemberWithWarnings,
       status: 201,
       message: (data) => `${data.email} was added`,
       errors: ["CONFLICT"],
@@ -95,7 +95,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       summary: "Change a subscriber; what is omitted stays, null clears a name or a custom field",
       needs: need(subscribers, "write"),
       body: MemberChanges,
-      answer: Member,
+      answer: MemberWithWarnings,
       message: "Subscriber updated",
       handle: ({ caller, params, body }) =>
         changeMember(deps, placeOf(caller.workspaceId, params), body, caller.keyName),
@@ -108,7 +108,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
         "Set a subscriber's status; bounced and complained hold on every list, and suppress the address",
       needs: need(subscribers, "write"),
       body: StatusInput,
-      answer: Member,
+      answer: MemberWithWarnings,
       message: (data) => `${data.email} is ${data.status}`,
       handle: ({ caller, params, body }) =>
         setStatus(deps, placeOf(caller.workspaceId, params), body.status, caller.keyName),

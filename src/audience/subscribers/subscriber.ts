@@ -29,15 +29,17 @@ export const Member = Type.Object(
 );
 export type Member = Static<typeof Member>;
 
-export const NewMember = Type.Object(
+/** What an answer to a change shows. */
+export const MemberWithWarnings = Type.Object(
   {
     ...Member.properties,
     warnings: Type.Array(Type.String(), {
       description: "Why mail will not reach this person: `bounced`, `complained`, `suppressed`.",
     }),
   },
-  { $id: "NewMember" },
+  { $id: "MemberWithWarnings" },
 );
+export type MemberWithWarnings = Static<typeof MemberWithWarnings>;
 
 /** A person, whatever lists they are on, as a line of a list. */
 export const SubscriberSummary = Type.Object(
