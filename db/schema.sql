@@ -388,6 +388,7 @@ create table campaigns (
   created_at timestamp with time zone not null,
   updated_at timestamp with time zone not null,
   deleted_at timestamp with time zone,
+  waits_for_cap boolean default false not null,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((message_type = ANY (ARRAY['email'::text, 'sms'::text]))),

@@ -91,6 +91,14 @@ const summary = {
   pause_reason: nullable(
     Type.String({ description: "Null when a person paused it; otherwise what made the service do it." }),
   ),
+  waiting_reason: nullable(
+    Type.Enum(["hourly_cap", "workspace_suspended"], {
+      description: "Why a campaign that is `sending` waits by itself, and goes on by itself.",
+    }),
+  ),
+  timezone: Type.String({
+    description: "The workspace's, in which a `scheduled_at` without an offset was read; answers are in UTC.",
+  }),
   total_recipients: Type.Integer({
     description:
       "An estimate until everybody of the audience has been looked at; then the number of messages.",

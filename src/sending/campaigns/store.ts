@@ -23,13 +23,18 @@ const shownRecipients = sql`
   case when c.expanded_at is not null or c.status = 'cancelled' then c.total_recipients
     else greatest(c.estimated_recipients, c.total_recipients) end`;
 
+/** Why a campaign that is being sent makes no headway; null where it does, or only its messages wait for receivers. */
+const waitingReason = sql`
+  case when c.status <> 'sending' then null when w.is_suspended then 'workspace_suspended'
+    when c.waits_for_cap then 'hourly_cap' end`;
+
 /** Columns of a CampaignSummary, and those that a Campaign has beside them, of the tables in `campaigns`. */
 export const summary = sql`
   c.id, c.name, c.subject, c.from_email, c.from_name, c.status, c.message_type, c.recipient_type, c.mailing_list_id,
   coalesce(case when c.mailing_list_id = coalesce(c.audience_list_id, c.mailing_list_id) then c.mailing_list_name end,
     l.name) as mailing_list_name, c.segment_id,
   coalesce(c.segment_name, g.name) as segment_name, c.scheduled_at, c.sent_at, c.completed_at, c.paused_at,
-  c.pause_reason, ${shownRecipients} as total_recipients,
+  c.pause_reason, ${waitingReason} as waiting_reason, w.timezone, ${shownRecipients} as total_recipients,
   json_build_object('suppressed', c.excluded_suppressed, 'unsubscribed', c.excluded_unsubscribed,
     'invalid', c.excluded_invalid, 'duplicate', c.excluded_duplicate) as excluded,
   coalesce(n.sent, 0) as sent_count, ${delivered} as delivered_count, coalesce(n.opens, 0) as open_count,
@@ -49,6 +54,7 @@ export const content = sql`
 
 export const campaigns = sql`
   from campaigns c
+  join workspaces w on w.id = c.workspace_id
   left join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id
   left join mailing_lists l on l.workspace_id = c.workspace_id and l.id = c.mailing_list_id
   left join segments g on g.workspace_id = c.workspace_id and g.id = c.segment_id`;

@@ -115,9 +115,18 @@ test("what is cancelled is given back", async () => {
 
 test("an hourly cap spreads a campaign over the hours", async () => {
   await set({ plan: "enterprise", hourly_cap: 15 });
-  for (const total of [15, 30, 40]) {
+  for (const [total, waiting_reason] of [
+    [15, "hourly_cap"],
+    [30, "hourly_cap"],
+    [40, null],
+  ]) {
     await work();
-    expect(await find()).toMatchObject({ status: "sending", pause_reason: null, total_recipients: total });
+    expect(await find()).toMatchObject({
+      status: "sending",
+      pause_reason: null,
+      waiting_reason,
+      total_recipients: total,
+    });
     clock.advance(3_600_000);
   }
 });
@@ -126,10 +135,23 @@ test("a campaign that waits for its hourly cap goes on within a minute after tha
   await set({ plan: "enterprise", hourly_cap: 15 });
   await work();
   expect((await find()).total_recipients).toBe(15);
+  await pauseCampaign(db, workspaceId, id, null, clock.now());
+  expect((await find()).waiting_reason).toBeNull();
+  await resumeCampaign(db, workspaceId, id, clock.now());
+  expect((await find()).waiting_reason).toBeNull();
+  await work();
+  expect((await find()).waiting_reason).toBe("hourly_cap");
   await set({ hourly_cap: null });
   await work();
   expect((await find()).total_recipients).toBe(15);
   clock.advance(60_000);
   await work();
   expect((await find()).total_recipients).toBe(40);
+});
+
+test("a campaign of a suspended workspace says that it waits for the end of that", async () => {
+  await set({ is_suspended: true });
+  expect(await find()).toMatchObject({ status: "sending", waiting_reason: "workspace_suspended" });
+  await set({ is_suspended: false, timezone: "Asia/Tokyo" });
+  expect(await find()).toMatchObject({ waiting_reason: null, timezone: "Asia/Tokyo" });
 });

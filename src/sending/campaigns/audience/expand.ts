@@ -26,6 +26,7 @@ import type { PauseReason } from "../lifecycle/transitions-store.ts";
 import { type Audience, findAudience, isOfWorkspace } from "./audience.ts";
 import {
   advanceExpansion,
+  awaitCap,
   type Beginning,
   beginExpansion,
   commitEarly,
@@ -33,7 +34,6 @@ import {
   findExpanding,
   findStretchEnd,
   lockExpansion,
-  putOffExpansion,
 } from "./expansion-store.ts";
 import {
   type Chosen,
@@ -201,7 +201,7 @@ async function sizeCovered(
   if (covered > 0) return { size: covered, isLimited: true };
   // Nobody is left who would have to be paid for: the last step finds that out.
   if (!(await isAnybodyBehind(tx, people, after))) return { size, isLimited: true };
-  if (refusal === "hourly_cap") await putOffExpansion(tx, workspaceId, id, lookAgainAt(now));
+  if (refusal === "hourly_cap") await awaitCap(tx, workspaceId, id, lookAgainAt(now));
   else await pauseAndTell(tx, workspaceId, id, { ...order, reason: refusal });
   return { size: 0, isLimited: true };
 }

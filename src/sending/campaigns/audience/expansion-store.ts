@@ -79,7 +79,7 @@ export async function advanceExpansion(
     )
     update campaigns
     set expanded_to = ${step.to}, expanded_at = case when ${step.isOver} then ${now}::timestamptz end,
-      expand_after = ${now}, expansion_failures = 0,
+      expand_after = ${now}, waits_for_cap = false, expansion_failures = 0,
       total_recipients = total_recipients + ${step.added},
       excluded_suppressed = excluded_suppressed + ${step.suppressed},
       excluded_unsubscribed = excluded_unsubscribed + ${step.unsubscribed},
@@ -108,15 +108,15 @@ export function findUnexpanded(
 export const expandingWorkspaces = sql`
   select workspace_id from campaigns where status in ('sending', 'paused') and expanded_at is null`;
 
-/** Nobody looks at it before then. */
-export async function putOffExpansion(
+/** At the hourly cap: nobody looks at it before then. */
+export async function awaitCap(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
   until: Date,
 ): Promise<void> {
   await tx.run(sql`
-    update campaigns set expand_after = ${until}
+    update campaigns set expand_after = ${until}, waits_for_cap = true
     where workspace_id = ${workspaceId} and id = ${id} and status = 'sending'`);
 }
 

@@ -92,6 +92,7 @@ export function resumeCampaign(
     status = case when sent_at is null and scheduled_at > ${now} then 'scheduled' else 'sending' end,
     sent_at = case when sent_at is null and scheduled_at > ${now} then null else coalesce(sent_at, ${now}) end,
     paused_at = null, pause_reason = null, updated_at = ${now}, expansion_failures = 0, expand_after = null,
+    waits_for_cap = false,
     (brake_sent, brake_bounced, brake_complained, brake_failures) = (
       select coalesce(max(sent), 0), coalesce(max(hard_bounced), 0), coalesce(max(complained), 0),
         coalesce(max(failures_in_a_row), 0)
