@@ -25,5 +25,6 @@ export async function lookUpDomain(
   if (found.outcome === "found") {
     return { outcome: "deliverable", hasMx, hosts: found.hosts.map(({ name }) => name) };
   }
-  return { outcome: found.status === "deferred" ? "unknown" : "undeliverable", hasMx, hosts: [] };
+  const outcome = found.status === "deferred" ? "unknown" : "undeliverable";
+  return { outcome, hasMx, hosts: [], reason: found.reason };
 }

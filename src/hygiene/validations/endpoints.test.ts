@@ -71,6 +71,7 @@ test("a good address is shown with every finding, and no server is asked in capt
   expect(await validate("Ada.Lovelace@Good.test")).toEqual({
     email: "Ada.Lovelace@Good.test",
     status: "valid",
+    reason: null,
     risk_score: 2,
     format_valid: true,
     domain_valid: true,
@@ -93,7 +94,15 @@ describe("what the DNS says", () => {
     ["a@second.test", { status: "valid", mx_host: "mx2.good.test" }],
     ["a@fallback.test", { status: "valid", risk_score: 2, domain_valid: true, mx_record_found: false }],
     ["a@null.test", { status: "invalid", risk_score: 10, domain_valid: false, mx_record_found: false }],
-    ["a@nxdomain.test", { status: "invalid", format_valid: true, domain_valid: false }],
+    [
+      "a@nxdomain.test",
+      {
+        status: "invalid",
+        format_valid: true,
+        domain_valid: false,
+        reason: "The domain nxdomain.test does not exist.",
+      },
+    ],
     ["a@empty.test", { status: "invalid", domain_valid: false }],
     ["a@broken.test", { status: "unknown", risk_score: 6, domain_valid: false, mx_record_found: false }],
     ["a@lost.test", { status: "unknown", domain_valid: true, mx_record_found: true, mx_host: null }],

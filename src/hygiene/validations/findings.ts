@@ -6,9 +6,16 @@ export type DomainFinding =
   /** It takes mail: `hosts` in the order to try them, the domain itself where there is no MX. */
   | { readonly outcome: "deliverable"; readonly hasMx: boolean; readonly hosts: readonly string[] }
   /** It cannot take mail, or only where we do not go (private addresses). */
-  | { readonly outcome: "undeliverable"; readonly hasMx: boolean; readonly hosts: readonly [] }
+  | (NoHosts & { readonly outcome: "undeliverable" })
   /** Nobody could tell us. */
-  | { readonly outcome: "unknown"; readonly hasMx: boolean; readonly hosts: readonly [] };
+  | (NoHosts & { readonly outcome: "unknown" });
+
+interface NoHosts {
+  readonly hasMx: boolean;
+  readonly hosts: readonly [];
+  /** Why, as a clause. */
+  readonly reason: string;
+}
 
 export interface Findings {
   /** Null for a text that is no address: nothing else was looked at. */

@@ -3,6 +3,7 @@ import { type Static, Type } from "typebox";
 import { nullable, Timestamp } from "../../platform/http/shapes.ts";
 import type { ProbeFinding } from "../probe/prober.ts";
 import type { Findings } from "./findings.ts";
+import { reasonFor } from "./reason.ts";
 import { judge, statuses } from "./verdict.ts";
 
 const SmtpResponse = Type.Object(
@@ -25,6 +26,9 @@ export const Validation = Type.Object(
     email: Type.String({ description: "As it was given." }),
     status: Type.Enum([...statuses]),
     risk_score: Type.Integer({ minimum: 0, maximum: 10, description: "0 is safe, 10 is risky." }),
+    reason: nullable(
+      Type.String({ description: "Of invalid and unknown: what was found. Null for every other status." }),
+    ),
     format_valid: Type.Boolean(),
     domain_valid: Type.Boolean({ description: "Whether the domain can take mail." }),
     mx_record_found: Type.Boolean(),
@@ -56,9 +60,11 @@ export function validationOf(
   { isComplainer, isCached }: { readonly isComplainer: boolean; readonly isCached: boolean },
 ): Validation {
   const { domain, probe, isCatchAll } = findings;
+  const verdict = judge(findings, isComplainer);
   return {
     email,
-    ...judge(findings, isComplainer),
+    ...verdict,
+    reason: reasonFor(verdict.status, findings),
     format_valid: domain !== null,
     domain_valid: domain !== null && (domain.outcome === "deliverable" || isUnderstood(domain)),
     mx_record_found: domain?.hasMx ?? false,

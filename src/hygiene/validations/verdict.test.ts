@@ -7,8 +7,8 @@ const good: Findings = {
   ...malformed(new Date()),
   domain: { outcome: "deliverable", hasMx: true, hosts: ["mx.example.com"] },
 };
-const dead: Findings = { ...good, domain: { outcome: "undeliverable", hasMx: false, hosts: [] } };
-const unclear: Findings = { ...good, domain: { outcome: "unknown", hasMx: false, hosts: [] } };
+const dead: Findings = { ...good, domain: { outcome: "undeliverable", hasMx: false, hosts: [], reason: "" } };
+const unclear: Findings = { ...good, domain: { outcome: "unknown", hasMx: false, hosts: [], reason: "" } };
 
 const probed = (result: ProbeFinding["result"], more: Partial<ProbeFinding> = {}): Findings => ({
   ...good,

@@ -28,6 +28,7 @@ const columns: readonly (readonly [name: string, cell: (answer: Validation) => C
   ["smtp_enhanced_code", ({ smtp_response }) => smtp_response?.enhanced_code],
   ["smtp_message", ({ smtp_response }) => smtp_response?.message],
   ["checked_at", ({ checked_at }) => checked_at.toISOString()],
+  ["reason", ({ reason }) => reason],
 ];
 
 /** The row of an answer. */

@@ -1,0 +1,33 @@
+/** Why an address is invalid, or why nobody could tell, in one sentence. */
+import type { ProbeFinding } from "../probe/prober.ts";
+import type { Findings } from "./findings.ts";
+import type { Status } from "./verdict.ts";
+
+/** Null for what is neither. */
+export function reasonFor(status: Status, { domain, probe }: Findings): string | null {
+  if (status !== "invalid" && status !== "unknown") return null;
+  if (domain === null) return "This is not an email address.";
+  if (domain.outcome !== "deliverable") return `${upperFirst(domain.reason)}.`;
+  return probe === null ? null : reasonOf(probe);
+}
+
+const beginnings: Readonly<Record<ProbeFinding["result"], string>> = {
+  accepted: "The server accepts it",
+  rejected: "The server says that there is no such mailbox",
+  greylisted: "The server asks to come back later",
+  blocked: "The server refuses us, which says nothing of the mailbox",
+  timeout: "The server did not answer in time",
+  error: "The server could not be asked",
+  unaskable: "The server cannot be asked about this address",
+  no_turn: "The server was not asked",
+  stopped: "The server was not asked",
+};
+
+function reasonOf({ result, code, message }: ProbeFinding): string {
+  const said = [code, message].filter((part) => part !== null && part !== "").join(" ");
+  return said === "" ? `${beginnings[result]}.` : `${beginnings[result]}: ${said}`;
+}
+
+function upperFirst(text: string): string {
+  return text.slice(0, 1).toUpperCase() + text.slice(1);
+}
