@@ -19,6 +19,7 @@ import { machineSign } from "./machine.ts";
 import type { Recorder } from "./recorder.ts";
 import { findLink, findRecipient, type MailLink, type MailRecipient } from "./store.ts";
 import { linkTarget } from "./target.ts";
+import { sendTestUnsubscribe, sendTestView } from "./test-mail-page.ts";
 import {
   type LinkPurpose,
   type MailLinks,
@@ -27,6 +28,7 @@ import {
   paths,
   readCarried,
   readToken,
+  TEST_TOKEN,
   type TrackedMail,
 } from "./tokens.ts";
 import { mayReturn, type OnReturned, type OnUnsubscribed, takeBack, unsubscribe } from "./unsubscribe.ts";
@@ -150,12 +152,14 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     });
 
     pages.get<Token>(`${paths.unsubscribe}*`, async ({ params }, reply) => {
+      if (params["*"] === TEST_TOKEN) return sendTestUnsubscribe(reply);
       const mail = mailOf(params["*"], "unsubscribe");
       const recipient = mail && (await findRecipient(db, mail));
       if (!recipient) return sendInvalid(reply);
       return recipient.is_subscribed ? sendQuestion(reply, recipient) : sendGone(reply, recipient);
     });
     pages.post<Token>(`${paths.unsubscribe}*`, async ({ params, body }, reply) => {
+      if (params["*"] === TEST_TOKEN) return sendTestUnsubscribe(reply);
       const mail = mailOf(params["*"], "unsubscribe");
       if (mail && body === TAKE_BACK) {
         await takeBack(deps, mail);
@@ -170,6 +174,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     });
 
     pages.get<Token>(`${paths.view}*`, async ({ params }, reply) => {
+      if (params["*"] === TEST_TOKEN) return sendTestView(reply);
       const [token = "", ...contentId] = params["*"].split("/");
       const mail = mailOf(token, "view");
       if (mail && contentId.length > 0)

@@ -81,6 +81,19 @@ export function mailLinks(mail: TrackedMail, base: string, key: KeyObject) {
   } satisfies MailLinks;
 }
 
+/** In place of a token, in a test mail, which is of no campaign and has no recipient. */
+export const TEST_TOKEN = "test";
+
+/** The addresses of a test mail: pages that say what those of the real one do, and links that lead where they say. */
+export function testLinks(base: string): MailLinks {
+  return {
+    unsubscribe: base + paths.unsubscribe + TEST_TOKEN,
+    view: base + paths.view + TEST_TOKEN,
+    pixel: null,
+    tracked: (_index, target) => target,
+  };
+}
+
 /** Where a link that carries it leads; null when it was not made with this key for this mail and index. */
 export function readCarried(
   { workspaceId, messageId }: TrackedMail,

@@ -556,6 +556,25 @@ test("a test goes to a few addresses as transactional mail, with the values of w
   expect(twice.body.data.messages).toHaveLength(1);
 });
 
+test("the addresses of ours in a test lead to pages that say so, and change nothing", async () => {
+  const html_content =
+    '<p>Hi</p><a href="{{ view_in_browser_url }}">b</a> <a href="{{ unsubscribe_url }}">u</a>';
+  const { body } = await act(await create({ ...complete(), html_content }), "test", {
+    emails: ["ada@example.test"],
+  });
+  const mail = await database.row<{ html: string }>(sql`
+    select html from message_contents where message_id = ${body.data.messages[0].id}`);
+  const [view = "", leave = ""] = [...(mail?.html ?? "").matchAll(/href="([^"]+)"/g)].map(([, href]) => href);
+  for (const [address, method, words] of [
+    [view, "GET", "which shows the mail as they got it"],
+    [leave, "GET", "nobody has been unsubscribed"],
+    [leave, "POST", "nobody has been unsubscribed"],
+  ] as const) {
+    const page = await fetch(address, { method });
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(words)]);
+  }
+});
+
 test("is not sent with links of a tracking domain that was deleted since", async () => {
   const made = await call("POST", "/tracking-domains", { domain: "gone.shop.test" });
   const id = await create({ ...complete(), url_domain_id: made.body.data.id });

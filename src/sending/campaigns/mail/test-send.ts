@@ -2,7 +2,7 @@
  * A campaign's mail to a few addresses, before it goes to everybody. It is made as the campaign's is, leaves as that does,
  * and waits in the line of transactional mail. Whoever is a subscriber sees their own values, everybody else those of a
  * sample. Nothing is tracked and nobody is unsubscribed by it: links lead where they were written to, the two addresses of
- * ours to PUBLIC_URL, and there is no List-Unsubscribe.
+ * ours to pages that say so, and there is no List-Unsubscribe.
  */
 import type { MailingList } from "../../../audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "../../../audience/mailing-lists/store.ts";
@@ -13,6 +13,7 @@ import type { Queryable } from "../../../platform/database/pool.ts";
 import { ApiError, invalid } from "../../../platform/errors.ts";
 import type { Caller } from "../../../platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "../../../platform/ids.ts";
+import { testLinks } from "../../../tracking/tokens.ts";
 import type { Acceptor } from "../../accept.ts";
 import type { Draft } from "../../insert-drafts.ts";
 import type { Campaign } from "../campaign.ts";
@@ -80,12 +81,7 @@ export async function sendTest(
     sending_ip: ip,
     routing_rule_id: ruleId,
   };
-  const links = {
-    unsubscribe: publicUrl(),
-    view: publicUrl(),
-    pixel: "",
-    tracked: (_: number, url: string) => url,
-  };
+  const links = testLinks(publicUrl());
   const drafts: Draft[] = [];
   for (const to of recipients) {
     const person = await findRecipientValues(db, workspaceId, to.address.toLowerCase());
