@@ -5,14 +5,29 @@ import { createDatabase, type Database, type Deadlines } from "../platform/datab
 import { createLog } from "../platform/log.ts";
 import { prepareSchema } from "../platform/schema.ts";
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /**
  * Runs `work` against DATABASE_URL or the embedded database of DATA_DIR: the running service's, or one that lives
  * as long as the command. The schema is brought up to date first, as at every start of the service; `applied` names
  * the migrations that this took. `deadlines` are for work that reads everything there is.
  */
-export async function withDatabase<Result>(
-  environment: Readonly<Record<string, string | undefined>>,
+export function withDatabase<Result>(
+  environment: Environment,
   work: (db: Database, applied: readonly string[]) => Promise<Result>,
+  deadlines: Partial<Deadlines> = {},
+): Promise<Result> {
+  return withDatabaseAsItIs(
+    environment,
+    async (db) => work(db, await prepareSchema(db, createLog("silent"))),
+    deadlines,
+  );
+}
+
+/** The same, but for the schema, which may be an older one, a newer one or none. */
+export async function withDatabaseAsItIs<Result>(
+  environment: Environment,
+  work: (db: Database) => Promise<Result>,
   deadlines: Partial<Deadlines> = {},
 ): Promise<Result> {
   const { DATABASE_URL, DATA_DIR } = readConfig(environment);
@@ -22,7 +37,7 @@ export async function withDatabase<Result>(
   const url = DATABASE_URL?.href ?? embedded?.connection.url ?? "";
   const db = createDatabase(url, { size: 2, name: "posthaste command", onError: () => {}, deadlines });
   try {
-    return await work(db, await prepareSchema(db, createLog("silent")));
+    return await work(db);
   } finally {
     await db.close();
     await embedded?.stop();

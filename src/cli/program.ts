@@ -15,6 +15,7 @@ import { addMailCommands } from "./mail.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import type { Output } from "./output.ts";
 import { addSecretKeyCommands } from "./secret-key.ts";
+import { sentence } from "./sentence.ts";
 import { addServeCommand, type Role } from "./serve.ts";
 import { addWorkspaceCommands } from "./workspace.ts";
 
@@ -59,10 +60,4 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
     stderr.write(`error: ${sentence(fault)}\n`);
     return FAILED;
   }
-}
-
-/** A host with several addresses fails with one error for each, and no words of its own. */
-function sentence(fault: unknown): string {
-  if (fault instanceof AggregateError) return fault.errors.map(sentence).join(", ");
-  return fault instanceof Error ? fault.message : String(fault);
 }

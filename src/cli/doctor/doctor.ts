@@ -1,7 +1,6 @@
 /** `posthaste doctor`: looks whether the installation is in order, and says what to do where it is not. */
 import type { Command } from "commander";
 import { parseDomain } from "../../mail/address.ts";
-import { readConfig } from "../../platform/config.ts";
 import { invalid } from "../../platform/errors.ts";
 import { argument } from "../arguments.ts";
 import { withDatabase } from "../database.ts";
@@ -44,8 +43,7 @@ export function addDoctorCommand(program: Command, { stdout, environment }: CliO
   };
 
   const examineAll = async (options: DoctorOptions) => {
-    const config = readConfig(environment);
-    const findings = await examine({ environment, config, mxOf: options.mxOf ?? null });
+    const findings = await examine(environment, options.mxOf ?? null);
     stdout.write(options.json ? json(findings) : table(findingColumns, findings));
     const faults = findings.filter(({ status }) => status === "fault").length;
     if (faults > 0)

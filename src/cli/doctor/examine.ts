@@ -1,9 +1,11 @@
 /** All that `posthaste doctor` looks at, in the order in which a first mail needs it. */
 import { listActiveIps } from "../../identity/sending-ips/store.ts";
 import { domainOf } from "../../mail/address.ts";
-import type { Config } from "../../platform/config.ts";
+import { type Config, readConfig } from "../../platform/config.ts";
 import { createResolver } from "../../platform/dns.ts";
-import { withDatabase } from "../database.ts";
+import { ConfigError } from "../../platform/setting-readers.ts";
+import { withDatabaseAsItIs } from "../database.ts";
+import { sentence } from "../sentence.ts";
 import { type Finding, of } from "./finding.ts";
 import { checkDatabase, checkDisk } from "./machine.ts";
 import { checkMailNames, checkPublicUrl, checkReverseNames } from "./names.ts";
@@ -11,36 +13,55 @@ import { checkDirectWay, checkRelay } from "./way-out.ts";
 
 const DNS = { timeoutMs: 5_000, tries: 2 };
 
-export interface ExaminationOptions {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly config: Config;
-  /** Whose mail hosts are tried; null: those of PLATFORM_FROM. */
-  readonly mxOf: string | null;
-}
+export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Never rejects for what it finds. */
-export async function examine({ environment, config, mxOf }: ExaminationOptions): Promise<Finding[]> {
+/**
+ * Changes nothing, and never rejects for what it finds.
+ * @param mxOf whose mail hosts are tried; null: those of PLATFORM_FROM
+ */
+export async function examine(environment: Environment, mxOf: string | null): Promise<Finding[]> {
+  const config = readSettings(environment);
+  if (config instanceof ConfigError) {
+    return config.message.split("\n").map((fault) => of("settings")("fault", `${fault}.`));
+  }
+  const settings = of("settings")("ok", "All settings can be read.");
   const { findings, sendingIps } = await lookIntoDatabase(environment);
   // Behind the embedded database, which makes the folder.
   const disk = await checkDisk(config.DATA_DIR);
-  return [...findings, disk, ...(await checkMail(config, sendingIps, mxOf))];
+  return [settings, ...findings, disk, ...(await checkMail(config, sendingIps, mxOf))];
 }
 
-async function lookIntoDatabase(environment: ExaminationOptions["environment"]) {
+function readSettings(environment: Environment): Config | ConfigError {
   try {
-    return await withDatabase(environment, async (db, applied) => ({
-      findings: await checkDatabase(db, applied),
-      sendingIps: await listActiveIps(db),
-    }));
+    return readConfig(environment);
   } catch (fault) {
-    const reason = fault instanceof Error ? fault.message : String(fault);
-    return { findings: [of("database")("fault", `The database cannot be used: ${reason}`)], sendingIps: [] };
+    if (fault instanceof ConfigError) return fault;
+    throw fault;
+  }
+}
+
+interface DatabaseLook {
+  readonly findings: readonly Finding[];
+  /** Null: they cannot be known. */
+  readonly sendingIps: Awaited<ReturnType<typeof listActiveIps>> | null;
+}
+
+async function lookIntoDatabase(environment: Environment): Promise<DatabaseLook> {
+  try {
+    return await withDatabaseAsItIs(environment, async (db) => {
+      const findings = await checkDatabase(db);
+      const isOurs = findings.some(({ check, status }) => check === "schema" && status === "ok");
+      return { findings, sendingIps: isOurs ? await listActiveIps(db) : null };
+    });
+  } catch (fault) {
+    const finding = of("database")("fault", `The database cannot be used: ${sentence(fault)}.`);
+    return { findings: [finding], sendingIps: null };
   }
 }
 
 async function checkMail(
   config: Config,
-  sendingIps: Awaited<ReturnType<typeof listActiveIps>>,
+  sendingIps: DatabaseLook["sendingIps"],
   mxOf: string | null,
 ): Promise<Finding[]> {
   const { MAIL_MODE, MAIL_HOSTNAME, PLATFORM_FROM } = config;

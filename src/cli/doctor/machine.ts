@@ -1,22 +1,39 @@
 /** What mail needs of this machine before any of it leaves: the database, clocks that agree, room on the disk. */
+import { existsSync } from "node:fs";
 import { CLOCK_DIFFERENCE_SECONDS } from "../../platform/clock.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
+import { findMissingMigrations } from "../../platform/database/migrate.ts";
+import type { Database } from "../../platform/database/pool.ts";
 import { diskFault } from "../../platform/http/health.ts";
+import { sentence } from "../sentence.ts";
 import { type Finding, of } from "./finding.ts";
 import { findServer } from "./server-store.ts";
 
-/** @param applied migrations that this command had to apply first */
-export async function checkDatabase(db: Queryable, applied: readonly string[]): Promise<Finding[]> {
+/** The server itself and its clock, then what it holds. */
+export async function checkDatabase(db: Database): Promise<Finding[]> {
   const before = Date.now();
   const server = await findServer(db);
   const after = Date.now();
   if (server === undefined) return [of("database")("fault", "The database says nothing of itself.")];
-  const schema =
-    applied.length === 0 ? "its schema is up to date" : `${applied.length} migrations were applied`;
   return [
-    of("database")("ok", `PostgreSQL ${server.version}; ${schema}.`),
+    of("database")("ok", `PostgreSQL ${server.version} answers.`),
     checkClock(server.now - (before + after) / 2),
+    await checkSchema(db),
   ];
+}
+
+async function checkSchema(db: Database): Promise<Finding> {
+  const say = of("schema");
+  try {
+    const [first, ...others] = await findMissingMigrations(db);
+    if (first === undefined) return say("ok", "All migrations are applied.");
+    const rest = others.length === 0 ? "" : ` and ${others.length} more`;
+    return say(
+      "warning",
+      `Not applied yet: ${first}${rest}. The next start of the service does it, or \`posthaste migrate\`.`,
+    );
+  } catch (fault) {
+    return say("fault", `${sentence(fault)}.`);
+  }
 }
 
 /** @param difference between the two, in milliseconds */
@@ -32,8 +49,11 @@ export function checkClock(difference: number): Finding {
 }
 
 export async function checkDisk(dataDir: string): Promise<Finding> {
+  const say = of("disk");
+  if (!existsSync(dataDir))
+    return say("not_checked", `${dataDir} is not there yet: the first start makes it.`);
   const fault = await diskFault(dataDir);
   return fault === null
-    ? of("disk")("ok", `${dataDir} can be written and has room.`)
-    : of("disk")("fault", `${dataDir}: ${fault}. Nothing is accepted without room on the disk.`);
+    ? say("ok", `${dataDir} can be written and has room.`)
+    : say("fault", `${dataDir}: ${fault}. Nothing is accepted without room on the disk.`);
 }

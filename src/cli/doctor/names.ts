@@ -11,11 +11,14 @@ import { type Finding, of, type Say } from "./finding.ts";
 
 const HTTPS = 443;
 
-/** Looks at MAIL_HOSTNAME and at every sending IP: address and name have to lead to each other. */
+/**
+ * Looks at MAIL_HOSTNAME and at every sending IP: address and name have to lead to each other.
+ * @param sendingIps null: they cannot be known
+ */
 export async function checkReverseNames(
   resolver: NetworkResolver,
   hostname: string,
-  sendingIps: readonly { readonly ip: string; readonly hostname: string | null }[],
+  sendingIps: readonly { readonly ip: string; readonly hostname: string | null }[] | null,
 ): Promise<Finding[]> {
   const say = of("reverse DNS");
   const [ipv4, ipv6] = await Promise.all([resolver.ipv4(hostname), resolver.ipv6(hostname)]);
@@ -28,12 +31,16 @@ export async function checkReverseNames(
           `MAIL_HOSTNAME ${hostname} has no address in the DNS: large receivers refuse mail from such a name. Add its A record.`,
         )
       : say("not_checked", `${hostname} could not be looked up (${failed.reason}).`);
-  const others = sendingIps.filter(({ ip }) => !own.includes(ip));
+  const others = (sendingIps ?? []).filter(({ ip }) => !own.includes(ip));
+  const unknown =
+    sendingIps === null
+      ? [say("not_checked", "Sending IPs are known only from a database that is up to date.")]
+      : [];
   const looks = [
     ...own.map((ip) => checkReverseName(resolver, ip, hostname, say)),
     ...others.map(({ ip, hostname: name }) => checkReverseName(resolver, ip, name ?? hostname, say)),
   ];
-  return [...(own.length === 0 ? [nowhere] : []), ...(await Promise.all(looks))];
+  return [...(own.length === 0 ? [nowhere] : []), ...(await Promise.all(looks)), ...unknown];
 }
 
 async function checkReverseName(

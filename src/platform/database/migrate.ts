@@ -10,7 +10,7 @@ import sql from "sql-template-tag";
 import { lockKey } from "./advisory-lock.ts";
 import type { Database } from "./pool.ts";
 
-type Session = Awaited<ReturnType<Database["openSession"]>>;
+type Session = Pick<Awaited<ReturnType<Database["openSession"]>>, "query">;
 
 const folder = new URL("../../../db/migrations/", import.meta.url);
 
@@ -23,7 +23,6 @@ const OLDEST_SERVER = 160_000;
  * @throws an Error whose sentence says what to do
  */
 export async function migrate(database: Database): Promise<string[]> {
-  const files = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
   const client = await database.openSession();
   try {
     await requireServer(client);
@@ -33,18 +32,12 @@ export async function migrate(database: Database): Promise<string[]> {
       "create table if not exists schema_migrations (name text primary key, applied_at timestamptz not null default now())",
     );
     await client.query("alter table schema_migrations add column if not exists digest text");
-    const { rows } = await client.query<{ name: string; digest: string | null }>(
-      "select name, digest from schema_migrations order by name",
-    );
-    const applied = new Set(rows.map((row) => row.name));
-    const unknown = [...applied].find((name) => !files.includes(name));
-    if (unknown !== undefined) {
-      throw new Error(
-        `the database has migration ${unknown}, which this version does not know: run a newer version`,
-      );
+    const { missing, undigested } = await compareSchema(client);
+    // Databases from before digests were kept take those of the files that they meet.
+    for (const name of undigested) {
+      const digest = digestOf(await readMigration(name));
+      await client.query(sql`update schema_migrations set digest = ${digest} where name = ${name}`);
     }
-    for (const { name, digest } of rows) await requireSame(client, name, digest);
-    const missing = files.filter((name) => !applied.has(name));
     for (const name of missing) {
       const statements = await readMigration(name);
       await client.query("begin");
@@ -61,6 +54,23 @@ export async function migrate(database: Database): Promise<string[]> {
   }
 }
 
+/**
+ * Which migrations `migrate` would apply. Changes nothing, and waits for nobody who does.
+ * @throws what `migrate` would throw before it applies any
+ */
+export async function findMissingMigrations(database: Database): Promise<string[]> {
+  const client = await database.connect();
+  try {
+    await requireServer(client);
+    const { rows } = await client.query<{ isThere: boolean }>(
+      `select to_regclass('schema_migrations') is not null as "isThere"`,
+    );
+    return rows[0]?.isThere ? (await compareSchema(client)).missing : await migrationFiles();
+  } finally {
+    client.release();
+  }
+}
+
 async function requireServer(client: Session): Promise<void> {
   const { rows } = await client.query<{ number: number; version: string }>(
     "select current_setting('server_version_num')::int as number, current_setting('server_version') as version",
@@ -71,16 +81,42 @@ async function requireServer(client: Session): Promise<void> {
   }
 }
 
-/** Databases from before digests were kept take those of the files that they meet. */
-async function requireSame(client: Session, name: string, digest: string | null): Promise<void> {
-  const ours = digestOf(await readMigration(name));
-  if (digest === null) {
-    await client.query(sql`update schema_migrations set digest = ${ours} where name = ${name}`);
-  } else if (digest !== ours) {
+interface SchemaDifference {
+  /** In the order in which they are applied. */
+  readonly missing: string[];
+  /** Applied when digests were not kept. */
+  readonly undigested: string[];
+}
+
+/** The files beside what the database says it has. Throws where they contradict each other. */
+async function compareSchema(client: Session): Promise<SchemaDifference> {
+  const files = await migrationFiles();
+  // By way of JSON: a table from before digests were kept has no such column.
+  const { rows } = await client.query<{ name: string; digest: string | null }>(
+    "select name, to_jsonb(m) ->> 'digest' as digest from schema_migrations m order by name",
+  );
+  const applied = new Set(rows.map((row) => row.name));
+  const unknown = [...applied].find((name) => !files.includes(name));
+  if (unknown !== undefined) {
     throw new Error(
-      `the database was made by another state of migration ${name}, by a version between releases: run that version, or begin with an empty database`,
+      `the database has migration ${unknown}, which this version does not know: run a newer version`,
     );
   }
+  for (const { name, digest } of rows) {
+    if (digest !== null && digest !== digestOf(await readMigration(name))) {
+      throw new Error(
+        `the database was made by another state of migration ${name}, by a version between releases: run that version, or begin with an empty database`,
+      );
+    }
+  }
+  return {
+    missing: files.filter((name) => !applied.has(name)),
+    undigested: rows.filter(({ digest }) => digest === null).map(({ name }) => name),
+  };
+}
+
+async function migrationFiles(): Promise<string[]> {
+  return (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
 }
 
 function readMigration(name: string): Promise<string> {

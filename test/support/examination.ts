@@ -1,0 +1,76 @@
+/** `posthaste doctor` as an operator runs it, beside a DNS and a mail host of its own. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, onTestFinished } from "vitest";
+import type { Finding } from "../../src/cli/doctor/finding.ts";
+import { runCli } from "../../src/cli/program.ts";
+import { type DnsZone, startFakeDns } from "./fake-dns.ts";
+import { type FakeMx, type FakeMxOptions, startFakeMx } from "./fake-mx.ts";
+import type { TestService } from "./service.ts";
+
+export const mailHostname = "mail.ours.test";
+
+/** As docs/operations.md says it should be. */
+export const zoneInOrder: DnsZone = {
+  [mailHostname]: { A: ["127.0.0.1"] },
+  "1.0.0.127.in-addr.arpa": { PTR: [mailHostname] },
+  [`spf.${mailHostname}`]: { TXT: ["v=spf1 ip4:127.0.0.1 -all"] },
+  [`bounce.${mailHostname}`]: { MX: [[10, mailHostname]] },
+  "example.test": { MX: [[10, "mx.example.test"]] },
+  "mx.example.test": { A: ["127.0.0.1"] },
+  "smart.test": { A: ["127.0.0.1"] },
+};
+
+export interface ExaminationChange {
+  readonly change?: DnsZone;
+  /** Null: nobody listens. */
+  readonly mx?: FakeMxOptions | null;
+  readonly env?: (port: number) => Readonly<Record<string, string>>;
+  readonly words?: readonly string[];
+}
+
+export interface Examination {
+  readonly code: number;
+  readonly findings: readonly Finding[];
+  /** The last finding of a check. */
+  readonly of: (check: string) => Finding | undefined;
+  readonly mx: FakeMx;
+}
+
+/** For a test file: looks at an installation that is in order but for what is changed. */
+export async function openExaminations(
+  service: TestService,
+): Promise<(options?: ExaminationChange) => Promise<Examination>> {
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-doctor-"));
+  afterAll(() => rm(dataDir, { recursive: true, force: true }));
+  return async (options = {}) => {
+    const dns = await startFakeDns({ ...zoneInOrder, ...options.change });
+    onTestFinished(() => dns.close());
+    const mx = await startFakeMx(options.mx ?? {});
+    onTestFinished(() => mx.close());
+    if (options.mx === null) await mx.close();
+    const printed: string[] = [];
+    const code = await runCli(["doctor", "--json", ...(options.words ?? [])], {
+      stdout: { write: (text) => printed.push(String(text)) },
+      stderr: { write: () => {} },
+      environment: {
+        DATABASE_URL: service.database.url,
+        DATA_DIR: dataDir,
+        MAIL_MODE: "direct",
+        MAIL_HOSTNAME: mailHostname,
+        PUBLIC_URL: "https://192.0.2.10.example/",
+        INBOUND_PORT: "2525",
+        DNS_SERVERS: dns.address,
+        SMTP_PORT: String(mx.port),
+        ALLOW_PRIVATE_MX: "true",
+        PLATFORM_FROM: "hello@example.test",
+        ...options.env?.(mx.port),
+      },
+      endpoints: () => service.api.endpoints,
+      serve: async () => {},
+    });
+    const findings: Finding[] = JSON.parse(printed.join(""));
+    return { code, findings, of: (check) => findings.findLast((one) => one.check.startsWith(check)), mx };
+  };
+}
