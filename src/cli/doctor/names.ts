@@ -2,65 +2,13 @@
 import { isIP } from "node:net";
 import { findMailHosts } from "../../delivery/routes/mx.ts";
 import { createCertificateCheck } from "../../identity/tracking-domains/certificate.ts";
-import { reverseName } from "../../mail/dns/reverse-name.ts";
 import { isSpfRecord } from "../../mail/dns/spf-record.ts";
 import type { Config } from "../../platform/config.ts";
 import type { NetworkResolver } from "../../platform/dns.ts";
 import { publicUrlFault } from "../../platform/links-lead-here.ts";
-import { type Finding, of, type Say } from "./finding.ts";
+import { type Finding, of } from "./finding.ts";
 
 const HTTPS = 443;
-
-/**
- * Looks at MAIL_HOSTNAME and at every sending IP: address and name have to lead to each other.
- * @param sendingIps null: they cannot be known
- */
-export async function checkReverseNames(
-  resolver: NetworkResolver,
-  hostname: string,
-  sendingIps: readonly { readonly ip: string; readonly hostname: string | null }[] | null,
-): Promise<Finding[]> {
-  const say = of("reverse DNS");
-  const [ipv4, ipv6] = await Promise.all([resolver.ipv4(hostname), resolver.ipv6(hostname)]);
-  const own = [ipv4, ipv6].flatMap((lookup) => (lookup.outcome === "found" ? lookup.records : []));
-  const failed = [ipv4, ipv6].find((lookup) => lookup.outcome === "failed");
-  const nowhere =
-    failed === undefined
-      ? say(
-          "fault",
-          `MAIL_HOSTNAME ${hostname} has no address in the DNS: large receivers refuse mail from such a name. Add its A record.`,
-        )
-      : say("not_checked", `${hostname} could not be looked up (${failed.reason}).`);
-  const others = (sendingIps ?? []).filter(({ ip }) => !own.includes(ip));
-  const unknown =
-    sendingIps === null
-      ? [say("not_checked", "Sending IPs are known only from a database that is up to date.")]
-      : [];
-  const looks = [
-    ...own.map((ip) => checkReverseName(resolver, ip, hostname, say)),
-    ...others.map(({ ip, hostname: name }) => checkReverseName(resolver, ip, name ?? hostname, say)),
-  ];
-  return [...(own.length === 0 ? [nowhere] : []), ...(await Promise.all(looks)), ...unknown];
-}
-
-async function checkReverseName(
-  resolver: NetworkResolver,
-  ip: string,
-  name: string,
-  say: Say,
-): Promise<Finding> {
-  const answer = await resolver.ptr(reverseName(ip));
-  if (answer.outcome === "failed") {
-    return say("not_checked", `The name of ${ip} could not be looked up (${answer.reason}).`);
-  }
-  const names = answer.outcome === "found" ? answer.records : [];
-  if (names.includes(name)) return say("ok", `${ip} is called ${name}.`);
-  const found = names.length === 0 ? "has no name" : `is called ${names.join(", ")}`;
-  return say(
-    "fault",
-    `${ip} ${found}, but greets as ${name}: large receivers refuse mail from it. Whoever gave you the address sets its PTR record.`,
-  );
-}
 
 /** The names that receivers and customers look up: those of return paths and of the SPF record. */
 export async function checkMailNames(
