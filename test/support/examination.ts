@@ -20,6 +20,7 @@ export const zoneInOrder: DnsZone = {
   "example.test": { MX: [[10, "mx.example.test"]] },
   "mx.example.test": { A: ["127.0.0.1"] },
   "smart.test": { A: ["127.0.0.1"] },
+  "post.ours.test": { A: ["127.0.0.1"] },
 };
 
 export interface ExaminationChange {
@@ -59,7 +60,8 @@ export async function openExaminations(
         DATA_DIR: dataDir,
         MAIL_MODE: "direct",
         MAIL_HOSTNAME: mailHostname,
-        PUBLIC_URL: "https://192.0.2.10.example/",
+        // Nobody listens there: a certificate that browsers trust is not ours to have.
+        PUBLIC_URL: "https://post.ours.test:9/",
         INBOUND_PORT: "2525",
         DNS_SERVERS: dns.address,
         SMTP_PORT: String(mx.port),

@@ -8,7 +8,8 @@ import { withDatabaseAsItIs } from "../database.ts";
 import { sentence } from "../sentence.ts";
 import { type Finding, of } from "./finding.ts";
 import { checkDatabase, checkDisk } from "./machine.ts";
-import { checkMailNames, checkPublicUrl } from "./names.ts";
+import { checkMailNames } from "./names.ts";
+import { checkPublicUrl } from "./public-url.ts";
 import { checkReverseNames } from "./reverse-dns.ts";
 import { checkDirectWay, checkRelay } from "./way-out.ts";
 

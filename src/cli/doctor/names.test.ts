@@ -13,6 +13,24 @@ test.each<[string, DnsZone, string, string]>([
     "bounces",
     "Nobody takes mail to",
   ],
+  [
+    "return paths whose mail host has no address",
+    { [`bounce.${mailHostname}`]: { MX: [[10, "gone.ours.test"]] } },
+    "bounces",
+    "Nobody takes mail to",
+  ],
+  [
+    "an SPF record with a slip",
+    { [`spf.${mailHostname}`]: { TXT: ["v=spf1 ipv4:127.0.0.1 -all"] } },
+    "SPF",
+    "is invalid (ipv4:127.0.0.1)",
+  ],
+  [
+    "a second SPF record",
+    { [`spf.${mailHostname}`]: { TXT: ["v=spf1 ip4:127.0.0.1 -all", "v=spf1 a -all"] } },
+    "SPF",
+    "has 2 SPF records",
+  ],
 ])("%s is a fault", async (_, change, check, message) => {
   const { code, of } = await examine({ change });
   expect([code, of(check)]).toMatchObject([
@@ -33,15 +51,14 @@ test("a silent DNS is no fault of ours, and is said to be silent", async () => {
   expect(code).toBe(0);
 });
 
-test("where nothing is received, a warning says what that means", async () => {
-  const { of } = await examine({ env: () => ({ INBOUND_PORT: "" }) });
-  expect(of("bounces")).toMatchObject({
-    status: "warning",
-    message: expect.stringContaining("INBOUND_PORT"),
-  });
-});
-
-test("links that lead to this machine alone are a fault where mail leaves", async () => {
-  const { code, of } = await examine({ env: () => ({ PUBLIC_URL: "" }) });
-  expect([code, of("public URL")?.status]).toEqual([1, "fault"]);
+test("where nothing is received, a warning says what that means, and return paths need a domain all the same", async () => {
+  const env = () => ({ INBOUND_PORT: "" });
+  const { code, of } = await examine({ env });
+  expect([of("inbound"), of("bounces"), code]).toMatchObject([
+    { status: "warning", message: expect.stringContaining("INBOUND_PORT") },
+    { status: "ok" },
+    0,
+  ]);
+  const nowhere = await examine({ env, change: { [`bounce.${mailHostname}`]: "nxdomain" } });
+  expect([nowhere.of("inbound")?.status, nowhere.of("bounces")?.status]).toEqual(["warning", "fault"]);
 });

@@ -1,14 +1,12 @@
 /** What others find under our names in the DNS before they take mail from us. */
-import { isIP } from "node:net";
-import { findMailHosts } from "../../delivery/routes/mx.ts";
-import { createCertificateCheck } from "../../identity/tracking-domains/certificate.ts";
-import { isSpfRecord } from "../../mail/dns/spf-record.ts";
+import { findMailHosts, type MailHosts } from "../../delivery/routes/mx.ts";
+import { isSpfRecord, parseSpfRecord } from "../../mail/dns/spf-record.ts";
 import type { Config } from "../../platform/config.ts";
 import type { NetworkResolver } from "../../platform/dns.ts";
-import { publicUrlFault } from "../../platform/links-lead-here.ts";
 import { type Finding, of } from "./finding.ts";
 
-const HTTPS = 443;
+/** What findMailHosts says where the DNS left the question open (RFC 3463: directory server failure). */
+const DNS_SILENT = "4.4.3";
 
 /** The names that receivers and customers look up: those of return paths and of the SPF record. */
 export async function checkMailNames(
@@ -19,27 +17,28 @@ export async function checkMailNames(
     findMailHosts(resolver, BOUNCE_DOMAIN, { allowPrivate: true }),
     resolver.txt(PLATFORM_SPF_DOMAIN),
   ]);
-  return [checkBounces(INBOUND_PORT !== null, BOUNCE_DOMAIN, hosts), checkSpf(PLATFORM_SPF_DOMAIN, spf)];
+  return [checkBounces(BOUNCE_DOMAIN, hosts), ...receiving(INBOUND_PORT), checkSpf(PLATFORM_SPF_DOMAIN, spf)];
 }
 
-function checkBounces(
-  isReceiving: boolean,
-  domain: string,
-  hosts: Awaited<ReturnType<typeof findMailHosts>>,
-): Finding {
+function receiving(inboundPort: Config["INBOUND_PORT"]): Finding[] {
+  if (inboundPort !== null) return [];
+  const message =
+    "INBOUND_PORT is not set: bounces and complaints that come later are not received, so that such addresses are written to again.";
+  return [of("inbound")("warning", message)];
+}
+
+/** Return paths need it even where nothing is received: many servers refuse a sender whose domain takes no mail. */
+function checkBounces(domain: string, hosts: MailHosts): Finding {
   const say = of("bounces");
-  if (!isReceiving) {
-    return say(
-      "warning",
-      "INBOUND_PORT is not set: bounces and complaints that come later are not received, so that such addresses are written to again.",
-    );
-  }
   if (hosts.outcome === "found") {
     return say("ok", `Mail to ${domain} goes to ${hosts.hosts.map(({ name }) => name).join(", ")}.`);
   }
-  return hosts.status === "deferred"
-    ? say("not_checked", `The mail hosts of ${domain} could not be looked up: ${hosts.reason}.`)
-    : say("fault", `Nobody takes mail to ${domain}: ${hosts.reason}. Let its MX lead to this service.`);
+  return hosts.enhanced === DNS_SILENT
+    ? say("not_checked", `${hosts.reason}.`)
+    : say(
+        "fault",
+        `Nobody takes mail to ${domain}: ${hosts.reason}. Many servers refuse mail with such a return path. Let its MX lead to this service.`,
+      );
 }
 
 function checkSpf(domain: string, answer: Awaited<ReturnType<NetworkResolver["txt"]>>): Finding {
@@ -47,25 +46,24 @@ function checkSpf(domain: string, answer: Awaited<ReturnType<NetworkResolver["tx
   if (answer.outcome === "failed") {
     return say("not_checked", `${domain} could not be looked up (${answer.reason}).`);
   }
-  const record = answer.outcome === "found" ? answer.records.find(isSpfRecord) : undefined;
-  return record === undefined
+  const [text, ...others] = answer.outcome === "found" ? answer.records.filter(isSpfRecord) : [];
+  if (text === undefined) {
+    return say(
+      "fault",
+      `${domain} has no SPF record, which your customers' records include: add one that names your addresses.`,
+    );
+  }
+  if (others.length > 0) {
+    return say(
+      "fault",
+      `${domain} has ${others.length + 1} SPF records, which is an error to receivers: keep one.`,
+    );
+  }
+  const record = parseSpfRecord(text);
+  return "faulty" in record
     ? say(
         "fault",
-        `${domain} has no SPF record, which your customers' records include: add one that names your addresses.`,
+        `The SPF record of ${domain} is invalid (${record.faulty}), which is an error to receivers: correct it.`,
       )
-    : say("ok", `${domain} says "${record}".`);
-}
-
-/** Where links in mails lead. */
-export async function checkPublicUrl({ MAIL_MODE, PUBLIC_URL, DNS_SERVERS }: Config): Promise<Finding> {
-  const say = of("public URL");
-  const fault = publicUrlFault({ MAIL_MODE, PUBLIC_URL });
-  if (fault !== null || PUBLIC_URL === null) return say("fault", `${fault ?? "PUBLIC_URL is not set"}.`);
-  const host = PUBLIC_URL.hostname.replace(/^\[|\]$/g, "");
-  const port = Number(PUBLIC_URL.port) || HTTPS;
-  const findCertificateFault = createCertificateCheck({ servers: DNS_SERVERS, port, allowPrivate: true });
-  const certificate = isIP(host) === 0 ? await findCertificateFault(host) : null;
-  return certificate === null
-    ? say("ok", `Links lead to ${PUBLIC_URL.href}.`)
-    : say("fault", `Browsers do not trust ${PUBLIC_URL.href}: ${certificate}.`);
+    : say("ok", `${domain} says "${text}".`);
 }

@@ -24,36 +24,66 @@ export interface CertificateOptions {
   readonly ca?: string;
 }
 
-/** What is wrong with the certificate that browsers get for a name, in TLS's words; null: nothing, or it cannot be told. */
-export type FindCertificateFault = (name: string) => Promise<string | null>;
+/** What came of one handshake. */
+export type CertificateLook =
+  | { readonly outcome: "trusted" }
+  /** In TLS's words. */
+  | { readonly outcome: "distrusted"; readonly reason: string }
+  /** There is no such name, or it has no address. */
+  | { readonly outcome: "nowhere" }
+  /** Nobody told us, or nobody answered. */
+  | { readonly outcome: "unreached"; readonly reason: string };
 
-/** One handshake with the first address of the name; never rejects. */
-export function createCertificateCheck(options: CertificateOptions): FindCertificateFault {
+/** One handshake with the first address of a name; never rejects. */
+export function createCertificateLook(
+  options: CertificateOptions,
+): (name: string) => Promise<CertificateLook> {
   const { servers, port = 443, allowPrivate = false, ca } = options;
   const resolver = createResolver({ servers, ...DNS });
   return async (name) => {
     const lookups = await Promise.all([resolver.ipv4(name), resolver.ipv6(name)]);
-    const [address] = lookups
-      .flatMap((lookup) => (lookup.outcome === "found" ? lookup.records : []))
-      .filter((found) => allowPrivate || isPublicAddress(found));
-    if (address === undefined) return null;
-    return shakeHands({ host: address, port, servername: name, ...(ca !== undefined && { ca }) });
+    const found = lookups.flatMap((lookup) => (lookup.outcome === "found" ? lookup.records : []));
+    const [address] = found.filter((one) => allowPrivate || isPublicAddress(one));
+    if (address !== undefined) {
+      return shakeHands({ host: address, port, servername: name, ...(ca !== undefined && { ca }) });
+    }
+    const failed = lookups.find((lookup) => lookup.outcome === "failed");
+    if (failed !== undefined) return { outcome: "unreached", reason: `DNS: ${failed.reason}` };
+    return found.length === 0
+      ? { outcome: "nowhere" }
+      : { outcome: "unreached", reason: "no public address" };
+  };
+}
+
+/** What is wrong with the certificate that browsers get for a name, in TLS's words; null: nothing, or it cannot be told. */
+export type FindCertificateFault = (name: string) => Promise<string | null>;
+
+export function createCertificateCheck(options: CertificateOptions): FindCertificateFault {
+  const look = createCertificateLook(options);
+  return async (name) => {
+    const seen = await look(name);
+    return seen.outcome === "distrusted" ? seen.reason : null;
   };
 }
 
 function shakeHands(target: { host: string; port: number; servername: string; ca?: string }) {
-  const { promise, resolve } = Promise.withResolvers<string | null>();
+  const { promise, resolve } = Promise.withResolvers<CertificateLook>();
   let isConnected = false;
   const socket = connect(target);
   socket.once("connect", () => {
     isConnected = true;
   });
-  socket.once("secureConnect", () => resolve(null));
+  socket.once("secureConnect", () => resolve({ outcome: "trusted" }));
   // Of the whole of it: who dribbles is never idle.
-  const timer = setTimeout(() => resolve(null), TIMEOUT_MS);
+  const timer = setTimeout(
+    () => resolve({ outcome: "unreached", reason: `no answer within ${TIMEOUT_MS} ms` }),
+    TIMEOUT_MS,
+  );
   socket.once("error", (error: NodeJS.ErrnoException) => {
     const [first = ""] = error.message.split("\n");
-    resolve(isConnected && !lost.has(error.code) ? first.slice(0, LONGEST_FAULT).toWellFormed() : null);
+    const reason = first.slice(0, LONGEST_FAULT).toWellFormed();
+    const isOfTls = isConnected && !lost.has(error.code);
+    resolve({ outcome: isOfTls ? "distrusted" : "unreached", reason });
   });
   return promise.finally(() => {
     clearTimeout(timer);
