@@ -13,9 +13,9 @@ export const mailHostname = "mail.ours.test";
 
 /** As docs/operations.md says it should be. */
 export const zoneInOrder: DnsZone = {
-  [mailHostname]: { A: ["127.0.0.1"] },
-  "1.0.0.127.in-addr.arpa": { PTR: [mailHostname] },
-  [`spf.${mailHostname}`]: { TXT: ["v=spf1 ip4:127.0.0.1 -all"] },
+  [mailHostname]: { A: ["127.0.0.2"] },
+  "2.0.0.127.in-addr.arpa": { PTR: [mailHostname] },
+  [`spf.${mailHostname}`]: { TXT: ["v=spf1 ip4:127.0.0.2 -all"] },
   [`bounce.${mailHostname}`]: { MX: [[10, mailHostname]] },
   "example.test": { MX: [[10, "mx.example.test"]] },
   "mx.example.test": { A: ["127.0.0.1"] },

@@ -23,16 +23,16 @@ async function addSendingIp(ip: string, hostname: string | null, isActive = true
     values (${service.workspaceId}, ${newId()}, ${ip}, ${hostname}, ${isActive}, now())`);
 }
 
-const reverse = "1.0.0.127.in-addr.arpa";
-const inOrder = `ok: 127.0.0.1 is called ${mailHostname}, which leads back.`;
+const reverse = "2.0.0.127.in-addr.arpa";
+const inOrder = `ok: 127.0.0.2 is called ${mailHostname}, which leads back.`;
 
 test.each<[string, DnsZone, string]>([
   ["a name without an address", { [mailHostname]: {} }, `MAIL_HOSTNAME ${mailHostname} has no address`],
-  ["an address without a name", { [reverse]: {} }, "127.0.0.1 has no name"],
+  ["an address without a name", { [reverse]: {} }, "127.0.0.2 has no name"],
   [
     "an address of another name",
     { [reverse]: { PTR: ["vps7.provider.test"] } },
-    `127.0.0.1 is called vps7.provider.test, but greets as ${mailHostname}`,
+    `127.0.0.2 is called vps7.provider.test, but greets as ${mailHostname}`,
   ],
 ])("%s is a fault", async (_, change, message) => {
   expect(await examine(change)).toEqual([expect.stringContaining(`fault: ${message}`)]);
@@ -45,17 +45,17 @@ test("names are the same in any case", async () => {
 });
 
 test("each address of MAIL_HOSTNAME is looked at, and addresses that nobody could tell us are said so", async () => {
-  const both = { A: ["127.0.0.1"], AAAA: ["2001:db8::25"] };
+  const both = { A: ["127.0.0.2"], AAAA: ["2001:db8::25"] };
   expect(await examine({ [mailHostname]: both })).toEqual([
     inOrder,
     expect.stringContaining("fault: 2001:db8::25 has no name"),
   ]);
-  expect(await examine({ [mailHostname]: { A: ["127.0.0.1"], AAAA: "servfail" } })).toEqual([
+  expect(await examine({ [mailHostname]: { A: ["127.0.0.2"], AAAA: "servfail" } })).toEqual([
     inOrder,
     `not_checked: The IPv6 addresses of ${mailHostname} could not be looked up (ESERVFAIL).`,
   ]);
   expect(await examine({ [reverse]: "servfail" })).toEqual([
-    "not_checked: The name of 127.0.0.1 could not be looked up (ESERVFAIL).",
+    "not_checked: The name of 127.0.0.2 could not be looked up (ESERVFAIL).",
   ]);
 });
 
@@ -84,21 +84,21 @@ test("a sending IP that greets as MAIL_HOSTNAME has to be one of its addresses",
   await addSendingIp("192.0.2.7", null);
   expect(await examine({ "7.2.0.192.in-addr.arpa": { PTR: [mailHostname] } })).toEqual([
     inOrder,
-    expect.stringContaining(`fault: 192.0.2.7 is called ${mailHostname}, but that name leads to 127.0.0.1`),
+    expect.stringContaining(`fault: 192.0.2.7 is called ${mailHostname}, but that name leads to 127.0.0.2`),
   ]);
 });
 
 test("an address that greets by two names needs both", async () => {
-  await addSendingIp("127.0.0.1", "out1.ours.test");
-  const change: DnsZone = { "out1.ours.test": { A: ["127.0.0.1"] } };
+  await addSendingIp("127.0.0.2", "out1.ours.test");
+  const change: DnsZone = { "out1.ours.test": { A: ["127.0.0.2"] } };
   expect(await examine(change)).toEqual([
     inOrder,
-    expect.stringContaining(`fault: 127.0.0.1 is called ${mailHostname}, but greets as out1.ours.test`),
+    expect.stringContaining(`fault: 127.0.0.2 is called ${mailHostname}, but greets as out1.ours.test`),
   ]);
   expect(await examine({ ...change, [reverse]: { PTR: [mailHostname, "out1.ours.test"] } })).toEqual([
     inOrder,
-    "ok: 127.0.0.1 is called out1.ours.test, which leads back.",
+    "ok: 127.0.0.2 is called out1.ours.test, which leads back.",
   ]);
-  await addSendingIp("127.0.0.1", null);
+  await addSendingIp("127.0.0.2", null);
   expect(await examine({})).toEqual([inOrder]);
 });

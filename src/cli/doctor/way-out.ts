@@ -1,31 +1,13 @@
 /** Whether mail leaves this machine at all: many networks close port 25, and a smart host may refuse the password. */
-import { laneFor, mergeLanes } from "../../delivery/lanes/lanes.ts";
-import { type Destination, routeToRelay } from "../../delivery/routes/destination.ts";
-import { findMailHosts, type MailHost } from "../../delivery/routes/mx.ts";
+import { localNetworks } from "../../delivery/routes/local-networks.ts";
+import { findMailHosts, lookUpHost } from "../../delivery/routes/mx.ts";
 import { readRelay } from "../../delivery/routes/relay.ts";
-import { type SmtpDeadlines, standardDeadlines } from "../../delivery/smtp/deadlines.ts";
-import { type OpenResult, openSession, type SessionOptions } from "../../delivery/smtp/session.ts";
 import type { Config } from "../../platform/config.ts";
 import type { NetworkResolver } from "../../platform/dns.ts";
-import { type Finding, of } from "./finding.ts";
+import { type Finding, type FindingStatus, of, type Say } from "./finding.ts";
+import { type Knock, knock } from "./knock.ts";
 
-/** Nobody waits at a terminal as long as mail does. */
-const STEP_MS = 10_000;
-const deadlines: SmtpDeadlines = {
-  ...standardDeadlines,
-  connect: STEP_MS,
-  banner: STEP_MS,
-  ehlo: STEP_MS,
-  starttls: STEP_MS,
-  auth: STEP_MS,
-  quit: STEP_MS / 10,
-};
-/** Where one is shut, the next may just be far away; where all are, the way is. */
-const MOST_HOSTS = 3;
-
-type Way = Pick<SessionOptions, "port" | "tls" | "credentials"> & { readonly ehloName: string };
-
-/** Connects to the mail hosts of a domain and says nothing but a greeting and goodbye. */
+/** The mail hosts of a domain, by port 25. */
 export async function checkDirectWay(
   resolver: NetworkResolver,
   { SMTP_PORT, MAIL_HOSTNAME, ALLOW_PRIVATE_MX }: Config,
@@ -38,66 +20,79 @@ export async function checkDirectWay(
       "Name a domain whose mail hosts are elsewhere (--mx-of example.com), or set PLATFORM_FROM.",
     );
   }
-  const found = await findMailHosts(resolver, domain, { allowPrivate: ALLOW_PRIVATE_MX });
+  const [found, ours] = await Promise.all([
+    findMailHosts(resolver, domain, { allowPrivate: ALLOW_PRIVATE_MX }),
+    lookUpHost(addressesBy(resolver), MAIL_HOSTNAME, true),
+  ]);
   if (found.outcome !== "found") return say("not_checked", `${found.reason}: try another domain (--mx-of).`);
+  const own = new Set([...ours.usable, ...localNetworks().addresses]);
+  const elsewhere = found.hosts.map(({ name, addresses }) => ({
+    name,
+    addresses: addresses.filter((address) => !own.has(address)),
+  }));
+  if (elsewhere.every(({ addresses }) => addresses.length === 0)) {
+    return say(
+      "not_checked",
+      `The mail of ${domain} comes to this machine, which says nothing of the way out: name another domain (--mx-of).`,
+    );
+  }
   const way = { port: SMTP_PORT, ehloName: MAIL_HOSTNAME, tls: "opportunistic" } as const;
-  return greet(
-    say,
-    found.hosts,
-    way,
-    "Many networks close it: ask yours to open it, or send by MAIL_MODE=relay.",
-  );
+  return judge(say, await knock(elsewhere, way), {
+    silence: "Many networks close it: ask yours to open it, or send by MAIL_MODE=relay.",
+    // Others may take our mail all the same.
+    refused: "warning",
+    refusal: "",
+  });
 }
 
-/** The same of the smart host, logging in where it has a name and a password. */
+/** The smart host, logging in where it has a name and a password. */
 export async function checkRelay(
   resolver: NetworkResolver,
-  { RELAY_URL, MAIL_HOSTNAME, LANES_FILE }: Config,
+  { RELAY_URL, MAIL_HOSTNAME }: Config,
 ): Promise<Finding> {
   const say = of("relay");
   if (RELAY_URL === null) return say("fault", "RELAY_URL is not set.");
   const { host, port, implicitTls, credentials } = readRelay(RELAY_URL);
-  const lane = laneFor([], mergeLanes(LANES_FILE));
-  const route = await routeToRelay(host, { resolver, lane, allowPrivate: true, setting: "RELAY_URL" })("");
-  if ("outcome" in route) return say("fault", `${route.reason}.`);
-  const tls = implicitTls ? "implicit" : "opportunistic";
-  return greet(say, route.hosts, { port, ehloName: MAIL_HOSTNAME, tls, credentials }, "Look at RELAY_URL.");
-}
-
-async function greet(
-  say: ReturnType<typeof of>,
-  hosts: Destination["hosts"],
-  way: Way,
-  cure: string,
-): Promise<Finding> {
-  const silent: string[] = [];
-  for (const host of hosts.slice(0, MOST_HOSTS)) {
-    const { place, opened } = await open(host, way);
-    if (opened.outcome === "open") {
-      const { tls, offers } = opened.session;
-      await opened.session.quit();
-      const secured = tls === null ? "in clear text" : `with ${tls.protocol}`;
-      return say("ok", `${place} answers, ${secured}${offers.pipelining ? "" : ", without pipelining"}.`);
-    }
-    if (opened.outcome === "refused") {
-      const words = `${opened.code} ${opened.text}`;
-      return say("warning", `${place} can be reached, but refuses us (${opened.stage}): ${words}`);
-    }
-    if (opened.stage !== "connect") {
-      return say(
-        "warning",
-        `${place} can be reached, but the greeting broke off (${opened.stage}): ${opened.reason}.`,
-      );
-    }
-    silent.push(`${place}: ${opened.reason}`);
+  const { name, usable, failure } = await lookUpHost(addressesBy(resolver), host, true);
+  if (usable.length === 0) {
+    return failure === null
+      ? say("fault", `${host} has no address in the DNS: look at RELAY_URL.`)
+      : say("not_checked", `${host} could not be looked up (${failure}).`);
   }
-  return say("fault", `No connection. ${silent.join("; ")}. ${cure}`);
+  const tls = implicitTls ? "implicit" : "opportunistic";
+  const knocked = await knock([{ name, addresses: usable }], {
+    port,
+    ehloName: MAIL_HOSTNAME,
+    tls,
+    credentials,
+  });
+  const cure = "Look at RELAY_URL.";
+  return judge(say, knocked, { silence: cure, refused: "fault", refusal: ` ${cure}` });
 }
 
-async function open(
-  { name, addresses: [address = ""] }: MailHost,
-  way: Way,
-): Promise<{ readonly place: string; readonly opened: OpenResult }> {
-  const place = `${name} (${address}, port ${way.port})`;
-  return { place, opened: await openSession({ ...way, host: name, address, deadlines }) };
+function addressesBy(resolver: NetworkResolver): Parameters<typeof lookUpHost>[0] {
+  return { addresses: (name) => Promise.all([resolver.ipv4(name), resolver.ipv6(name)]) };
+}
+
+interface Judgement {
+  /** What to do where nobody answers. */
+  readonly silence: string;
+  /** How bad a refusal is, and what to do then. */
+  readonly refused: FindingStatus;
+  readonly refusal: string;
+}
+
+function judge(say: Say, { answered, silent }: Knock, { silence, refused, refusal }: Judgement): Finding {
+  if (answered === null) return say("fault", `Nobody answers. ${silent.join("; ")}. ${silence}`);
+  const { place, opened } = answered;
+  if (opened.outcome === "open") {
+    const { tls, offers } = opened.session;
+    const secured = tls === null ? "in clear text" : `with ${tls.protocol}`;
+    return say("ok", `${place} answers, ${secured}${offers.pipelining ? "" : ", without pipelining"}.`);
+  }
+  const words =
+    opened.outcome === "refused"
+      ? `refuses us (${opened.stage}): ${opened.code} ${opened.text}`
+      : `the greeting broke off (${opened.stage}): ${opened.reason}`;
+  return say(refused, `${place} can be reached, but ${words}.${refusal}`);
 }
