@@ -52,7 +52,7 @@ export async function openExport(
   return row?.count ?? 0;
 }
 
-/** The next people of the cursor; none at its end. */
+/** The next people of the cursor; none at its end. So few, because each may have 64 KB of custom fields. */
 export function listExported(tx: Queryable): Promise<ExportedPerson[]> {
-  return tx.rows(sql`fetch 5000 from exported`);
+  return tx.rows(sql`fetch 500 from exported`);
 }

@@ -92,7 +92,7 @@ async function renew(
   const subscriber_count = await withDeadline(db, workspaceId, mostMs, async (tx) =>
     countIn(tx, await membersOf(tx, workspaceId, segment.mailing_list_id, segment, now)),
   );
-  await updateSegmentCount(db, workspaceId, segment.id, subscriber_count, now);
+  await updateSegmentCount(db, workspaceId, segment, subscriber_count, now);
   return { ...segment, subscriber_count, counted_at: now };
 }
 

@@ -2,8 +2,9 @@ import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
 import { all, rule, segmentService } from "../../../test/support/segments.ts";
 import { newId } from "../../platform/ids.ts";
-import { renewCounts } from "./counts.ts";
+import { countSaved, renewCounts } from "./counts.ts";
 import { withDeadline } from "./members-store.ts";
+import { findSegment } from "./store.ts";
 
 const { service, database, workspaceId, clock, lists, segmentsOf, preview, saved, count, get, fill } =
   await segmentService();
@@ -179,5 +180,20 @@ describe("counts", () => {
     clock.advance(16 * 60_000);
     await renewCounts(database, clock.now(), AbortSignal.timeout(10_000));
     expect(await stored()).toEqual({ count: 1, at: clock.now() });
+  });
+
+  test("of conditions that were replaced meanwhile are not remembered", async () => {
+    const { id } = await saved({ conditions: all(["email_domain", "equals", "y.example"]) });
+    await fill(["a@y.example"]);
+    const before = await findSegment(database, workspaceId, undefined, id);
+    if (before === undefined) throw new Error("no segment");
+    clock.advance(1_000);
+    const changes = { conditions: all(["email_domain", "equals", "z.example"]) };
+    expect((await service.call("PUT", `${segmentsOf()}/${id}`, changes)).body.data.subscriber_count).toBe(0);
+    expect(await countSaved(database, workspaceId, before, clock.now())).toMatchObject({
+      subscriber_count: 1,
+    });
+    const kept = await database.row(sql`select subscriber_count as count from segments where id = ${id}`);
+    expect(kept).toEqual({ count: 0 });
   });
 });

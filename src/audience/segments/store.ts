@@ -155,16 +155,17 @@ export async function removeSegment(tx: Queryable, workspaceId: WorkspaceId, id:
   await tx.run(sql`delete from segments where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
+/** Of the segment as it was counted: one that has changed meanwhile keeps its count. */
 export async function updateSegmentCount(
   db: Queryable,
   workspaceId: WorkspaceId,
-  id: string,
+  { id, updated_at }: Pick<Segment, "id" | "updated_at">,
   count: number,
   now: Date,
 ): Promise<void> {
   await db.run(sql`
     update segments set subscriber_count = ${count}, counted_at = ${now}
-    where workspace_id = ${workspaceId} and id = ${id}`);
+    where workspace_id = ${workspaceId} and id = ${id} and updated_at = ${updated_at}`);
 }
 
 /** Of the whole installation, an active segment that was not counted since. */

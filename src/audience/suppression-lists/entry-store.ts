@@ -187,14 +187,20 @@ export async function removeSomeEntries(tx: Queryable, list: EntriesOf, limit: n
   return removed;
 }
 
-/** The lists, of all workspaces, with entries of hard bounces from before a time. */
+/** Who makes entries when nobody does. */
+export const BY_ITSELF = "system";
+
+/** What the service added by itself because of a hard bounce: what somebody added stays theirs when it bounces as well. */
+const isOwnBounce = sql`reason = 'hard_bounce' and created_by = ${BY_ITSELF}`;
+
+/** The lists, of all workspaces, with entries of ours for hard bounces from before a time. */
 export function listListsWithBouncesBefore(db: Queryable, before: Date): Promise<EntriesOf[]> {
   return db.rows(sql`
     select distinct workspace_id as "workspaceId", suppression_list_id as "listId" from suppression_entries
-    where reason = 'hard_bounce' and created_at < ${before}`);
+    where ${isOwnBounce} and created_at < ${before}`);
 }
 
-/** Takes entries of hard bounces from before a time off a list, up to `limit`; answers how many. */
+/** Takes entries of ours for hard bounces from before a time off a list, up to `limit`; answers how many. */
 export async function removeBouncesBefore(
   tx: Queryable,
   list: EntriesOf,
@@ -205,7 +211,7 @@ export async function removeBouncesBefore(
     delete from suppression_entries
     where ${of(list)} and id in (
       select id from suppression_entries
-      where reason = 'hard_bounce' and created_at < ${before} and ${of(list)} limit ${limit})`);
+      where ${isOwnBounce} and created_at < ${before} and ${of(list)} limit ${limit})`);
   await moveCount(tx, list, -removed);
   return removed;
 }

@@ -159,7 +159,7 @@ test("the service's own mail heeds bounces and complaints, and no list that some
   expect(await statusOf("ada@example.org", "api")).toBe("suppressed");
 });
 
-test("an entry that somebody made long ago and that bounces today is as old as the bounce", async () => {
+test("what somebody added stays, also when the address bounces as well", async () => {
   const listId = await ensureSystemList(db, workspaceId);
   await db.run(sql`
     insert into suppression_entries (workspace_id, suppression_list_id, id, entry_value, normalized_value, entry_type,
@@ -173,8 +173,9 @@ test("an entry that somebody made long ago and that bounces today is as old as t
     time: new Date(),
   } as const;
   await db.transaction((tx) => insertLostAddresses(tx, { workspaceId, listId }, [lost], "system"));
-  await expireHardBounces(db, new Date(Date.now() - 3_600_000));
-  expect(await entries()).toMatchObject([{ reason: "hard_bounce", message: lost.messageId }]);
+  expect(await entries()).toMatchObject([{ reason: "hard_bounce", message: lost.messageId, by: "x" }]);
+  await expireHardBounces(db, new Date(Date.now() + 3_600_000));
+  expect(await entries()).toMatchObject([{ reason: "hard_bounce", by: "x" }]);
 });
 
 test("old hard bounces expire where the operator wants it; complaints, and what people added, never do", async () => {
@@ -183,11 +184,21 @@ test("old hard bounces expire where the operator wants it; complaints, and what 
   await record(outcome(complained, "complained"));
   await bounce("old@example.com");
   await bounce("new@example.com");
+  const systemList = await ensureSystemList(db, workspaceId);
+  await db.run(sql`
+    insert into suppression_entries (workspace_id, suppression_list_id, id, entry_value, normalized_value, entry_type,
+      reason, created_by, created_at)
+    values (${workspaceId}, ${systemList}, gen_random_uuid(), 'said@example.com', 'said@example.com', 'email',
+      'hard_bounce', 'A key', now())`);
   const day = 24 * 3_600_000;
   await db.run(sql`
     update suppression_entries set created_at = now() - interval '40 days' where normalized_value <> 'new@example.com'`);
   await expireHardBounces(db, new Date(Date.now() - 30 * day));
-  expect(await entries()).toMatchObject([{ value: "complained@example.com" }, { value: "new@example.com" }]);
+  expect(await entries()).toMatchObject([
+    { value: "complained@example.com" },
+    { value: "new@example.com" },
+    { value: "said@example.com" },
+  ]);
   const listId = await ensureSystemList(db, workspaceId);
   expect(await findSuppressionList(db, workspaceId, listId)).toMatchObject({ entry_count: 2 });
 });

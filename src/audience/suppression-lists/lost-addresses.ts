@@ -9,7 +9,7 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import { updateStatuses } from "../subscribers/door.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
 import { withWorkspace } from "../subscribers/with-workspace.ts";
-import { type EntryOrigin, insertLostAddresses, type LostAddress } from "./entry-store.ts";
+import { BY_ITSELF, type EntryOrigin, insertLostAddresses, type LostAddress } from "./entry-store.ts";
 import { addressOf } from "./judge.ts";
 import { ensureSystemList, lockSuppressionList } from "./store.ts";
 
@@ -58,7 +58,7 @@ const given = (lost: readonly LostAddress[]) => sql`
  */
 export async function suppressLost(tx: Queryable, recipients: readonly LostRecipient[]): Promise<void> {
   for (const [workspaceId, lost] of lostByWorkspace(recipients)) {
-    await addToSystemList(tx, workspaceId, lost, "system");
+    await addToSystemList(tx, workspaceId, lost, BY_ITSELF);
   }
 }
 
