@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { newList } from "../../../test/support/audience.ts";
 import { verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
+import { untilWaiting } from "../../../test/support/waiting.ts";
 import { newId } from "../../platform/ids.ts";
 
 const service = await startService();
@@ -87,6 +88,23 @@ test("one whose date field is gone, or no date any more, is not activated", asyn
   expect((await activate()).status).toBe(409);
   await service.call("POST", `/mailing-lists/${own}/custom-fields`, field);
   expect((await activate()).status).toBe(200);
+});
+
+test("a date field that is deleted while its autoresponder is being activated stays", async () => {
+  const own = await newList(db, workspaceId);
+  const field = { field_name: "born", field_label: "Born", field_type: "date" };
+  const made = await service.call("POST", `/mailing-lists/${own}/custom-fields`, field);
+  const { id } = await create({ mailing_list_id: own, trigger: { type: "date", field: "born" } });
+  const { activated, deleted } = await db.transaction(async (tx) => {
+    // The sender is looked up behind the field.
+    await tx.run(sql`lock table verified_senders`);
+    const activated = service.call("POST", `/autoresponders/${id}/activate`);
+    await untilWaiting(db, 1);
+    const deleted = service.call("DELETE", `/mailing-lists/${own}/custom-fields/${made.body.data.id}`);
+    await untilWaiting(db, 2);
+    return { activated, deleted };
+  });
+  expect([(await activated).status, (await deleted).status]).toEqual([200, 409]);
 });
 
 const date = (more: object) => ({ trigger: { type: "date", ...more } });

@@ -1,5 +1,6 @@
 /** What its owner can do with an autoresponder. */
 
+import { listSettledFields } from "../../audience/custom-fields/store.ts";
 import { lockListsForUse } from "../../audience/mailing-lists/store.ts";
 import { maySendAs } from "../../identity/may-send-as.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -64,7 +65,7 @@ export async function createAutoresponder(
   return requireAutoresponder(db, workspaceId, autoresponder.id);
 }
 
-/** Active or not. @throws ApiError NOT_FOUND, VALIDATION_ERROR, and for an active one what lockList throws */
+/** Active or not. @throws ApiError NOT_FOUND, VALIDATION_ERROR, and for an active one what lockTrigger throws */
 export async function replaceAutoresponder(
   { db, clock }: AutoresponderDeps,
   caller: Caller,
@@ -77,7 +78,7 @@ export async function replaceAutoresponder(
   await db.transaction(async (tx) => {
     const held = await lockAutoresponder(tx, workspaceId, id);
     if (held === undefined) throw notFound("Autoresponder");
-    if (held.status === "active") await lockList(tx, workspaceId, settings.mailing_list_id);
+    if (held.status === "active") await lockTrigger(tx, workspaceId, settings);
     const now = clock.now();
     const beginsAnew =
       held.mailing_list_id !== settings.mailing_list_id ||
@@ -98,16 +99,24 @@ function dayDoneBy({ at }: Pick<Settings, "at">, timezone: string, now: Date): s
 }
 
 /**
- * For one that is active from here on: its list stays as long as the transaction lasts, and then as long as it is active.
- * @throws ApiError BAD_REQUEST without its list, CONFLICT while that is being deleted
+ * For one that is active from here on: its list and its date field stay as long as the transaction lasts, and then as long
+ * as it is active.
+ * @throws ApiError BAD_REQUEST without its list, CONFLICT while that is being deleted, or without its date field
  */
-async function lockList(tx: Queryable, workspaceId: WorkspaceId, mailingListId: string): Promise<void> {
-  if ((await lockListsForUse(tx, workspaceId, [mailingListId])) === 0) {
+async function lockTrigger(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { mailing_list_id: listId, date_field: field }: Pick<Settings, "mailing_list_id" | "date_field">,
+): Promise<void> {
+  if ((await lockListsForUse(tx, workspaceId, [listId])) === 0) {
     throw new ApiError("BAD_REQUEST", "The autoresponder's mailing list is not there any more");
+  }
+  if (field !== null && !isDateField(await listSettledFields(tx, workspaceId, listId), field)) {
+    throw new ApiError("CONFLICT", `The list has no custom field ${field} of the type date any more`);
   }
 }
 
-/** @throws ApiError NOT_FOUND, CONFLICT when it is active or its date field is gone, EMAIL_NOT_VERIFIED, and what lockList throws */
+/** @throws ApiError NOT_FOUND, CONFLICT when it is active, EMAIL_NOT_VERIFIED, and what lockTrigger throws */
 export async function activate(
   { db, clock, notifyWorkers }: AutoresponderDeps,
   { workspaceId, timezone }: Caller,
@@ -117,11 +126,7 @@ export async function activate(
     const held = await lockAutoresponder(tx, workspaceId, id);
     if (held === undefined) throw notFound("Autoresponder");
     if (held.status === "active") throw new ApiError("CONFLICT", "The autoresponder is active already");
-    await lockList(tx, workspaceId, held.mailing_list_id);
-    const field = held.date_field;
-    if (field !== null && !(await isDateField(tx, workspaceId, held.mailing_list_id, field))) {
-      throw new ApiError("CONFLICT", `The list has no custom field ${field} of the type date any more`);
-    }
+    await lockTrigger(tx, workspaceId, held);
     if (!(await maySendAs(tx, workspaceId, held.from_email)).allowed) {
       throw new ApiError("EMAIL_NOT_VERIFIED", `from_email ${held.from_email} is not verified any more`);
     }

@@ -1,4 +1,5 @@
 /** What a caller says about an autoresponder, read whole and checked: what is stored can be sent. */
+import type { CustomField } from "../../audience/custom-fields/field.ts";
 import { listFieldsInForce } from "../../audience/custom-fields/store.ts";
 import type { MailingList } from "../../audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "../../audience/mailing-lists/store.ts";
@@ -96,20 +97,17 @@ async function readTrigger(
     return { trigger_type: type, date_field: null, is_yearly: false, at: null };
   }
   if (field === undefined) throw refuse("trigger.field", "is required for the trigger date");
-  if (!(await isDateField(db, workspaceId, listId, field))) {
+  if (!isDateField(await listFieldsInForce(db, workspaceId, listId), field)) {
     throw refuse("trigger.field", `${field} is no custom field of the type date that the list has`);
   }
   return { trigger_type: type, date_field: field, is_yearly: yearly ?? false, at: at ?? DEFAULT_TIME };
 }
 
-/** Whether a list has a custom field of the type date by this name, at this moment. */
-export async function isDateField(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  listId: string,
+/** Whether one of a list's fields is of the type date and has this name. */
+export function isDateField(
+  fields: readonly Pick<CustomField, "field_name" | "field_type">[],
   field: string,
-): Promise<boolean> {
-  const fields = await listFieldsInForce(db, workspaceId, listId);
+): boolean {
   return fields.some(({ field_name, field_type }) => field_name === field && field_type === "date");
 }
 
