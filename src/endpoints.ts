@@ -9,6 +9,7 @@ import { segmentEndpoints } from "./audience/segments/endpoints.ts";
 import type { KeepSegmentName, SegmentUse } from "./audience/segments/save-segment.ts";
 import { signupFormEndpoints } from "./audience/signup-forms/endpoints.ts";
 import { subscriberEndpoints } from "./audience/subscribers/endpoints.ts";
+import { subscribers } from "./audience/subscribers/resource.ts";
 import type { HistoryOf } from "./audience/subscribers/subscriber-detail.ts";
 import { suppressionListEndpoints } from "./audience/suppression-lists/endpoints.ts";
 import { listSuppressionsOf } from "./audience/suppression-lists/entry-store.ts";
@@ -23,6 +24,7 @@ import type { Prober } from "./hygiene/probe/prober.ts";
 import { BULK_JOB } from "./hygiene/validations/bulk/bulk-job.ts";
 import { validationEndpoints } from "./hygiene/validations/endpoints.ts";
 import { openExaminer } from "./hygiene/validations/open-examiner.ts";
+import { validations } from "./hygiene/validations/resource.ts";
 import { dkimEndpoints } from "./identity/dkims/endpoints.ts";
 import { routingRuleEndpoints } from "./identity/routing-rules/endpoints.ts";
 import { findRuleOfLastInPool, findRuleOfSendingIp } from "./identity/routing-rules/store.ts";
@@ -221,7 +223,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     }),
     ...jobEndpoints({
       db: database,
-      types: [IMPORT_JOB, EXPORT_JOB, BULK_JOB],
+      types: { [IMPORT_JOB]: subscribers, [EXPORT_JOB]: subscribers, [BULK_JOB]: validations },
       onEnded: createJobReaction(clock),
     }),
     ...webhookEndpoints({ db: database, clock, secrets, allowPrivate: config.ALLOW_PRIVATE_WEBHOOKS }),

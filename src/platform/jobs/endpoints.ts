@@ -65,12 +65,20 @@ const Csv = (description: string) => fileShape("text/csv", description);
 
 interface Dependencies {
   readonly db: Database;
-  /** The kinds of jobs that there are. */
-  readonly types: readonly string[];
+  /** The types of jobs that there are, each with what its readers have to be allowed to read. */
+  readonly types: Readonly<Record<string, Resource>>;
   readonly onEnded?: OnJobEnded;
 }
 
 export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
+  const permissions = Object.values(types).map((resource) => permissionOf(need(resource, "read")));
+  /** A list that could never hold anything is refused, and not empty. @throws ApiError INSUFFICIENT_SCOPE */
+  const requireAny = (caller: Caller) => {
+    const missing = missingPermissions(caller.permissions, permissions);
+    if (missing.length === new Set(permissions).size) {
+      requirePermissions(caller, [permissionOf(need(jobs, "read"))]);
+    }
+  };
   /** The job, when it is there and the caller may do this with it. */
   const get = async (caller: Caller, id: string, action: Action): Promise<JobRow> => {
     const job = await findJob(db, caller.workspaceId, id);
@@ -114,13 +122,14 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       summary: "Background jobs that the key may see, newest first",
       needs: need(jobs, "read", "handler"),
       query: {
-        type: choiceField(types, "Only jobs of this type."),
+        type: choiceField(Object.keys(types), "Only jobs of this type."),
         status: choiceField(jobStatuses, "Only jobs in this state."),
         ...pageFields(),
       },
       answer: pageOf("jobs", Job),
       message: "Jobs",
       async handle({ caller, query }) {
+        requireAny(caller);
         const filter = { ...query, permissions: visiblePermissions(caller) };
         const [rows, total] = await Promise.all([
           listJobs(db, caller.workspaceId, filter, { limit: query.limit, offset: offsetOf(query) }),

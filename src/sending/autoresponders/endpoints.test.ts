@@ -51,6 +51,13 @@ test("PUT replaces everything, and keeps whether it is active", async () => {
   expect(answer.body.data).toMatchObject({ name: "Other", reply_to: null, status: "active" });
 });
 
+test("a step that is named in capital letters is that step", async () => {
+  const { id, steps } = await create();
+  const named = [{ ...step, id: steps[0].id.toUpperCase() }];
+  const answer = await service.call("PUT", `/autoresponders/${id}`, body({ steps: named }));
+  expect([answer.status, answer.body.data.steps[0].id]).toEqual([200, steps[0].id]);
+});
+
 test("activating twice and deactivating twice is a conflict", async () => {
   const { id } = await create();
   const act = async (what: string) => (await service.call("POST", `/autoresponders/${id}/${what}`)).status;
