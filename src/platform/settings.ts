@@ -223,6 +223,12 @@ export const settings = {
     about:
       "Whether a validation asks the address's mail server if it takes mail for it. Only with MAIL_MODE=direct; others ask the DNS alone.",
   }),
+  RDAP_URL: setting({
+    default: "",
+    read: optionalUrl("https:", "http:"),
+    about:
+      "RDAP server (RFC 9224) that validations ask how long a domain has been registered, such as https://rdap.org/. Empty: nobody is asked.",
+  }),
   TRAP_DOMAINS_FILE: setting({
     default: "",
     read: domainsFile,

@@ -82,6 +82,7 @@ test("a good address is shown with every finding, and no server is asked in capt
     is_complainer: false,
     is_honeypot: false,
     is_free_provider: false,
+    is_new_domain: null,
     suggestion: null,
     mx_host: "mx.good.test",
     checked_at: clock.now().toISOString(),

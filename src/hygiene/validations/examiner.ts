@@ -6,6 +6,7 @@ import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { Answers, ExpiringMap } from "../../platform/remember.ts";
 import type { ProbeFinding, Prober } from "../probe/prober.ts";
+import type { IsNewDomain } from "./domain-age.ts";
 import { lookUpDomain } from "./domain-finding.ts";
 import type { DomainFinding, Findings } from "./findings.ts";
 import type { Lists } from "./lists.ts";
@@ -18,6 +19,8 @@ export interface ExamineDeps {
   readonly allowPrivateMx: boolean;
   /** Null: no server is asked. */
   readonly prober: Prober | null;
+  /** Without it nobody is asked how old a domain is. */
+  readonly isNewDomain?: IsNewDomain | undefined;
 }
 
 export interface Examination {
@@ -44,7 +47,14 @@ const MOST_CATCH_ALLS = 50_000;
 /** Of a conversation (prober.ts). */
 const MOST_AT_ONCE = 2;
 
-export function createExaminer({ clock, resolver, lists, allowPrivateMx, prober }: ExamineDeps): Examiner {
+export function createExaminer({
+  clock,
+  resolver,
+  lists,
+  allowPrivateMx,
+  prober,
+  isNewDomain,
+}: ExamineDeps): Examiner {
   const nowMs = () => clock.now().getTime();
   const domains = new Answers<DomainFinding>({
     ms: DOMAIN_MS,
@@ -86,8 +96,12 @@ export function createExaminer({ clock, resolver, lists, allowPrivateMx, prober 
       const found = await domains.get(domain, () => lookUpDomain(resolver, domain, allowPrivateMx));
       const left = { ...options, deadlineMs: options.deadlineMs - (performance.now() - began) };
       // Nobody knocks at a trap.
-      const isAsked = prober !== null && found.outcome === "deliverable" && !lists.isHoneypot(domain);
-      const probes = isAsked ? await probe(prober, domain, found.hosts, locals, left) : [];
+      const takesMail = found.outcome === "deliverable";
+      const isAsked = prober !== null && takesMail && !lists.isHoneypot(domain);
+      const [probes, isNew] = await Promise.all([
+        isAsked ? probe(prober, domain, found.hosts, locals, left) : [],
+        takesMail && isNewDomain !== undefined ? isNewDomain(domain) : null,
+      ]);
       const isCatchAll = isAsked ? (catchAlls.get(domain) ?? null) : null;
       const checkedAt = clock.now();
       return Promise.all(
@@ -96,6 +110,7 @@ export function createExaminer({ clock, resolver, lists, allowPrivateMx, prober 
           domain: found,
           probe: probes[at] ?? null,
           isCatchAll,
+          isNewDomain: isNew,
           checkedAt,
         })),
       );

@@ -31,6 +31,8 @@ export interface Findings {
   readonly probe: ProbeFinding | null;
   /** Null: not known. */
   readonly isCatchAll: boolean | null;
+  /** The domain was registered within the last month; null: not known. */
+  readonly isNewDomain: boolean | null;
   readonly checkedAt: Date;
 }
 
@@ -45,6 +47,7 @@ export function malformed(checkedAt: Date): Findings {
     suggestion: null,
     probe: null,
     isCatchAll: null,
+    isNewDomain: null,
     checkedAt,
   };
 }

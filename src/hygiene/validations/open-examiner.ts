@@ -3,6 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Config } from "../../platform/config.ts";
 import { createResolver } from "../../platform/dns.ts";
 import type { Prober } from "../probe/prober.ts";
+import { createDomainAges } from "./domain-age.ts";
 import { createExaminer, type Examiner } from "./examiner.ts";
 import { createLists } from "./lists.ts";
 
@@ -13,11 +14,14 @@ export function openExaminer(
   { config, clock }: { readonly config: Config; readonly clock: Clock },
   prober: Prober | null,
 ): Examiner {
+  const resolver = createResolver({ servers: config.DNS_SERVERS, ...DNS });
+  const { RDAP_URL: base } = config;
   return createExaminer({
     clock,
-    resolver: createResolver({ servers: config.DNS_SERVERS, ...DNS }),
+    resolver,
     lists: createLists(config.DATA_DIR, config.TRAP_DOMAINS_FILE),
     allowPrivateMx: config.ALLOW_PRIVATE_MX,
     prober,
+    isNewDomain: base === null ? undefined : createDomainAges({ base, clock, resolver }),
   });
 }

@@ -44,6 +44,12 @@ export const Validation = Type.Object(
     is_complainer: Type.Boolean({ description: "Whether they complained about this workspace's mail." }),
     is_honeypot: Type.Boolean(),
     is_free_provider: Type.Boolean(),
+    is_new_domain: nullable(
+      Type.Boolean({
+        description:
+          "Whether the domain was registered within the last 30 days; null where nobody was asked, or could tell.",
+      }),
+    ),
     suggestion: nullable(Type.String({ description: "The domain that was likely meant." })),
     mx_host: nullable(Type.String({ description: "The host that is tried first." })),
     checked_at: Timestamp,
@@ -76,6 +82,7 @@ export function validationOf(
     is_complainer: isComplainer,
     is_honeypot: findings.isHoneypot,
     is_free_provider: findings.isFreeProvider,
+    is_new_domain: findings.isNewDomain,
     suggestion: findings.suggestion,
     mx_host: probe?.mxHost ?? domain?.hosts[0] ?? null,
     checked_at: findings.checkedAt,

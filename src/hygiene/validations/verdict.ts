@@ -3,7 +3,7 @@
  *
  * Of several statuses that apply the first of this order counts: invalid, disposable, role-based, catch-all, unknown,
  * valid. The score is that of the status (RISK below; a valid address scores 0 when its server confirmed it), one more
- * for a full mailbox, at least 9 for somebody who complained, and 10 for a spam trap; never more than 10.
+ * for a full mailbox, one more for a brand-new domain, at least 9 for somebody who complained, and 10 for a spam trap; never more than 10.
  */
 import type { Findings } from "./findings.ts";
 
@@ -26,16 +26,17 @@ export const RISK: Readonly<Record<Status, number>> = {
 };
 const CONFIRMED = 0;
 const FULL_MAILBOX = 1;
+const NEW_DOMAIN = 1;
 const COMPLAINER = 9;
 const HONEYPOT = 10;
 const MOST = 10;
 
 /** `isComplainer`: they complained about this workspace's mail. */
 export function judge(findings: Findings, isComplainer: boolean): Verdict {
-  const { probe, isHoneypot } = findings;
+  const { probe, isHoneypot, isNewDomain } = findings;
   const status = statusOf(findings);
   const base = status === "valid" && probe !== null ? CONFIRMED : RISK[status];
-  const own = base + (probe?.isMailboxFull ? FULL_MAILBOX : 0);
+  const own = base + (probe?.isMailboxFull ? FULL_MAILBOX : 0) + (isNewDomain ? NEW_DOMAIN : 0);
   const least = isHoneypot ? HONEYPOT : isComplainer ? COMPLAINER : 0;
   return { status, risk_score: Math.min(MOST, Math.max(own, least)) };
 }

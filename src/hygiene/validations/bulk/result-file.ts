@@ -29,6 +29,7 @@ const columns: readonly (readonly [name: string, cell: (answer: Validation) => C
   ["smtp_message", ({ smtp_response }) => smtp_response?.message],
   ["checked_at", ({ checked_at }) => checked_at.toISOString()],
   ["reason", ({ reason }) => reason],
+  ["is_new_domain", ({ is_new_domain }) => is_new_domain],
 ];
 
 /** The row of an answer. */
