@@ -3,6 +3,7 @@
  * open links, so looking (GET, HEAD) changes nothing; a button (POST) does. The form may also stand in anybody's own
  * page: it is an ordinary POST of email, first_name and last_name.
  */
+import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { ApiError } from "../../platform/errors.ts";
 import { cardLayout, html, sendPage } from "../../platform/http/page.ts";
@@ -19,6 +20,8 @@ const CONFIRM = "/s/confirm/";
 const FORM_BYTES = 8_192;
 /** People do not see this field; programs fill in whatever there is. */
 const BAIT = "website";
+/** Longer than a mail takes to be accepted: how soon the answer comes shall not tell whether there was one. */
+const ANSWER_MS = 150;
 
 type Token = { Params: { "*": string } };
 
@@ -81,7 +84,11 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
       const fields = body instanceof URLSearchParams ? body : new URLSearchParams();
       const applicant = readApplicant(fields);
       if ("fault" in applicant) return sendForm(reply, found.form, { fault: applicant.fault, fields });
-      if (!fields.get(BAIT)) await askOwner(asking, found.workspaceId, found.form, applicant);
+      const isAsked = !fields.get(BAIT);
+      await Promise.all([
+        isAsked && askOwner(asking, found.workspaceId, found.form, applicant),
+        delay(ANSWER_MS),
+      ]);
       return sendAsked(reply, found.form);
     });
   });
