@@ -4,22 +4,28 @@
  * page: it is an ordinary POST of email, first_name and last_name.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { FastifyInstance, FastifyReply } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { ApiError } from "../../platform/errors.ts";
-import { cardLayout, html, sendPage } from "../../platform/http/page.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { LONGEST_NAME, readEmail, readLine } from "../subscribers/input.ts";
 import { type Applicant, type AskDeps, askOwner } from "./ask.ts";
 import { type ConfirmDeps, confirm, findOpenRequest } from "./confirm.ts";
-import { findSignupForm, type SignupForm } from "./store.ts";
+import {
+  BAIT,
+  sendAsked,
+  sendForm,
+  sendInvalid,
+  sendJoined,
+  sendKeptOff,
+  sendQuestion,
+} from "./form-page.ts";
+import { findSignupForm } from "./store.ts";
 import { readSignupLink, signSignupLink, signupKeys } from "./token.ts";
 
 const PATH = "/s/";
 const CONFIRM = "/s/confirm/";
 const FORM_BYTES = 8_192;
-/** People do not see this field; programs fill in whatever there is. */
-const BAIT = "website";
 /** Longer than a mail takes to be accepted: how soon the answer comes shall not tell whether there was one. */
 const ANSWER_MS = 150;
 
@@ -108,87 +114,4 @@ function readApplicant(fields: URLSearchParams): Applicant | { readonly fault: s
     if (!(fault instanceof ApiError)) throw fault;
     return { fault: fault.message.replace(/^\w+: /, "") };
   }
-}
-
-const layout = cardLayout(`
-label { display: block; margin: 0 0 1rem }
-input { display: block; width: 100%; margin-top: .25rem; padding: .7rem .9rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--ground); color: var(--ink); font: inherit }
-.fault { padding: .7rem .9rem; border-left: 4px solid #c62828; background: var(--ground) }
-`);
-
-function sendForm(
-  reply: FastifyReply,
-  { list_name }: SignupForm,
-  again?: { readonly fault: string; readonly fields: URLSearchParams },
-): FastifyReply {
-  const value = (field: string) => again?.fields.get(field)?.slice(0, 500) ?? "";
-  return sendPage(
-    reply,
-    again ? 400 : 200,
-    list_name,
-    html`${
-      again
-        ? html`<p class="fault" role="alert">${again.fault}</p>
-`
-        : ""
-    }<form method="post">
-<label>Your email address<input type="email" name="email" autocomplete="email" required maxlength="254" value="${value("email")}"></label>
-<label>First name<input name="first_name" autocomplete="given-name" maxlength="${LONGEST_NAME}" value="${value("first_name")}"></label>
-<label>Last name<input name="last_name" autocomplete="family-name" maxlength="${LONGEST_NAME}" value="${value("last_name")}"></label>
-<div hidden><label>Leave this empty<input name="${BAIT}" tabindex="-1" autocomplete="off"></label></div>
-<button>Subscribe</button>
-</form>
-<p class="soft">You get one mail that asks you to confirm. Without that you are not subscribed.</p>`,
-    layout,
-  );
-}
-
-function sendAsked(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
-  return sendPage(
-    reply,
-    200,
-    "Please look into your mailbox",
-    html`<p>If this address is not subscribed to <strong>${list_name}</strong> yet, a mail with a link is on its way to it. Open it and press the button: only then the address is subscribed.</p>
-<p class="soft">Nothing came? Look into the spam folder, or try again in an hour.</p>`,
-  );
-}
-
-function sendQuestion(reply: FastifyReply, { list_name }: SignupForm, email: string): FastifyReply {
-  return sendPage(
-    reply,
-    200,
-    `Subscribe to ${list_name}?`,
-    html`<p>Shall <strong>${email}</strong> get emails from <strong>${list_name}</strong>?</p>
-<form method="post"><button>Yes, subscribe</button></form>
-<p class="soft">If you did not ask for this, close the page: without your confirmation you get no more mail.</p>`,
-  );
-}
-
-function sendJoined(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
-  return sendPage(
-    reply,
-    200,
-    "You are subscribed",
-    html`<p>From now on you get emails from <strong>${list_name}</strong>. Every one of them has a link to leave.</p>
-<p class="soft">You can close this page.</p>`,
-  );
-}
-
-function sendKeptOff(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
-  return sendPage(
-    reply,
-    409,
-    "That did not work",
-    html`<p>This address cannot be subscribed to <strong>${list_name}</strong> by this form. Please write to the people behind the list.</p>`,
-  );
-}
-
-function sendInvalid(reply: FastifyReply): FastifyReply {
-  return sendPage(
-    reply,
-    404,
-    "This link does not work",
-    html`<p>The form may have been closed, or the link was cut off, or is more than 48 hours old.</p>
-<p class="soft">Fill in the form again to get a new link.</p>`,
-  );
 }

@@ -1,0 +1,93 @@
+/** What people see of a sign-up form, before and after they confirm. */
+import type { FastifyReply } from "fastify";
+import { cardLayout, html, sendPage } from "../../platform/http/page.ts";
+import { LONGEST_NAME } from "../subscribers/input.ts";
+import type { SignupForm } from "./store.ts";
+
+/** People do not see this field; programs fill in whatever there is. */
+export const BAIT = "website";
+
+const layout = cardLayout(`
+label { display: block; margin: 0 0 1rem }
+input { display: block; width: 100%; margin-top: .25rem; padding: .7rem .9rem; border: 1px solid var(--soft); border-radius: .5rem; background: var(--ground); color: var(--ink); font: inherit }
+.fault { padding: .7rem .9rem; border-left: 4px solid #c62828; background: var(--ground) }
+`);
+
+/** @param again what was typed, and what is wrong with it */
+export function sendForm(
+  reply: FastifyReply,
+  { list_name }: SignupForm,
+  again?: { readonly fault: string; readonly fields: URLSearchParams },
+): FastifyReply {
+  const value = (field: string) => again?.fields.get(field)?.slice(0, 500) ?? "";
+  return sendPage(
+    reply,
+    again ? 400 : 200,
+    list_name,
+    html`${
+      again
+        ? html`<p class="fault" role="alert">${again.fault}</p>
+`
+        : ""
+    }<form method="post">
+<label>Your email address<input type="email" name="email" autocomplete="email" required maxlength="254" value="${value("email")}"></label>
+<label>First name<input name="first_name" autocomplete="given-name" maxlength="${LONGEST_NAME}" value="${value("first_name")}"></label>
+<label>Last name<input name="last_name" autocomplete="family-name" maxlength="${LONGEST_NAME}" value="${value("last_name")}"></label>
+<div hidden><label>Leave this empty<input name="${BAIT}" tabindex="-1" autocomplete="off"></label></div>
+<button>Subscribe</button>
+</form>
+<p class="soft">You get one mail that asks you to confirm. Without that you are not subscribed.</p>`,
+    layout,
+  );
+}
+
+/** The same to everybody. */
+export function sendAsked(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
+  return sendPage(
+    reply,
+    200,
+    "Please look into your mailbox",
+    html`<p>If this address is not subscribed to <strong>${list_name}</strong> yet, a mail with a link is on its way to it. Open it and press the button: only then the address is subscribed.</p>
+<p class="soft">Nothing came? Look into the spam folder, or try again in an hour.</p>`,
+  );
+}
+
+export function sendQuestion(reply: FastifyReply, { list_name }: SignupForm, email: string): FastifyReply {
+  return sendPage(
+    reply,
+    200,
+    `Subscribe to ${list_name}?`,
+    html`<p>Shall <strong>${email}</strong> get emails from <strong>${list_name}</strong>?</p>
+<form method="post"><button>Yes, subscribe</button></form>
+<p class="soft">If you did not ask for this, close the page: without your confirmation you get no more mail.</p>`,
+  );
+}
+
+export function sendJoined(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
+  return sendPage(
+    reply,
+    200,
+    "You are subscribed",
+    html`<p>From now on you get emails from <strong>${list_name}</strong>. Every one of them has a link to leave.</p>
+<p class="soft">You can close this page.</p>`,
+  );
+}
+
+export function sendKeptOff(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
+  return sendPage(
+    reply,
+    409,
+    "That did not work",
+    html`<p>This address cannot be subscribed to <strong>${list_name}</strong> by this form. Please write to the people behind the list.</p>`,
+  );
+}
+
+export function sendInvalid(reply: FastifyReply): FastifyReply {
+  return sendPage(
+    reply,
+    404,
+    "This link does not work",
+    html`<p>The form may have been closed, or the link was cut off, or is more than 48 hours old.</p>
+<p class="soft">Fill in the form again to get a new link.</p>`,
+  );
+}
