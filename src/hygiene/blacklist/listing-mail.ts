@@ -1,7 +1,11 @@
 /** The mail that says that the listing of a watched target changed. */
+import { letter } from "../../platform/http/letter.ts";
 import { html } from "../../platform/http/page.ts";
 import type { ZoneResult } from "./checker.ts";
 import type { Listing } from "./listing.ts";
+
+/** Names of zones are long. */
+const WIDTH = 36;
 
 export interface ListingMail {
   readonly to: string;
@@ -42,21 +46,15 @@ export function listingMail(
     to,
     subject,
     text: `${text}\n`,
-    html: html`<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${subject}</title></head>
-<body style="margin:0;padding:24px;font:16px/1.6 system-ui,sans-serif;color:#1b1f24">
-<div style="max-width:36em;margin:0 auto">
-<h1 style="font-size:22px;line-height:1.3">${subject}</h1>
-<p>${intro}</p>
+    html: letter(
+      subject,
+      html`<p>${intro}</p>
 <h2 style="font-size:18px">Listed now</h2>
 ${after.length === 0 ? html`<p>Nowhere.</p>` : html`<ul>${items}</ul>`}
 <h2 style="font-size:18px">Listed before</h2>
-<p>${before.length === 0 ? "Nowhere." : before.join(", ")}</p>
-</div>
-</body>
-</html>
-`.toString(),
+<p>${before.length === 0 ? "Nowhere." : before.join(", ")}</p>`,
+      WIDTH,
+    ),
   };
 }
 
