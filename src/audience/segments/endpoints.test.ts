@@ -147,16 +147,20 @@ describe("questions of one workspace", () => {
 });
 
 describe("counts", () => {
+  /** Gives a segment more values than a statement can hold. */
+  const makeEndless = async (id: string) => {
+    const rules = Array.from({ length: 61_000 }, (_, at) => rule(["email", "equals", `${at}@x.example`]));
+    const endless = JSON.stringify({ logic: "or", rules });
+    await database.run(sql`update segments set conditions = ${endless} where id = ${id}`);
+  };
+
   test("of a page are of this moment but for the one that cannot be counted", async () => {
     const made = [];
     for (const name of ["1", "2", "3"]) {
       clock.advance(1_000);
       made.push(await saved({ name, conditions: all(["email", "contains", "@x.example"]) }));
     }
-    // More values than a statement can hold.
-    const rules = Array.from({ length: 61_000 }, (_, at) => rule(["email", "equals", `${at}@x.example`]));
-    const endless = JSON.stringify({ logic: "or", rules });
-    await database.run(sql`update segments set conditions = ${endless} where id = ${made[1].id}`);
+    await makeEndless(made[1].id);
     await fill(["a@x.example"]);
     clock.advance(1_000);
     const { segments } = await get(`${segmentsOf()}?limit=10`);
@@ -187,7 +191,7 @@ describe("counts", () => {
     await fill(["a@y.example"]);
     const before = await findSegment(database, workspaceId, undefined, id);
     if (before === undefined) throw new Error("no segment");
-    clock.advance(1_000);
+    // At the same moment: two changes may have one time.
     const changes = { conditions: all(["email_domain", "equals", "z.example"]) };
     expect((await service.call("PUT", `${segmentsOf()}/${id}`, changes)).body.data.subscriber_count).toBe(0);
     expect(await countSaved(database, workspaceId, before, clock.now())).toMatchObject({
@@ -195,5 +199,21 @@ describe("counts", () => {
     });
     const kept = await database.row(sql`select subscriber_count as count from segments where id = ${id}`);
     expect(kept).toEqual({ count: 0 });
+  });
+
+  test("of conditions that were replaced are gone, also where the new ones cannot be counted", async () => {
+    const { id } = await saved({ conditions: all(["email_domain", "equals", "v.example"]) });
+    const endless = await saved({ conditions: all(["email", "contains", "@v.example"]) });
+    await makeEndless(endless.id);
+    const put = async (changes: object) => {
+      const { body } = await service.call("PUT", `${segmentsOf()}/${id}`, changes);
+      return [body.data.subscriber_count, body.data.counted_at];
+    };
+    expect(await put({ conditions: all(["segment", "is_in", endless.id]) })).toEqual([null, null]);
+    const now = clock.now().toISOString();
+    expect(await put({ conditions: all(["email_domain", "equals", "v.example"]) })).toEqual([0, now]);
+    await database.run(sql`update segments set subscriber_count = 7 where id = ${endless.id}`);
+    const renamed = await service.call("PUT", `${segmentsOf()}/${endless.id}`, { name: "Endless" });
+    expect(renamed.body.data.subscriber_count).toBe(7);
   });
 });

@@ -131,7 +131,7 @@ export async function insertSegment(
       ${segment.is_active}, ${now}, ${now})`);
 }
 
-/** The caller has locked it. Without conditions these stay. */
+/** The caller has locked it. Without conditions these stay; with others it is to be counted anew. */
 export async function updateSegment(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -143,7 +143,8 @@ export async function updateSegment(
     conditions === undefined
       ? empty
       : sql`, conditions = ${JSON.stringify(conditions.conditions)},
-          referenced_segments = ${conditions.referenced_segments}, rule_count = ${conditions.rule_count}`;
+          referenced_segments = ${conditions.referenced_segments}, rule_count = ${conditions.rule_count},
+          subscriber_count = null, counted_at = null`;
   await tx.run(sql`
     update segments
     set name = ${segment.name}, description = ${segment.description}, is_active = ${segment.is_active},
@@ -155,17 +156,18 @@ export async function removeSegment(tx: Queryable, workspaceId: WorkspaceId, id:
   await tx.run(sql`delete from segments where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** Of the segment as it was counted: one that has changed meanwhile keeps its count. */
+/** Of the conditions that were counted: where they have changed meanwhile it is nobody's count any more. */
 export async function updateSegmentCount(
   db: Queryable,
   workspaceId: WorkspaceId,
-  { id, updated_at }: Pick<Segment, "id" | "updated_at">,
+  { id, conditions }: Pick<Segment, "id" | "conditions">,
   count: number,
   now: Date,
 ): Promise<void> {
   await db.run(sql`
     update segments set subscriber_count = ${count}, counted_at = ${now}
-    where workspace_id = ${workspaceId} and id = ${id} and updated_at = ${updated_at}`);
+    where workspace_id = ${workspaceId} and id = ${id}
+      and conditions = ${JSON.stringify(conditions)}::jsonb`);
 }
 
 /** Of the whole installation, an active segment that was not counted since. */
