@@ -1,5 +1,5 @@
 /** The table of custom fields. */
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { Room } from "../../platform/database/room-store.ts";
@@ -75,7 +75,24 @@ export async function lockFieldTypes(tx: Queryable, workspaceId: WorkspaceId): P
 const fieldTypesOf = (workspaceId: WorkspaceId) => lockKey(`types of custom fields of ${workspaceId}`);
 
 /**
- * The same when changes that are under way are over. For a job that uses them until it ends: its record is committed
+ * Until the end of the transaction the fields that hold on a list, or (null) on every list, are not deleted; all of them,
+ * or those of these names. Changes that are under way are over by then.
+ */
+export async function holdFields(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: FieldScope,
+  names?: readonly string[],
+): Promise<void> {
+  await tx.run(sql`
+    select from custom_fields
+    where workspace_id = ${workspaceId} and (mailing_list_id = ${mailingListId} or mailing_list_id is null)
+      ${names === undefined ? empty : sql`and field_name = any(${names}::text[])`}
+    order by id for key share`);
+}
+
+/**
+ * Those in force when changes that are under way are over. For a job that uses them until it ends: its record is committed
  * before, so that whoever locks a field after this sees it (segments/uses.ts).
  */
 export async function listSettledFields(
@@ -83,10 +100,7 @@ export async function listSettledFields(
   workspaceId: WorkspaceId,
   mailingListId: string,
 ): Promise<CustomField[]> {
-  await db.run(sql`
-    select from custom_fields
-    where workspace_id = ${workspaceId} and (mailing_list_id = ${mailingListId} or mailing_list_id is null)
-    for key share`);
+  await holdFields(db, workspaceId, mailingListId);
   return listFieldsInForce(db, workspaceId, mailingListId);
 }
 

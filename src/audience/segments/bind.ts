@@ -1,5 +1,5 @@
 /** Conditions get their meaning: each rule its field, its operator and its value, read at this moment in this scope. */
-import { type Condition, type Conditions, isGroup } from "./conditions.ts";
+import { type Condition, type Conditions, eachCondition, isGroup } from "./conditions.ts";
 import { customField } from "./custom-field.ts";
 import type { Field } from "./field.ts";
 import { builtInFields } from "./fields.ts";
@@ -42,12 +42,21 @@ function bindRule({ field: name, operator, value }: Condition, scope: Scope): Ru
   return typeof rule === "string" ? `value ${rule}` : rule;
 }
 
+/** The names by which rules may mean custom fields; those of no field are among them. */
+export function customNamesIn(conditions: Conditions): string[] {
+  return [...new Set(Array.from(eachCondition(conditions), ([, { field }]) => ownName(field)))];
+}
+
+function ownName(name: string): string {
+  return name.startsWith(CUSTOM) ? name.slice(CUSTOM.length) : name;
+}
+
 /** A custom field that is defined may be named alone, others with `custom_fields.` in front. */
 function fieldOf(name: string, scope: Scope): Field | undefined {
   const isMarked = name.startsWith(CUSTOM);
   const known = isMarked ? undefined : builtInFields.get(name);
   if (known !== undefined) return known;
-  const own = isMarked ? name.slice(CUSTOM.length) : name;
+  const own = ownName(name);
   const definition = scope.customField(own);
   if (definition === undefined && (!isMarked || own === "" || own.length > LONGEST_NAME)) return undefined;
   return customField(own, definition);

@@ -4,6 +4,7 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import type { Room } from "../../platform/database/room-store.ts";
 import { notFound } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { holdSegments } from "../segments/hold-store.ts";
 import type { SuppressionList, SuppressionSettings } from "./suppression-list.ts";
 
 /** The list that the service keeps. */
@@ -73,16 +74,7 @@ export async function lockScope(
       select from mailing_lists where workspace_id = ${workspaceId} and id = ${mailing_list_id} for key share`;
     return (await tx.row(list)) !== undefined;
   }
-  if (segment_id === null) return true;
-  // A mailing list takes its segments with it, so it is locked too, and first, as everywhere.
-  const list = sql`
-    select from mailing_lists
-    where workspace_id = ${workspaceId}
-      and id = (select mailing_list_id from segments where workspace_id = ${workspaceId} and id = ${segment_id})
-    for key share`;
-  const segment = sql`
-    select from segments where workspace_id = ${workspaceId} and id = ${segment_id} for key share`;
-  return (await tx.row(list)) !== undefined && (await tx.row(segment)) !== undefined;
+  return segment_id === null || (await holdSegments(tx, workspaceId, [segment_id])) > 0;
 }
 
 export async function insertSuppressionList(

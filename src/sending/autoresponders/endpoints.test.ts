@@ -114,6 +114,24 @@ test("a date field that is deleted while its autoresponder is being activated st
   expect([(await activated).status, (await deleted).status]).toEqual([200, 409]);
 });
 
+test("an autoresponder whose date field is being deleted is not activated, nor given it while it is active", async () => {
+  const own = await newList(db, workspaceId);
+  const field = { field_name: "born", field_label: "Born", field_type: "date" };
+  const made = await service.call("POST", `/mailing-lists/${own}/custom-fields`, field);
+  const change = { mailing_list_id: own, trigger: { type: "date", field: "born" } };
+  const [idle, active] = [await create(change), await create({ mailing_list_id: own })];
+  expect((await service.call("POST", `/autoresponders/${active.id}/activate`)).status).toBe(200);
+  const { answers } = await db.transaction(async (tx) => {
+    await tx.run(sql`delete from custom_fields where id = ${made.body.data.id}`);
+    const activated = service.call("POST", `/autoresponders/${idle.id}/activate`);
+    const changed = service.call("PUT", `/autoresponders/${active.id}`, body(change));
+    await untilWaiting(db, 2);
+    return { answers: [activated, changed] };
+  });
+  expect((await Promise.all(answers)).map(({ body }) => body.code)).toEqual(["CONFLICT", "CONFLICT"]);
+  await service.call("POST", `/autoresponders/${active.id}/deactivate`);
+});
+
 const date = (more: object) => ({ trigger: { type: "date", ...more } });
 
 test.each<[string, object, string]>([

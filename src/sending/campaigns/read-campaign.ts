@@ -17,6 +17,7 @@ import { readName } from "../../workspace/name.ts";
 import { readAttachments } from "../emails/attachments.ts";
 import { readContent, readEmail, readFromEmail, readSubject, refuse } from "../mail-fields.ts";
 import { estimateAudience } from "./audience/audience.ts";
+import { holdAudience } from "./audience/hold-audience.ts";
 import { readPhoneField } from "./audience/phone-field.ts";
 import type { Campaign, CampaignSettings, NewCampaign } from "./campaign.ts";
 import { contentWarnings } from "./content/campaign-content.ts";
@@ -67,6 +68,20 @@ export async function readCampaign(
     warnings: await contentWarnings(db, workspaceId, settings, listId),
     total_recipients: await estimateAudience(db, workspaceId, audience, now),
   };
+}
+
+/**
+ * Its audience once more, in the transaction that stores it: segments and custom fields stay as long as that lasts, and
+ * then as long as the campaign is not over.
+ * @throws ApiError VALIDATION_ERROR for what was deleted since readCampaign
+ */
+export async function requireAudience(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { body, settings }: { readonly body: NewCampaign; readonly settings: CampaignSettings },
+  now: Date,
+): Promise<void> {
+  if (await holdAudience(tx, workspaceId, settings)) await readAudience(tx, workspaceId, body, now);
 }
 
 type Audience = Pick<

@@ -16,8 +16,9 @@ import type { Caller } from "../../../platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "../../../platform/ids.ts";
 import { LONGEST_NAME, readName } from "../../../workspace/name.ts";
 import { estimateAudience } from "../audience/audience.ts";
+import { holdAudience } from "../audience/hold-audience.ts";
 import type { Campaign, NewCampaign } from "../campaign.ts";
-import { type CampaignReader, readCampaign } from "../read-campaign.ts";
+import { type CampaignReader, readCampaign, requireAudience } from "../read-campaign.ts";
 import { findCampaign, findHeldCampaign, insertCampaign, removeCampaign, updateDraft } from "../store.ts";
 import { wakeCampaigns } from "./advance.ts";
 import { type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
@@ -49,15 +50,16 @@ export async function createCampaign(
   caller: Caller,
   body: NewCampaign,
 ): Promise<Campaign> {
-  const now = deps.clock.now();
+  const { db, clock } = deps;
+  const { workspaceId } = caller;
+  const now = clock.now();
   const id = newId();
-  await insertCampaign(
-    deps.db,
-    caller.workspaceId,
-    { id, ...(await readCampaign(deps, caller, body, now)) },
-    now,
-  );
-  return requireCampaign(deps.db, caller.workspaceId, id);
+  const settings = await readCampaign(deps, caller, body, now);
+  await db.transaction(async (tx) => {
+    await requireAudience(tx, workspaceId, { body, settings }, now);
+    await insertCampaign(tx, workspaceId, { id, ...settings }, now);
+  });
+  return requireCampaign(db, workspaceId, id);
 }
 
 /** @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, VALIDATION_ERROR */
@@ -72,7 +74,11 @@ export async function replaceCampaign(
   const { status } = await requireCampaign(db, workspaceId, id);
   if (status !== "draft") throw notADraft(status);
   const now = clock.now();
-  const isReplaced = await updateDraft(db, workspaceId, id, await readCampaign(deps, caller, body, now), now);
+  const settings = await readCampaign(deps, caller, body, now);
+  const isReplaced = await db.transaction(async (tx) => {
+    await requireAudience(tx, workspaceId, { body, settings }, now);
+    return updateDraft(tx, workspaceId, id, settings, now);
+  });
   const campaign = await requireCampaign(db, workspaceId, id);
   if (!isReplaced) throw notADraft(campaign.status);
   return campaign;
@@ -173,7 +179,10 @@ function wrongState(status: string, done: string, only: string): ApiError {
   return new ApiError("CONFLICT", `The campaign is ${status}: only ${only} can be ${done}`);
 }
 
-/** A new draft with the same content and audience, and no time; how many that are is counted anew. */
+/**
+ * A new draft with the same content and audience, and no time; how many that are is counted anew. Of one that is over the
+ * audience may be gone.
+ */
 export async function duplicateCampaign(
   { db, clock }: CampaignDeps,
   workspaceId: WorkspaceId,
@@ -188,7 +197,10 @@ export async function duplicateCampaign(
     scheduled_at: null,
     total_recipients: await estimateAudience(db, workspaceId, original, now),
   };
-  await insertCampaign(db, workspaceId, copy, now);
+  await db.transaction(async (tx) => {
+    await holdAudience(tx, workspaceId, copy);
+    await insertCampaign(tx, workspaceId, copy, now);
+  });
   return requireCampaign(db, workspaceId, copy.id);
 }
 
