@@ -246,7 +246,7 @@ const listCampaigns: ListCampaigns = {
   },
   async userOf(db, workspaceId, id) {
     if (await isListInUse(db, workspaceId, id)) {
-      return "A campaign to this list is scheduled or sending: cancel it first";
+      return "A campaign that uses this list is scheduled or sending: cancel it first";
     }
     const autoresponder = await findAutoresponderOfList(db, workspaceId, id);
     return autoresponder && `The autoresponder "${autoresponder}" writes to this list: deactivate it first`;

@@ -59,6 +59,12 @@ const uses = {
     const id = await newCampaign(db, workspaceId, null, change);
     return { hold: wakeCampaigns, begin: () => call("POST", `/campaigns/${id}/send`, later) };
   },
+  "a campaign whose conditions name it": async () => {
+    const rules = [{ field: "mailing_list", operator: "is_active_in", value: list.toUpperCase() }];
+    const change = { recipient_type: "custom", segment_conditions: { logic: "and", rules } } as const;
+    const id = await newCampaign(db, workspaceId, null, change);
+    return { hold: wakeCampaigns, begin: () => call("POST", `/campaigns/${id}/send`, later) };
+  },
   "a campaign that is resumed": async () => {
     const id = await toList();
     await db.run(sql`update campaigns set status = 'paused', paused_at = now() where id = ${id}`);

@@ -273,6 +273,11 @@ export async function listNamesWithField(
   return rows.map((row) => row.name);
 }
 
+/** Whether conditions have rules on a mailing list. */
+export const namesList = (conditions: Sql, mailingListId: Sql): Sql => sql`exists (
+  select from jsonb_path_query(${conditions}, '$.** ? (@.field == "mailing_list").value') v
+  where position(${mailingListId}::text in lower(v #>> '{}')) > 0)`;
+
 /** Names of the segments of other lists with rules on a mailing list, or on one of its segments. */
 export async function listNamesWithList(
   db: Queryable,
@@ -284,9 +289,7 @@ export async function listNamesWithList(
     where workspace_id = ${workspaceId} and mailing_list_id <> ${mailingListId} and (
       referenced_segments && array(
         select id from segments where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId})
-      or exists (
-        select from jsonb_path_query(conditions, '$.** ? (@.field == "mailing_list").value') v
-        where position(${mailingListId} in lower(v #>> '{}')) > 0))
+      or ${namesList(sql`conditions`, sql`${mailingListId}`)})
     order by name`);
   return rows.map((row) => row.name);
 }

@@ -3,10 +3,18 @@
  * name with them.
  */
 import sql, { type Sql } from "sql-template-tag";
+import { namesList } from "../../audience/segments/store.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
-/** Is one that is scheduled or sending to the list, or to a segment of it, or names one in its conditions? */
+/** Of a campaign `c`: goes it to the list, or to a segment of it, or names it or one in its conditions? */
+const usesList = (listId: Sql): Sql => sql`
+  (${listId} in (c.mailing_list_id, c.audience_list_id)
+    or exists (select from segments g where g.workspace_id = c.workspace_id and g.id = any (c.audience_segments)
+      and g.mailing_list_id = ${listId})
+    or (c.recipient_type = 'custom' and ${namesList(sql`c.segment_conditions`, listId)}))`;
+
+/** Is there one that is scheduled or sending? */
 export function isListInUse(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -15,10 +23,7 @@ export function isListInUse(
   return isAny(
     db,
     workspaceId,
-    sql`status in ('scheduled', 'sending')
-      and (mailing_list_id = ${mailingListId} or audience_list_id = ${mailingListId} or exists (
-        select from segments g where g.workspace_id = c.workspace_id and g.id = any (c.audience_segments)
-          and g.mailing_list_id = ${mailingListId}))`,
+    sql`status in ('scheduled', 'sending') and ${usesList(sql`${mailingListId}::uuid`)}`,
   );
 }
 
@@ -30,9 +35,7 @@ export async function listListsOf(
 ): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
     select l.id from campaigns c
-    join mailing_lists l on l.workspace_id = c.workspace_id and (l.id in (c.mailing_list_id, c.audience_list_id)
-      or exists (select from segments g where g.workspace_id = c.workspace_id and g.id = any (c.audience_segments)
-        and g.mailing_list_id = l.id))
+    join mailing_lists l on l.workspace_id = c.workspace_id and ${usesList(sql`l.id`)}
     where c.workspace_id = ${workspaceId} and c.id = ${campaignId}`);
   return rows.map(({ id }) => id);
 }
