@@ -5,9 +5,9 @@ import type { Database } from "../../platform/database/pool.ts";
 import { invalid } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
-import { pageFields, textField } from "../../platform/http/query.ts";
+import { idField, pageFields, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
-import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
 import { findMailingList, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { listMembers } from "../subscribers/store.ts";
@@ -63,7 +63,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       query: {
         ...pageFields(),
         search: textField(200, "A part of the name."),
-        list_id: textField(36, "Only those of this mailing list."),
+        list_id: idField("Only those of this mailing list."),
       },
       answer: pageOf("segments", Segment),
       message: "Segments",
@@ -222,6 +222,6 @@ function placeOf(
 
 /** An id in a query is the caller's mistake where one in a path is not found. @throws ApiError VALIDATION_ERROR */
 async function requireKnownList(db: Database, workspaceId: WorkspaceId, id: string): Promise<void> {
-  if (isUuid(id) && (await findMailingList(db, workspaceId, id))) return;
+  if (await findMailingList(db, workspaceId, id)) return;
   throw invalid({ field: "list_id", message: "list_id is no mailing list of this workspace" });
 }

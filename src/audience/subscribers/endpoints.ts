@@ -5,9 +5,9 @@ import type { Database } from "../../platform/database/pool.ts";
 import { invalid } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { pageOf, pagination } from "../../platform/http/paging.ts";
-import { choiceField, pageFields, textField } from "../../platform/http/query.ts";
+import { choiceField, idField, pageFields, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
-import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
 import { findMailingList, requireMailingList } from "../mailing-lists/store.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
 import { MemberChanges, NewMemberInput, StatusInput } from "./input.ts";
@@ -136,7 +136,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
         ...pageFields(),
         status: choiceField(subscriberStatuses, "Only those in this state; with list_id, on that list."),
         search,
-        list_id: textField(36, "Only those on this list."),
+        list_id: idField("Only those on this list."),
       },
       answer: pageOf("subscribers", SubscriberSummary),
       message: "Subscribers",
@@ -170,6 +170,6 @@ function placeOf(workspaceId: WorkspaceId, params: { readonly id: string; readon
 
 /** An id in a query is the caller's mistake where one in a path is not found. @throws ApiError VALIDATION_ERROR */
 async function requireKnownList(db: Database, workspaceId: WorkspaceId, id: string): Promise<void> {
-  if (isUuid(id) && (await findMailingList(db, workspaceId, id))) return;
+  if (await findMailingList(db, workspaceId, id)) return;
   throw invalid({ field: "list_id", message: "list_id is no mailing list of this workspace" });
 }

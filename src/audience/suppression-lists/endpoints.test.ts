@@ -38,7 +38,8 @@ describe("lists", () => {
   it("of a mailing list or a segment name it", async () => {
     const mailing_list_id = await newList(database, workspaceId, "News");
     const segment_id = await insertSegment(database, workspaceId, mailing_list_id, "Readers");
-    expect(await create({ suppression_scope: "mailing_list", mailing_list_id, segment_id })).toMatchObject({
+    const named = { mailing_list_id: mailing_list_id.toUpperCase(), segment_id };
+    expect(await create({ suppression_scope: "mailing_list", ...named })).toMatchObject({
       mailing_list_id,
       mailing_list_name: "News",
       segment_id: null,

@@ -4,9 +4,8 @@ import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, invalid, notFound, overloaded } from "../../platform/errors.ts";
 import { dayField } from "../../platform/http/days.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
-import { choiceField, pageFields, type QueryField, textField } from "../../platform/http/query.ts";
+import { choiceField, idField, pageFields, type QueryField, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
-import { isUuid } from "../../platform/ids.ts";
 import { refusalError } from "../../workspace/billing/refusal.ts";
 import { checkTypes, hasRuns, listChecks } from "./check-store.ts";
 import { momentsOf } from "./history-days.ts";
@@ -172,7 +171,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
         to: dayField("Last day, included."),
         target: textField(1_000, "Only checks of this target."),
         check_type: choiceField(checkTypes, "Only checks by hand, or on a schedule."),
-        monitor_id: textField(36, "Only the runs of this monitor, which may be deleted."),
+        monitor_id: idField("Only the runs of this monitor, which may be deleted."),
         limit: pageFields().limit,
         offset,
       },
@@ -187,8 +186,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
           monitor_id,
         };
         const isKnown = async (id: string) =>
-          isUuid(id) &&
-          ((await findMonitor(db, workspaceId, id)) !== undefined || (await hasRuns(db, workspaceId, id)));
+          (await findMonitor(db, workspaceId, id)) !== undefined || (await hasRuns(db, workspaceId, id));
         if (monitor_id !== undefined && !(await isKnown(monitor_id))) {
           throw invalid({ field: "monitor_id", message: "monitor_id is no monitor of this workspace" });
         }

@@ -55,7 +55,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version }: { v
 
 const introduction = `Every answer is \`{ success: true, data, message }\` or \`{ success: false, error, code }\`.
 Send a workspace's key in \`X-API-Key\`. What a key must hold stands beside each operation as \`x-permission\`.
-Times are ISO 8601 in UTC, ids are UUIDs, lists are newest first. Every answer carries \`X-Request-Id\`.`;
+Times are ISO 8601 in UTC, ids are UUIDs (requests may write them in any case), lists are newest first. Every answer carries \`X-Request-Id\`.`;
 
 const idempotencyKey = {
   name: "Idempotency-Key",

@@ -2,16 +2,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../errors.ts";
 import { offsetOf, pagination } from "./paging.ts";
-import { choiceField, flagField, pageFields, readQuery, textField } from "./query.ts";
+import { choiceField, flagField, idField, pageFields, readQuery, textField } from "./query.ts";
 
 const fields = {
   ...pageFields(),
   all: flagField(false, "All."),
   state: choiceField(["new", "old"], "State."),
   email: textField(10, "E-mail."),
+  list_id: idField("List."),
 };
 const read = (query: Record<string, unknown>) => readQuery(fields, query);
-const defaults = { page: 1, limit: 50, all: false, state: undefined, email: undefined };
+const defaults = { page: 1, limit: 50, all: false, state: undefined, email: undefined, list_id: undefined };
 
 describe("page and limit", () => {
   it("have defaults", () => {
@@ -96,8 +97,13 @@ describe("the other fields", () => {
     expect(read({ all: "0" })).toMatchObject({ all: false });
   });
 
+  it("have ids in the one spelling that rows have", () => {
+    const id = "019ab3c4-0000-7000-8000-00000000abcd";
+    expect(read({ list_id: ` ${id.toUpperCase()} ` })).toMatchObject({ list_id: id });
+  });
+
   it("count as absent when empty", () => {
-    expect(read({ state: "", email: "  " })).toEqual(defaults);
+    expect(read({ state: "", email: "  ", list_id: " " })).toEqual(defaults);
   });
 
   it.each([
@@ -106,6 +112,7 @@ describe("the other fields", () => {
     ["state", "__proto__", "state must be one of new, old"],
     ["email", "x".repeat(11), "email must be at most 10 characters"],
     ["email", "a\0b", "email must not contain NUL characters"],
+    ["list_id", "7", "list_id must be a UUID"],
   ])("refuse a value that must not be ignored: %s=%j", (field, value, message) => {
     expect(refusalOf({ [field]: value })).toMatchObject({
       code: "VALIDATION_ERROR",

@@ -4,6 +4,8 @@
  */
 import { type TSchema, Type } from "typebox";
 import { invalid } from "../errors.ts";
+import { isUuid } from "../ids.ts";
+import { Id } from "./shapes.ts";
 
 export interface QueryField<Value> {
   readonly schema: TSchema;
@@ -91,6 +93,19 @@ export function textField(maxLength: number, description: string): QueryField<st
         throw invalid({ field: name, message: `${name} must be at most ${maxLength} characters` });
       }
       return value;
+    },
+  };
+}
+
+/** An id, in the one spelling that rows have; empty counts as absent. */
+export function idField(description: string): QueryField<string | undefined> {
+  return {
+    schema: { ...Id, description },
+    read(text, name) {
+      const id = text?.trim().toLowerCase();
+      if (!id) return undefined;
+      if (!isUuid(id)) throw invalid({ field: name, message: `${name} must be a UUID` });
+      return id;
     },
   };
 }

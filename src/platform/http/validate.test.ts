@@ -37,6 +37,39 @@ describe("a body of a shape", () => {
     expect(read(value)).toBe(value);
   });
 
+  it("has its ids in the one spelling that rows have, wherever they stand, and other texts as they are", () => {
+    const given = "019AB3C4-0000-7000-8000-00000000ABCD";
+    const id = given.toLowerCase();
+    const Family = Type.Object({
+      id: Id,
+      head: Type.Optional(nullable(Id)),
+      note: Type.String(),
+      members: nullable(Type.Array(Type.Object({ id: Type.Optional(Id) }))),
+      friends: Type.Array(nullable(Id)),
+    });
+    const body = {
+      id: given,
+      head: given,
+      note: given,
+      members: [{ id: given }, {}],
+      friends: [given, null],
+    };
+    expect(bodyReader(Family)(body)).toEqual({
+      id,
+      head: id,
+      note: given,
+      members: [{ id }, {}],
+      friends: [id, null],
+    });
+    expect(bodyReader(Family)({ id: given, head: null, note: "", members: null, friends: [] })).toEqual({
+      id,
+      head: null,
+      note: "",
+      members: null,
+      friends: [],
+    });
+  });
+
   it("that is missing is asked for", () => {
     expect(refusalOf(undefined)).toMatchObject({
       code: "VALIDATION_ERROR",

@@ -2,15 +2,20 @@
 import type { Static, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { ApiError, type FieldFault } from "../errors.ts";
+import { idSpeller } from "./body-ids.ts";
 import { patternsInWords } from "./shapes.ts";
 
-/** Compiles a shape once; the returned function gives the value back typed, or throws VALIDATION_ERROR. */
+/**
+ * Compiles a shape once; the returned function gives the value back typed and its ids in lower case, or throws
+ * VALIDATION_ERROR.
+ */
 export function bodyReader<Shape extends TSchema>(shape: Shape): (value: unknown) => Static<Shape> {
   // Compiled at the first request, not at start: a hundred shapes would cost the start a hundred milliseconds.
   let validator: Validator | undefined;
+  const spellIds = idSpeller(shape);
   return (value) => {
     validator ??= Compile(shape);
-    if (validator.Check(value)) return value as Static<Shape>;
+    if (validator.Check(value)) return (spellIds?.(value) ?? value) as Static<Shape>;
     if (value === undefined) throw new ApiError("VALIDATION_ERROR", "Send a JSON object as the request body");
     const [first, ...rest] = faultsOf(validator, value);
     throw new ApiError("VALIDATION_ERROR", [first, ...rest].map((fault) => fault?.message).join("; "), {

@@ -56,6 +56,11 @@ test("a step that is named in capital letters is that step", async () => {
   const named = [{ ...step, id: steps[0].id.toUpperCase() }];
   const answer = await service.call("PUT", `/autoresponders/${id}`, body({ steps: named }));
   expect([answer.status, answer.body.data.steps[0].id]).toEqual([200, steps[0].id]);
+  const twice = body({ steps: [{ ...step, id: steps[0].id }, ...named] });
+  expect((await service.call("PUT", `/autoresponders/${id}`, twice)).body).toMatchObject({
+    code: "VALIDATION_ERROR",
+    details: [{ field: "steps" }],
+  });
 });
 
 test("activating twice and deactivating twice is a conflict", async () => {

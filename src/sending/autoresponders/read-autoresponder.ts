@@ -150,7 +150,7 @@ async function readStep(
     message,
   }));
   return {
-    id: step.id?.toLowerCase() ?? null,
+    id: step.id ?? null,
     delayMinutes,
     content: { ...written, warnings, links: compiled.content.facts.links },
   };

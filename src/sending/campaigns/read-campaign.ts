@@ -99,10 +99,7 @@ async function readAudience(
   body: NewCampaign,
   now: Date,
 ): Promise<{ readonly audience: Audience; readonly listId: string | null }> {
-  // As they are stored: a UUID may come in any case.
-  const mailing_list_id = body.mailing_list_id?.toLowerCase() ?? null;
-  const segment_id = body.segment_id?.toLowerCase() ?? null;
-  const { segment_conditions = null } = body;
+  const { mailing_list_id = null, segment_id = null, segment_conditions = null } = body;
   const detected = segment_id !== null ? "segment" : segment_conditions !== null ? "custom" : "mailing_list";
   const recipient_type = body.recipient_type ?? detected;
   if (recipient_type === "segment" && segment_id === null)

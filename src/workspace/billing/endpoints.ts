@@ -3,12 +3,11 @@ import { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
-import { invalid } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { FileAnswer, fileShape } from "../../platform/http/file-answer.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
-import { choiceField, pageFields, textField } from "../../platform/http/query.ts";
-import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
+import { choiceField, idField, pageFields } from "../../platform/http/query.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Subscription as SubscriptionRow } from "./account.ts";
 import { gateways, transactionStatuses } from "./ledger-store.ts";
 import { getReading, settle } from "./meter.ts";
@@ -167,17 +166,13 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       query: {
         ...pageFields(),
         ...filterFields,
-        before: textField(
-          36,
+        before: idField(
           "Only those older than the transaction with this id: with the last one of a page, the first page of what follows is the next one, whatever has come meanwhile.",
         ),
       },
       answer: pageOf("transactions", Transaction),
       message: "Transactions",
       async handle({ caller: { workspaceId }, query }) {
-        if (query.before !== undefined && !isUuid(query.before)) {
-          throw invalid({ field: "before", message: "before must be the id of a transaction" });
-        }
         const [transactions, total] = await Promise.all([
           listTransactions(db, workspaceId, query, { limit: query.limit, offset: offsetOf(query) }),
           countTransactions(db, workspaceId, query),

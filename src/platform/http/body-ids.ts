@@ -1,0 +1,60 @@
+/** Ids in bodies, in the one spelling that rows have: a UUID may come in any case (RFC 9562 section 4). */
+import type { TSchema } from "typebox";
+
+/** Spells the ids of a value of the shape, in place. */
+type Respell = (value: unknown) => unknown;
+
+interface Shape {
+  readonly format?: string;
+  readonly anyOf?: readonly Shape[];
+  readonly items?: Shape;
+  readonly properties?: Readonly<Record<string, Shape>>;
+}
+
+/** For values that fit the shape; undefined for a shape that has no ids, which most have not. */
+export function idSpeller(shape: TSchema): Respell | undefined {
+  return spellerOf(shape);
+}
+
+function spellerOf({ format, anyOf, items, properties }: Shape): Respell | undefined {
+  if (format === "uuid") return (value) => (typeof value === "string" ? value.toLowerCase() : value);
+  if (anyOf !== undefined) return anyBranch(anyOf);
+  if (items !== undefined) return everyItem(items);
+  return properties && namedFields(properties);
+}
+
+/** What of a union a value is, each branch sees for itself. */
+function anyBranch(branches: readonly Shape[]): Respell | undefined {
+  const spellers = branches.flatMap((branch) => spellerOf(branch) ?? []);
+  if (spellers.length === 0) return undefined;
+  return (value) => spellers.reduce((spelled, respell) => respell(spelled), value);
+}
+
+function everyItem(items: Shape): Respell | undefined {
+  const respell = spellerOf(items);
+  if (respell === undefined) return undefined;
+  return (value) => {
+    if (Array.isArray(value)) for (const [at, item] of value.entries()) value[at] = respell(item);
+    return value;
+  };
+}
+
+function namedFields(properties: Readonly<Record<string, Shape>>): Respell | undefined {
+  const fields = Object.entries(properties).flatMap(([name, shape]) => {
+    const respell = spellerOf(shape);
+    return respell === undefined ? [] : [{ name, respell }];
+  });
+  if (fields.length === 0) return undefined;
+  return (value) => {
+    if (isObject(value)) {
+      for (const { name, respell } of fields) {
+        if (Object.hasOwn(value, name)) value[name] = respell(value[name]);
+      }
+    }
+    return value;
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}
