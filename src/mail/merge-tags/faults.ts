@@ -18,11 +18,16 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/^output ".*" not closed$/s, "This merge tag is not closed with }}."],
   [/^tag ".*" not closed$/s, "This tag is not closed with %}."],
   [/^raw ".*" not closed$/s, "{% raw %} has no {% endraw %}."],
-  [/^tag {%-?\s*(\w+).* not closed$/s, "{% $1 %} has no {% end$1 %}."],
+  [/^tag {%-?\s*(\w+).* not closed$/s, unclosed("$1")],
   [/^invalid value expression: ""$/, "A name is missing here."],
   [/^invalid value expression: (.*)$/s, "This is not the name of a value: $1."],
   [/^illegal tag: {%-?\s*for\b.*$/s, "This is written {% for name in values %}."],
 ];
+
+/** What is said of a block without its end. */
+export function unclosed(name: string): string {
+  return `{% ${name} %} has no {% end${name} %}.`;
+}
 
 /** The faults of a template that could not be read. @throws what is not LiquidJS's */
 export function liquidFaults(error: unknown): PlacedFault[] {

@@ -47,6 +47,24 @@ describe("a template that cannot be rendered is refused with the place and a sen
   });
 
   test.each([
+    ["{% if a %}{{ b | c }}", ["1:1 {% if %} has no {% endif %}.", "1:11 There is no filter c."]],
+    [
+      "{% for a in b %}{% if c %}",
+      ["1:1 {% for %} has no {% endfor %}.", "1:17 {% if %} has no {% endif %}."],
+    ],
+    [
+      "{% if a %}{% case b %}{% endif %}",
+      ["1:11 {% case %} has no {% endcase %}.", "1:23 {% endif %} stands"],
+    ],
+    ["{% if a %}{% e %}{% endif %}{% unless a %}", ["1:11 ", "1:29 {% unless %} has no {% endunless %}."]],
+    ["{% if a %}{% endfor %}", ["1:1 {% if %} has no {% endif %}.", "1:11 {% endfor %} stands outside"]],
+    ["{{ a | b }}{% raw %}{% if %}", ["1:21 {% raw %} has no {% endraw %}."]],
+    ["{{ a | b }}{% comment %}{% if %}", ["1:1 ", "1:12 {% comment %} has no {% endcomment %}."]],
+  ])("a block that does not end, whatever else is wrong: %s", (source, faults) => {
+    expect(faultsOf(source)).toEqual(faults.map((fault) => expect.stringContaining(fault)));
+  });
+
+  test.each([
     [
       "a tag that nobody reads",
       `a {{ b ${"| upcase ".repeat(250)}}}`,

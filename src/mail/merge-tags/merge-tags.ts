@@ -5,8 +5,8 @@
 import { analyzeSync, Tokenizer, type Variable } from "liquidjs";
 import type { Span } from "../html/map.ts";
 import { readingEngine } from "./engine.ts";
-import { liquidFaults, type PlacedFault } from "./faults.ts";
-import { cutTemplate, type Piece } from "./pieces.ts";
+import { liquidFaults, type PlacedFault, unclosed } from "./faults.ts";
+import { cutTemplate, type Piece, unclosedBlocks } from "./pieces.ts";
 
 export interface Template {
   readonly source: string;
@@ -81,8 +81,17 @@ export function readTemplate(source: string, added = 0): TemplateReading {
     const variables = uses.map((use) => lines.useOf(use)).sort((one, other) => one.at - other.at);
     return { ok: true, template: { source, pieces, variables } };
   } catch (error) {
-    return refuse(liquidFaults(error).map(({ at, message }) => ({ at: lines.placeOf(at), message })));
+    const faults = liquidFaults(error).map(({ at, message }) => ({ at: lines.placeOf(at), message }));
+    return refuse([...faults, ...unsaidBlocks(pieces, faults)]);
   }
+}
+
+/** LiquidJS leaves a block at the first fault inside of it, and never learns that it does not end; of raw it always does. */
+function unsaidBlocks(pieces: readonly Piece[], said: readonly PlacedFault[]): PlacedFault[] {
+  return unclosedBlocks(pieces)
+    .filter(({ name }) => name !== "raw")
+    .map(({ start, name }) => ({ at: start, message: unclosed(name) }))
+    .filter((block) => !said.some(({ at, message }) => at === block.at && message === block.message));
 }
 
 function pieceFault({ kind, start, end, depth }: Piece): PlacedFault | null {

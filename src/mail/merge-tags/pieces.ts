@@ -56,6 +56,19 @@ export function depthChange({ name }: Piece): number {
   return name.startsWith("end") && opening.has(name.slice("end".length)) ? -1 : 0;
 }
 
+/** The tags that open a block which nothing ends; the end of a block ends those that were left open in it. */
+export function unclosedBlocks(pieces: readonly Piece[]): Piece[] {
+  const open: Piece[] = [];
+  const left: Piece[] = [];
+  for (const piece of pieces) {
+    const change = piece.role === "ignored" ? 0 : depthChange(piece);
+    if (change > 0) open.push(piece);
+    const ended = change < 0 ? open.findLastIndex(({ name }) => piece.name === `end${name}`) : -1;
+    if (ended !== -1) left.push(...open.splice(ended).slice(1));
+  }
+  return [...left, ...open];
+}
+
 /** Outputs and tags that begin in a span. */
 export function tagsIn(pieces: readonly Piece[], { start, end }: Span): Piece[] {
   let low = 0;
