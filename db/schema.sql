@@ -554,6 +554,14 @@ create table domain_claims (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 
+create table domain_switches (
+  domain text not null,
+  workspace_id uuid,
+  is_active boolean not null,
+  UNIQUE NULLS NOT DISTINCT (domain, workspace_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+
 create table idempotency_keys (
   workspace_id uuid not null,
   path text not null,
@@ -1154,7 +1162,6 @@ create table sending_domains (
   id uuid not null,
   domain text not null,
   verification_token text not null,
-  is_active boolean default true not null,
   is_verified boolean default false not null,
   spf_verified boolean default false not null,
   dkim_verified boolean default false not null,

@@ -10,7 +10,7 @@ test("db/schema.sql shows what the migrations make (npm test -- -u writes it ane
 });
 
 /** Looked up by something that comes without a workspace: a name in the DNS, the id that a gateway gave. */
-const installationWide = ["domain_claims", "sms_receipts"];
+const installationWide = ["domain_claims", "domain_switches", "sms_receipts"];
 
 test("the primary key of every tenant table begins with the workspace", async () => {
   const tenantTables = await db.rows<{ name: string; first: string | null }>(sql`

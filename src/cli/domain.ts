@@ -1,6 +1,6 @@
 /** `posthaste domain on|off`: whether a sending domain may be used at all, which no key decides (decisions, section 11 row 11). */
 import type { Command } from "commander";
-import { updateDomainSwitch } from "../identity/sending-domains/switch-store.ts";
+import { listSwitchedDomains, setDomainSwitch } from "../identity/sending-domains/switch-store.ts";
 import { domainInALabels } from "../mail/address.ts";
 import { notFound } from "../platform/errors.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
@@ -32,15 +32,20 @@ export function addDomainCommands(program: Command, { stdout, environment }: Cli
       .option("--workspace <id>", "of this workspace alone", readWorkspaceId)
       .option("--json", "print JSON")
       .action(async (options: Named) => {
+        const of = { domain: options.domain, workspaceId: options.workspace ?? null };
         const switched = await withDatabase(environment, (db) =>
-          updateDomainSwitch(db, {
-            domain: options.domain,
-            workspaceId: options.workspace ?? null,
-            isActive,
+          db.transaction(async (tx) => {
+            if (!(await setDomainSwitch(tx, { ...of, isActive }))) throw notFound("Workspace");
+            return await listSwitchedDomains(tx, of);
           }),
         );
-        if (switched.length === 0) throw notFound("Sending domain");
-        stdout.write(options.json ? json(switched) : table(columns, switched));
+        if (options.json) stdout.write(json(switched));
+        else stdout.write(switched.length > 0 ? table(columns, switched) : nobodyHas(options.domain));
       });
   }
+}
+
+/** Said because it may be a slip of the pen. */
+function nobodyHas(domain: string): string {
+  return `No workspace has ${domain} among its sending domains now; the switch holds for whoever adds it, and for verified senders.\n`;
 }

@@ -122,6 +122,15 @@ test("a domain that the operator switches off sends nothing until it is on again
   expect(await send()).toBe(201);
 });
 
+test("a domain that nobody has is switched off for whoever adds it, and that is said", async () => {
+  expect((await run("domain off --domain later.test")).stdout).toMatch(
+    /^No workspace has later\.test .* adds it/,
+  );
+  const added = await service.call("POST", "/sending-domains", { domain: "later.test" });
+  expect(added.body.data).toMatchObject({ domain: "later.test", is_active: false });
+  expect(await answer("domain on --domain later.test")).toMatchObject([{ is_active: true }]);
+});
+
 test("a running service notices a suspension and its end within two seconds", async () => {
   const { id, key } = await make();
   const write = () => service.call("POST", "/api-keys", { name: "New", permissions: ["*:*"] }, { key });

@@ -1,4 +1,4 @@
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { stubClock } from "../../test/support/clock.ts";
 import { testDatabase } from "../../test/support/database.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
@@ -6,6 +6,7 @@ import { createWorkspace } from "../workspace/create-workspace.ts";
 import { maySendAs, maySendAsEach } from "./may-send-as.ts";
 import { returnPathHost, returnPathHosts } from "./return-path.ts";
 import { insertSendingDomain } from "./sending-domains/store.ts";
+import { setDomainSwitch } from "./sending-domains/switch-store.ts";
 import { insertVerifiedSender } from "./verified-senders/store.ts";
 
 const db = await testDatabase();
@@ -70,11 +71,55 @@ test("what is not verified may not be used", async () => {
   expect(await maySendAs(db, workspaceId, "ada@b.test")).toEqual({ allowed: false });
 });
 
-test("a domain that was switched off sends nothing, not even as a verified sender", async () => {
-  await addDomain("a.test", "is_verified = true, is_active = false");
-  await addSender("ada@a.test", true);
-  expect(await maySendAs(db, workspaceId, "x@a.test")).toEqual({ allowed: false });
-  expect(await maySendAs(db, workspaceId, "ada@a.test")).toEqual({ allowed: false });
+describe("a domain that was switched off", () => {
+  const rights = async () =>
+    await Promise.all(
+      ["x@switched.test", "ada@switched.test"].map(
+        async (address) => (await maySendAs(db, workspaceId, address)).allowed,
+      ),
+    );
+
+  beforeEach(async () => {
+    await setDomainSwitch(db, { domain: "switched.test", workspaceId: null, isActive: true });
+    await addDomain("switched.test", "is_verified = true");
+    await addSender("ada@switched.test", true);
+    expect(await rights()).toEqual([true, true]);
+  });
+
+  test.each([true, false])(
+    "sends nothing, not even as a verified sender (everywhere: %j)",
+    async (isEverywhere) => {
+      const of = { domain: "switched.test", workspaceId: isEverywhere ? null : workspaceId };
+      await setDomainSwitch(db, { ...of, isActive: false });
+      expect(await rights()).toEqual([false, false]);
+      await setDomainSwitch(db, { ...of, isActive: true });
+      expect(await rights()).toEqual([true, true]);
+    },
+  );
+
+  test("is off for who deletes and adds it again, and for who adds it later", async () => {
+    await setDomainSwitch(db, { domain: "switched.test", workspaceId: null, isActive: false });
+    await db.pool.query("delete from sending_domains where domain = 'switched.test'");
+    expect(await rights()).toEqual([false, false]);
+    await addDomain("switched.test", "is_verified = true");
+    expect(await rights()).toEqual([false, false]);
+    workspaceId = await newWorkspace();
+    await addDomain("switched.test", "is_verified = true");
+    expect((await maySendAs(db, workspaceId, "x@switched.test")).allowed).toBe(false);
+  });
+
+  test("is on for the one workspace that it was given back to, and off for another", async () => {
+    await setDomainSwitch(db, { domain: "switched.test", workspaceId: null, isActive: false });
+    await setDomainSwitch(db, { domain: "switched.test", workspaceId, isActive: true });
+    expect(await rights()).toEqual([true, true]);
+    const given = workspaceId;
+    workspaceId = await newWorkspace();
+    await addSender("ada@switched.test", true);
+    expect(await rights()).toEqual([false, false]);
+    workspaceId = given;
+    await setDomainSwitch(db, { domain: "switched.test", workspaceId: null, isActive: false });
+    expect(await rights()).toEqual([false, false]);
+  });
 });
 
 test("a sender on a domain that is not verified yet may be used", async () => {

@@ -2,6 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
+import { isActiveSql } from "./sending-domains/switch-store.ts";
 
 export interface SenderOfWorkspace {
   readonly workspaceId: WorkspaceId;
@@ -16,11 +17,11 @@ export interface SenderStanding {
   readonly by_domain: boolean;
 }
 
-/** A row for each asked sender. Two look-ups by unique index for each. */
+/** A row for each asked sender. Three look-ups by unique index for each. */
 function standings(asked: readonly SenderOfWorkspace[]): Sql {
   return sql`
-    select (coalesce(own.is_verified, false) or coalesce(sender.is_verified, false)) and own.is_active is not false
-        as may_send,
+    select (coalesce(own.is_verified, false) or coalesce(sender.is_verified, false))
+        and ${isActiveSql(sql`asked.workspace_id`, sql`asked.domain`)} as may_send,
       coalesce(own.is_verified, false) as by_domain, asked.position
     from unnest(${asked.map((one) => one.workspaceId)}::uuid[], ${asked.map((one) => one.email)}::text[],
       ${asked.map((one) => one.domain)}::text[]) with ordinality as asked (workspace_id, email, domain, position)

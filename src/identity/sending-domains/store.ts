@@ -5,6 +5,7 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import type { Room } from "../../platform/database/room-store.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { Failures } from "../standing.ts";
+import { isActiveSql } from "./switch-store.ts";
 
 /** A domain as the API shows it. */
 export interface SendingDomain {
@@ -43,8 +44,9 @@ export interface CheckedDomain extends SendingDomain {
   readonly failed_checks: Readonly<Partial<Record<CountedCheck, Failures>>>;
 }
 
-const columns = sql`id, domain, is_verified, spf_verified, dkim_verified, dmarc_verified, verified_at, is_active,
-  custom_return_path, return_path_verified, dmarc_ingestion, checked_at, created_at`;
+const columns = sql`id, domain, is_verified, spf_verified, dkim_verified, dmarc_verified, verified_at,
+  custom_return_path, return_path_verified, dmarc_ingestion, checked_at, created_at,
+  ${isActiveSql(sql`sending_domains.workspace_id`, sql`sending_domains.domain`)} as is_active`;
 const checkedColumns = sql`${columns}, verification_token, dmarc_token, failed_checks`;
 
 /** 128 bits in lower-case hexadecimal: DNS panels and mail addresses may change the case. */
@@ -197,7 +199,7 @@ export function leaseDueDomains(
       for update skip locked)
     update sending_domains as leased set checked_at = ${due.now}
     from due where leased.workspace_id = due.workspace_id and leased.id = due.id
-    returning leased.*`);
+    returning leased.*, ${isActiveSql(sql`leased.workspace_id`, sql`leased.domain`)} as is_active`);
 }
 
 /** Claims a domain for the workspace that proved it: false when another one holds it. Repeating it changes nothing. */

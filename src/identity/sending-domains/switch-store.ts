@@ -1,7 +1,15 @@
-/** The operator's switch: a domain that is off sends nothing, whoever has proved it. */
-import sql, { empty } from "sql-template-tag";
+/** The operator's switch: a domain that is off sends nothing, whoever has proved it, or adds it anew. */
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+
+export interface DomainSwitch {
+  /** Lower-case A-labels. */
+  readonly domain: string;
+  /** Null: every workspace, those that were switched by themselves before included. */
+  readonly workspaceId: WorkspaceId | null;
+  readonly isActive: boolean;
+}
 
 export interface SwitchedDomain {
   readonly workspace_id: WorkspaceId;
@@ -10,17 +18,40 @@ export interface SwitchedDomain {
   readonly is_active: boolean;
 }
 
-/** @param order `workspaceId` null: of every workspace that has the domain. Empty where there is none */
-export function updateDomainSwitch(
+/** A part of a statement: whether a domain may be used in a workspace. What is said of the workspace itself comes first. */
+export function isActiveSql(workspaceId: Sql, domain: Sql): Sql {
+  return sql`coalesce((
+    select switch.is_active from domain_switches as switch
+    where switch.domain = ${domain} and (switch.workspace_id = ${workspaceId} or switch.workspace_id is null)
+    order by switch.workspace_id limit 1), true)`;
+}
+
+/** False where there is no such workspace. */
+export async function setDomainSwitch(
+  tx: Queryable,
+  { domain, workspaceId, isActive }: DomainSwitch,
+): Promise<boolean> {
+  if (workspaceId === null) {
+    await tx.run(sql`delete from domain_switches where domain = ${domain}`);
+    await tx.run(sql`insert into domain_switches (domain, is_active) values (${domain}, ${isActive})`);
+    return true;
+  }
+  const set = await tx.run(sql`
+    insert into domain_switches (domain, workspace_id, is_active)
+    select ${domain}, id, ${isActive} from workspaces where id = ${workspaceId}
+    on conflict (domain, workspace_id) do update set is_active = excluded.is_active`);
+  return set > 0;
+}
+
+/** Who has the domain now, of all workspaces or of one. */
+export function listSwitchedDomains(
   db: Queryable,
-  {
-    domain,
-    workspaceId,
-    isActive,
-  }: { readonly domain: string; readonly workspaceId: WorkspaceId | null; readonly isActive: boolean },
+  { domain, workspaceId }: Omit<DomainSwitch, "isActive">,
 ): Promise<SwitchedDomain[]> {
   return db.rows(sql`
-    update sending_domains set is_active = ${isActive}
+    select workspace_id, domain, is_verified,
+      ${isActiveSql(sql`sending_domains.workspace_id`, sql`sending_domains.domain`)} as is_active
+    from sending_domains
     where domain = ${domain} ${workspaceId === null ? empty : sql`and workspace_id = ${workspaceId}`}
-    returning workspace_id, domain, is_verified, is_active`);
+    order by workspace_id`);
 }
