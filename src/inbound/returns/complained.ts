@@ -12,20 +12,18 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import { storable } from "../storable.ts";
 import { findSentMessage } from "./message-store.ts";
 import { recordNews } from "./record-news.ts";
-import { isTooOld } from "./returned-address.ts";
 import { processed, quarantined, type Settled } from "./store.ts";
 
-/** The message that a complaint names under our signature. */
+/** The message that a complaint names under our signature, however old: people complain when they open their mail. */
 export function complainedMessage(
   { returned, cfblFeedbackId, originalMailFrom }: Complaint,
   key: KeyObject,
-  now: Date,
 ): string | null {
   const candidates = [returned?.token, cfblFeedbackId, originalMailFrom, returned?.returnPath];
   for (const candidate of candidates) {
     const [token = ""] = (candidate ?? "").trim().split("@", 1);
     const messageId = decodeReturnPath(token, key);
-    if (messageId !== null && !isTooOld(messageId, now)) return messageId;
+    if (messageId !== null) return messageId;
   }
   return null;
 }

@@ -10,8 +10,9 @@ import { newId } from "../../platform/ids.ts";
 import type { Conversation } from "../listener/listener.ts";
 import { SmtpReply } from "../listener/smtp-reply.ts";
 import { storable } from "../storable.ts";
-import { type AddressDeps, isTooOld, type ReturnedAddress, readReturnedAddress } from "./returned-address.ts";
+import { type AddressDeps, type ReturnedAddress, readReturnedAddress } from "./returned-address.ts";
 import { insertInboundMails } from "./store.ts";
+import { isTooOld } from "./too-old.ts";
 
 const MOST_RECIPIENTS = 10;
 /** In one connection; who goes on is guessing. */
@@ -50,7 +51,7 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
         if (returned === "foreign") throw refuse("5.7.1", "We do not relay");
         if (
           returned === null ||
-          (returned.kind === "return_path" && isTooOld(returned.messageId, clock.now()))
+          (returned.kind === "return_path" && (await isTooOld(db, returned.messageId, clock.now())))
         ) {
           throw refuse("5.1.1", "There is no such mailbox");
         }

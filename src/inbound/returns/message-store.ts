@@ -13,13 +13,13 @@ export interface SentMessage {
   readonly bounceEmail: string | null;
 }
 
-/** Asks each workspace by the log's primary key: an index of ids alone would cost every message that is sent. */
+/** When something last happened to the message; undefined: the log has it no more. */
+export async function findLastMove(db: Queryable, id: string): Promise<Date | undefined> {
+  return (await locate(db, id))?.updated_at;
+}
+
 export async function findSentMessage(tx: Queryable, id: string): Promise<SentMessage | undefined> {
-  const found = await tx.row<{ workspace_id: WorkspaceId }>(sql`
-    select m.workspace_id from workspaces w
-    cross join lateral (
-      select workspace_id from messages where workspace_id = w.id and id = ${id} offset 0) m
-    limit 1`);
+  const found = await locate(tx, id);
   if (found === undefined) return undefined;
   return tx.row(sql`
     select m.workspace_id as "workspaceId", m.id, m.localpart, m.domain, m.subject,
@@ -35,4 +35,18 @@ export async function findSentMessage(tx: Queryable, id: string): Promise<SentMe
 export async function lockSentMessage(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.run(sql`
     select from messages where workspace_id = ${workspaceId} and id = ${id} for no key update`);
+}
+
+interface Located {
+  readonly workspace_id: WorkspaceId;
+  readonly updated_at: Date;
+}
+
+/** Asks each workspace by the log's primary key: an index of ids alone would cost every message that is sent. */
+function locate(db: Queryable, id: string): Promise<Located | undefined> {
+  return db.row(sql`
+    select m.workspace_id, m.updated_at from workspaces w
+    cross join lateral (
+      select workspace_id, updated_at from messages where workspace_id = w.id and id = ${id} offset 0) m
+    limit 1`);
 }

@@ -64,7 +64,7 @@ function takeNews(
 ): Settle {
   const now = deps.clock.now();
   if (complaint !== null) {
-    const messageId = returned ?? complainedMessage(complaint, deps.keys.returnPath, now);
+    const messageId = returned ?? complainedMessage(complaint, deps.keys.returnPath);
     return (tx) => settleComplaint(tx, { messageId, complaint }, deps.onMoved, now);
   }
   if (returned === null || bounce === null) {

@@ -61,12 +61,3 @@ export async function readReturnedAddress(
   const domain = token && (await findDomainByReportToken(db, token));
   return domain ? { kind: "report", domain } : null;
 }
-
-/** Mail about what is older than this is not believed any more. */
-const MOST_AGE_MS = 30 * 86_400_000;
-
-/** Ids begin with the time of acceptance (RFC 9562 section 5.7). */
-export function isTooOld(messageId: string, now: Date): boolean {
-  const acceptedAt = Number.parseInt(messageId.replaceAll("-", "").slice(0, 12), 16);
-  return now.getTime() - acceptedAt > MOST_AGE_MS;
-}

@@ -16,10 +16,12 @@ import { createReading } from "../reading/reading.ts";
 import { readMail } from "./read-mail.ts";
 
 const returns = await startReturns();
-const { service, deliver, returnPath, token, receive, message } = returns;
+const { service, deliver, settle, returnPath, token, receive, message } = returns;
 const { database, workspaceId, call, clock } = service;
 const reading = createReading();
 afterAll(() => reading.close());
+
+const DAY_MS = 86_400_000;
 
 const isQueued = async (id: string) =>
   (await database.rows(sql`select from delivery_queue where message_id = ${id}`)).length > 0;
@@ -176,6 +178,16 @@ describe("a report to a signed return path", () => {
     expect((await message(id)).status).toBe("delivered");
   });
 
+  test("counts for thirty days after the message went out, however long it waited before", async () => {
+    const { id } = await unsettled("waited@example.test", "deferred");
+    clock.advance(31 * DAY_MS);
+    await settle(id, "delivered");
+    clock.advance(29 * DAY_MS);
+    const report = deliveryReport("waited@example.test");
+    expect(await receive(returnPath(id), report)).toMatchObject({ result: "bounced" });
+    clock.advance(-60 * DAY_MS);
+  });
+
   test("about a message that is not in the log any more is done with", async () => {
     const id = await deliver("old@example.test");
     await database.run(sql`delete from messages where id = ${id}`);
@@ -228,6 +240,16 @@ describe("a complaint", () => {
     expect(await suppressedFor("somebody-else@example.test")).toBeUndefined();
     expect(await receive(`fbl@${BOUNCE_DOMAIN}`, report)).toMatchObject({ result: "known" });
     expect((await call("GET", "/complaints")).body.data.pagination.total).toBe(1);
+  });
+
+  test("counts as long as the message is in the log, for people complain when they open their mail", async () => {
+    const id = await deliver("late@example.test");
+    clock.advance(100 * DAY_MS);
+    expect(await receive(`fbl@${BOUNCE_DOMAIN}`, complaintReport(token(id)))).toMatchObject({
+      result: "complained",
+    });
+    clock.advance(-100 * DAY_MS);
+    expect(await suppressedFor("late@example.test")).toBe("complaint");
   });
 
   test("is recognised by the return path alone, and at the return path", async () => {
