@@ -3,14 +3,17 @@ import { expect, onTestFinished, test } from "vitest";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { stubClock } from "../../../test/support/clock.ts";
 import { testDatabase } from "../../../test/support/database.ts";
+import { type DnsFault, type DnsZone, startFakeDns } from "../../../test/support/fake-dns.ts";
 import { leased } from "../../../test/support/transport-recorder.ts";
+import type { StsPolicy } from "../../mail/dns/mta-sts.ts";
+import type { Resolver } from "../../mail/dns/resolver.ts";
 import { newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
-import { defaultLane } from "../lanes/table.ts";
+import { builtInLanes, defaultLane } from "../lanes/table.ts";
 import { WarmUpAllowances } from "../warm-up/allowances.ts";
 import { ceilingOf, dayOf } from "../warm-up/warm-up.ts";
 import { createDepartures, type DepartureDeps, type FindDeparture } from "./departures.ts";
-import type { Destination } from "./destination.ts";
+import { type Destination, type FindRoute, routeByMx, routeToRelay } from "./destination.ts";
 import { watchOtherMachines } from "./other-machines.ts";
 import type { RouteChoice, Routing, SendingIp } from "./routing.ts";
 
@@ -207,6 +210,51 @@ test("a smart host is reached with its own port and account, and with nobody els
       allowance: null,
     },
   });
+});
+
+const byMx =
+  (policy: StsPolicy | null = null) =>
+  (resolver: Resolver): FindRoute =>
+    routeByMx({ resolver, allowPrivate: true, lanes: builtInLanes, findPolicy: async () => policy });
+
+/** How mail for a.test leaves by a rule for Google's relay and then one for everybody's. */
+async function throughRelays(zone: DnsZone, usualRoute = byMx()): Promise<string> {
+  await using dns = await startFakeDns(zone);
+  const relayOf = (host: string) => ({ ...poolRule, id: host, action: { relay_url: `smtp://${host}` } });
+  const rules = [{ ...relayOf("google.relay"), providers: ["google"] }, relayOf("any.relay")];
+  const find = await departures({ ips: [], rules });
+  const departure = await find(routed({ domain: "a.test" }), await usualRoute(dns.resolver)("a.test"));
+  if (departure.kind === "go") return departure.destination.site;
+  return departure.kind === "ended" ? departure.result.status : departure.kind;
+}
+
+test.each<DnsFault>(["servfail", "refuse", "timeout"])(
+  "while DNS does not tell the provider (%s), a rule for one keeps the mail from later rules",
+  async (fault) => {
+    expect(await throughRelays({ "a.test": { MX: fault } })).toBe("deferred");
+  },
+);
+
+test("the names of the mail hosts tell the provider, though nobody there can be spoken to", async () => {
+  const MX: [number, string][] = [[10, "aspmx.l.google.com"]];
+  const fault = { A: "servfail", AAAA: "servfail" } as const;
+  expect(await throughRelays({ "a.test": { MX }, "aspmx.l.google.com": fault })).toBe("google.relay");
+  expect(await throughRelays({ "a.test": { MX: [[10, "mx.a.test"]] }, "mx.a.test": fault })).toBe(
+    "any.relay",
+  );
+  const policy = { mode: "enforce", mx: ["mx.a.test"], maxAgeSeconds: 60 } as const;
+  const zone = { "a.test": { MX }, "aspmx.l.google.com": { A: ["127.0.0.1"] } };
+  expect(await throughRelays(zone, byMx(policy))).toBe("google.relay");
+});
+
+test("in relay mode all mail has one provider, whether or not the relay is found", async () => {
+  const toRelay = (resolver: Resolver) =>
+    routeToRelay("relay.test", { resolver, lane: defaultLane, allowPrivate: true, setting: "RELAY_URL" });
+  expect(await throughRelays({ "relay.test": "servfail" }, toRelay)).toBe("any.relay");
+});
+
+test("a domain that has no mail hosts has no provider", async () => {
+  expect(await throughRelays({ "a.test": { MX: [[0, "."]] } })).toBe("any.relay");
 });
 
 test("a workspace's routing is read once for each version", async () => {

@@ -155,14 +155,20 @@ export function createDepartures(deps: DepartureDeps): FindDeparture {
       ),
       choiceOf(message),
     ]);
-    const lane = "outcome" in route ? null : route.lane.name;
-    const way = wayOf(routing, choice, { domain: message.domain, lane });
+    const way = wayOf(routing, choice, { domain: message.domain, lane: laneOf(route) });
     if (way.kind === "relay") return throughRelay(message, way);
-    if (way.kind === "usual" || "outcome" in route) return usual(route);
+    // Where the provider is unknown the usual way tells why, and that it is waited for.
+    if (way.kind === "usual" || way.kind === "unknown" || "outcome" in route) return usual(route);
     if (way.kind === "closed") return closed(message, way.reason);
     const isCampaigns = message.source === "campaign" && (choice.ip !== null || choice.ruleId !== null);
     return fromOneOf(message, way.ips, route, isCampaigns);
   };
+}
+
+/** As `wayOf` wants it: only a fault that passes leaves the lane open. */
+function laneOf(route: Route): string | null | undefined {
+  const isOpen = "outcome" in route && route.status === "deferred";
+  return route.lane?.name ?? (isOpen ? undefined : null);
 }
 
 /** As the mail of everybody leaves who has no routing of his own. */

@@ -24,7 +24,13 @@ export interface Destination {
   readonly hosts: readonly MailHost[];
 }
 
-export type Route = Destination | Unroutable;
+/** Its mail goes nowhere, at least for now. */
+export interface NoDestination extends Unroutable {
+  /** Left out where the domain has no mail hosts, or DNS does not name them now. */
+  readonly lane?: Lane;
+}
+
+export type Route = Destination | NoDestination;
 
 export type FindRoute = (domain: string) => Promise<Route>;
 
@@ -44,12 +50,18 @@ export function routeByMx(options: {
       findMailHosts(resolver, domain, { allowPrivate }),
       findPolicy?.(domain),
     ]);
-    if (found.outcome === "unroutable") return found;
+    if (found.outcome === "unroutable") {
+      const { hostNames, ...result } = found;
+      return hostNames === undefined ? result : { ...result, lane: laneFor(hostNames, lanes) };
+    }
     const hosts = await withTlsDemands(found.hosts, { domain, policy, dane });
-    if ("outcome" in hosts) return hosts;
-    const names = hosts.map((host) => host.name);
-    return { hosts, site: siteName(hosts.map(provenName)), lane: laneFor(names, lanes) };
+    if ("outcome" in hosts) return { ...hosts, lane: laneFor(found.hosts.map(nameOf), lanes) };
+    return { hosts, site: siteName(hosts.map(provenName)), lane: laneFor(hosts.map(nameOf), lanes) };
   });
+}
+
+function nameOf({ name }: MailHost): string {
+  return name;
 }
 
 /** A host with the proof it has to give; nobody who demands it shares sessions with somebody who does not. */
@@ -77,7 +89,7 @@ export function routeToRelay(
     const addresses = all.filter((address) => allowPrivate || isPublicAddress(address));
     if (addresses.length > 0) return { site: host, lane, hosts: [{ name: host, addresses }] };
     const reason = `the relay ${host} has no ${all.length > 0 ? "public " : ""}address: check ${setting}`;
-    return { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", reason };
+    return { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", reason, lane };
   });
 }
 

@@ -43,7 +43,13 @@ export interface Unroutable {
   readonly reason: string;
 }
 
-export type MailHosts = { readonly outcome: "found"; readonly hosts: readonly MailHost[] } | Unroutable;
+/** None of the hosts of a domain can be talked to. */
+export interface NoMailHosts extends Unroutable {
+  /** How they are called nevertheless, the best first; left out where it has none, or DNS does not name them now. */
+  readonly hostNames?: readonly string[];
+}
+
+export type MailHosts = { readonly outcome: "found"; readonly hosts: readonly MailHost[] } | NoMailHosts;
 
 export interface MailHostOptions {
   /** Talk to hosts on private and loopback addresses, too. */
@@ -110,9 +116,9 @@ async function locate(look: Look, domain: string, options: MailHostOptions): Pro
     addresses: usable,
     ...(answer.isSecure === true && { proof }),
   }));
-  return hosts.length > 0
-    ? { outcome: "found", hosts: limited(hosts) }
-    : whyNone(domain, candidates, isImplicit);
+  if (hosts.length > 0) return { outcome: "found", hosts: limited(hosts) };
+  const none = whyNone(domain, candidates, isImplicit);
+  return none.status === "bounced" ? none : { ...none, hostNames: candidates.map(({ name }) => name) };
 }
 
 /** The records worth a look, in the order to try them. The choice is by name, so that a site keeps its hosts. */

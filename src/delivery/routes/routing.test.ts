@@ -51,7 +51,7 @@ test("the first rule that matches wins", () => {
   expect(fromOf(wayOf({ ips, rules }, none, to))).toEqual(["192.0.2.2"]);
 });
 
-test("where the provider is not known no rule for providers matches", () => {
+test("where there are no mail hosts, and so no provider, no rule for providers matches", () => {
   const rules = [
     rule("google", { providers: ["google"] }),
     rule("relay", { action: { relay_url: "smtp://h" } }),
@@ -61,6 +61,23 @@ test("where the provider is not known no rule for providers matches", () => {
     ruleId: "relay",
     url: "smtp://h",
   });
+});
+
+test("while nobody tells the provider, a rule that hangs on it lets no later one take the mail", () => {
+  const rules = [
+    rule("domain", { recipient_domains: ["b.test"], action: { source_ip_id: "id2" } }),
+    rule("elsewhere", { recipient_domains: ["c.test"], providers: ["yahoo"] }),
+    rule("off", { is_active: false, providers: ["google"] }),
+    rule("named", { is_automatic: false, providers: ["google"], action: { source_ip_id: "id3" } }),
+    rule("google", { recipient_domains: ["a.test", "b.test"], providers: ["google"] }),
+    rule("all", { action: { pool: "main" } }),
+  ];
+  const wayTo = (domain: string, ruleId: string | null = null) =>
+    fromOf(wayOf({ ips, rules }, { ip: null, ruleId }, { domain, lane: undefined }));
+  expect(wayTo("a.test")).toBe("unknown");
+  expect(wayTo("b.test")).toEqual(["192.0.2.2"]);
+  expect(wayTo("d.test")).toEqual(["192.0.2.2", "192.0.2.3"]);
+  expect(wayTo("a.test", "named")).toEqual(["192.0.2.3"]);
 });
 
 test("a pool is those of its addresses that are switched on", () => {

@@ -55,24 +55,28 @@ export type Way =
   /** From any of these, which are not empty. */
   | { readonly kind: "ips"; readonly ips: readonly SendingIp[] }
   /** It was chosen, and cannot be gone now. */
-  | { readonly kind: "closed"; readonly reason: string };
+  | { readonly kind: "closed"; readonly reason: string }
+  /** It hangs on the provider, which DNS does not tell at the moment. */
+  | { readonly kind: "unknown" };
 
 /**
  * A campaign's own choice goes before the rules; one that is gone counts as none. Of the rules the first that matches
- * applies. What is switched off although it was chosen is waited for: mail must not leave from elsewhere.
+ * applies. What is switched off although it was chosen is waited for: mail must not leave from elsewhere. So is the
+ * provider, where the first rule that may match has to know it.
  *
- * @param lane null where the domain's mail hosts, and with them its provider, are not known
+ * @param lane null where the domain has no mail hosts, and so no provider; undefined while DNS does not tell
  */
 export function wayOf(
   { ips, rules }: Routing,
   choice: RouteChoice,
-  { domain, lane }: { readonly domain: string; readonly lane: string | null },
+  { domain, lane }: { readonly domain: string; readonly lane: string | null | undefined },
 ): Way {
   const chosen = choice.ip === null ? undefined : ips.find(({ ip }) => ip === choice.ip);
   if (chosen) return fromIps([chosen], `the sending IP ${chosen.ip} is switched off`);
   const named = rules.find(({ id }) => id === choice.ruleId);
-  const rule = named ?? rules.find((one) => one.is_automatic && one.is_active && matches(one, domain, lane));
+  const rule = named ?? rules.find((one) => one.is_automatic && one.is_active && mayMatch(one, domain, lane));
   if (rule === undefined) return { kind: "usual" };
+  if (rule !== named && lane === undefined && rule.providers.length > 0) return { kind: "unknown" };
   if (!rule.is_active) return { kind: "closed", reason: `the routing rule "${rule.name}" is switched off` };
   const { action } = rule;
   if ("relay_url" in action) return { kind: "relay", ruleId: rule.id, url: action.relay_url };
@@ -88,13 +92,15 @@ export function wayOf(
   );
 }
 
-function matches(
+/** Where the lane is not known it may be any. */
+function mayMatch(
   { recipient_domains, providers }: RoutingRule,
   domain: string,
-  lane: string | null,
+  lane: string | null | undefined,
 ): boolean {
   const isDomain = recipient_domains.length === 0 || recipient_domains.includes(domain);
-  return isDomain && (providers.length === 0 || (lane !== null && providers.includes(lane)));
+  if (!isDomain || providers.length === 0 || lane === undefined) return isDomain;
+  return lane !== null && providers.includes(lane);
 }
 
 function fromIps(candidates: readonly SendingIp[], reason: string): Way {
