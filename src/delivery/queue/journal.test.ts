@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { mkdtemp, readdir } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
@@ -45,4 +45,39 @@ test("one of a version that wrote moments as text is read as well, and a line cu
   const [file = ""] = await readdir(folder);
   appendFileSync(join(folder, file), `${JSON.stringify(deferred)}\n{"settlement":{"wor`);
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([deferred]);
+});
+
+test("what a journal keeps when it is shortened goes when it is emptied", async () => {
+  const journal = openJournal(folder, owner);
+  for (const one of [deferred, waiting]) journal.append(one);
+  journal.keepOnly([waiting]);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([waiting]);
+  journal.append(deferred);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([waiting, deferred]);
+  journal.keepOnly([waiting]);
+  journal.keepOnly([]);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([]);
+});
+
+test("one that cannot be shortened goes on as it was, until it can be", async () => {
+  const journal = openJournal(folder, owner);
+  journal.append(deferred);
+  const [file = ""] = await readdir(folder);
+  const obstacle = join(folder, `${file}.new`);
+  await mkdir(obstacle);
+  expect(() => journal.keepOnly([waiting])).toThrow();
+  expect(journal.append(waiting)).toBe(true);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([deferred, waiting]);
+  await rmdir(obstacle);
+  journal.keepOnly([waiting]);
+  journal.append(deferred);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([waiting, deferred]);
+});
+
+test("one that is removed stays away, and its file is nobody's to shorten", async () => {
+  const journal = openJournal(folder, owner);
+  journal.append(deferred);
+  journal.remove();
+  journal.keepOnly([waiting]);
+  expect(await readdir(folder)).toEqual([]);
 });

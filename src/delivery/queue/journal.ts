@@ -35,9 +35,13 @@ export interface Journal {
   append(conclusion: Conclusion): boolean;
   /** Can it be written (again)? */
   probe(): boolean;
-  /** Bytes appended since it was last emptied. */
+  /** How much is in it, in characters. */
   readonly size: number;
-  /** Forgets everything but these: the database has the rest. */
+  /**
+   * Forgets everything but these: the database has the rest.
+   *
+   * @throws what the disk has against it; the journal is then as it was
+   */
   keepOnly(conclusions: readonly Conclusion[]): void;
   /** Closes and deletes the file, after a stop in good order. */
   remove(): void;
@@ -58,6 +62,24 @@ export function openJournal(folder: string, owner: JournalOwner): Journal {
       return false;
     }
   };
+  /** The new file is open before the old one is let go: whatever fails between, one of them can be written. */
+  const replaceBy = (text: string) => {
+    const shorter = `${file}.new`;
+    // A kill may have left one.
+    rmSync(shorter, { force: true });
+    const next = openSync(shorter, "a");
+    try {
+      writeFileSync(next, text);
+      renameSync(shorter, file);
+    } catch (error) {
+      closeSync(next);
+      rmSync(shorter, { force: true });
+      throw error;
+    }
+    const last = descriptor;
+    descriptor = next;
+    closeSync(last);
+  };
   return {
     append: (conclusion) => write(lineOf(conclusion)),
     // An empty line says nothing; it also ends a line that a full disk cut short.
@@ -67,17 +89,14 @@ export function openJournal(folder: string, owner: JournalOwner): Journal {
     },
     keepOnly(conclusions) {
       if (size === 0) return;
-      if (conclusions.length === 0) ftruncateSync(descriptor);
-      else {
-        const shorter = `${file}.new`;
-        writeFileSync(shorter, conclusions.map(lineOf).join(""));
-        renameSync(shorter, file);
-        closeSync(descriptor);
-        descriptor = openSync(file, "a");
-      }
-      size = 0;
+      const text = conclusions.map(lineOf).join("");
+      if (text === "") ftruncateSync(descriptor);
+      else replaceBy(text);
+      size = text.length;
     },
     remove() {
+      // Nothing is left to shorten: the number of the descriptor may soon be another file's.
+      size = 0;
       closeSync(descriptor);
       rmSync(file, { force: true });
     },

@@ -1,24 +1,45 @@
-import { mkdtemp } from "node:fs/promises";
+import { mkdtemp, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { draft, nobodyElse } from "../../../test/support/drafts.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { leaseOrder } from "../../../test/support/lease-order.ts";
 import type { OnMoved } from "../../messages/outcome.ts";
 import { createDatabase } from "../../platform/database/pool.ts";
 import { asWorkspaceId, newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { insertDrafts } from "../../sending/insert-drafts.ts";
 import { conclude } from "./conclusion.ts";
-import { openJournal, readJournal } from "./journal.ts";
+import { type Journal, openJournal, readJournal } from "./journal.ts";
+import type { LeasedMessage } from "./lease-store.ts";
 import { leaseMessages } from "./leases.ts";
 import { Settler, settle } from "./settler.ts";
 
+/** Where a worker's journal is to be. */
+async function journalPlace() {
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
+  return { folder, owner: { workerId: newId(), pid: process.pid } };
+}
+
+/** Messages to these recipients, leased. */
+async function leaseAll(...recipients: readonly string[]) {
+  const db = await testDatabase();
+  const workspaceId = await insertBareWorkspace(db);
+  await insertDrafts(
+    db,
+    recipients.map((to) => draft(workspaceId, to)),
+  );
+  const messages = await leaseMessages(db, leaseOrder());
+  expect(messages).toHaveLength(recipients.length);
+  return { db, messages };
+}
+
 test("without the database a result waits in memory and in the journal, and nobody waits for it without end", async () => {
   const db = createDatabase("postgresql://127.0.0.1:1/nowhere", { size: 1, name: "test", onError: () => {} });
-  const folder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
-  const owner = { workerId: newId(), pid: process.pid };
+  const { folder, owner } = await journalPlace();
   const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
   const settlement = {
     workspaceId: asWorkspaceId(newId()),
@@ -36,13 +57,12 @@ test("without the database a result waits in memory and in the journal, and nobo
 
 /** A message that was refused, settled by whom `onMoved` reacts. */
 async function settleRefused(onMoved: OnMoved): Promise<void> {
-  const db = await testDatabase();
-  await insertDrafts(db, [draft(await insertBareWorkspace(db), "ada@example.test")]);
-  const order = { priority: 0, limit: 1, bytes: 1_000_000, seconds: 60, saturated: [] } as const;
-  const [message] = await leaseMessages(db, { workerId: newId(), ...order });
+  const { db, messages } = await leaseAll("ada@example.test");
   const result = { outcome: "refused", stage: "data", code: 503, enhanced: "5.5.1", text: "no" } as const;
-  const attempt = { message: message ?? expect.fail("nothing is leased"), result, mxHost: "mx.test" };
-  await settle(db, [conclude(attempt, new Date(), 0)], onMoved);
+  const conclusions = messages.map((message) =>
+    conclude({ message, result, mxHost: "mx.test" }, new Date(), 0),
+  );
+  await settle(db, conclusions, onMoved);
 }
 
 test("one of two settlers who wait for each other, whom PostgreSQL ends, settles again", async () => {
@@ -52,4 +72,52 @@ test("one of two settlers who wait for each other, whom PostgreSQL ends, settles
     if (tries === 1) throw Object.assign(new Error("deadlock detected"), { code: "40P01" });
   });
   expect(tries).toBe(2);
+});
+
+const accepted = (message: LeasedMessage) => {
+  const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
+  return conclude({ message, result, mxHost: "mx.test" }, new Date(), 0);
+};
+
+test("a journal that cannot be emptied keeps nobody from leasing", async () => {
+  const { folder, owner } = await journalPlace();
+  // It takes everything, and refuses to be truncated.
+  await symlink("/dev/null", join(folder, `${owner.workerId}.${owner.pid}.jsonl`));
+  const { db, messages } = await leaseAll("ada@example.test");
+  const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
+  for (const message of messages) settler.add(accepted(message));
+  expect(await settler.flushed(10_000)).toBe(true);
+  expect(settler.isSafe).toBe(true);
+});
+
+test("it is tried again until it can be, and what is learned meanwhile is journaled and told once", async () => {
+  const { folder, owner } = await journalPlace();
+  const { db, messages } = await leaseAll("ada@example.test", "bob@example.test");
+  const journal = openJournal(folder, owner);
+  let isFaulty = true;
+  const onFaultyDisk: Journal = {
+    ...journal,
+    get size() {
+      return journal.size;
+    },
+    keepOnly(conclusions) {
+      if (isFaulty) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+      journal.keepOnly(conclusions);
+    },
+  };
+  let told = 0;
+  const settler = new Settler(db, onFaultyDisk, createLog("silent"), async (_tx, moves) => {
+    told += moves.length;
+  });
+  for (const message of messages) {
+    settler.add(accepted(message));
+    expect(await settler.flushed(10_000)).toBe(true);
+    expect(settler.isSafe).toBe(true);
+  }
+  const journaled = () => Array.fromAsync(readJournal(folder, owner));
+  const ids = (await journaled()).map(({ settlement }) => settlement.messageId);
+  expect(ids).toEqual(messages.map(({ message_id }) => message_id));
+  isFaulty = false;
+  await eventually("the journal to be emptied", async () => (await journaled()).length === 0);
+  expect(told).toBe(2);
 });

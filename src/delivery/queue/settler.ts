@@ -53,6 +53,8 @@ export class Settler {
   #flushing: Promise<void> | null = null;
   #isJournaling = true;
   #isFailing = false;
+  /** The journal could not be shortened when it should have been. */
+  #isLong = false;
 
   constructor(db: Database, journal: Journal, log: Log, onMoved: OnMoved) {
     this.#db = db;
@@ -103,9 +105,8 @@ export class Settler {
         await this.#settleAll(batch);
         this.#isFailing = false;
         this.#waiting.splice(0, batch.length);
-        if (this.#waiting.length === 0 || this.#journal.size > JOURNAL_BYTES) {
-          this.#journal.keepOnly(this.#waiting);
-        }
+        const isDue = this.#waiting.length === 0 || this.#journal.size > JOURNAL_BYTES;
+        if (isDue && !this.#isLong) this.#shortenJournal();
       } catch (error) {
         this.#isFailing = true;
         this.#log.error({ err: error, waiting: this.#waiting.length }, "settling failed, trying again");
@@ -113,6 +114,23 @@ export class Settler {
       }
     }
     this.#flushing = null;
+  }
+
+  /**
+   * Where the disk does not let it, again a little later, and nobody waits for that: what the database has already
+   * says nothing new when it is replayed, and what is learned meanwhile is appended to the rest.
+   */
+  #shortenJournal(): void {
+    try {
+      this.#journal.keepOnly(this.#waiting);
+      this.#isLong = false;
+    } catch (error) {
+      if (!this.#isLong) {
+        this.#log.error({ err: error }, "the journal of this worker cannot be shortened, trying again");
+      }
+      this.#isLong = true;
+      setTimeout(() => this.#shortenJournal(), RETRY_MS).unref();
+    }
   }
 
   /** All together; where PostgreSQL refuses a value of one of them, one by one, so that it holds up nobody else. */
