@@ -12,7 +12,7 @@ import { createDatabase } from "../../platform/database/pool.ts";
 import { asWorkspaceId, newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { insertDrafts } from "../../sending/insert-drafts.ts";
-import { conclude } from "./conclusion.ts";
+import { type Conclusion, conclude } from "./conclusion.ts";
 import { type Journal, openJournal, readJournal } from "./journal.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import { leaseMessages } from "./leases.ts";
@@ -22,6 +22,37 @@ import { Settler, settle } from "./settler.ts";
 async function journalPlace() {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
   return { folder, owner: { workerId: newId(), pid: process.pid } };
+}
+
+const databaseAway = () =>
+  createDatabase("postgresql://127.0.0.1:1/nowhere", { size: 1, name: "test", onError: () => {} });
+
+const postponed = (): Conclusion => ({
+  settlement: {
+    workspaceId: asWorkspaceId(newId()),
+    messageId: newId(),
+    leaseNumber: 1,
+    attempts: 1,
+    dueAt: null,
+    isDelivered: false,
+  },
+  outcome: null,
+});
+
+/** A journal whose disk has these faults, for as long as it has them. */
+function onDisk(disk: { isFull?: boolean; isStiff?: boolean }, journal: Journal): Journal {
+  return {
+    ...journal,
+    append: (conclusion) => disk.isFull !== true && journal.append(conclusion),
+    probe: () => disk.isFull !== true && journal.probe(),
+    get size() {
+      return journal.size;
+    },
+    keepOnly(conclusions) {
+      if (disk.isStiff) throw new Error("input/output error");
+      journal.keepOnly(conclusions);
+    },
+  };
 }
 
 /** Messages to these recipients, leased. */
@@ -38,21 +69,27 @@ async function leaseAll(...recipients: readonly string[]) {
 }
 
 test("without the database a result waits in memory and in the journal, and nobody waits for it without end", async () => {
-  const db = createDatabase("postgresql://127.0.0.1:1/nowhere", { size: 1, name: "test", onError: () => {} });
+  const db = databaseAway();
   const { folder, owner } = await journalPlace();
   const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
-  const settlement = {
-    workspaceId: asWorkspaceId(newId()),
-    messageId: newId(),
-    leaseNumber: 1,
-    attempts: 1,
-    dueAt: null,
-    isDelivered: false,
-  };
-  settler.add({ settlement, outcome: null });
+  const conclusion = postponed();
+  settler.add(conclusion);
   expect(await settler.flushed(50)).toBe(false);
-  expect(settler.unsettled).toEqual([settlement]);
-  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([{ settlement, outcome: null }]);
+  expect(settler.unsettled).toEqual([conclusion.settlement]);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([conclusion]);
+});
+
+test("what a full disk did not take is journaled before anything new is begun", async () => {
+  const { folder, owner } = await journalPlace();
+  const disk = { isFull: true };
+  const journal = onDisk(disk, openJournal(folder, owner));
+  const settler = new Settler(databaseAway(), journal, createLog("silent"), nobodyElse);
+  const conclusions = [postponed(), postponed()];
+  for (const one of conclusions) settler.add(one);
+  expect(settler.isSafe).toBe(false);
+  disk.isFull = false;
+  expect(settler.isSafe).toBe(true);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual(conclusions);
 });
 
 /** A message that was refused, settled by whom `onMoved` reacts. */
@@ -93,20 +130,10 @@ test("a journal that cannot be emptied keeps nobody from leasing", async () => {
 test("it is tried again until it can be, and what is learned meanwhile is journaled and told once", async () => {
   const { folder, owner } = await journalPlace();
   const { db, messages } = await leaseAll("ada@example.test", "bob@example.test");
-  const journal = openJournal(folder, owner);
-  let isFaulty = true;
-  const onFaultyDisk: Journal = {
-    ...journal,
-    get size() {
-      return journal.size;
-    },
-    keepOnly(conclusions) {
-      if (isFaulty) throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
-      journal.keepOnly(conclusions);
-    },
-  };
+  const disk = { isStiff: true };
+  const journal = onDisk(disk, openJournal(folder, owner));
   let told = 0;
-  const settler = new Settler(db, onFaultyDisk, createLog("silent"), async (_tx, moves) => {
+  const settler = new Settler(db, journal, createLog("silent"), async (_tx, moves) => {
     told += moves.length;
   });
   for (const message of messages) {
@@ -117,7 +144,7 @@ test("it is tried again until it can be, and what is learned meanwhile is journa
   const journaled = () => Array.fromAsync(readJournal(folder, owner));
   const ids = (await journaled()).map(({ settlement }) => settlement.messageId);
   expect(ids).toEqual(messages.map(({ message_id }) => message_id));
-  isFaulty = false;
+  disk.isStiff = false;
   await eventually("the journal to be emptied", async () => (await journaled()).length === 0);
   expect(told).toBe(2);
 });

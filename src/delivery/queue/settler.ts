@@ -75,7 +75,11 @@ export class Settler {
 
   /** Is what is learned safe? If not, nothing new may be begun: it would be learned in vain. */
   get isSafe(): boolean {
-    if (!this.#isJournaling) this.#isJournaling = this.#journal.probe();
+    // What a full disk did not take has only been in memory; it is written down before anything new is begun.
+    if (!this.#isJournaling && !this.#isLong && this.#journal.probe()) {
+      this.#shortenJournal();
+      this.#isJournaling = !this.#isLong;
+    }
     return this.#isJournaling && !this.#isFailing;
   }
 
