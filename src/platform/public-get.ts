@@ -2,26 +2,35 @@
  * One GET of an address that somebody else may have chosen: its host is looked up here, and what was looked at is what is
  * connected to. Redirects are not followed, little of the answer is read, and all of it ends by the caller's deadline.
  */
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import type { NetworkResolver } from "./dns.ts";
-import { pinnedLookup } from "./pinned-lookup.ts";
+import { outgoingRequest } from "./outgoing-request.ts";
 import { isPublicAddress } from "./public-address.ts";
 
+type FindAddresses = (
+  name: string,
+) => Promise<
+  | { readonly outcome: "found"; readonly records: readonly string[] }
+  | { readonly outcome: "absent" | "failed" }
+>;
+
 export interface PublicGet {
-  readonly resolver: Pick<NetworkResolver, "ipv4" | "ipv6">;
+  readonly resolver: { readonly ipv4: FindAddresses; readonly ipv6: FindAddresses };
   /** Of the connection and the whole of the answer. */
   readonly deadline: AbortSignal;
   /** Octets of the body. */
   readonly most: number;
-  readonly accept: string;
+  readonly accept?: string;
   /** Also hosts on private and loopback addresses: for an address of the operator's own. */
   readonly allowPrivate: boolean;
+  /** Whom to trust (PEM); default: the roots that Node brings. */
+  readonly ca?: string | undefined;
 }
 
 export interface PublicAnswer {
   readonly status: number;
+  /** Its Content-Type; empty where it has none. */
+  readonly type: string;
   /** Where it sends us. */
   readonly location: string | null;
   readonly body: string;
@@ -37,37 +46,26 @@ export async function getPublic(url: URL, options: PublicGet): Promise<PublicAns
   const all = isIP(host) === 0 ? found : [host];
   const [first, ...others] = all.filter((address) => allowPrivate || isPublicAddress(address));
   if (first === undefined) return null;
-  return ask(url, [first, ...others], options).catch(() => null);
+  const { deadline, accept, most, ca } = options;
+  const request = {
+    method: "GET",
+    headers: accept === undefined ? {} : { accept },
+    addresses: [first, ...others],
+    deadline,
+    ...(ca !== undefined && { ca }),
+  } as const;
+  return outgoingRequest(url, request, (answer) => readAnswer(answer, most)).catch(() => null);
 }
 
-async function ask(
-  url: URL,
-  addresses: readonly [string, ...string[]],
-  { deadline, most, accept }: PublicGet,
-): Promise<PublicAnswer | null> {
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  const outgoing = (url.protocol === "https:" ? httpsRequest : httpRequest)(url, {
-    headers: { accept },
-    lookup: pinnedLookup(addresses),
-    // A connection that was kept would be one to an address of long ago.
-    agent: false,
-    signal: deadline,
-  });
-  outgoing.on("error", reject);
-  outgoing.once("response", resolve);
-  outgoing.end();
-  try {
-    const answer = await promise;
-    const chunks: Buffer[] = [];
-    let octets = 0;
-    for await (const chunk of answer) {
-      chunks.push(chunk as Buffer);
-      octets += (chunk as Buffer).length;
-      if (octets > most) return null;
-    }
-    const { statusCode: status = 0, headers } = answer;
-    return { status, location: headers.location ?? null, body: Buffer.concat(chunks).toString() };
-  } finally {
-    outgoing.destroy();
+async function readAnswer(answer: IncomingMessage, most: number): Promise<PublicAnswer | null> {
+  const chunks: Buffer[] = [];
+  let octets = 0;
+  for await (const chunk of answer) {
+    chunks.push(chunk as Buffer);
+    octets += (chunk as Buffer).length;
+    if (octets > most) return null;
   }
+  const { statusCode: status = 0, headers } = answer;
+  const { location = null, "content-type": type = "" } = headers;
+  return { status, type, location, body: Buffer.concat(chunks).toString() };
 }

@@ -195,8 +195,8 @@ export interface OverfullBounds {
 }
 
 /**
- * Receivers beyond a bound; beyond that of what is overdue only those that were not changed since then. In a suspended
- * workspace it is not the receiver that keeps deliveries waiting.
+ * Receivers beyond a bound; beyond that of what is overdue only those that, like their workspaces, were not changed since
+ * then. In a suspended workspace it is not the receiver that keeps deliveries waiting, nor soon after its end.
  */
 export function listOverfull(
   db: Queryable,
@@ -216,7 +216,7 @@ export function listOverfull(
     join workspaces s on s.id = w.workspace_id and not s.is_suspended
     cross join lateral (
       select case when ${beyond(mostOverdue)} then ${beyond(most)} end as is_far_over offset 0) far
-    where far.is_far_over or (far.is_far_over is not null and w.updated_at <= ${unchangedSince}
+    where far.is_far_over or (far.is_far_over is not null and greatest(w.updated_at, s.updated_at) <= ${unchangedSince}
       and exists (${ofReceiver} and next_attempt_at <= ${new Date(now.getTime() - overdueMs)}))`);
 }
 

@@ -73,6 +73,17 @@ test("who does not answer in time has failed; who answers and then stalls has no
   expect(await post(attempt(receiver.url))).toMatchObject({ isDelivered: true, statusCode: 200 });
 });
 
+test("who switches to another protocol has not taken it, and holds nobody up", async () => {
+  receiver.answer = (response) => {
+    response.socket?.end("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
+  };
+  expect(await post(attempt(receiver.url))).toMatchObject({
+    isDelivered: false,
+    statusCode: null,
+    error: "the connection was closed without an answer",
+  });
+});
+
 test("a refused connection, a broken answer and a name without address are failures with words", async () => {
   const gone = await startReceiver();
   await gone.close();

@@ -3,12 +3,11 @@
  * is connected to: an answer of the DNS that changes in between changes nothing. Redirects are not followed, little of the
  * answer is read, and all of it ends by one deadline. Whatever happens is a value.
  */
-import { request as httpRequest, type IncomingMessage } from "node:http";
-import { request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { performance } from "node:perf_hooks";
 import type { Resolver } from "../mail/dns/resolver.ts";
-import { pinnedLookup } from "../platform/pinned-lookup.ts";
+import { outgoingRequest } from "../platform/outgoing-request.ts";
 import { isPublicAddress } from "../platform/public-address.ts";
 import { hostOf, isLocalName } from "./receiver-url.ts";
 
@@ -121,7 +120,7 @@ async function within<Result>(deadline: AbortSignal, promise: Promise<Result>): 
 }
 
 /** @returns the status */
-async function post(
+function post(
   url: URL,
   { headers, body }: Attempt,
   {
@@ -130,28 +129,18 @@ async function post(
     authorities,
   }: ReceiverOptions & { readonly addresses: Addresses; readonly deadline: AbortSignal },
 ): Promise<number> {
-  const isSecure = url.protocol === "https:";
-  const outgoing = (isSecure ? httpsRequest : httpRequest)(url, {
+  const request = {
     method: "POST",
     headers: { ...headers, "content-length": Buffer.byteLength(body) },
-    lookup: pinnedLookup(addresses),
-    // A connection that was kept would be one to an address of long ago.
-    agent: false,
-    signal: deadline,
-    ...(authorities && { ca: [...authorities] }),
-  });
-  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
-  // Also after the answer: a connection that breaks later is nobody's business.
-  outgoing.on("error", reject);
-  outgoing.once("response", resolve);
-  outgoing.end(body);
-  const answer = await promise;
-  try {
+    addresses,
+    deadline,
+    body,
+    ...(authorities && { ca: authorities }),
+  } as const;
+  return outgoingRequest(url, request, async (answer) => {
     await readSome(answer);
-  } finally {
-    outgoing.destroy();
-  }
-  return answer.statusCode ?? 0;
+    return answer.statusCode ?? 0;
+  });
 }
 
 /** Reads until the end, the limit, the deadline or a broken connection: the status is known, and is what counts. */

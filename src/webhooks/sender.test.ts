@@ -7,6 +7,8 @@ import { answerWith, startReceiver, type WebhookReceiver } from "../../test/supp
 import type { WorkspaceId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
 import { createSecrets } from "../platform/secrets.ts";
+import { plans } from "../workspace/billing/plans.ts";
+import { changeWorkspace } from "../workspace/workspaces/change.ts";
 import { announce } from "./announce.ts";
 import { leaseDeliveries, updateSettled } from "./delivery-store.ts";
 import { createReceiver } from "./receiver.ts";
@@ -196,7 +198,8 @@ test("while it is under way it cannot be replayed", async () => {
 
 describe("a receiver for which more waits than may", () => {
   const HOUR = 3_600_000;
-  const look = () => switchOffOverfull(deps, { most: 40, mostOverdue: 20, overdueMs: 6 * HOUR });
+  const look = (begun = new Date(0)) =>
+    switchOffOverfull(deps, begun, { most: 40, mostOverdue: 20, overdueMs: 6 * HOUR });
 
   test("is switched off, and says why; one with less is not", async () => {
     const [full, other] = [await newScene(), await newScene()];
@@ -238,6 +241,35 @@ describe("a receiver for which more waits than may", () => {
     clock.advance(1);
     await look();
     expect(await read()).toMatchObject(off);
+  });
+
+  test("has that hour after an outage of ours, too", async () => {
+    const { workspaceId, read } = await newScene();
+    await happen(workspaceId, 21);
+    clock.advance(7 * HOUR);
+    const begun = clock.now();
+    clock.advance(HOUR - 1);
+    await look(begun);
+    expect(await read()).toMatchObject({ is_active: true });
+    clock.advance(1);
+    await look(begun);
+    expect(await read()).toMatchObject({ is_active: false });
+  });
+
+  test("and after its workspace was suspended", async () => {
+    const { workspaceId, read } = await newScene();
+    await happen(workspaceId, 21);
+    const setSuspended = (is_suspended: boolean) =>
+      changeWorkspace(db, workspaceId, { is_suspended }, { clock, plans });
+    await setSuspended(true);
+    clock.advance(7 * HOUR);
+    await setSuspended(false);
+    clock.advance(HOUR - 1);
+    await look();
+    expect(await read()).toMatchObject({ is_active: true });
+    clock.advance(1);
+    await look();
+    expect(await read()).toMatchObject({ is_active: false });
   });
 });
 

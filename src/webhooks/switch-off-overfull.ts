@@ -11,7 +11,10 @@ import { switchOff } from "./store.ts";
 const HOUR_MS = 3_600_000;
 /** A large campaign may fill a receiver that works, for some hours; nothing may fill one without end. */
 const BOUNDS: OverfullBounds = { most: 1_000_000, mostOverdue: 100_000, overdueMs: 6 * HOUR_MS };
-/** Switched on again, or moved to another URL, a receiver has time to work off what waits. */
+/**
+ * Switched on again, or moved to another URL, a receiver has time to work off what waits; and so it has after a suspension,
+ * and when this process has begun: it may have been the only one, and away for long.
+ */
 const GRACE_MS = HOUR_MS;
 
 interface Dependencies {
@@ -20,15 +23,18 @@ interface Dependencies {
 }
 
 export function switchOffOverfullWebhooks(deps: Dependencies): Recurring {
-  return { name: "switch-off-overfull-webhooks", seconds: 60, run: () => switchOffOverfull(deps) };
+  const begun = deps.clock.now();
+  return { name: "switch-off-overfull-webhooks", seconds: 60, run: () => switchOffOverfull(deps, begun) };
 }
 
 export async function switchOffOverfull(
   { db, clock }: Dependencies,
+  begun: Date,
   bounds: OverfullBounds = BOUNDS,
 ): Promise<void> {
   const now = clock.now();
-  const unchangedSince = new Date(now.getTime() - GRACE_MS);
+  const hasGrace = now.getTime() - begun.getTime() < GRACE_MS;
+  const unchangedSince = hasGrace ? new Date(0) : new Date(now.getTime() - GRACE_MS);
   for (const { workspace_id: workspaceId, id, is_far_over } of await listOverfull(
     db,
     bounds,

@@ -243,6 +243,12 @@ describe("nothing is demanded by", () => {
       (_request, response) => response.writeHead(200, { "Content-Type": "text/plain" }).end("hello"),
     ],
     [
+      "a change of protocols",
+      (_request, response) => {
+        response.socket?.end("HTTP/1.1 101 Switching\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n");
+      },
+    ],
+    [
       "a connection that breaks",
       (_request, response) => {
         response.writeHead(200, { "Content-Type": "text/plain" }).write("version: STSv1\n");

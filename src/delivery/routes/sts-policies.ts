@@ -3,13 +3,11 @@
  * say, over restarts too and for every delivery machine. A domain whose policy cannot be had is served as if it had none,
  * as the RFC wants it (section 5.1), unless an earlier policy still holds.
  */
-import { request } from "node:https";
 import { readStsPolicy, readStsRecord, type StsPolicy } from "../../mail/dns/mta-sts.ts";
 import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
-import { pinnedLookup } from "../../platform/pinned-lookup.ts";
-import { isPublicAddress } from "../../platform/public-address.ts";
+import { getPublic } from "../../platform/public-get.ts";
 import { ExpiringMap } from "../../platform/remember.ts";
 import { type FetchedStsPolicy, findStsPolicy, keepStsPolicy } from "./sts-policy-store.ts";
 
@@ -95,46 +93,8 @@ async function fetchPolicy(
   { resolver, allowPrivate, port = 443, ca }: StsOptions,
   domain: string,
 ): Promise<string | null> {
-  const host = `mta-sts.${domain}`;
-  const lookups = await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]);
-  const addresses = lookups
-    .flatMap((lookup) => (lookup.outcome === "found" ? lookup.records : []))
-    .filter((address) => allowPrivate || isPublicAddress(address));
-  const [first, ...others] = addresses;
-  if (first === undefined) return null;
-  return new Promise((resolve) => {
-    const asked = request(
-      {
-        host,
-        port,
-        path: "/.well-known/mta-sts.txt",
-        servername: host,
-        lookup: pinnedLookup([first, ...others]),
-        agent: false,
-        signal: AbortSignal.timeout(DEADLINE_MS),
-        ...(ca !== undefined && { ca }),
-      },
-      (response) => {
-        const { statusCode, headers } = response;
-        if (statusCode !== 200 || !/^text\/plain\b/i.test(headers["content-type"] ?? "")) {
-          resolve(null);
-          asked.destroy();
-          return;
-        }
-        const chunks: Buffer[] = [];
-        let bytes = 0;
-        response.on("data", (chunk: Buffer) => {
-          bytes += chunk.length;
-          chunks.push(chunk);
-          if (bytes <= MOST_BYTES) return;
-          resolve(null);
-          asked.destroy();
-        });
-        response.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
-        response.on("close", () => resolve(null));
-      },
-    );
-    asked.on("error", () => resolve(null));
-    asked.end();
-  });
+  const url = new URL(`https://mta-sts.${domain}:${port}/.well-known/mta-sts.txt`);
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const answer = await getPublic(url, { resolver, deadline, most: MOST_BYTES, allowPrivate, ca });
+  return answer?.status === 200 && /^text\/plain\b/i.test(answer.type) ? answer.body : null;
 }

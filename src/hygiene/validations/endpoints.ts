@@ -169,7 +169,8 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
           cost_per_validation: COST,
           hour_used: reading.usedInHour.validation,
           hour_limit: hourly_cap,
-          month_used: reading.used.validation,
+          // What is given back for the last moments of a period counts in the next one.
+          month_used: Math.max(0, reading.used.validation),
           month_limit: reading.plan.allowances.validation,
           rate_limit_enabled: hourly_cap !== null,
         };

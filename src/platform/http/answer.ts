@@ -80,7 +80,12 @@ export function answerer(endpoint: Endpoint, database: Database, dataDir: string
         return { ...success(result.data, result.message), status: 200 };
       }
       const answer = success(result);
-      if (reservation) await updateAnswers(database, [{ held: reservation, answer }]);
+      if (reservation) {
+        // It was done, and is said to be: a failure here would have the caller do it again.
+        await updateAnswers(database, [{ held: reservation, answer }]).catch((err: unknown) => {
+          request.log.error({ err }, "what an Idempotency-Key is to answer could not be kept");
+        });
+      }
       return answer;
     };
     return send(reply, reservation ? await keepingFailures(run, reservation, database) : await run());

@@ -143,6 +143,16 @@ describe("an Idempotency-Key", () => {
     expect(second.headers.get("idempotent-replayed")).toBeNull();
   });
 
+  it("that cannot be kept makes no failure of what was done, and is not free at once", async () => {
+    work = async () => {
+      await database.run(sql`alter table idempotency_keys rename to lost_keys`);
+    };
+    const first = await post("k");
+    await database.run(sql`alter table lost_keys rename to idempotency_keys`);
+    work = async () => {};
+    expect([first.status, (await post("k")).status, runs]).toEqual([201, 409, 1]);
+  });
+
   it("is not used up by a body that was refused", async () => {
     expect((await post("k", { body: {} })).status).toBe(400);
     expect((await post("k")).status).toBe(201);

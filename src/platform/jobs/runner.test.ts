@@ -248,6 +248,20 @@ describe("when a runner stops in order", () => {
     expect(found).toBe(42);
   });
 
+  it("a job that is cancelled before another takes it up may leave what it has", async () => {
+    const { entered, handler } = waiting();
+    const first = await runnerWith({ work: handler });
+    const id = await start("work");
+    await entered;
+    await first.stop();
+    runners.length = 0;
+    expect(await updateJobToCancel(database, workspaceId, id)).toMatchObject({ status: "pending" });
+    await runnerWith({
+      work: async ({ isCancelled }) => ({ result: isCancelled() ? "what there is" : "all" }),
+    });
+    expect(await until(id, "cancelled")).toMatchObject({ result: "what there is" });
+  });
+
   it("a handler that heeds no signal is waited for", async () => {
     const finish = Promise.withResolvers<JobOutcome>();
     const entered = Promise.withResolvers<void>();

@@ -148,9 +148,11 @@ export async function countOpenJobs(db: Queryable, workspaceId: WorkspaceId, typ
   return row?.count ?? 0;
 }
 
+const isUntouched = sql`status = 'pending' and run_number = 0`;
+
 /**
- * Ends a waiting job at once and asks a running one to stop; one that is put back becomes due for that. Undefined when it
- * has already ended.
+ * Ends a job that never ran at once and asks any other one to stop, which may leave what it has done so far; one that
+ * waits for its next run becomes due for that. Undefined when it has already ended.
  */
 export async function updateJobToCancel(
   db: Queryable,
@@ -159,13 +161,13 @@ export async function updateJobToCancel(
 ): Promise<JobRow | undefined> {
   const job = await db.row<JobRow>(sql`
     update jobs set cancel_requested = true,
-      status = case status when 'pending' then 'cancelled' else status end,
-      completed_at = case status when 'pending' then now() end,
-      expires_at = case status when 'pending' then now() + make_interval(days => ${KEPT_DAYS}) end
+      status = case when ${isUntouched} then 'cancelled' else status end,
+      completed_at = case when ${isUntouched} then now() end,
+      expires_at = case when ${isUntouched} then now() + make_interval(days => ${KEPT_DAYS}) end
     where workspace_id = ${workspaceId} and id = ${id} and status in ('pending', 'processing')
     returning ${columns}`);
   // A statement of its own, which sees what a run that ended meanwhile has put back.
-  if (job?.status === "processing") {
+  if (job !== undefined && job.status !== "cancelled") {
     await db.run(sql`
       select graphile_worker.reschedule_jobs(array_agg(id), run_at := now()) from graphile_worker.jobs
       where key = ${id} and locked_at is null having count(*) > 0`);

@@ -9,7 +9,7 @@ export type PlanName = (typeof planNames)[number];
 export interface Workspace {
   readonly id: WorkspaceId;
   readonly name: string;
-  /** IANA name; the days and months of reports and allowances follow it. */
+  /** IANA name; the days and months of reports follow it; allowances go by UTC. */
   readonly timezone: string;
   readonly plan: PlanName;
   /** Most messages an hour; null is no cap. */
