@@ -19,7 +19,7 @@ import { newId } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
 import { DELIVERY_CHANNEL } from "./channel.ts";
 import { type Examine, type Finding, UnfitValues } from "./examination.ts";
-import { type Attempt, type Conclusion, conclude, drop, postpone } from "./queue/conclusion.ts";
+import { type Attempt, type Conclusion, conclude, drop, handBack, postpone } from "./queue/conclusion.ts";
 import { Holdings } from "./queue/holdings.ts";
 import { openJournal } from "./queue/journal.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
@@ -130,7 +130,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     },
     onHeldBack: (message, seconds, sourceIp) =>
       settle(message, postpone(message, clock.now(), seconds, sourceIp)),
-    onDropped: (message) => settle(message, postpone(message, clock.now(), 0)),
+    onDropped: (message) => settle(message, handBack(message, clock.now())),
     onFault(message, error) {
       const { message_id } = message;
       const isUnfit = error instanceof UnfitValues;
@@ -166,7 +166,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     const message = withContent(leased, finding);
     held.add(message, until);
     if (finding?.kind === "over") settle(message, drop(message, clock.now(), finding));
-    else if (finding?.kind === "wait") settle(message, postpone(message, clock.now(), finding.seconds));
+    else if (finding?.kind === "wait") settle(message, handBack(message, clock.now(), finding.seconds));
     else if (message.sms === undefined) transport.send(message);
     else if (smsTransport !== null) smsTransport.send(message);
     else settle(message, postpone(message, clock.now(), NO_GATEWAY_SECONDS));

@@ -107,7 +107,9 @@ export function drop(
 }
 
 /**
- * Puts a message back without an attempt and without news, to be leased again; one that is past its time fails.
+ * Puts a message back without an attempt and without news, because it cannot be sent for some time. One that was tried
+ * before and is past its time fails; nobody was asked yet to take another one, however long it waited: it has its try.
+ *
  * @param sourceIp where it should leave from
  */
 export function postpone(
@@ -117,17 +119,30 @@ export function postpone(
   sourceIp: string | null = message.source_ip,
 ): Conclusion {
   const { attempts, expires_at } = message;
-  if (now >= expires_at) {
-    const reason = `Gave up after ${attempts} attempts: the receiver's lane stayed closed`;
-    return {
-      settlement: settlementOf(message, attempts, null),
-      outcome: { ...unattempted(message, now), status: "failed", detail: reason, enhancedCode: "4.4.7" },
-    };
-  }
-  const dueAt = Math.min(now.getTime() + seconds * 1000, expires_at.getTime());
+  if (attempts === 0) return handBack(message, now, seconds, sourceIp);
+  const left = (expires_at.getTime() - now.getTime()) / 1_000;
+  if (left > 0) return handBack(message, now, Math.min(seconds, left), sourceIp);
+  const detail = `Gave up after ${attempts} attempts: the receiver's lane stayed closed`;
+  return {
+    settlement: settlementOf(message, attempts, null),
+    outcome: { ...unattempted(message, now), status: "failed", detail, enhancedCode: "4.4.7" },
+  };
+}
+
+/** Puts a message back as it was taken: whoever takes it next decides about it. */
+export function handBack(
+  message: LeasedMessage,
+  now: Date,
+  seconds = 0,
+  sourceIp: string | null = message.source_ip,
+): Conclusion {
+  const { attempts } = message;
+  const dueAt = new Date(now.getTime() + seconds * 1_000);
   const routingVersion = sourceIp === null || attempts > 0 ? null : message.routing_version;
-  const settlement = { ...settlementOf(message, attempts, new Date(dueAt)), sourceIp, routingVersion };
-  return { settlement, outcome: null };
+  return {
+    settlement: { ...settlementOf(message, attempts, dueAt), sourceIp, routingVersion },
+    outcome: null,
+  };
 }
 
 /** What is said of a message without anybody having been asked. */
