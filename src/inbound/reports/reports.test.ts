@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
 import { BOUNCE_DOMAIN, startReturns } from "../../../test/support/returns.ts";
+import { newId } from "../../platform/ids.ts";
 
 const { service, receive } = await startReturns();
 const { database, call, clock } = service;
@@ -17,17 +18,18 @@ interface Record {
   readonly disposition?: string;
   readonly dkim?: string;
   readonly spf?: string;
+  readonly from?: string;
 }
 
 function dmarcReport(id: string, records: readonly Record[], domain = "shop.test", daysAgo = 1): string {
   const end = Math.floor(clock.now().getTime() / 1_000) - daysAgo * DAY_SECONDS;
   const rows = records.map(
-    ({ ip, count, disposition = "none", dkim = "pass", spf = "pass" }) => `
+    ({ ip, count, disposition = "none", dkim = "pass", spf = "pass", from = "shop.test" }) => `
     <record>
       <row><source_ip>${ip}</source_ip><count>${count}</count>
         <policy_evaluated><disposition>${disposition}</disposition><dkim>${dkim}</dkim><spf>${spf}</spf></policy_evaluated>
       </row>
-      <identifiers><header_from>shop.test</header_from></identifiers>
+      <identifiers><header_from>${from}</header_from></identifiers>
       <auth_results/>
     </record>`,
   );
@@ -166,6 +168,27 @@ describe("DMARC reports", () => {
     await database.run(sql`update dmarc_reports set records = 150000 where report_id = 'r1'`);
     expect(await shown()).toEqual({ ...all, ips: ["203.0.113.1"] });
     await database.run(sql`update dmarc_reports set records = 2 where report_id = 'r1'`);
+  });
+
+  test("of the organisational domain, whose record holds for its subdomain, count for that subdomain's mail", async () => {
+    const { workspaceId, key } = await service.newWorkspace();
+    const [token, id] = ["fedcba9876543210".repeat(2), newId()];
+    await database.run(sql`
+      insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, dmarc_ingestion)
+      values (${workspaceId}, ${id}, 'mail.corp.test', 'v', ${token}, true)`);
+    const take = (xml: string) => receive(`d-${token}@${BOUNCE_DOMAIN}`, mailWith(gzipSync(xml)));
+    const records = [
+      { ip: "192.0.2.1", count: 2, from: "Mail.Corp.test" },
+      { ip: "192.0.2.1", count: 3, from: "eu.mail.corp.test" },
+      { ip: "192.0.2.2", count: 100, from: "corp.test" },
+      { ip: "192.0.2.2", count: 100, from: "email.corp.test" },
+    ];
+    expect(await take(dmarcReport("p1", records, "corp.test"))).toMatchObject({ result: "dmarc_report" });
+    expect(await take(dmarcReport("p2", records.slice(2), "corp.test"))).toMatchObject({ result: "known" });
+    expect(await take(dmarcReport("p3", records, "other.test"))).toMatchObject({ status: "quarantined" });
+    const { data } = (await call("GET", `/sending-domains/${id}/dmarc-reports`, undefined, { key })).body;
+    expect(data).toMatchObject({ totals: { messages: 5 }, pagination: { total: 1 } });
+    expect(data.reports).toMatchObject([{ policy_domain: "corp.test", messages: 5, records: 2 }]);
   });
 
   test("of another workspace's domain are nobody's business, and go with the domain", async () => {

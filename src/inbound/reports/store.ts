@@ -35,25 +35,32 @@ export async function countNewRecords(
   return counted ?? { reports: 0, records: 0 };
 }
 
-/** False when the report is known already. */
+/**
+ * False when the report is known already, or has nothing about the domain.
+ *
+ * @param isParents the policy is that of the organisational domain, whose report is about names besides this one, too
+ */
 export async function insertDmarcReport(
   tx: Queryable,
   domain: ReportedDomain,
-  report: ReadDmarcReport,
+  { report, isParents }: { readonly report: ReadDmarcReport; readonly isParents: boolean },
   now: Date,
 ): Promise<boolean> {
   const { domain: policyDomain, ...policy } = report.policy;
+  const isOwn = sql`right('.' || lower(r.header_from), length(${domain.domain}) + 1) = '.' || ${domain.domain}`;
   const inserted = await tx.run(sql`
     with record as materialized (
       select * from json_to_recordset(${report.recordsJson}::json) as r (
         position integer, source_ip inet, count bigint, disposition text, dkim text, spf text,
         header_from text, envelope_from text)
+      where not ${isParents} or ${isOwn}
     ), report as (
       insert into dmarc_reports (workspace_id, id, sending_domain_id, org_name, email, report_id, policy_domain, policy,
         begins_at, ends_at, records, received_at, messages, passed, dkim_aligned, spf_aligned, quarantined, rejected)
       select ${domain.workspace_id}, ${newId()}, ${domain.id}, ${kept(report.orgName)}, ${kept(report.email)},
         ${kept(report.reportId)}, ${kept(policyDomain)}, ${storableJson(policy)}::jsonb, ${report.begin}, ${report.end},
-        ${report.records}, ${now}, ${report.messages}, ${results} from record
+        count(*), ${now}, ${sums} from record
+      having count(*) > 0 or not ${isParents}
       on conflict (workspace_id, sending_domain_id, org_name, report_id, policy_domain) do nothing
       returning workspace_id, id
     ), records as (

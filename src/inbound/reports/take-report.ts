@@ -4,6 +4,7 @@
  */
 
 import type { ReportedDomain } from "../../identity/sending-domains/store.ts";
+import { organisationalDomain } from "../../mail/dns/dmarc-policy.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { ReportReading } from "../reading/reading.ts";
 import { processed, quarantined, type Settled } from "../returns/store.ts";
@@ -29,9 +30,13 @@ export function takeReport(
   }
   if (reading.kind === "dmarc") {
     const { report } = reading;
-    if (!isWithin(report.policy.domain, domain.domain)) return foreign(report.policy.domain);
+    const policyDomain = report.policy.domain;
+    const isOwn = isWithin(policyDomain, domain.domain);
+    // A subdomain without a record of its own has the parent's, whose reports are about all of its names.
+    const isParents = !isOwn && policyDomain === organisationalDomain(domain.domain);
+    if (!isOwn && !isParents) return foreign(policyDomain);
     return withinBounds(domain, report.records, now, async (tx) =>
-      (await insertDmarcReport(tx, domain, report, now)) ? "dmarc_report" : "known",
+      (await insertDmarcReport(tx, domain, { report, isParents }, now)) ? "dmarc_report" : "known",
     );
   }
   const { report } = reading;
