@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { newList } from "../../../../test/support/audience.ts";
 import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
 import { startService } from "../../../../test/support/service.ts";
-import { untilWaiting } from "../../../../test/support/waiting.ts";
+import { callsBehind } from "../../../../test/support/waiting.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 
 const service = await startService();
@@ -78,22 +78,8 @@ const ways = Object.entries(kinds).flatMap(([kind, make]) =>
   Object.entries(write).map(([way, prepare]) => [kind, way, make, prepare] as const),
 );
 
-/** Calls that wait for this transaction one behind the other, and how they end once it has committed. */
-const behind = async (
-  work: (tx: Queryable) => Promise<unknown>,
-  ...calls: readonly (() => ReturnType<typeof call>)[]
-) => {
-  const { answers } = await db.transaction(async (tx) => {
-    await work(tx);
-    const answers: ReturnType<typeof call>[] = [];
-    for (const one of calls) {
-      answers.push(one());
-      await untilWaiting(db, answers.length);
-    }
-    return { answers };
-  });
-  return Promise.all(answers);
-};
+const behind = (work: (tx: Queryable) => Promise<unknown>, ...calls: (() => ReturnType<typeof call>)[]) =>
+  callsBehind(db, work, ...calls);
 /** Campaigns are read, and not written. */
 const holdCampaigns = (tx: Queryable) => tx.run(sql`lock table campaigns in share mode`);
 

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../../test/support/audience.ts";
 import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
 import { startService } from "../../../../test/support/service.ts";
-import { untilWaiting } from "../../../../test/support/waiting.ts";
+import { callsBehind } from "../../../../test/support/waiting.ts";
 import { beginRoutingChange } from "../../../identity/sending-ips/routing-change.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import { newId } from "../../../platform/ids.ts";
@@ -102,22 +102,8 @@ beforeEach(async () => {
   await db.run(sql`delete from sending_domains where domain <> 'shop.test'`);
 });
 
-/** Calls that wait for this transaction one behind the other, and how they end once it has committed. */
-const behind = async (
-  work: (tx: Queryable) => Promise<unknown>,
-  ...calls: readonly (() => ReturnType<typeof call>)[]
-) => {
-  const { answers } = await db.transaction(async (tx) => {
-    await work(tx);
-    const answers: ReturnType<typeof call>[] = [];
-    for (const one of calls) {
-      answers.push(one());
-      await untilWaiting(db, answers.length);
-    }
-    return { answers };
-  });
-  return Promise.all(answers);
-};
+const behind = (work: (tx: Queryable) => Promise<unknown>, ...calls: (() => ReturnType<typeof call>)[]) =>
+  callsBehind(db, work, ...calls);
 const schedule = (id: string) => () =>
   call("POST", `/campaigns/${id}/send`, { scheduled_at: "2040-01-01T00:00:00Z" });
 const statusOf = async (id: string) => (await call("GET", `/campaigns/${id}`)).body.data.status;
