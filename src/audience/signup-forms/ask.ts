@@ -3,15 +3,21 @@
  * the form says the same, so that nobody learns who is on a list. A mail goes to whatever address is typed, so that
  * without limits a form would be a way to fill a stranger's mailbox in our name.
  */
-import { domainOf, mailboxOf } from "../../mail/address.ts";
+import { mailboxOf } from "../../mail/address.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { Log } from "../../platform/log.ts";
 import { findMemberByEmail } from "../subscribers/store.ts";
-import { judgeRecipients } from "../suppression-lists/judge.ts";
 import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
-import { countRequests, insertSignupRequest, lockSignupRequests, type SignupForm } from "./store.ts";
+import { isKeptOff } from "./kept-off.ts";
+import {
+  type Applicant,
+  countRequests,
+  insertSignupRequest,
+  lockSignupRequests,
+  type SignupForm,
+} from "./store.ts";
 import { signSignupLink } from "./token.ts";
 
 const HOUR_MS = 3_600_000;
@@ -19,13 +25,6 @@ const DAY_MS = 24 * HOUR_MS;
 const HOURLY_OF_LIST = 200;
 /** For all lists of a workspace together. */
 const DAILY_TO_MAILBOX = 5;
-
-/** What was typed, as it is stored. */
-export interface Applicant {
-  readonly email: string;
-  readonly first_name: string | null;
-  readonly last_name: string | null;
-}
 
 export interface AskDeps {
   readonly db: Database;
@@ -76,13 +75,11 @@ export async function askOwner(
   });
 }
 
-/** Who is on the list already needs no mail, and who bounced, complained or is suppressed gets none. */
+/** Who is on the list already needs no mail, and who is kept off it gets none. */
 async function mayAsk(tx: Queryable, workspaceId: WorkspaceId, mailingListId: string, email: string) {
   const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
   if (member !== undefined && member.status !== "unsubscribed") return false;
-  const recipient = { workspaceId, address: email, domain: domainOf(email), mailingListId };
-  const [suppression] = await judgeRecipients(tx, [recipient]);
-  return suppression === undefined;
+  return !(await isKeptOff(tx, workspaceId, mailingListId, email));
 }
 
 async function limitReached(

@@ -4,9 +4,11 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { addMember, setStatus } from "../subscribers/change-member.ts";
-import { findMemberByEmail } from "../subscribers/store.ts";
+import { findMemberByEmail, findSubscriberByEmail } from "../subscribers/store.ts";
 import type { OnSubscriber } from "../subscribers/subscriber-news.ts";
+import { isKeptOff } from "./kept-off.ts";
 import {
+  type Applicant,
   findSignupForm,
   findSignupRequest,
   markConfirmed,
@@ -46,34 +48,43 @@ export async function findOpenRequest(
 }
 
 /**
- * `joined`: they are on the list, by this or from before. `kept_off`: their address bounced or complained, or the list
- * wants what the form does not ask for; only the workspace can help.
+ * `joined`: they are on the list, by this or from before. `kept_off`: their address bounced, complained or is suppressed,
+ * or the list wants what the form does not ask for; only the workspace can help. `used`: they joined by it and left again.
  */
-export type Confirmation = "joined" | "kept_off";
+export type Confirmation = "joined" | "kept_off" | "used";
+
+/** What there is to say of a link that has been used. */
+export async function findStanding(
+  { db }: Pick<ConfirmDeps, "db">,
+  { workspaceId }: SignupLink,
+  { request: { mailing_list_id, email } }: OpenRequest,
+): Promise<Exclude<Confirmation, "kept_off">> {
+  const member = await findMemberByEmail(db, workspaceId, mailing_list_id, email);
+  return member?.status === "active" ? "joined" : "used";
+}
 
 /**
  * Whoever left comes back: it is their own act. A link works once, so that a later goodbye holds.
+ *
+ * @param names as the owner of the address sent them; those that the workspace has already stay
  */
 export async function confirm(
   deps: ConfirmDeps,
-  { workspaceId }: SignupLink,
-  { request }: OpenRequest,
+  link: SignupLink,
+  open: OpenRequest,
+  names: Names,
 ): Promise<Confirmation> {
-  if (request.confirmed_at !== null) return "joined";
-  const { mailing_list_id: mailingListId, email, first_name, last_name } = request;
+  const { request } = open;
+  const { workspaceId } = link;
+  if (request.confirmed_at !== null) return findStanding(deps, link, open);
+  const { mailing_list_id: mailingListId, email } = request;
+  if (await isKeptOff(deps.db, workspaceId, mailingListId, email)) return "kept_off";
   const member = await findMemberByEmail(deps.db, workspaceId, mailingListId, email);
-  if (member?.status === "bounced" || member?.status === "complained") return "kept_off";
   try {
     if (member === undefined) {
-      const names = { ...(first_name !== null && { first_name }), ...(last_name !== null && { last_name }) };
-      const joined = await addMember(
-        deps,
-        workspaceId,
-        mailingListId,
-        { email, ...names, source: SOURCE },
-        SOURCE,
-      );
-      if (joined.status !== "active") return "kept_off";
+      const person = await findSubscriberByEmail(deps.db, workspaceId, email);
+      const body = { email, ...newNames(names, person), source: SOURCE };
+      await addMember(deps, workspaceId, mailingListId, body, SOURCE);
     } else if (member.status === "unsubscribed") {
       const place = { workspaceId, mailingListId, subscriberId: member.subscriber_id };
       await setStatus(deps, place, "active", SOURCE);
@@ -85,4 +96,13 @@ export async function confirm(
   }
   await markConfirmed(deps.db, workspaceId, request.id, deps.clock.now());
   return "joined";
+}
+
+type Names = Omit<Applicant, "email">;
+
+function newNames(given: Names, held: Names | undefined): { first_name?: string; last_name?: string } {
+  return {
+    ...(given.first_name !== null && !held?.first_name && { first_name: given.first_name }),
+    ...(given.last_name !== null && !held?.last_name && { last_name: given.last_name }),
+  };
 }

@@ -7,11 +7,11 @@ import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { Id, nullable } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
-import { listFieldsInForce } from "../custom-fields/store.ts";
 import { mailingLists } from "../mailing-lists/resource.ts";
 import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
 import { signupUrl } from "./pages.ts";
 import { findSignupForm, insertSignupForm, removeSignupForm } from "./store.ts";
+import { findWantedField } from "./wanted-field.ts";
 
 const SignupForm = Type.Object(
   {
@@ -79,13 +79,12 @@ export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependenc
   ];
 }
 
-/** The form asks for an address and names: a list that wants more of everybody cannot be joined by it. */
+/** A list that wants more of everybody than the form asks for cannot be joined by it. */
 async function requireNothingElse(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
-  const fields = await listFieldsInForce(tx, workspaceId, id);
-  const wanted = fields.find(({ is_required, default_value }) => is_required && default_value === null);
+  const wanted = await findWantedField(tx, workspaceId, id);
   if (wanted === undefined) return;
   throw invalid({
     field: "is_active",
-    message: `is_active: the form does not ask for ${wanted.field_name}, which the list requires: give that field a default or make it optional`,
+    message: `is_active: the form does not ask for ${wanted}, which the list requires: give that field a default or make it optional`,
   });
 }

@@ -2,7 +2,7 @@
 import type { FastifyReply } from "fastify";
 import { cardLayout, html, sendPage } from "../../platform/http/page.ts";
 import { LONGEST_NAME } from "../subscribers/input.ts";
-import type { SignupForm } from "./store.ts";
+import type { Applicant, SignupForm } from "./store.ts";
 
 /** People do not see this field; programs fill in whatever there is. */
 export const BAIT = "website";
@@ -31,8 +31,7 @@ export function sendForm(
         : ""
     }<form method="post">
 <label>Your email address<input type="email" name="email" autocomplete="email" required maxlength="254" value="${value("email")}"></label>
-<label>First name<input name="first_name" autocomplete="given-name" maxlength="${LONGEST_NAME}" value="${value("first_name")}"></label>
-<label>Last name<input name="last_name" autocomplete="family-name" maxlength="${LONGEST_NAME}" value="${value("last_name")}"></label>
+${nameFields(value)}
 <div hidden><label>Leave this empty<input name="${BAIT}" tabindex="-1" autocomplete="off"></label></div>
 <button>Subscribe</button>
 </form>
@@ -52,15 +51,29 @@ export function sendAsked(reply: FastifyReply, { list_name }: SignupForm): Fasti
   );
 }
 
-export function sendQuestion(reply: FastifyReply, { list_name }: SignupForm, email: string): FastifyReply {
+/** Whoever typed the names may have been somebody else: what is stored is what the owner sends from here. */
+export function sendQuestion(
+  reply: FastifyReply,
+  { list_name }: SignupForm,
+  { email, first_name, last_name }: Applicant,
+): FastifyReply {
   return sendPage(
     reply,
     200,
     `Subscribe to ${list_name}?`,
     html`<p>Shall <strong>${email}</strong> get emails from <strong>${list_name}</strong>?</p>
-<form method="post"><button>Yes, subscribe</button></form>
+<form method="post">
+${nameFields((field) => ({ first_name, last_name })[field] ?? "")}
+<button>Yes, subscribe</button>
+</form>
 <p class="soft">If you did not ask for this, close the page: without your confirmation you get no more mail.</p>`,
+    layout,
   );
+}
+
+function nameFields(value: (field: "first_name" | "last_name") => string) {
+  return html`<label>First name<input name="first_name" autocomplete="given-name" maxlength="${LONGEST_NAME}" value="${value("first_name")}"></label>
+<label>Last name<input name="last_name" autocomplete="family-name" maxlength="${LONGEST_NAME}" value="${value("last_name")}"></label>`;
 }
 
 export function sendJoined(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
@@ -87,7 +100,7 @@ export function sendInvalid(reply: FastifyReply): FastifyReply {
     reply,
     404,
     "This link does not work",
-    html`<p>The form may have been closed, or the link was cut off, or is more than 48 hours old.</p>
+    html`<p>The form may have been closed, or the link was cut off, is more than 48 hours old, or has done its work before.</p>
 <p class="soft">Fill in the form again to get a new link.</p>`,
   );
 }

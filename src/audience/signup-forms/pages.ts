@@ -9,8 +9,8 @@ import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { LONGEST_NAME, readEmail, readLine } from "../subscribers/input.ts";
-import { type Applicant, type AskDeps, askOwner } from "./ask.ts";
-import { type ConfirmDeps, confirm, findOpenRequest } from "./confirm.ts";
+import { type AskDeps, askOwner } from "./ask.ts";
+import { type ConfirmDeps, confirm, findOpenRequest, findStanding } from "./confirm.ts";
 import {
   BAIT,
   sendAsked,
@@ -20,8 +20,9 @@ import {
   sendKeptOff,
   sendQuestion,
 } from "./form-page.ts";
-import { findSignupForm } from "./store.ts";
+import { type Applicant, findSignupForm } from "./store.ts";
 import { readSignupLink, signSignupLink, signupKeys } from "./token.ts";
+import { findWantedField } from "./wanted-field.ts";
 
 const PATH = "/s/";
 const CONFIRM = "/s/confirm/";
@@ -55,7 +56,9 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
   const formOf = async (token: string) => {
     const link = readSignupLink(token, keys.form);
     const form = link && (await findSignupForm(deps.db, link.workspaceId, link.id));
-    return link && form && { workspaceId: link.workspaceId, form };
+    // A field that was added or changed since: until that is mended nobody can join, and nobody is asked.
+    const isClosed = !form || (await findWantedField(deps.db, link.workspaceId, link.id)) !== undefined;
+    return isClosed ? undefined : { workspaceId: link.workspaceId, form };
   };
 
   server.register(async (pages) => {
@@ -68,17 +71,18 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
     pages.get<Token>(`${CONFIRM}*`, async ({ params }, reply) => {
       const link = readSignupLink(params["*"], keys.confirmation);
       const open = link && (await findOpenRequest(deps, link));
-      if (!open) return sendInvalid(reply);
-      return open.request.confirmed_at === null
-        ? sendQuestion(reply, open.form, open.request.email)
-        : sendJoined(reply, open.form);
+      if (!link || !open) return sendInvalid(reply);
+      if (open.request.confirmed_at === null) return sendQuestion(reply, open.form, open.request);
+      return sendOutcome[await findStanding(deps, link, open)](reply, open.form);
     });
-    pages.post<Token>(`${CONFIRM}*`, async ({ params }, reply) => {
+    pages.post<Token>(`${CONFIRM}*`, async ({ params, body }, reply) => {
       const link = readSignupLink(params["*"], keys.confirmation);
       const open = link && (await findOpenRequest(deps, link));
       if (!link || !open) return sendInvalid(reply);
-      const confirmation = await confirm(deps, link, open);
-      return confirmation === "joined" ? sendJoined(reply, open.form) : sendKeptOff(reply, open.form);
+      const names = readNames(fieldsOf(body));
+      if ("fault" in names) return sendQuestion(reply, open.form, open.request);
+      const confirmation = await confirm(deps, link, open, names);
+      return sendOutcome[confirmation](reply, open.form);
     });
     pages.get<Token>(`${PATH}*`, async ({ params }, reply) => {
       const found = await formOf(params["*"]);
@@ -87,7 +91,7 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
     pages.post<Token>(`${PATH}*`, async ({ params, body }, reply) => {
       const found = await formOf(params["*"]);
       if (!found) return sendInvalid(reply);
-      const fields = body instanceof URLSearchParams ? body : new URLSearchParams();
+      const fields = fieldsOf(body);
       const applicant = readApplicant(fields);
       if ("fault" in applicant) return sendForm(reply, found.form, { fault: applicant.fault, fields });
       const isAsked = !fields.get(BAIT);
@@ -100,18 +104,31 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
   });
 }
 
-/** What was typed, or what is wrong with it in words for whoever typed it. */
-function readApplicant(fields: URLSearchParams): Applicant | { readonly fault: string } {
-  const name = (field: string) =>
-    readLine(field, (fields.get(field) ?? "").slice(0, LONGEST_NAME).toWellFormed());
+const sendOutcome = { joined: sendJoined, kept_off: sendKeptOff, used: sendInvalid } as const;
+
+function fieldsOf(body: unknown): URLSearchParams {
+  return body instanceof URLSearchParams ? body : new URLSearchParams();
+}
+
+/** What is typed, or what is wrong with it in words for whoever typed it. */
+function read<Typed>(reader: () => Typed): Typed | { readonly fault: string } {
   try {
-    return {
-      email: readEmail(fields.get("email") ?? ""),
-      first_name: name("first_name"),
-      last_name: name("last_name"),
-    };
+    return reader();
   } catch (fault) {
     if (!(fault instanceof ApiError)) throw fault;
     return { fault: fault.message.replace(/^\w+: /, "") };
   }
+}
+
+function readNames(fields: URLSearchParams) {
+  const name = (field: string) =>
+    readLine(field, (fields.get(field) ?? "").slice(0, LONGEST_NAME).toWellFormed());
+  return read(() => ({ first_name: name("first_name"), last_name: name("last_name") }));
+}
+
+function readApplicant(fields: URLSearchParams): Applicant | { readonly fault: string } {
+  const email = read(() => ({ email: readEmail(fields.get("email") ?? "") }));
+  if ("fault" in email) return email;
+  const names = readNames(fields);
+  return "fault" in names ? names : { ...email, ...names };
 }

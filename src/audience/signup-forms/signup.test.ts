@@ -103,6 +103,17 @@ describe("a list's form", () => {
     expect(JSON.parse((await member()).custom_fields)).toEqual({ city: "unknown" });
   });
 
+  test("is closed while the list requires more than it asks for, and nobody is mailed", async () => {
+    const url = await openForm();
+    const field = { field_name: "city", field_label: "City", field_type: "text", is_required: true };
+    const path = `/mailing-lists/${list}/custom-fields`;
+    const { id } = (await service.call("POST", path, field)).body.data;
+    expect([(await fetch(url)).status, (await ask(url)).status]).toEqual([404, 404]);
+    expect(await mailsTo(email)).toEqual([]);
+    await service.call("PUT", `${path}/${id}`, { is_required: false });
+    expect((await fetch(url)).status).toBe(200);
+  });
+
   test("opens by nothing but its own address", async () => {
     const url = await openForm();
     const token = url.slice(url.lastIndexOf("/") + 1);
@@ -128,9 +139,10 @@ describe("who fills it in", () => {
     expect(mail?.html).toContain(`Weekly &lt;${count}&gt;`);
 
     const link = await linkTo();
-    for (const method of ["HEAD", "GET"]) expect((await fetch(link, { method })).status).toBe(200);
+    expect((await fetch(link, { method: "HEAD" })).status).toBe(200);
+    expect(await (await fetch(link)).text()).toContain('value="Buy &lt;b&gt;pills&lt;/b&gt;"');
     expect(await member()).toBeUndefined();
-    const joined = await post(link);
+    const joined = await post(link, { first_name: "Ada", last_name: "" });
     expect([joined.status, await joined.text()]).toEqual([
       200,
       expect.stringContaining("You are subscribed"),
@@ -139,9 +151,20 @@ describe("who fills it in", () => {
       email,
       status: "active",
       source: "form",
-      first_name: "Buy <b>pills</b>",
-      last_name: "Now",
+      first_name: "Ada",
+      last_name: null,
     });
+  });
+
+  test("brings the names they confirm, unless the workspace has them already", async () => {
+    const other = (await service.call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
+    const known = { email, first_name: "Grace" };
+    await service.call("POST", `/mailing-lists/${other}/subscribers`, known);
+    await ask(await openForm(), { first_name: "Evil" });
+    expect((await post(await linkTo(), { first_name: "Evil", last_name: "two\nlines" })).status).toBe(200);
+    expect(await member()).toBeUndefined();
+    await post(await linkTo(), { first_name: "Evil", last_name: "Hopper" });
+    expect(await member()).toMatchObject({ first_name: "Grace", last_name: "Hopper" });
   });
 
   test("from a list with a sender of its own gets it from there", async () => {
@@ -263,8 +286,19 @@ describe("a link", () => {
     await Promise.all([post(link), post(link), post(link)]);
     expect((await member()).status).toBe("active");
     await setStatus((await member()).subscriber_id, "unsubscribed");
-    expect((await post(link)).status).toBe(200);
+    for (const answer of [await post(link), await fetch(link)]) {
+      expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining("does not work")]);
+    }
     expect((await member()).status).toBe("unsubscribed");
+    await ask(await openForm());
+    expect(await linkTo()).not.toBe(link);
+  });
+
+  test("that was used says so to who is still on the list", async () => {
+    await ask(await openForm());
+    const link = await linkTo();
+    await post(link);
+    expect(await (await fetch(link)).text()).toContain("You are subscribed");
   });
 
   test("does not bring back who bounced or complained meanwhile", async () => {
@@ -273,6 +307,26 @@ describe("a link", () => {
     await setStatus(await add(), "complained");
     expect((await post(link)).status).toBe(409);
     expect((await member()).status).toBe("complained");
+  });
+
+  test.each(["bounced", "complained"])("adds nobody who %s on another list meanwhile", async (status) => {
+    await ask(await openForm());
+    const other = (await service.call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
+    await service.call("POST", `/mailing-lists/${other}/subscribers`, { email, status });
+    await db.run(sql`delete from suppression_entries where normalized_value = ${email}`);
+    expect((await post(await linkTo())).status).toBe(409);
+    expect(await member()).toBeUndefined();
+    await ask(await openForm());
+    expect(await mailsTo(email)).toHaveLength(1);
+  });
+
+  test("adds nobody who was suppressed meanwhile", async () => {
+    await ask(await openForm());
+    const body = { name: "Stop", suppression_scope: "global" };
+    const { id } = (await service.call("POST", "/suppression-lists", body)).body.data;
+    await service.call("POST", `/suppression-lists/${id}/entries`, { entries: email });
+    expect((await post(await linkTo())).status).toBe(409);
+    expect(await member()).toBeUndefined();
   });
 
   test("lapses after 48 hours", async () => {

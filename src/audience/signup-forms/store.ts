@@ -52,12 +52,16 @@ export async function removeSignupForm(
     delete from signup_requests where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
 }
 
-export interface SignupRequest {
-  readonly id: string;
-  readonly mailing_list_id: string;
+/** What was typed. */
+export interface Applicant {
   readonly email: string;
   readonly first_name: string | null;
   readonly last_name: string | null;
+}
+
+export interface SignupRequest extends Applicant {
+  readonly id: string;
+  readonly mailing_list_id: string;
   readonly requested_at: Date;
   readonly confirmed_at: Date | null;
 }
@@ -70,7 +74,7 @@ export async function lockSignupRequests(tx: Queryable, workspaceId: WorkspaceId
 export interface RequestCounts {
   /** Of the list, since an hour. */
   readonly of_list: number;
-  /** To the mailbox, since a day: of all lists, and of this one since an hour. */
+  /** To the mailbox, since a day: of all lists, and of this one since an hour without an answer yet. */
   readonly to_mailbox: number;
   readonly to_mailbox_of_list: number;
 }
@@ -91,7 +95,7 @@ export async function countRequests(
   const counts = await tx.row<RequestCounts>(sql`
     select count(*) filter (where ${isOfList})::int as of_list,
       count(*) filter (where ${isToMailbox})::int as to_mailbox,
-      count(*) filter (where ${isOfList} and ${isToMailbox})::int as to_mailbox_of_list
+      count(*) filter (where ${isOfList} and ${isToMailbox} and confirmed_at is null)::int as to_mailbox_of_list
     from signup_requests where workspace_id = ${workspaceId} and requested_at > ${asked.dayAgo}`);
   return counts ?? { of_list: 0, to_mailbox: 0, to_mailbox_of_list: 0 };
 }

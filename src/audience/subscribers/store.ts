@@ -129,6 +129,15 @@ export function findSubscriber(
   return db.row(sql`${person} where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
+/** The person of a normalised address. */
+export function findSubscriberByEmail(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  email: string,
+): Promise<SubscriberRow | undefined> {
+  return db.row(sql`${person} where workspace_id = ${workspaceId} and email = ${email}`);
+}
+
 /** The person of a normalised address, whom nobody else changes before this transaction ends. */
 export function lockSubscriberByEmail(
   tx: Queryable,

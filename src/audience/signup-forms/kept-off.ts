@@ -1,0 +1,21 @@
+/** Whom a form does not let onto a list: who bounced or complained anywhere in the workspace, or is suppressed. */
+import { domainOf } from "../../mail/address.ts";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { holdingStatuses } from "../subscribers/status.ts";
+import { findSubscriberByEmail } from "../subscribers/store.ts";
+import { judgeRecipients } from "../suppression-lists/judge.ts";
+
+/** @param email as readEmail has it */
+export async function isKeptOff(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  email: string,
+): Promise<boolean> {
+  const person = await findSubscriberByEmail(db, workspaceId, email);
+  if (holdingStatuses.some((status) => status === person?.status)) return true;
+  const recipient = { workspaceId, address: email, domain: domainOf(email), mailingListId };
+  const [suppression] = await judgeRecipients(db, [recipient]);
+  return suppression !== undefined;
+}

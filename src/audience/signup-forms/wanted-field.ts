@@ -1,0 +1,14 @@
+/** What a list requires of everybody and a form does not ask for: it asks for an address and names. */
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { listFieldsInForce } from "../custom-fields/store.ts";
+
+/** The name of the first such field; undefined: people can join by a form. */
+export async function findWantedField(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<string | undefined> {
+  const fields = await listFieldsInForce(db, workspaceId, mailingListId);
+  return fields.find(({ is_required, default_value }) => is_required && default_value === null)?.field_name;
+}
