@@ -43,12 +43,22 @@ export function createSecrets(secretKey: string): Secrets {
 
 /** The operator's SECRET_KEY, or the one kept in DATA_DIR, made at first start and readable by its owner only. */
 export function loadSecretKey(configured: string | null, dataDir: string): string {
-  if (configured !== null) return configured;
-  const file = join(dataDir, "secret.key");
-  if (!existsSync(file)) {
-    mkdirSync(dataDir, { recursive: true });
-    writeFileSync(file, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
-    chmodSync(file, 0o600);
-  }
+  const known = findSecretKey(configured, dataDir);
+  if (known !== undefined) return known;
+  const file = keyFile(dataDir);
+  mkdirSync(dataDir, { recursive: true });
+  writeFileSync(file, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
+  chmodSync(file, 0o600);
   return readFileSync(file, "utf8").trim();
+}
+
+/** Undefined where there is none yet. */
+export function findSecretKey(configured: string | null, dataDir: string): string | undefined {
+  if (configured !== null) return configured;
+  const file = keyFile(dataDir);
+  return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
+}
+
+function keyFile(dataDir: string): string {
+  return join(dataDir, "secret.key");
 }

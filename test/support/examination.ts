@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { afterAll, onTestFinished } from "vitest";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { runCli } from "../../src/cli/program.ts";
+import { insertFingerprint } from "../../src/platform/secret-key-store.ts";
+import { createSecrets } from "../../src/platform/secrets.ts";
 import { type DnsZone, startFakeDns } from "./fake-dns.ts";
 import { type FakeMx, type FakeMxOptions, startFakeMx } from "./fake-mx.ts";
-import type { TestService } from "./service.ts";
+import { SECRET_KEY, type TestService } from "./service.ts";
 
 export const mailHostname = "mail.ours.test";
 
@@ -45,6 +47,8 @@ export async function openExaminations(
 ): Promise<(options?: ExaminationChange) => Promise<Examination>> {
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-doctor-"));
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
+  // As the first start has it.
+  await insertFingerprint(service.database, createSecrets(SECRET_KEY).fingerprint);
   return async (options = {}) => {
     const dns = await startFakeDns({ ...zoneInOrder, ...options.change });
     onTestFinished(() => dns.close());
@@ -58,6 +62,7 @@ export async function openExaminations(
       environment: {
         DATABASE_URL: service.database.url,
         DATA_DIR: dataDir,
+        SECRET_KEY,
         MAIL_MODE: "direct",
         MAIL_HOSTNAME: mailHostname,
         // Nobody listens there: a certificate that browsers trust is not ours to have.

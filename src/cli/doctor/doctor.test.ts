@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
@@ -20,6 +21,7 @@ test("an installation that is in order is told so, and its mail hosts hear a gre
     "database",
     "clock",
     "schema",
+    "secret key",
     "disk",
     `port ${mx.port}`,
     "reverse DNS",
@@ -40,10 +42,23 @@ test("where mail is captured only the machine is looked at", async () => {
     ["database", "ok"],
     ["clock", "ok"],
     ["schema", "ok"],
+    ["secret key", "ok"],
     ["disk", "ok"],
     ["mail", "not_checked"],
   ]);
   expect(code).toBe(0);
+});
+
+test("a secret key that is not the database's is a fault, and so is none", async () => {
+  const capture = { MAIL_MODE: "capture" };
+  const other = await examine({ env: () => ({ ...capture, SECRET_KEY: "x".repeat(44) }) });
+  const elsewhere = join(tmpdir(), "posthaste-doctor-without-key");
+  const none = await examine({ env: () => ({ ...capture, SECRET_KEY: "", DATA_DIR: elsewhere }) });
+  for (const { code, of } of [other, none]) {
+    expect([code, of("secret key")?.status]).toEqual([1, "fault"]);
+    expect(of("secret key")?.message).toMatch(/^The database belongs to another secret key/i);
+  }
+  expect(existsSync(elsewhere)).toBe(false);
 });
 
 test("a database that cannot be reached is a finding, and the rest is looked at all the same", async () => {

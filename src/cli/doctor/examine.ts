@@ -11,6 +11,7 @@ import { checkDatabase, checkDisk } from "./machine.ts";
 import { checkMailNames } from "./names.ts";
 import { checkPublicUrl } from "./public-url.ts";
 import { checkReverseNames } from "./reverse-dns.ts";
+import { checkSecretKey } from "./secret-key.ts";
 import { checkDirectWay, checkRelay } from "./way-out.ts";
 
 const DNS = { timeoutMs: 5_000, tries: 2 };
@@ -27,7 +28,7 @@ export async function examine(environment: Environment, mxOf: string | null): Pr
     return config.message.split("\n").map((fault) => of("settings")("fault", `${fault}.`));
   }
   const settings = of("settings")("ok", "All settings can be read.");
-  const { findings, sendingIps } = await lookIntoDatabase(environment);
+  const { findings, sendingIps } = await lookIntoDatabase(environment, config);
   // Behind the embedded database, which makes the folder.
   const disk = await checkDisk(config.DATA_DIR);
   return [settings, ...findings, disk, ...(await checkMail(config, sendingIps, mxOf))];
@@ -48,12 +49,14 @@ interface DatabaseLook {
   readonly sendingIps: Awaited<ReturnType<typeof listActiveIps>> | null;
 }
 
-async function lookIntoDatabase(environment: Environment): Promise<DatabaseLook> {
+async function lookIntoDatabase(environment: Environment, config: Config): Promise<DatabaseLook> {
   try {
     return await withDatabaseAsItIs(environment, async (db) => {
       const findings = await checkDatabase(db);
       const isOurs = findings.some(({ check, status }) => check === "schema" && status === "ok");
-      return { findings, sendingIps: isOurs ? await listActiveIps(db) : null };
+      if (!isOurs) return { findings, sendingIps: null };
+      const secretKey = await checkSecretKey(db, config);
+      return { findings: [...findings, secretKey], sendingIps: await listActiveIps(db) };
     });
   } catch (fault) {
     const finding = of("database")("fault", `The database cannot be used: ${sentence(fault)}.`);

@@ -2,10 +2,17 @@
  * Whether this machine's SECRET_KEY is the one that the database belongs to. With another one everything would seem to
  * work, but links in mail that has left would lead nowhere and nothing that lies sealed could be opened.
  */
-import { canOpenDkimKeys } from "./identity/dkims/signing-key.ts";
-import type { Database } from "./platform/database/pool.ts";
-import { findFingerprint, insertFingerprint } from "./platform/secret-key-store.ts";
-import type { Secrets } from "./platform/secrets.ts";
+
+import type { Database } from "../platform/database/pool.ts";
+import { findFingerprint, insertFingerprint } from "../platform/secret-key-store.ts";
+import type { Secrets } from "../platform/secrets.ts";
+import { canOpenDkimKeys } from "./dkims/signing-key.ts";
+
+/** The same question, by looking alone. A database of nobody's yet takes any key. */
+export async function isOwnKey(db: Database, secrets: Secrets): Promise<boolean> {
+  const kept = await findFingerprint(db);
+  return kept === undefined ? canOpenDkimKeys(db, secrets) : kept.equals(secrets.fingerprint);
+}
 
 /** The database's first key becomes its own. @throws an Error for the operator when it has another one */
 export async function requireOwnKey(db: Database, secrets: Secrets): Promise<void> {
@@ -20,7 +27,7 @@ export async function requireOwnKey(db: Database, secrets: Secrets): Promise<voi
   if (!own?.equals(secrets.fingerprint)) throw foreignKey();
 }
 
-function foreignKey(): Error {
+export function foreignKey(): Error {
   return new Error(
     "the database belongs to another secret key than this machine has (SECRET_KEY, or secret.key in DATA_DIR). " +
       "Start with the key that the database was used with: every machine has the same, and a backup of it belongs to " +

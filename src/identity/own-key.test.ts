@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { SECRET_KEY, startService } from "../test/support/service.ts";
-import { runCli } from "./cli/program.ts";
+import { SECRET_KEY, startService } from "../../test/support/service.ts";
+import { runCli } from "../cli/program.ts";
+import { createSecrets } from "../platform/secrets.ts";
 import { requireOwnKey } from "./own-key.ts";
-import { createSecrets } from "./platform/secrets.ts";
 
 const service = await startService();
 const db = service.database;
