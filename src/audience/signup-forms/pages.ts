@@ -30,6 +30,8 @@ const FORM_BYTES = 8_192;
 /** Longer than a mail takes to be accepted: how soon the answer comes shall not tell whether there was one. */
 const ANSWER_MS = 150;
 
+const NO_FORM = "The form has to be sent as application/x-www-form-urlencoded.";
+
 type Token = { Params: { "*": string } };
 
 /** The address of a list's form. */
@@ -67,6 +69,10 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
       { parseAs: "string", bodyLimit: FORM_BYTES },
       (_request, body, done) => done(null, new URLSearchParams(String(body))),
     );
+    // Read and not understood: a page says so, where the API would answer JSON.
+    pages.addContentTypeParser("*", { parseAs: "string", bodyLimit: FORM_BYTES }, (_request, _body, done) =>
+      done(null, null),
+    );
     // Wildcards, because a parameter that is too long would be answered by the router and not by the page.
     pages.get<Token>(`${CONFIRM}*`, async ({ params }, reply) => {
       const link = readSignupLink(params["*"], keys.confirmation);
@@ -92,6 +98,7 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
       const found = await formOf(params["*"]);
       if (!found) return sendInvalid(reply);
       const fields = fieldsOf(body);
+      if (fields !== body) return sendForm(reply, found.form, { fault: NO_FORM, fields });
       const applicant = readApplicant(fields);
       if ("fault" in applicant) return sendForm(reply, found.form, { fault: applicant.fault, fields });
       const isAsked = !fields.get(BAIT);

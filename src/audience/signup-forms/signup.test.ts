@@ -187,6 +187,25 @@ describe("who fills it in", () => {
     expect(await mailsTo(email)).toEqual([]);
   });
 
+  test("as no form at all, is told so by the page", async () => {
+    const url = await openForm();
+    const multipart = new FormData();
+    multipart.set("email", email);
+    const json = {
+      method: "POST",
+      body: JSON.stringify({ email }),
+      headers: { "content-type": "application/json" },
+    };
+    for (const answer of [await fetch(url, { method: "POST", body: multipart }), await fetch(url, json)]) {
+      expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+        400,
+        expect.stringContaining("text/html"),
+        expect.stringContaining("application/x-www-form-urlencoded"),
+      ]);
+    }
+    expect(await mailsTo(email)).toEqual([]);
+  });
+
   test("and in the field that people do not see, was a program", async () => {
     const answer = await ask(await openForm(), { website: "https://spam.example/" });
     expect(answer.status).toBe(200);
