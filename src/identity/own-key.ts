@@ -8,7 +8,7 @@ import { findFingerprint, insertFingerprint } from "../platform/secret-key-store
 import type { Secrets } from "../platform/secrets.ts";
 import { canOpenDkimKeys } from "./dkims/signing-key.ts";
 
-/** The same question, by looking alone. A database of nobody's yet takes any key. */
+/** Whether it is, by looking alone. A database that is nobody's yet takes any key. */
 export async function isOwnKey(db: Database, secrets: Secrets): Promise<boolean> {
   const kept = await findFingerprint(db);
   return kept === undefined ? canOpenDkimKeys(db, secrets) : kept.equals(secrets.fingerprint);
