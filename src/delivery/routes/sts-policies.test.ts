@@ -279,6 +279,15 @@ describe("nothing is demanded by", () => {
     expect(asked).toBe(0);
   });
 
+  test("a host whose name is none to HTTP", async () => {
+    dns.zone = {
+      "_mta-sts.xn--a.test": { TXT: ["v=STSv1; id=1"] },
+      "mta-sts.xn--a.test": { A: ["127.0.0.1"] },
+    };
+    expect(await policies().policyOf("xn--a.test")).toBeNull();
+    expect(asked).toBe(0);
+  });
+
   test("a host on a private address, which is not talked to", async () => {
     expect(await policies({ allowPrivate: false }).policyOf("example.test")).toBeNull();
     expect(asked).toBe(0);

@@ -93,8 +93,16 @@ async function fetchPolicy(
   { resolver, allowPrivate, port = 443, ca }: StsOptions,
   domain: string,
 ): Promise<string | null> {
-  const url = new URL(`https://mta-sts.${domain}:${port}/.well-known/mta-sts.txt`);
+  const address = `https://mta-sts.${domain}:${port}/.well-known/mta-sts.txt`;
+  // The DNS has names that are none to HTTP: malformed A-labels.
+  if (!URL.canParse(address)) return null;
   const deadline = AbortSignal.timeout(DEADLINE_MS);
-  const answer = await getPublic(url, { resolver, deadline, most: MOST_BYTES, allowPrivate, ca });
+  const answer = await getPublic(new URL(address), {
+    resolver,
+    deadline,
+    most: MOST_BYTES,
+    allowPrivate,
+    ca,
+  });
   return answer?.status === 200 && /^text\/plain\b/i.test(answer.type) ? answer.body : null;
 }
