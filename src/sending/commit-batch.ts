@@ -7,8 +7,8 @@ import { maySendAsAllSql, maySendAsEach } from "../identity/may-send-as.ts";
 import type { NewMessage } from "../messages/store.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database, Queryable } from "../platform/database/pool.ts";
-import { ApiError, invalid } from "../platform/errors.ts";
-import { updateAnswers } from "../platform/http/idempotency.ts";
+import { type ApiError, invalid } from "../platform/errors.ts";
+import { takenOver, updateAnswers } from "../platform/http/idempotency.ts";
 import type { Plans } from "../workspace/billing/plans.ts";
 import { areCoveredSql, findUncovered } from "./allowance.ts";
 import { type AnnounceSuppressed, type Draft, insertDrafts, insertsOf } from "./insert-drafts.ts";
@@ -119,7 +119,7 @@ async function insertHeld(
     const ours = covered.filter(({ drafts }) => drafts.every(isOurs));
     await insertDrafts(tx, draftsOf(ours), announceSuppressed, now);
     for (const one of covered.filter(({ drafts }) => !drafts.every(isOurs))) {
-      refused.set(one, new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker"));
+      refused.set(one, takenOver());
     }
     return { refused, busy };
   });

@@ -6,7 +6,7 @@ import { testDatabase } from "../../../test/support/database.ts";
 import { ApiError } from "../errors.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
-import { Answered, removeOldKeys, updateAnswers } from "./idempotency.ts";
+import { answeredIn, removeOldKeys } from "./idempotency.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "G" };
 const Thing = Type.Object({ id: Type.String() });
@@ -42,13 +42,8 @@ beforeAll(async () => {
       ...declared,
       id: "createStored",
       path: "/stored",
-      async handle({ idempotency }) {
-        const data = await run();
-        if (idempotency) {
-          await updateAnswers(database, [{ held: idempotency, answer: idempotency.answerFor(data) }]);
-        }
-        return new Answered(data);
-      },
+      handle: ({ idempotency }) =>
+        database.transaction(async (tx) => answeredIn(tx, idempotency, await run())),
     }),
   ]);
 });

@@ -2,8 +2,8 @@
  * Idempotency-Key: the same key with the same body gets the same answer for 24 hours, per workspace and path.
  *
  * The key is reserved before the work (a unique row, committed), so that two concurrent calls cannot both run. A
- * handler that stores its answer in the transaction of its own work (updateAnswers) makes the pair atomic: a crash
- * between commit and reply is then answered by replay, never by doing the work twice.
+ * handler that stores its answer in the transaction of its own work (answeredIn, or updateAnswers for many) makes the
+ * pair atomic: a crash between commit and reply is then answered by replay, never by doing the work twice.
  *
  * A reservation has a token. Whoever takes a key over that was not answered in time puts in its own, and from then on
  * the slower request can neither store an answer nor give the key back.
@@ -115,6 +115,28 @@ export async function updateAnswers(
     "store answers",
   );
   return new Set(stored.map(({ token }) => token));
+}
+
+/**
+ * What a handler returns at the end of the transaction of its work: the answer is kept together with the work, or
+ * neither is. Without a key there is nothing to keep.
+ * @throws ApiError CONFLICT when another request took the key over: the work must not be committed
+ */
+export async function answeredIn(
+  tx: Queryable,
+  held: Reservation | undefined,
+  data: unknown,
+): Promise<Answered> {
+  if (held !== undefined) {
+    const holding = await updateAnswers(tx, [{ held, answer: held.answerFor(data) }]);
+    if (!holding.has(held.token)) throw takenOver();
+  }
+  return new Answered(data);
+}
+
+/** Of a request that was so slow that the next one with its key got it. */
+export function takenOver(): ApiError {
+  return new ApiError("CONFLICT", "Another request with this Idempotency-Key was quicker");
 }
 
 /** Gives the key back after a failure that may be retried (5xx, 429). */

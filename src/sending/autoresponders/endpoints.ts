@@ -60,7 +60,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       message: "Autoresponder created",
       idempotent: true,
       bodyLimit: BODY_LIMIT,
-      handle: ({ caller, body }) => createAutoresponder(deps, caller, body),
+      handle: (request) => createAutoresponder(deps, request),
     }),
     endpoint({
       id: "getAutoresponder",

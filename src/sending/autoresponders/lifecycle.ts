@@ -6,7 +6,8 @@ import { maySendAs } from "../../identity/may-send-as.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
-import type { Caller } from "../../platform/http/endpoint.ts";
+import type { Caller, EndpointRequest } from "../../platform/http/endpoint.ts";
+import { type Answered, answeredIn } from "../../platform/http/idempotency.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { wakeAutoresponders } from "./advance.ts";
 import type { Autoresponder, NewAutoresponder } from "./autoresponder.ts";
@@ -52,17 +53,16 @@ export async function requireAutoresponder(
 /** @throws ApiError VALIDATION_ERROR */
 export async function createAutoresponder(
   { db, clock }: AutoresponderDeps,
-  caller: Caller,
-  body: NewAutoresponder,
-): Promise<Autoresponder> {
+  { caller, body, idempotency }: EndpointRequest<unknown, unknown, NewAutoresponder>,
+): Promise<Answered> {
   const { workspaceId } = caller;
   const { settings, steps } = await readAutoresponder(db, caller, body);
   const autoresponder = { id: newId(), ...settings };
-  await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await insertAutoresponder(tx, workspaceId, autoresponder, clock.now());
     await replaceSteps(tx, workspaceId, autoresponder, steps);
+    return answeredIn(tx, idempotency, await requireAutoresponder(tx, workspaceId, autoresponder.id));
   });
-  return requireAutoresponder(db, workspaceId, autoresponder.id);
 }
 
 /** Active or not. @throws ApiError NOT_FOUND, VALIDATION_ERROR, and for an active one what lockTrigger throws */

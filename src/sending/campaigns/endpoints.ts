@@ -82,7 +82,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       message: "Campaign created",
       idempotent: true,
       bodyLimit: BODY_LIMIT,
-      handle: ({ caller, body }) => createCampaign(deps, caller, body),
+      handle: (request) => createCampaign(deps, request),
     }),
     endpoint({
       id: "getCampaign",
@@ -134,7 +134,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
         campaign.status === "scheduled" ? "Campaign scheduled" : "Campaign is being sent",
       idempotent: true,
       errors: ["CONFLICT", "BAD_REQUEST", "EMAIL_NOT_VERIFIED", "PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
-      handle: ({ caller, params, body }) => sendCampaign(deps, caller, params.id, body),
+      handle: (request) => sendCampaign(deps, request),
     }),
     endpoint({
       id: "pauseCampaign",

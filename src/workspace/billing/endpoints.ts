@@ -5,6 +5,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { FileAnswer, fileShape } from "../../platform/http/file-answer.ts";
+import { answeredIn } from "../../platform/http/idempotency.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
 import { choiceField, idField, pageFields } from "../../platform/http/query.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
@@ -131,13 +132,12 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       idempotent: true,
       openWhileSuspended: true,
       errors: ["BAD_REQUEST", "CONFLICT", "INSUFFICIENT_BALANCE"],
-      async handle({ caller, body }) {
-        const { plan_id, billing_interval } = body;
-        const next = await db.transaction((tx) =>
-          subscribe(tx, plans, caller.workspaceId, { plan_id, billing_interval }, clock.now()),
-        );
-        return { subscription: shown(next) };
-      },
+      handle: ({ caller, body: { plan_id, billing_interval }, idempotency }) =>
+        db.transaction(async (tx) => {
+          const wish = { plan_id, billing_interval };
+          const next = await subscribe(tx, plans, caller.workspaceId, wish, clock.now());
+          return answeredIn(tx, idempotency, { subscription: shown(next) });
+        }),
     }),
     endpoint({
       id: "cancelSubscription",

@@ -12,7 +12,8 @@
 import type { Clock } from "../../../platform/clock.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../../platform/errors.ts";
-import type { Caller } from "../../../platform/http/endpoint.ts";
+import type { Caller, EndpointRequest } from "../../../platform/http/endpoint.ts";
+import { type Answered, answeredIn } from "../../../platform/http/idempotency.ts";
 import { newId, type WorkspaceId } from "../../../platform/ids.ts";
 import { LONGEST_NAME, readName } from "../../../workspace/name.ts";
 import { estimateAudience } from "../audience/audience.ts";
@@ -47,19 +48,18 @@ export async function requireCampaign(
 
 export async function createCampaign(
   deps: CampaignDeps,
-  caller: Caller,
-  body: NewCampaign,
-): Promise<Campaign> {
+  { caller, body, idempotency }: EndpointRequest<unknown, unknown, NewCampaign>,
+): Promise<Answered> {
   const { db, clock } = deps;
   const { workspaceId } = caller;
   const now = clock.now();
   const id = newId();
   const settings = await readCampaign(deps, caller, body, now);
-  await db.transaction(async (tx) => {
+  return db.transaction(async (tx) => {
     await requireAudience(tx, workspaceId, { body, settings }, now);
     await insertCampaign(tx, workspaceId, { id, ...settings }, now);
+    return answeredIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
   });
-  return requireCampaign(db, workspaceId, id);
 }
 
 /** @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, VALIDATION_ERROR */
@@ -100,10 +100,8 @@ export interface SendOrder {
 /** @throws ApiError VALIDATION_ERROR, NOT_FOUND, CONFLICT unless it is a draft, and what checkSendable throws */
 export async function sendCampaign(
   deps: CampaignDeps,
-  caller: Caller,
-  id: string,
-  order: SendOrder,
-): Promise<Campaign> {
+  { caller, params: { id }, body: order, idempotency }: EndpointRequest<{ id: string }, unknown, SendOrder>,
+): Promise<Answered> {
   const { db, clock } = deps;
   const { workspaceId, timezone } = caller;
   const now = clock.now();
@@ -127,7 +125,7 @@ export async function sendCampaign(
     if (!(await sendDraft(tx, workspaceId, dispatch, now)))
       throw new ApiError("CONFLICT", "The campaign was sent or changed by another request meanwhile");
     await wakeCampaigns(tx);
-    return requireCampaign(tx, workspaceId, id);
+    return answeredIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
   });
 }
 
