@@ -143,7 +143,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
       isInUse: (tx, workspaceId, email) => isSenderInUse(tx, workspaceId, { email }),
     }),
-    ...dkimEndpoints({ db: database, clock, secrets, resolverFor }),
+    ...dkimEndpoints({ db: database, clock, secrets, resolverFor, onVerification: announceVerification }),
     ...trackingDomainEndpoints({
       db: database,
       clock,

@@ -11,6 +11,7 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { DnsCheck } from "../dns-check.ts";
 import { findSendingDomainByName, lockSendingDomain, updateDkimVerified } from "../sending-domains/store.ts";
+import { changeOf, type OnVerification } from "../sending-domains/verification-news.ts";
 import { judgeOnRequest } from "../standing.ts";
 import { checkKeyRecord, keyRecord } from "./check-record.ts";
 import { newDkimKey } from "./new-key.ts";
@@ -88,6 +89,7 @@ export interface DkimDeps {
   readonly secrets: Secrets;
   /** Asks a domain's own name servers first. */
   readonly resolverFor: (domain: string) => Resolver;
+  readonly onVerification: OnVerification;
 }
 
 export function dkimEndpoints(deps: DkimDeps): Endpoint[] {
@@ -152,7 +154,7 @@ async function createKey(
   // Asked first only to save the making of a key; what holds under the lock decides.
   if (!(await findSendingDomainByName(db, workspaceId, domain))) throw foreignDomain(domain);
   await refuseSelector(db, workspaceId, domain, selector);
-  const key = await newDkimKey(secrets, {
+  const key = await newDkimKey(secrets, workspaceId, {
     domain,
     selector,
     bits,
@@ -195,17 +197,20 @@ async function refuseSelector(
   }
 }
 
-async function verifyKey({ db, clock, resolverFor }: DkimDeps, workspaceId: WorkspaceId, id: string) {
+async function verifyKey(deps: DkimDeps, workspaceId: WorkspaceId, id: string) {
+  const { db } = deps;
   const key = await findDkimKey(db, workspaceId, id);
   if (key === undefined) throw notFound("DKIM key");
-  const { type: _, ...check } = await checkKeyRecord(resolverFor(key.domain), key);
+  const { type: _, ...check } = await checkKeyRecord(deps.resolverFor(key.domain), key);
+  const now = deps.clock.now();
   const standing = { verified: key.verified_at !== null, failures: null };
-  const { verified } = judgeOnRequest(standing, check.status, clock.now());
+  const { verified } = judgeOnRequest(standing, check.status, now);
   if (check.status !== "error") {
     await db.transaction(async (tx) => {
-      await lockSendingDomain(tx, workspaceId, key.domain);
-      await updateDkimKeyStanding(tx, workspaceId, id, { verified, failures: null, now: clock.now() });
-      await updateDkimVerified(tx, workspaceId, key.domain);
+      const before = await lockSendingDomain(tx, workspaceId, key.domain);
+      await updateDkimKeyStanding(tx, workspaceId, id, { verified, failures: null, now });
+      const after = await updateDkimVerified(tx, workspaceId, key.domain);
+      if (before && after) await deps.onVerification(tx, changeOf(workspaceId, { before, after }, now));
     });
   }
   return { verified, ...check };

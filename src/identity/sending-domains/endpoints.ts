@@ -182,10 +182,11 @@ async function createDomain(
   domain: string,
 ) {
   const conflict = () => new ApiError("CONFLICT", `${domain} is a sending domain of this workspace already`);
-  // Asked first only to save the making of a key; the insert decides.
+  // Asked first only to save the making of a key; what holds under the lock decides.
   if (await findSendingDomainByName(db, workspaceId, domain)) throw conflict();
+  await requireRoom(db, workspaceId, sendingDomainRoom);
   const now = clock.now();
-  const key = await newDkimKey(secrets, { domain, ...automaticKey, createdAt: now });
+  const key = await newDkimKey(secrets, workspaceId, { domain, ...automaticKey, createdAt: now });
   return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, sendingDomainRoom);
     const row = await insertSendingDomain(tx, workspaceId, domain, now);
