@@ -335,6 +335,31 @@ test("sending domains", async () => {
   ]);
 });
 
+test("a DKIM key that is checked by itself: its loss is told, and its return is no new domain", async () => {
+  const { call, news } = await newScene();
+  const { id, domain } = (await call("POST", "/sending-domains", { domain: "acme.example" })).body.data;
+  const [key] = (await call("GET", "/dkims")).body.data;
+  const verifyKey = () => call("POST", `/dkims/${key.id}/verify-dns`);
+  publish(dns, (await call("GET", `/sending-domains/${id}/dns-status`)).body.data.dns.records);
+  await call("POST", `/sending-domains/${id}/verify`);
+  await verifyKey();
+  expect(await news()).toMatchObject([{ type: "domain.verified" }]);
+  const host = `${key.selector}._domainkey.${domain}`;
+  const published = dns.zone[host];
+  dns.zone[host] = "servfail";
+  await verifyKey();
+  expect(await news()).toEqual([]);
+  delete dns.zone[host];
+  await verifyKey();
+  await verifyKey();
+  expect(await news()).toMatchObject([
+    { type: "domain.failed", data: { domain_id: id, domain, lost: ["dkim_verified"] } },
+  ]);
+  if (published !== undefined) dns.zone[host] = published;
+  expect((await verifyKey()).body.data.verified).toBe(true);
+  expect(await news()).toEqual([]);
+});
+
 test("blacklists", async () => {
   const { call, news } = await newScene();
   const zones = readZones({

@@ -22,7 +22,7 @@ export async function insertVerifiedDomain(
   const row = await insertSendingDomain(db, workspaceId, domain, now);
   if (row === undefined) throw new Error(`the workspace has the domain ${domain} already`);
   await insertDomainClaim(db, workspaceId, domain, now);
-  const key = await newDkimKey(secrets, workspaceId, { domain, ...automaticKey, createdAt: now });
+  const key = await newDkimKey(secrets, { domain, ...automaticKey, createdAt: now });
   await insertDkimKey(db, workspaceId, key);
   await updateDkimKeyStanding(db, workspaceId, key.id, { verified: true, failures: null, now });
   const verified = { ownership: true, spf: true, dmarc: true, return_path: false };

@@ -14,7 +14,7 @@ import { findSendingDomainByName, lockSendingDomain, updateDkimVerified } from "
 import { changeOf, type OnVerification } from "../sending-domains/verification-news.ts";
 import { judgeOnRequest } from "../standing.ts";
 import { checkKeyRecord, keyRecord } from "./check-record.ts";
-import { newDkimKey } from "./new-key.ts";
+import { newDkimKey, takeKeyTurn } from "./new-key.ts";
 import {
   findDkimKey,
   insertDkimKey,
@@ -151,20 +151,17 @@ async function createKey(
 ) {
   const parsed = parseDomain(given);
   const domain = parsed.ok ? parsed.domain : given;
-  // Asked first only to save the making of a key; what holds under the lock decides.
-  if (!(await findSendingDomainByName(db, workspaceId, domain))) throw foreignDomain(domain);
-  await refuseSelector(db, workspaceId, domain, selector);
-  const key = await newDkimKey(secrets, workspaceId, {
-    domain,
-    selector,
-    bits,
-    isAutomatic: false,
-    createdAt: clock.now(),
-  });
-  const row = await db.transaction(async (tx) => {
-    if (!(await lockSendingDomain(tx, workspaceId, domain))) throw foreignDomain(domain);
-    await refuseSelector(tx, workspaceId, domain, selector);
-    return insertDkimKey(tx, workspaceId, key);
+  const row = await takeKeyTurn(workspaceId, async () => {
+    // Asked first only to save the making of a key; what holds under the lock decides.
+    if (!(await findSendingDomainByName(db, workspaceId, domain))) throw foreignDomain(domain);
+    await refuseSelector(db, workspaceId, domain, selector);
+    const wish = { domain, selector, bits, isAutomatic: false, createdAt: clock.now() };
+    const key = await newDkimKey(secrets, wish);
+    return db.transaction(async (tx) => {
+      if (!(await lockSendingDomain(tx, workspaceId, domain))) throw foreignDomain(domain);
+      await refuseSelector(tx, workspaceId, domain, selector);
+      return insertDkimKey(tx, workspaceId, key);
+    });
   });
   if (row === undefined) throw new Error("a key was added without the domain's lock");
   const record = keyRecord(row);

@@ -1,6 +1,6 @@
 /** Makes a key pair ready to be stored: the private half sealed for its row, so that no other row can hold it. */
 import { type DkimKeyBits, generateDkimKey } from "../../mail/dkim/dkim.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { newId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { BURST, createTurns, createWorkspaceTurns } from "../../platform/turns.ts";
 import type { NewDkimKey } from "./store.ts";
@@ -13,20 +13,22 @@ export function sealContext(keyId: string): string {
   return `dkim:${keyId}`;
 }
 
-/** Mail is signed in the same threads: keys leave it most of them, and one workspace leaves room to the others. */
-const takeThread = createTurns(2);
-const takeTurn = createWorkspaceTurns(
+/**
+ * One key of a workspace is made at a time in this process. Whoever asks for the limits inside the turn asks when all that
+ * came before are stored, so that what is refused costs no key.
+ * @throws ApiError RATE_LIMIT_EXCEEDED when the workspace has more keys made than there is time for
+ */
+export const takeKeyTurn = createWorkspaceTurns(
   { ...BURST, atOnce: 1 },
   "Too many DKIM keys of this workspace are being made: try again in a moment",
 );
 
-/**
- * Takes 0.1 s (2048 bits) to some seconds (4096 bits) of a thread: not for the inside of a transaction.
- * @throws ApiError RATE_LIMIT_EXCEEDED when the workspace has more keys made than there is time for
- */
+/** The thread pool also reads files and hashes: keys leave it most of its threads, and one workspace room to the others. */
+const takeThread = createTurns(2);
+
+/** Takes 0.1 s (2048 bits) to some seconds (4096 bits) of a thread: not for the inside of a transaction. */
 export async function newDkimKey(
   secrets: Secrets,
-  workspaceId: WorkspaceId,
   key: {
     readonly domain: string;
     readonly selector: string;
@@ -36,9 +38,7 @@ export async function newDkimKey(
   },
 ): Promise<NewDkimKey> {
   const id = newId();
-  const { privateKey, publicKey } = await takeTurn(workspaceId, () =>
-    takeThread(() => generateDkimKey(key.bits)),
-  );
+  const { privateKey, publicKey } = await takeThread(() => generateDkimKey(key.bits));
   const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
   return { ...key, id, publicKey, sealedKey: secrets.seal(pem, sealContext(id)) };
 }

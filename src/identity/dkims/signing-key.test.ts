@@ -31,13 +31,7 @@ function setOwned(workspaceId: WorkspaceId, id: string, ownership: boolean): Pro
 }
 
 async function addKey(workspaceId: WorkspaceId, domain: string, selector: string, isAutomatic = false) {
-  const key = await newDkimKey(secrets, workspaceId, {
-    domain,
-    selector,
-    bits: 1024,
-    isAutomatic,
-    createdAt: now,
-  });
+  const key = await newDkimKey(secrets, { domain, selector, bits: 1024, isAutomatic, createdAt: now });
   await insertDkimKey(db, workspaceId, key);
   return key;
 }

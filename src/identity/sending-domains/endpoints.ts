@@ -10,7 +10,7 @@ import { Deleted, Id, NullableTimestamp, Timestamp } from "../../platform/http/s
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { checkAlias } from "../check-alias.ts";
-import { automaticKey, newDkimKey } from "../dkims/new-key.ts";
+import { automaticKey, newDkimKey, takeKeyTurn } from "../dkims/new-key.ts";
 import { insertDkimKey, listDkimKeysOfDomain } from "../dkims/store.ts";
 import { listTrackingDomains } from "../tracking-domains/store.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
@@ -182,17 +182,19 @@ async function createDomain(
   domain: string,
 ) {
   const conflict = () => new ApiError("CONFLICT", `${domain} is a sending domain of this workspace already`);
-  // Asked first only to save the making of a key; what holds under the lock decides.
-  if (await findSendingDomainByName(db, workspaceId, domain)) throw conflict();
-  await requireRoom(db, workspaceId, sendingDomainRoom);
-  const now = clock.now();
-  const key = await newDkimKey(secrets, workspaceId, { domain, ...automaticKey, createdAt: now });
-  return db.transaction(async (tx) => {
-    await requireRoom(tx, workspaceId, sendingDomainRoom);
-    const row = await insertSendingDomain(tx, workspaceId, domain, now);
-    if (row === undefined) throw conflict();
-    await insertDkimKey(tx, workspaceId, key);
-    return row;
+  return takeKeyTurn(workspaceId, async () => {
+    // Asked first only to save the making of a key; what holds under the lock decides.
+    if (await findSendingDomainByName(db, workspaceId, domain)) throw conflict();
+    await requireRoom(db, workspaceId, sendingDomainRoom);
+    const now = clock.now();
+    const key = await newDkimKey(secrets, { domain, ...automaticKey, createdAt: now });
+    return db.transaction(async (tx) => {
+      await requireRoom(tx, workspaceId, sendingDomainRoom);
+      const row = await insertSendingDomain(tx, workspaceId, domain, now);
+      if (row === undefined) throw conflict();
+      await insertDkimKey(tx, workspaceId, key);
+      return row;
+    });
   });
 }
 

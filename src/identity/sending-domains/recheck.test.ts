@@ -45,12 +45,7 @@ const newWorkspace = async () =>
 const recheck = () => recheckDomains(deps, new AbortController().signal);
 
 async function addDomain(domain: string, workspace = workspaceId) {
-  const key = await newDkimKey(secrets, workspace, {
-    domain,
-    ...automaticKey,
-    bits: 1024,
-    createdAt: clock.now(),
-  });
+  const key = await newDkimKey(secrets, { domain, ...automaticKey, bits: 1024, createdAt: clock.now() });
   const row = await insertSendingDomain(db, workspace, domain, clock.now());
   await insertDkimKey(db, workspace, key);
   const found = row && (await findSendingDomain(db, workspace, row.id));
