@@ -94,6 +94,17 @@ test("with money for ten, exactly ten of 64 go through, and the balance is then 
   expect(data.recent_charges).toMatchObject([{ quantity: 10, unit_rate: "0.0008", amount: "0.008" }]);
 });
 
+test("without a limit no balance is low, whatever may go out in an hour", async () => {
+  const { workspaceId: unlimited, key } = await service.newWorkspace();
+  await changeWorkspace(database, unlimited, { hourly_cap: 10 }, { clock, plans });
+  expect((await api("GET", "/billing/overview", undefined, { key })).body.data).toMatchObject({
+    balance: "0.00",
+    email_allowance: null,
+    emails_remaining: null,
+    low_balance: false,
+  });
+});
+
 test("a suppressed recipient costs nothing", async () => {
   await pay("10.00");
   const before = (await api("GET", "/billing/overview")).body.data.emails_used;

@@ -14,7 +14,7 @@ import { gateways, transactionStatuses } from "./ledger-store.ts";
 import { getReading, settle } from "./meter.ts";
 import { shownMoney } from "./money.ts";
 import { offeredPlans, type Plans } from "./plans.ts";
-import { capacityFor, standingOf } from "./reading.ts";
+import { standingOf } from "./reading.ts";
 import { billing } from "./resource.ts";
 import {
   CURRENCY,
@@ -28,7 +28,7 @@ import {
   transactionShape,
   Usage,
 } from "./shapes.ts";
-import { remainingOf } from "./standing.ts";
+import { capacityOf, remainingOf } from "./standing.ts";
 import { cancelSubscription, subscribe } from "./subscribe.ts";
 import { countTransactions, listCharges, listTransactions, spentSince } from "./transaction-store.ts";
 import { transactionLines } from "./transactions-file.ts";
@@ -217,9 +217,7 @@ async function overviewOf(
     emails_remaining: remainingOf(standing),
     period_start: period.start,
     period_end: period.end,
-    low_balance:
-      standing.isPaying &&
-      capacityFor(reading, "email").most !== null &&
-      Number(account.balance) < LOW_BALANCE,
+    // A cap of the hour is no matter of money.
+    low_balance: standing.isPaying && capacityOf(standing) !== null && Number(account.balance) < LOW_BALANCE,
   };
 }
