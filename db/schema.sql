@@ -1174,6 +1174,8 @@ create table sending_domains (
   checked_at timestamp with time zone,
   failed_checks jsonb default '{}'::jsonb not null,
   created_at timestamp with time zone default now() not null,
+  dkim_verified_at timestamp with time zone,
+  dmarc_verified_at timestamp with time zone,
   UNIQUE (workspace_id, domain),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)

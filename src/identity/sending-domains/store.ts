@@ -133,7 +133,7 @@ export function updateDmarcIngestion(
     returning ${checkedColumns}`);
 }
 
-/** Writes down what a check came to; a domain that stays verified keeps its first date. */
+/** Writes down what a check came to; what stays verified keeps its first date. */
 export async function updateDomainStanding(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -150,11 +150,15 @@ export async function updateDomainStanding(
     set is_verified = ${verified.ownership}, spf_verified = ${verified.spf}, dmarc_verified = ${verified.dmarc},
       return_path_verified = custom_return_path and ${verified.return_path},
       verified_at = case when ${verified.ownership} then coalesce(verified_at, ${now}) end,
+      dmarc_verified_at = case when ${verified.dmarc} then coalesce(dmarc_verified_at, ${now}) end,
       failed_checks = ${JSON.stringify(failedChecks)}, checked_at = ${now}
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-/** Lets `dkim_verified` follow the domain's keys: one whose record has been seen is enough. */
+/**
+ * Lets `dkim_verified` follow the domain's keys: one whose record has been seen is enough. Since when it is so stays when
+ * the key that was seen first is deleted.
+ */
 export function updateDkimVerified(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -162,10 +166,11 @@ export function updateDkimVerified(
 ): Promise<SendingDomain | undefined> {
   return tx.row(sql`
     update sending_domains
-    set dkim_verified = exists (
-      select from dkim_keys
-      where dkim_keys.workspace_id = sending_domains.workspace_id and dkim_keys.domain = sending_domains.domain
-        and dkim_keys.verified_at is not null)
+    set dkim_verified = seen.since is not null,
+      dkim_verified_at = case when seen.since is not null then coalesce(dkim_verified_at, seen.since) end
+    from (
+      select min(verified_at) as since from dkim_keys where workspace_id = ${workspaceId} and domain = ${domain}
+    ) as seen
     where workspace_id = ${workspaceId} and domain = ${domain}
     returning ${columns}`);
 }

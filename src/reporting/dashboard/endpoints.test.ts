@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { publish } from "../../../test/support/publish.ts";
 import { reportScene } from "../../../test/support/report-scene.ts";
 import { startService } from "../../../test/support/service.ts";
 import { foldNotes } from "../../messages/counters/fold-store.ts";
@@ -7,8 +8,8 @@ import { plans } from "../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 import { startOfMonth } from "./endpoints.ts";
 
-const service = await startService();
-const { database: db, clock } = service;
+const service = await startService({ zone: { example: {} } });
+const { database: db, clock, dns } = service;
 clock.set(new Date("2026-06-15T12:07:00Z"));
 
 interface Step {
@@ -115,4 +116,37 @@ test("steps are done when they were taken, at the moment of the first time", asy
   );
   const first = setup_checklist.items.find(({ key }: Step) => key === "send_first_email");
   expect(first.completed_at).toBe(clock.now().toISOString());
+});
+
+test("records are published since they were first seen, whatever checks and keys come later; once lost, since they are back", async () => {
+  const { call, get } = await reportScene(service);
+  const { id, domain } = (await call("POST", "/sending-domains", { domain: "steps.example" })).body.data;
+  const [first] = (await call("GET", "/dkims")).body.data;
+  const verify = async () => {
+    clock.advance(60_000);
+    await call("POST", `/sending-domains/${id}/verify`);
+    return clock.now().toISOString();
+  };
+  const published = async () => {
+    const { items } = (await get("/dashboard")).setup_checklist;
+    const whenOf = (step: string) => items.find(({ key }: Step) => key === step).completed_at;
+    return { dkim: whenOf("publish_dkim"), dmarc: whenOf("publish_dmarc") };
+  };
+  await verify();
+  expect(await published()).toEqual({ dkim: null, dmarc: null });
+  publish(dns, (await call("GET", `/sending-domains/${id}/dns-status`)).body.data.dns.records);
+  const since = await verify();
+  const second = (await call("POST", "/dkims", { domain })).body.data;
+  publish(dns, [second.dns_record]);
+  await verify();
+  await call("DELETE", `/dkims/${first.id}`);
+  await verify();
+  expect(await published()).toEqual({ dkim: since, dmarc: since });
+  const { [`_dmarc.${domain}`]: dmarc, [second.dns_host]: dkim, ...rest } = dns.zone;
+  dns.zone = rest;
+  await verify();
+  expect(await published()).toEqual({ dkim: null, dmarc: null });
+  dns.zone = { ...rest, [`_dmarc.${domain}`]: dmarc ?? {}, [second.dns_host]: dkim ?? {} };
+  const back = await verify();
+  expect(await published()).toEqual({ dkim: back, dmarc: back });
 });

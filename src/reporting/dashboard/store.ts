@@ -16,10 +16,8 @@ export async function findSteps(
     select
       (select min(verified_at) from sending_domains where workspace_id = ${workspaceId} and is_verified)
         as verify_domain,
-      (select min(coalesce(checked_at, created_at)) from sending_domains
-        where workspace_id = ${workspaceId} and dkim_verified) as publish_dkim,
-      (select min(coalesce(checked_at, created_at)) from sending_domains
-        where workspace_id = ${workspaceId} and dmarc_verified) as publish_dmarc,
+      (select min(dkim_verified_at) from sending_domains where workspace_id = ${workspaceId}) as publish_dkim,
+      (select min(dmarc_verified_at) from sending_domains where workspace_id = ${workspaceId}) as publish_dmarc,
       (select min(created_at) from api_keys where workspace_id = ${workspaceId}) as create_api_key,
       (select min(created_at) from mailing_lists where workspace_id = ${workspaceId}) as create_mailing_list,
       (select created_at from subscribers where workspace_id = ${workspaceId} order by id limit 1)
