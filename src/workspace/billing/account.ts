@@ -18,6 +18,11 @@ export interface Subscription {
   readonly retry_at: Date | null;
 }
 
+/** What is shown of one that ended as it was cancelled; afterwards there is none. */
+export interface CanceledSubscription extends Omit<Subscription, "status"> {
+  readonly status: "canceled";
+}
+
 /** An account beside the workspace's settings and its subscription. */
 export interface Account {
   readonly balance: string;

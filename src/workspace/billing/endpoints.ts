@@ -9,7 +9,7 @@ import { answeredIn } from "../../platform/http/idempotency.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
 import { choiceField, idField, pageFields } from "../../platform/http/query.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import type { Subscription as SubscriptionRow } from "./account.ts";
+import type { CanceledSubscription, Subscription as SubscriptionRow } from "./account.ts";
 import { gateways, transactionStatuses } from "./ledger-store.ts";
 import { getReading, settle } from "./meter.ts";
 import { shownMoney } from "./money.ts";
@@ -51,7 +51,7 @@ export interface BillingDeps {
 export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] {
   const read = need(billing, "read");
   const write = need(billing, "write");
-  const shown = (row: SubscriptionRow) => subscriptionShape(row, plans);
+  const shown = (row: SubscriptionRow | CanceledSubscription) => subscriptionShape(row, plans);
   return [
     endpoint({
       id: "getBillingOverview",

@@ -149,7 +149,11 @@ test("one that is past due ends at once when it is cancelled, and is not charged
   await pay("40.00", "2026-01-31");
   await begin(monthly, "2026-01-31");
   await renew("2026-02-28");
-  expect(await cancel("2026-03-01")).toMatchObject({ current_period_end: at("2026-03-01") });
+  expect(await cancel("2026-03-01")).toMatchObject({
+    status: "canceled",
+    current_period_end: at("2026-03-01"),
+    past_due_since: null,
+  });
   await pay("100.00", "2026-03-02");
   await renew("2026-03-02");
   expect([await charges(), (await read("2026-03-02")).account.subscription]).toEqual([1, null]);

@@ -2,7 +2,11 @@
 import { type Static, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Timestamp } from "../../platform/http/shapes.ts";
 import { planNames } from "../workspaces/workspace.ts";
-import { type Subscription as SubscriptionRow, subscriptionStatuses } from "./account.ts";
+import {
+  type CanceledSubscription,
+  type Subscription as SubscriptionRow,
+  subscriptionStatuses,
+} from "./account.ts";
 import { gateways, transactionStatuses, transactionTypes } from "./ledger-store.ts";
 import { shownMoney } from "./money.ts";
 import { billingIntervals } from "./periods.ts";
@@ -38,7 +42,9 @@ export const Plan = Type.Object(
 export const Subscription = Type.Object(
   {
     plan_id: Type.Enum([...planNames]),
-    status: Type.Enum([...subscriptionStatuses]),
+    status: Type.Enum([...subscriptionStatuses, "canceled"], {
+      description: "canceled: only in the answer to a cancellation that ends it at once.",
+    }),
     billing_interval: Type.Enum([...billingIntervals]),
     current_period_start: Timestamp,
     current_period_end: Timestamp,
@@ -132,7 +138,10 @@ export function planShape(plan: PlanData): Static<typeof Plan> {
   };
 }
 
-export function subscriptionShape(row: SubscriptionRow, plans: Plans): Static<typeof Subscription> {
+export function subscriptionShape(
+  row: SubscriptionRow | CanceledSubscription,
+  plans: Plans,
+): Static<typeof Subscription> {
   const { plan_id, status, billing_interval, cancel_at_period_end, past_due_since } = row;
   const { current_period_start, current_period_end } = row;
   const period = { current_period_start, current_period_end };

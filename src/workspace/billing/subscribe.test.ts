@@ -123,7 +123,7 @@ test("a suspended subscription that is cancelled is over, and a later top-up pay
   await take("growth");
   for (const day of ["2026-02-28", "2026-03-01", "2026-03-08"]) await renew(at(day));
   expect(await status()).toBe("suspended");
-  await cancel(at("2026-03-09"));
+  expect((await cancel(at("2026-03-09"))).status).toBe("canceled");
   await pay("100.00", at("2026-03-10"));
   expect([await status(), await balance()]).toEqual([null, "105.000000"]);
 });

@@ -4,7 +4,7 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { PlanName } from "../workspaces/workspace.ts";
-import type { Subscription } from "./account.ts";
+import type { CanceledSubscription, Subscription } from "./account.ts";
 import { insertMovement } from "./ledger-store.ts";
 import { settle } from "./meter.ts";
 import { shownMoney } from "./money.ts";
@@ -83,7 +83,7 @@ export async function cancelSubscription(
   plans: Plans,
   workspaceId: WorkspaceId,
   now: Date,
-): Promise<Subscription> {
+): Promise<Subscription | CanceledSubscription> {
   const { account } = await settle(tx, plans, workspaceId, now);
   const current = account.subscription;
   if (current === null) throw notFound("Subscription");
@@ -98,7 +98,7 @@ export async function cancelSubscription(
   // Of one that is not paid no period is left that it could last for.
   await removeSubscription(tx, workspaceId);
   await settle(tx, plans, workspaceId, now);
-  return { ...next, current_period_end: now, retry_at: null };
+  return { ...next, status: "canceled", current_period_end: now, past_due_since: null, retry_at: null };
 }
 
 /** Ends, renews, tries again or suspends a subscription, if that is due. Asked at once, it is done once. */
