@@ -138,7 +138,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
         return change(async (tx) => {
           const { own, key } = await lockForChange(tx, caller, clock.now(), params.id);
           const changed = { ...key, ...changes };
-          requirePermissions(own, [...key.permissions, ...changed.permissions]);
+          requirePermissions(own, changed.permissions);
           await updateKey(tx, caller.workspaceId, changed);
           return changed;
         });

@@ -93,6 +93,22 @@ test.each([
   }
 });
 
+test("a key narrows a stronger one into what it holds itself, and into nothing else", async () => {
+  for (const [held, wanted] of pairs) {
+    const { key } = await holderOf("api_keys:write", held);
+    const target = await holderOf("*:*");
+    const before = await findKey(database, workspaceId, target.id);
+    const permissions = ["api_keys:write", wanted];
+    const body = { permissions, name: "Narrowed", expires_at: null };
+    const answer = await service.call("PUT", `/api-keys/${target.id}`, body, { key });
+    expectJudged(answer, held, wanted);
+    const narrowed = { ...before, name: "Narrowed", permissions: [...new Set(permissions)] };
+    expect(await findKey(database, workspaceId, target.id)).toEqual(
+      answer.status === 200 ? narrowed : before,
+    );
+  }
+});
+
 test("a key may deactivate and delete a stronger one", async () => {
   const { key } = await holderOf("api_keys:write");
   const strong = await holderOf("*:*");

@@ -5,7 +5,8 @@
  *
  * - A wildcard is covered by the same or a wider wildcard only, never by the list of what it grants today.
  * - Taking away is no escalation: a key may deactivate or delete one that is stronger, so that a leaked key can be
- *   stopped by whoever sees it first.
+ *   stopped by whoever sees it first, or narrow it into permissions that it holds itself. Whatever leaves the other one
+ *   stronger, be it a new name, is refused: it would pass under a name that its maker did not give it.
  *
  * The judgement and the write are one transaction that holds both rows, the caller's and the changed one's. The
  * caller's permissions are read again under that lock: the authenticator knows them as of some seconds ago, and
