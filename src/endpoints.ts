@@ -37,6 +37,7 @@ import { holdTrackingDomain } from "./identity/tracking-domains/store.ts";
 import { verifiedSenderEndpoints } from "./identity/verified-senders/endpoints.ts";
 import { createZoneResolver } from "./identity/zone-resolver.ts";
 import { domainReportEndpoints } from "./inbound/reports/endpoints.ts";
+import { removeReports } from "./inbound/reports/remove-reports.ts";
 import { messageEndpoints } from "./messages/endpoints.ts";
 import { insertOriginName } from "./messages/origin-names-store.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
@@ -133,6 +134,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       resolverFor,
       onVerification: announceVerification,
       isInUse: (tx, workspaceId, domain) => isSenderInUse(tx, workspaceId, { domain }),
+      removeReports: (workspaceId, domainId) => removeReports(database, workspaceId, domainId),
     }),
     ...domainReportEndpoints({ db: database, clock }),
     ...verifiedSenderEndpoints({

@@ -69,6 +69,8 @@ export interface SendingDomainDeps {
   readonly onVerification: OnVerification;
   /** Whether a campaign that is scheduled, or being sent, sends from the domain. */
   readonly isInUse: (tx: Queryable, workspaceId: WorkspaceId, domain: string) => Promise<boolean>;
+  /** Lets what others reported about the domain go; what comes meanwhile goes with its row. */
+  readonly removeReports: (workspaceId: WorkspaceId, domainId: string) => Promise<void>;
 }
 
 export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
@@ -108,14 +110,7 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       errors: ["CONFLICT"],
       message: "Sending domain deleted",
       async handle({ caller, params: { id } }) {
-        await db.transaction(async (tx) => {
-          const domain = await removeSendingDomain(tx, caller.workspaceId, id);
-          if (domain === undefined) throw notFound("Sending domain");
-          if (await deps.isInUse(tx, caller.workspaceId, domain)) {
-            throw new ApiError("CONFLICT", `A campaign that is scheduled or being sent sends from ${domain}`);
-          }
-          await removeDomainClaim(tx, caller.workspaceId, domain);
-        });
+        await deleteDomain(deps, caller.workspaceId, id);
         return { id, deleted: true } as const;
       },
     }),
@@ -195,6 +190,30 @@ async function createDomain(
       await insertDkimKey(tx, workspaceId, key);
       return row;
     });
+  });
+}
+
+/** One that is cut short can be repeated; refused because of what began meanwhile, it leaves the domain without reports. */
+async function deleteDomain(
+  { db, isInUse, removeReports }: SendingDomainDeps,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<void> {
+  const refuseUsed = async (tx: Queryable, domain: string) => {
+    if (await isInUse(tx, workspaceId, domain)) {
+      throw new ApiError("CONFLICT", `A campaign that is scheduled or being sent sends from ${domain}`);
+    }
+  };
+  const found = await findSendingDomain(db, workspaceId, id);
+  if (found === undefined) throw notFound("Sending domain");
+  // Asked first only to keep the reports of a domain that stays; what holds under the lock decides.
+  await refuseUsed(db, found.domain);
+  await removeReports(workspaceId, id);
+  await db.transaction(async (tx) => {
+    const domain = await removeSendingDomain(tx, workspaceId, id);
+    if (domain === undefined) throw notFound("Sending domain");
+    await refuseUsed(tx, domain);
+    await removeDomainClaim(tx, workspaceId, domain);
   });
 }
 

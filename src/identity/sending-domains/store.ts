@@ -175,7 +175,7 @@ export function updateDkimVerified(
     returning ${columns}`);
 }
 
-/** Removes the domain with its keys (by foreign key) and says which it was. */
+/** Removes the domain with its keys and the last of its reports (by foreign key) and says which it was. */
 export async function removeSendingDomain(
   tx: Queryable,
   workspaceId: WorkspaceId,

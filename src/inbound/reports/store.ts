@@ -114,10 +114,46 @@ export function removeOldTlsReports(db: Queryable, before: Date, most: number): 
       select ctid from tls_reports where ends_at < ${before} limit ${most}))`);
 }
 
-/** What reports of a domain ended within which time. */
-export interface ReportScope {
+/** Whose reports. */
+interface ReportOwner {
   readonly workspaceId: WorkspaceId;
   readonly sendingDomainId: string;
+}
+
+/** Removes the oldest reports of a domain with their records (by foreign key), and says how many reports. */
+export function removeSomeDmarcReports(
+  db: Queryable,
+  { workspaceId, sendingDomainId }: ReportOwner,
+  most: { readonly reports: number; readonly records: number },
+): Promise<number> {
+  return db.run(sql`
+    with oldest as materialized (
+      select id, sum(records) over (order by ends_at, id) - records as before
+      from (
+        select id, ends_at, records from dmarc_reports
+        where workspace_id = ${workspaceId} and sending_domain_id = ${sendingDomainId}
+        order by ends_at, id limit ${most.reports}) found
+    )
+    delete from dmarc_reports
+    where workspace_id = ${workspaceId} and id in (select id from oldest where before < ${most.records})`);
+}
+
+/** As that, of TLS reports. */
+export function removeSomeTlsReports(
+  db: Queryable,
+  { workspaceId, sendingDomainId }: ReportOwner,
+  most: { readonly reports: number },
+): Promise<number> {
+  return db.run(sql`
+    delete from tls_reports
+    where workspace_id = ${workspaceId} and id = any(array(
+      select id from tls_reports
+      where workspace_id = ${workspaceId} and sending_domain_id = ${sendingDomainId}
+      limit ${most.reports}))`);
+}
+
+/** What reports of a domain ended within which time. */
+export interface ReportScope extends ReportOwner {
   readonly since: Date;
 }
 
