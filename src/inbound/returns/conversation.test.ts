@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { newCampaign } from "../../../test/support/campaigns.ts";
 import { BOUNCE_DOMAIN, deliveryReport, sendIn, startReturns } from "../../../test/support/returns.ts";
 import { openSmtp, type SmtpClient } from "../../../test/support/smtp-client.ts";
 
@@ -9,8 +10,8 @@ const returns = await startReturns((database) => ({
   ...database,
   run: (...call) => (isAway ? Promise.reject(new Error("connection refused")) : database.run(...call)),
 }));
-const { service, port, deliver, returnPath, token } = returns;
-const { database, clock } = service;
+const { service, port, deliver, returnPath, token, receive } = returns;
+const { database, clock, workspaceId } = service;
 
 const clients: SmtpClient[] = [];
 afterEach(() => {
@@ -93,6 +94,39 @@ describe("at RCPT", () => {
     ]) {
       expect(await client.say(`RCPT TO:<${address}>`), address).toMatch(/^250/);
     }
+  });
+
+  describe("a return path at a domain that is nobody's any more", () => {
+    let [id, ofCampaign, elsewhere] = ["", "", ""];
+
+    beforeAll(async () => {
+      await database.run(sql`
+        insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, is_verified)
+        values (${workspaceId}, gen_random_uuid(), 'gone.test', 'v', 'd', true)`);
+      id = await deliver("gone@example.test", { from_email: "orders@gone.test" });
+      elsewhere = await deliver("shop@example.test");
+      ofCampaign = await deliver("list@example.test");
+      const campaign = await newCampaign(database, workspaceId, null, { sender_email: "news@gone.test" });
+      await database.run(sql`
+        update messages set source = 'campaign', origin_id = ${campaign} where id = ${ofCampaign}`);
+      await database.run(sql`delete from sending_domains where domain = 'gone.test'`);
+    });
+
+    test("is taken, and understood, of what went out from there by its From field or its envelope", async () => {
+      const report = deliveryReport("gone@example.test");
+      expect(await receive(`${token(id)}@bounce.gone.test`, report)).toMatchObject({ result: "bounced" });
+      const client = await begun();
+      expect(await client.say(`RCPT TO:<${token(ofCampaign)}@bounce.gone.test>`)).toMatch(/^250/);
+    });
+
+    test("is refused of what went out from elsewhere, and of what is old", async () => {
+      const client = await begun();
+      expect(await client.say(`RCPT TO:<${token(elsewhere)}@bounce.gone.test>`)).toMatch(/^550 5\.7\.1/);
+      expect(await client.say(`RCPT TO:<${token(id)}@gone.test>`)).toMatch(/^550 5\.7\.1/);
+      clock.advance(31 * 86_400_000);
+      expect(await client.say(`RCPT TO:<${token(ofCampaign)}@bounce.gone.test>`)).toMatch(/^550 5\.1\.1/);
+      clock.advance(-31 * 86_400_000);
+    });
   });
 
   test("the return path of an old message is refused, and the token of a domain that collects no reports", async () => {

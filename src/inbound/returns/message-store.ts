@@ -13,9 +13,24 @@ export interface SentMessage {
   readonly bounceEmail: string | null;
 }
 
+/** Of the message `m`; a deleted one is there for as long as the log has its messages. */
+const campaignOf = sql`left join campaigns campaign
+  on m.source = 'campaign' and campaign.workspace_id = m.workspace_id and campaign.id = m.origin_id`;
+
 /** When something last happened to the message; undefined: the log has it no more. */
 export async function findLastMove(db: Queryable, id: string): Promise<Date | undefined> {
   return (await locate(db, id))?.updated_at;
+}
+
+/** Whether the sender of the message, in its From field or in its envelope, is at the domain. */
+export async function isSentFrom(db: Queryable, id: string, domain: string): Promise<boolean> {
+  const found = await locate(db, id);
+  if (found === undefined) return false;
+  const sent = await db.row(sql`
+    select from messages m ${campaignOf}
+    where m.workspace_id = ${found.workspace_id} and m.id = ${id}
+      and ${domain} in (split_part(m.from_email, '@', -1), split_part(campaign.sender_email, '@', -1))`);
+  return sent !== undefined;
 }
 
 export async function findSentMessage(tx: Queryable, id: string): Promise<SentMessage | undefined> {
@@ -26,8 +41,7 @@ export async function findSentMessage(tx: Queryable, id: string): Promise<SentMe
       coalesce(content.bounce_email, campaign.bounce_email) as "bounceEmail"
     from messages m
     left join message_contents content on content.workspace_id = m.workspace_id and content.message_id = m.id
-    left join campaigns campaign
-      on m.source = 'campaign' and campaign.workspace_id = m.workspace_id and campaign.id = m.origin_id
+    ${campaignOf}
     where m.workspace_id = ${found.workspace_id} and m.id = ${id}`);
 }
 

@@ -12,6 +12,7 @@ import {
 import { decodeReturnPath } from "../../mail/bounces/verp.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { readToken, type TrackedMail } from "../../tracking/tokens.ts";
+import { isSentFrom } from "./message-store.ts";
 
 export type ReturnedAddress =
   | { readonly kind: "return_path"; readonly messageId: string }
@@ -45,9 +46,10 @@ export async function readReturnedAddress(
   const messageId = decodeReturnPath(local, keys.returnPath);
   if (host !== bounceDomain.toLowerCase()) {
     const [, domain] = CUSTOM_HOST.exec(host) ?? [];
-    // What was sent before its own return path was switched off still comes back there.
+    if (messageId === null || domain === undefined) return "foreign";
+    // What was sent before its own return path was switched off, or the domain was lost, still comes back there.
     const isOurs =
-      messageId !== null && domain !== undefined && (await findDomainHolder(db, domain)) !== undefined;
+      (await findDomainHolder(db, domain)) !== undefined || (await isSentFrom(db, messageId, domain));
     return isOurs ? { kind: "return_path", messageId } : "foreign";
   }
   if (messageId !== null) return { kind: "return_path", messageId };
