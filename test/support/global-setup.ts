@@ -1,8 +1,8 @@
 /**
  * One PostgreSQL for the whole test run (DATABASE_URL, or the embedded one in a temporary folder) with one migrated
- * template database, which every test file clones.
+ * template database, which every test file clones; and one temporary folder, with which goes whatever tests leave there.
  */
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -23,6 +23,10 @@ declare module "vitest" {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-test-"));
+  // A short name: sockets are below it. Open as /tmp is: started as root, programs of the tests run as others.
+  const scratch = await mkdtemp(join(tmpdir(), "ph-"));
+  await chmod(scratch, 0o1777);
+  process.env.TMPDIR = scratch;
   const outside = process.env.DATABASE_URL;
   const embedded = outside ? null : await startEmbedded({ dataDir: folder, log: createLog("silent") });
   const serverUrl = outside ?? embedded?.connection.url ?? "";
@@ -44,7 +48,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await admin.query(`drop database ${template}`);
     await admin.end();
     await embedded?.stop();
-    await rm(folder, { recursive: true, force: true });
+    for (const made of [folder, scratch]) await rm(made, { recursive: true, force: true, maxRetries: 3 });
   };
 }
 
