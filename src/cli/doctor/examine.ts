@@ -79,7 +79,7 @@ async function checkMail(
     MAIL_MODE === "relay" ? checkRelay(resolver, config) : checkDirectWay(resolver, config, domain),
     // Receivers see the smart host's address, not ours.
     MAIL_MODE === "relay" ? [] : checkReverseNames(resolver, MAIL_HOSTNAME, sendingIps),
-    checkMailNames(resolver, config),
+    checkMailNames(resolver, config, sendingIps),
     checkPublicUrl(config),
   ]);
   return [way, ...reverse, ...names, url];

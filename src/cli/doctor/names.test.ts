@@ -1,9 +1,11 @@
+import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { mailHostname, openExaminations } from "../../../test/support/examination.ts";
 import type { DnsZone } from "../../../test/support/fake-dns.ts";
 import { startService } from "../../../test/support/service.ts";
 
-const examine = await openExaminations(await startService());
+const service = await startService();
+const examine = await openExaminations(service);
 
 test.each<[string, DnsZone, string, string]>([
   ["no SPF record", { [`spf.${mailHostname}`]: { TXT: ["hello"] } }, "SPF", "has no SPF record"],
@@ -37,6 +39,62 @@ test.each<[string, DnsZone, string, string]>([
     1,
     { status: "fault", message: expect.stringContaining(message) },
   ]);
+});
+
+test.each<[string, DnsZone, string, string]>([
+  [
+    "an SPF record that names nobody of ours",
+    { [`spf.${mailHostname}`]: { TXT: ["v=spf1 ip4:192.0.2.1 -all"] } },
+    "SPF",
+    'does not name 127.0.0.2, 127.0.0.9: what is sent from there fails SPF. Add ip4:127.0.0.2 ip4:127.0.0.9 in front of its "all".',
+  ],
+  [
+    "an SPF record without a sending IP",
+    { [`spf.${mailHostname}`]: { TXT: [`v=spf1 a:${mailHostname} -all`] } },
+    "SPF",
+    "does not name 127.0.0.9:",
+  ],
+  [
+    "return paths whose mail goes to another machine",
+    { [`bounce.${mailHostname}`]: { MX: [[10, "mx.example.test"]] } },
+    "bounces",
+    `goes to mx.example.test, which is not MAIL_HOSTNAME ${mailHostname}`,
+  ],
+])("%s is a warning that says what to do", async (_, change, check, message) => {
+  await service.database.run(sql`
+    insert into sending_ips (workspace_id, id, ip, is_active, created_at)
+    values (${service.workspaceId}, gen_random_uuid(), '127.0.0.9', true, now())`);
+  const { of } = await examine({ change });
+  await service.database.run(sql`delete from sending_ips`);
+  expect(of(check)).toMatchObject({ status: "warning", message: expect.stringContaining(message) });
+});
+
+test.each<[string, DnsZone, Record<string, string>]>([
+  [
+    "bounces go to our address under another name",
+    {
+      [`bounce.${mailHostname}`]: { MX: [[10, "in.ours.test"]] },
+      "in.ours.test": { A: ["127.0.0.2"] },
+    },
+    {},
+  ],
+  [
+    "bounces are received elsewhere and not here",
+    {
+      [`bounce.${mailHostname}`]: { MX: [[10, "mx.example.test"]] },
+    },
+    { INBOUND_PORT: "" },
+  ],
+  [
+    "a smart host sends, whose address is not ours to know",
+    {
+      [`spf.${mailHostname}`]: { TXT: ["v=spf1 include:smart.test -all"] },
+    },
+    { MAIL_MODE: "relay", RELAY_URL: "smtp://smart.test:9" },
+  ],
+])("names are in order where %s", async (_, change, env) => {
+  const { of } = await examine({ change, env: () => env });
+  expect([of("bounces")?.status, of("SPF")?.status]).toEqual(["ok", "ok"]);
 });
 
 test("a silent DNS is no fault of ours, and is said to be silent", async () => {

@@ -1,5 +1,7 @@
 /** What others find under our names in the DNS before they take mail from us. */
-import { findMailHosts, type MailHosts } from "../../delivery/routes/mx.ts";
+import { isIP } from "node:net";
+import { findMailHosts, type MailHost, type MailHosts } from "../../delivery/routes/mx.ts";
+import { passesSpf } from "../../mail/dns/spf-pass.ts";
 import { isSpfRecord, parseSpfRecord } from "../../mail/dns/spf-record.ts";
 import type { Config } from "../../platform/config.ts";
 import type { NetworkResolver } from "../../platform/dns.ts";
@@ -8,16 +10,30 @@ import { type Finding, of } from "./finding.ts";
 /** What findMailHosts says where the DNS left the question open (RFC 3463: directory server failure). */
 const DNS_SILENT = "4.4.3";
 
-/** The names that receivers and customers look up: those of return paths and of the SPF record. */
+/**
+ * The names that receivers and customers look up: those of return paths and of the SPF record.
+ * @param sendingIps null: they cannot be known
+ */
 export async function checkMailNames(
   resolver: NetworkResolver,
-  { BOUNCE_DOMAIN, INBOUND_PORT, PLATFORM_SPF_DOMAIN }: Config,
+  { BOUNCE_DOMAIN, INBOUND_PORT, MAIL_HOSTNAME, MAIL_MODE, PLATFORM_SPF_DOMAIN }: Config,
+  sendingIps: readonly { readonly ip: string }[] | null,
 ): Promise<Finding[]> {
-  const [hosts, spf] = await Promise.all([
+  const name = MAIL_HOSTNAME.toLowerCase();
+  const [hosts, spf, ...own] = await Promise.all([
     findMailHosts(resolver, BOUNCE_DOMAIN, { allowPrivate: true }),
     resolver.txt(PLATFORM_SPF_DOMAIN),
+    resolver.ipv4(name),
+    resolver.ipv6(name),
   ]);
-  return [checkBounces(BOUNCE_DOMAIN, hosts), ...receiving(INBOUND_PORT), checkSpf(PLATFORM_SPF_DOMAIN, spf)];
+  const addresses = own.flatMap((answer) => (answer.outcome === "found" ? answer.records : []));
+  // Receivers see the smart host's address, not ours.
+  const senders = MAIL_MODE === "relay" ? [] : [...addresses, ...(sendingIps ?? []).map(({ ip }) => ip)];
+  return [
+    checkBounces(BOUNCE_DOMAIN, hosts, INBOUND_PORT === null ? null : { name, addresses }),
+    ...receiving(INBOUND_PORT),
+    await checkSpf(resolver, PLATFORM_SPF_DOMAIN, spf, new Set(senders)),
+  ];
 }
 
 function receiving(inboundPort: Config["INBOUND_PORT"]): Finding[] {
@@ -27,11 +43,26 @@ function receiving(inboundPort: Config["INBOUND_PORT"]): Finding[] {
   return [of("inbound")("warning", message)];
 }
 
-/** Return paths need it even where nothing is received: many servers refuse a sender whose domain takes no mail. */
-function checkBounces(domain: string, hosts: MailHosts): Finding {
+/** Who receives under which name and addresses; no addresses where the DNS has not said. */
+interface Receiver {
+  readonly name: string;
+  readonly addresses: readonly string[];
+}
+
+/**
+ * Return paths need it even where nothing is received: many servers refuse a sender whose domain takes no mail.
+ * @param receiver null: nothing is received here
+ */
+function checkBounces(domain: string, hosts: MailHosts, receiver: Receiver | null): Finding {
   const say = of("bounces");
   if (hosts.outcome === "found") {
-    return say("ok", `Mail to ${domain} goes to ${hosts.hosts.map(({ name }) => name).join(", ")}.`);
+    const found = `Mail to ${domain} goes to ${hosts.hosts.map(({ name }) => name).join(", ")}`;
+    return receiver === null || leadsTo(hosts.hosts, receiver)
+      ? say("ok", `${found}.`)
+      : say(
+          "warning",
+          `${found}, which is not MAIL_HOSTNAME ${receiver.name}: bounces and complaints are lost unless that is another machine of this service with the role inbound. Otherwise let its MX lead to ${receiver.name}.`,
+        );
   }
   return hosts.enhanced === DNS_SILENT
     ? say("not_checked", `${hosts.reason}.`)
@@ -41,7 +72,17 @@ function checkBounces(domain: string, hosts: MailHosts): Finding {
       );
 }
 
-function checkSpf(domain: string, answer: Awaited<ReturnType<NetworkResolver["txt"]>>): Finding {
+function leadsTo(hosts: readonly MailHost[], { name, addresses }: Receiver): boolean {
+  if (addresses.length === 0) return true;
+  return hosts.some((host) => host.name === name || host.addresses.some((one) => addresses.includes(one)));
+}
+
+async function checkSpf(
+  resolver: NetworkResolver,
+  domain: string,
+  answer: Awaited<ReturnType<NetworkResolver["txt"]>>,
+  senders: ReadonlySet<string>,
+): Promise<Finding> {
   const say = of("SPF");
   if (answer.outcome === "failed") {
     return say("not_checked", `${domain} could not be looked up (${answer.reason}).`);
@@ -60,10 +101,20 @@ function checkSpf(domain: string, answer: Awaited<ReturnType<NetworkResolver["tx
     );
   }
   const record = parseSpfRecord(text);
-  return "faulty" in record
-    ? say(
-        "fault",
-        `The SPF record of ${domain} is invalid (${record.faulty}), which is an error to receivers: correct it.`,
-      )
-    : say("ok", `${domain} says "${text}".`);
+  if ("faulty" in record) {
+    return say(
+      "fault",
+      `The SPF record of ${domain} is invalid (${record.faulty}), which is an error to receivers: correct it.`,
+    );
+  }
+  const judged = [...senders].map(async (ip) =>
+    (await passesSpf(resolver, { domain, record }, ip)) === false ? [ip] : [],
+  );
+  const unnamed = (await Promise.all(judged)).flat();
+  if (unnamed.length === 0) return say("ok", `${domain} says "${text}".`);
+  const terms = unnamed.map((ip) => `ip${isIP(ip)}:${ip}`).join(" ");
+  return say(
+    "warning",
+    `${domain} says "${text}", which does not name ${unnamed.join(", ")}: what is sent from there fails SPF. Add ${terms} in front of its "all".`,
+  );
 }

@@ -6,6 +6,8 @@ export interface SpfDirective {
   readonly mechanism: "all" | "include" | "a" | "mx" | "ptr" | "ip4" | "ip6" | "exists";
   /** What stands after the colon, lower-case, a domain without the trailing dot; null when nothing does. */
   readonly value: string | null;
+  /** How many bits of an address have to agree. */
+  readonly prefix: { readonly ipv4: number; readonly ipv6: number };
 }
 
 export interface SpfRecord {
@@ -56,15 +58,18 @@ function acceptModifier(modifiers: Map<string, string>, name: string, value: str
 }
 
 function parseDirective(term: string): SpfDirective | null {
-  const [, qualifier, mechanism, value, ipv4Prefix, ipv6Prefix] =
-    IP6.exec(term) ?? DIRECTIVE.exec(term) ?? [];
+  const [, qualifier, mechanism, value, prefix, secondPrefix] = IP6.exec(term) ?? DIRECTIVE.exec(term) ?? [];
   if (mechanism === undefined) return null;
   const directive = {
     qualifier: (qualifier || "+") as SpfDirective["qualifier"],
     mechanism: mechanism.toLowerCase() as SpfDirective["mechanism"],
     value: value === undefined ? null : hostName(value),
+    prefix:
+      mechanism.toLowerCase() === "ip6"
+        ? { ipv4: 32, ipv6: Number(prefix ?? 128) }
+        : { ipv4: Number(prefix ?? 32), ipv6: Number(secondPrefix ?? 128) },
   };
-  return isWellFormed(directive, ipv4Prefix, ipv6Prefix) ? directive : null;
+  return isWellFormed(directive, prefix, secondPrefix) ? directive : null;
 }
 
 function isWellFormed(

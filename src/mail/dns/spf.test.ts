@@ -275,8 +275,13 @@ describe("a DNS fault settles nothing", () => {
 test("a record is read up to its all", () => {
   expect(parseSpfRecord("v=spf1 a:Mail.Example.test/24//64 -all mx redirect=x.test")).toEqual({
     directives: [
-      { qualifier: "+", mechanism: "a", value: "mail.example.test" },
-      { qualifier: "-", mechanism: "all", value: null },
+      {
+        qualifier: "+",
+        mechanism: "a",
+        value: "mail.example.test",
+        prefix: { ipv4: 24, ipv6: 64 },
+      },
+      { qualifier: "-", mechanism: "all", value: null, prefix: { ipv4: 32, ipv6: 128 } },
     ],
     redirect: null,
   });
