@@ -107,6 +107,19 @@ export function findCampaign(
   );
 }
 
+/** What decides whether something can be done with a campaign, without its content, which may be 15 MB and more. */
+export type CampaignState = Pick<Campaign, "name" | "status" | "sent_at">;
+
+export function findCampaignState(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<CampaignState | undefined> {
+  return db.row(sql`
+    select c.name, c.status, c.sent_at from campaigns c
+    where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`);
+}
+
 /** As it was read by whoever is about to change it. */
 export interface HeldCampaign extends Campaign {
   readonly revision: number;
