@@ -98,6 +98,27 @@ test("recent activity is in the order in which it happened, however late it was 
   ]);
 });
 
+test("a page behind the last activity is empty without a look at the events", async () => {
+  const { campaignId } = await sentCampaign(database, workspaceId, {
+    base: service.url,
+    deliveredAt: new Date(),
+  });
+  const path = `/campaigns/${campaignId}/recent-activity`;
+  const { pagination } = await get(path);
+  await database.transaction(async (tx) => {
+    await tx.run(sql`lock table message_events in access exclusive mode`);
+    expect(await get(`${path}?page=${pagination.total + 1}&limit=1`)).toEqual({
+      activities: [],
+      pagination: {
+        page: pagination.total + 1,
+        limit: 1,
+        total: pagination.total,
+        total_pages: pagination.total,
+      },
+    });
+  });
+});
+
 test("what came several times at the same moment is one row that says how often", async () => {
   const campaign = await sentCampaign(database, workspaceId, { base: service.url, deliveredAt: new Date() });
   const messageId = campaign.mails[0]?.messageId ?? "";
