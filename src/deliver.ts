@@ -24,7 +24,7 @@ import { createAutoresponderMail } from "./sending/autoresponders/leased-mail.ts
 import { listStopped } from "./sending/autoresponders/store.ts";
 import { brakeLimitsOf } from "./sending/campaigns/lifecycle/brake.ts";
 import { type CampaignMailDeps, createCampaignMail } from "./sending/campaigns/mail/leased-mail.ts";
-import { findRouteFields, listHaltedIds } from "./sending/campaigns/store.ts";
+import { findRouteFields, listHaltedIds } from "./sending/campaigns/mail/leased-store.ts";
 import { receiptKey, receiptLink } from "./sending/sms/receipt-link.ts";
 import { createServices, type Services } from "./services.ts";
 import { mailLinkKey, mailLinks, unsubscribeMailbox } from "./tracking/tokens.ts";

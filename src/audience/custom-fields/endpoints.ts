@@ -8,8 +8,8 @@ import { type Endpoint, endpoint, need, type Resource } from "../../platform/htt
 import { Deleted } from "../../platform/http/shapes.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
-import { lockReferences } from "../segments/store.ts";
-import { type FieldUse, requireFieldUnused, usedBySegments } from "../segments/uses.ts";
+import { findDefinition, lockReferences } from "../segments/store.ts";
+import { type FieldUse, requireFieldUnused, requireMeaningKept, usedBySegments } from "../segments/uses.ts";
 import { convertValues } from "./change-type.ts";
 import { type FieldSettings, readDefinition } from "./definition.ts";
 import { CustomField, CustomFieldChanges, NewCustomField } from "./field.ts";
@@ -149,7 +149,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
 }
 
 async function createField(
-  { db, clock }: Dependencies,
+  { db, clock, uses }: Dependencies,
   workspaceId: WorkspaceId,
   scope: FieldScope,
   body: NewCustomField,
@@ -159,10 +159,13 @@ async function createField(
   const settings = readDefinition({ ...plain, field_label, field_type }, body);
   return db.transaction(async (tx) => {
     if (scope !== null) await lockMailingList(tx, workspaceId, scope);
+    await lockReferences(tx, workspaceId);
     await requireRoom(tx, workspaceId, customFieldRoom(scope));
+    const before = await findDefinition(tx, workspaceId, scope, field_name);
     const field = { ...settings, id: newId(), mailing_list_id: scope, field_name };
     const inserted = await insertField(tx, workspaceId, field, clock.now());
     if (inserted === undefined) throw new ApiError("CONFLICT", `There is a field ${field_name} already`);
+    await requireMeaningKept(tx, workspaceId, before, inserted, uses);
     return inserted;
   });
 }

@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { Room } from "../../platform/database/room-store.ts";
-import { ApiError, notFound } from "../../platform/errors.ts";
+import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { MailingList } from "./mailing-list.ts";
 
@@ -37,14 +37,22 @@ export async function requireMailingList(db: Queryable, workspaceId: WorkspaceId
   if (found === undefined) throw notFound("Mailing list");
 }
 
-/**
- * Keeps the list from being deleted before this transaction ends; whoever changes its members does this first.
- * @throws ApiError NOT_FOUND
- */
-export async function lockMailingList(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+/** The list_id of a query: an id there is the caller's mistake where one in a path is not found. @throws ApiError VALIDATION_ERROR */
+export async function requireKnownList(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  if (await findMailingList(db, workspaceId, id)) return;
+  throw invalid({ field: "list_id", message: "list_id is no mailing list of this workspace" });
+}
+
+/** Keeps the list from being deleted before this transaction ends; says whether it is there. */
+export async function holdMailingList(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<boolean> {
   const found = await tx.row(sql`
     select from mailing_lists where workspace_id = ${workspaceId} and id = ${id} for key share`);
-  if (found === undefined) throw notFound("Mailing list");
+  return found !== undefined;
+}
+
+/** The same for whoever changes its members, who does this first. @throws ApiError NOT_FOUND */
+export async function lockMailingList(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  if (!(await holdMailingList(tx, workspaceId, id))) throw notFound("Mailing list");
 }
 
 /** Waits until nobody changes its members and lets nobody begin. @throws ApiError NOT_FOUND */

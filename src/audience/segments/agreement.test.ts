@@ -172,15 +172,20 @@ const target: fc.Arbitrary<Target> = fc.oneof(
   }),
 );
 
-/** Segments to refer to: each only to those before it, by taking ids out that would come round. */
+/** No such operator fits numbers. */
+const unfit: Condition = { field: "size", operator: "contains", value: "1" };
+
+/**
+ * Segments to refer to: each only to those before it, by taking ids out that would come round. One has lost a rule, and
+ * so have those that refer to it.
+ */
 const stored = fc.sample(target, { numRuns: STORED_SEGMENTS, seed: 1 }).map((sampled, at) => ({
   ...sampled,
   id: ids[at] ?? "",
   conditions: JSON.parse(
-    JSON.stringify(sampled.conditions).replaceAll(
-      new RegExp(ids.slice(at).join("|"), "g"),
-      ids[at - 1] ?? newId(),
-    ),
+    JSON.stringify(
+      at === 1 ? { logic: "or", rules: [unfit, sampled.conditions] } : sampled.conditions,
+    ).replaceAll(new RegExp(ids.slice(at).join("|"), "g"), ids[at - 1] ?? newId()),
   ),
 }));
 

@@ -2,13 +2,12 @@
 import { Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
-import { invalid } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
 import { idField, pageFields, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { findMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { requireKnownList, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { listMembers } from "../subscribers/store.ts";
 import { Member } from "../subscribers/subscriber.ts";
@@ -218,10 +217,4 @@ function placeOf(
   params: { readonly id: string; readonly segment_id: string },
 ): SegmentPlace {
   return { workspaceId, mailingListId: params.id, segmentId: params.segment_id };
-}
-
-/** An id in a query is the caller's mistake where one in a path is not found. @throws ApiError VALIDATION_ERROR */
-async function requireKnownList(db: Database, workspaceId: WorkspaceId, id: string): Promise<void> {
-  if (await findMailingList(db, workspaceId, id)) return;
-  throw invalid({ field: "list_id", message: "list_id is no mailing list of this workspace" });
 }

@@ -40,6 +40,7 @@ export function field<Held, Source, Setting>(
       return {
         reads: question.reads ?? reads,
         effort,
+        isBroken: question.isBroken ?? false,
         sql: (place) => asked.sql(source(place, scope)),
         holds: (candidate) => asked.holds(held(candidate, scope)),
       };

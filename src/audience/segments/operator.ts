@@ -11,6 +11,8 @@ export type Reads = "person" | "membership" | "status";
 export interface Question<Held, Source> {
   /** What it looks at, where that is not what its field looks at. */
   readonly reads?: readonly Reads[];
+  /** As of a rule (rule.ts). */
+  readonly isBroken?: boolean;
   /** Of the value in the row that is looked at; where that is missing, false or null. */
   sql(source: Source): Predicate;
   holds(held: Held): boolean;

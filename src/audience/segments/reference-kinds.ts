@@ -5,9 +5,11 @@ import type { SubscriberStatus } from "../subscribers/status.ts";
 import { kind, not, type Operator } from "./operator.ts";
 import { and, isNotTrue, or, type Predicate } from "./predicate.ts";
 import {
+  areBroken,
   type Candidate,
   doesRead,
   isIn,
+  never,
   type Place,
   predicateOf,
   type Segmentation,
@@ -28,25 +30,26 @@ const isInSegment: ReferenceOperator = {
     if (id === undefined) return "must be the id of a segment";
     const segment = scope.segment(id);
     // One that went with its mailing list has nobody.
-    if (segment === undefined) return { sql: () => false, holds: () => false };
+    if (segment === undefined) return never;
     // On the list in question it looks where its conditions do, elsewhere at the person alone.
     const isHere = segment.mailingListId === scope.mailingListId;
     const isOfMembership = isHere && doesRead(segment.conditions, "membership");
     return {
       reads: isOfMembership ? ["person", "membership"] : ["person"],
+      isBroken: areBroken(segment.conditions),
       sql: (place) => isInSegmentSql(segment, place),
       holds: ({ person }) => isIn(segment, person),
     };
   },
 };
 
-/** Where the segment is gone this matches nobody, too: "not in Do-not-mail" must not come to mean everybody. */
+/** Where the segment is gone or broken this matches nobody, too: "not in Do-not-mail" must not come to mean everybody. */
 const isNotInSegment: ReferenceOperator = {
   ...isInSegment,
   read(value, scope) {
     const question = isInSegment.read(value, scope);
-    if (typeof question === "string" || scope.segment(readReference(value) ?? "") === undefined)
-      return question;
+    if (typeof question === "string") return question;
+    if (question.isBroken) return never;
     return {
       ...question,
       sql: (place) => isNotTrue(question.sql(place)),

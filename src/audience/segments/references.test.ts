@@ -1,8 +1,10 @@
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
+import { addPeople } from "../../../test/support/audience.ts";
+import { verifyShop } from "../../../test/support/campaigns.ts";
 import { all, type Rule, segmentService } from "../../../test/support/segments.ts";
 
-const { database, service, lists, segmentsOf, save, saved, preview, count, get, fill } =
+const { database, service, workspaceId, lists, segmentsOf, save, saved, preview, count, get, fill } =
   await segmentService();
 
 describe("segments of segments", () => {
@@ -67,14 +69,53 @@ describe("segments of segments", () => {
     expect((await service.call("DELETE", `${segmentsOf()}/${id}`)).status).toBe(200);
   });
 
-  test("that are gone have nobody in them, and nobody outside", async () => {
+  test("that are gone have nobody in them, and nobody outside, by way of others as well", async () => {
     await fill(["a@x.example"]);
     const { id } = await saved({ conditions: all(["email", "contains", "a"]) }, lists.offers);
     const { id: within } = await saved({ conditions: all(["segment", "is_in", id]) });
     const { id: without } = await saved({ conditions: all(["segment", "is_not_in", id]) });
+    const { id: elsewhere } = await saved({ conditions: all(["segment", "is_not_in", within]) });
     await database.run(sql`delete from segments where id = ${id}`);
-    expect((await get(`${segmentsOf()}/${within}/subscribers`)).pagination.total).toBe(0);
-    expect((await get(`${segmentsOf()}/${without}/subscribers`)).pagination.total).toBe(0);
+    for (const one of [within, without, elsewhere]) {
+      expect((await get(`${segmentsOf()}/${one}/subscribers`)).pagination.total).toBe(0);
+    }
+  });
+
+  test("that lost a rule to a new type of its field have nobody outside, whoever asks and by whatever way", async () => {
+    await verifyShop(database, workspaceId);
+    await addPeople(database, workspaceId, lists.news, [
+      { email: "stop@x.example", custom_fields: { level: "7" } },
+      { email: "go@x.example", custom_fields: { level: "8" } },
+    ]);
+    const fields = `/mailing-lists/${lists.news}/custom-fields`;
+    const definition = { field_name: "level", field_label: "Level", field_type: "text" };
+    const field = (await service.call("POST", fields, definition)).body.data;
+    const { id: excluded } = await saved({ conditions: all(["level", "equals", "7"]) });
+    const rest = await saved({ conditions: all(["segment", "is_not_in", excluded]) });
+    const { id: around } = await saved({ conditions: all(["segment", "is_in", excluded]) });
+    const farRest = await saved({ conditions: all(["segment", "is_not_in", around]) });
+    const [{ subscriber_id }] = (await get(`/mailing-lists/${lists.news}/subscribers?search=go@x`))
+      .subscribers;
+    const sizes = async ({ id, conditions }: { id: string; conditions: object }) => {
+      const campaign = { name: "June", subject: "News", from_email: "news@shop.test", segment_id: id };
+      const theirs: { id: string }[] = await get(`/subscribers/${subscriber_id}/segments`);
+      return [
+        await count(conditions),
+        (await get(`${segmentsOf()}/${id}/subscribers`)).pagination.total,
+        theirs.filter((one) => one.id === id).length,
+        (await service.call("POST", "/campaigns", campaign)).body.data.total_recipients,
+      ];
+    };
+    expect([await sizes(rest), await sizes(farRest)]).toEqual([
+      [1, 1, 1, 1],
+      [1, 1, 1, 1],
+    ]);
+    const changed = await service.call("PUT", `${fields}/${field.id}`, { field_type: "number" });
+    expect(changed.status, changed.body.error).toBe(200);
+    expect([await sizes(rest), await sizes(farRest)]).toEqual([
+      [0, 0, 0, 0],
+      [0, 0, 0, 0],
+    ]);
   });
 
   test("two changes at once cannot close a circle", async () => {

@@ -30,6 +30,8 @@ export interface Rule {
   readonly reads: readonly Reads[];
   /** How long a look takes, beside a plain column's 1. */
   readonly effort: number;
+  /** Whether it, or what it refers to, lost its meaning: it then names fewer people than it was made to name. */
+  readonly isBroken: boolean;
   sql(place: Place): Predicate;
   holds(candidate: Candidate): boolean;
 }
@@ -47,8 +49,8 @@ export interface Segmentation {
   readonly conditions: RuleGroup;
 }
 
-/** A rule that matches nobody: its field has gone, or has another type by now. */
-export const never: Rule = { reads: [], effort: 0, sql: () => false, holds: () => false };
+/** A rule that matches nobody: its field or its segment has gone, or is another by now. */
+export const never: Rule = { reads: [], effort: 0, isBroken: true, sql: () => false, holds: () => false };
 
 function isGroup(rule: Rule | RuleGroup): rule is RuleGroup {
   return "rules" in rule;
@@ -57,6 +59,11 @@ function isGroup(rule: Rule | RuleGroup): rule is RuleGroup {
 /** Whether any rule looks there; groups inside are looked through. */
 export function doesRead({ rules }: RuleGroup, what: Reads): boolean {
   return rules.some((rule) => (isGroup(rule) ? doesRead(rule, what) : rule.reads.includes(what)));
+}
+
+/** Whether any rule has lost its meaning; groups inside are looked through. */
+export function areBroken({ rules }: RuleGroup): boolean {
+  return rules.some((rule) => (isGroup(rule) ? areBroken(rule) : rule.isBroken));
 }
 
 /** Who counts: active members, unless the conditions name the status themselves. */

@@ -222,6 +222,17 @@ export function listDefinitions(
     order by mailing_list_id nulls first`);
 }
 
+/** How a name is defined on a list, or (null) on those that do not define it themselves. */
+export async function findDefinition(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string | null,
+  name: string,
+): Promise<FieldDefinition | undefined> {
+  const definitions = await listDefinitions(db, workspaceId, mailingListId === null ? [] : [mailingListId]);
+  return definitions.findLast(({ field_name }) => field_name === name);
+}
+
 /** Which of these lists and segments conditions on a list may name: another list that is about to go is named no more. */
 export async function listNameable(
   db: Queryable,

@@ -10,9 +10,14 @@ const remove = async (path: string) => {
 const done = [200, null, null];
 
 describe("a custom field", () => {
+  const post = (
+    field_name: string,
+    field_type: string,
+    path = `/mailing-lists/${lists.news}/custom-fields`,
+  ) =>
+    service.call("POST", path, { field_name, field_label: field_name, field_type, field_options: ["stop"] });
   const define = async (field_name: string, path = `/mailing-lists/${lists.news}/custom-fields`) => {
-    const body = { field_name, field_label: field_name, field_type: "number" };
-    const answer = await service.call("POST", path, body);
+    const answer = await post(field_name, "number", path);
     expect(answer.status, answer.body.error).toBe(201);
     return `${path}/${answer.body.data.id}`;
   };
@@ -52,6 +57,35 @@ describe("a custom field", () => {
     expect(await remove(field)).toEqual([409, "CONFLICT", error]);
     await remove(`${segmentsOf()}/${made.id}`);
     expect(await remove(own)).toEqual(done);
+  });
+
+  const global = "/custom-fields/global";
+  const outcome = async (answer: ReturnType<typeof post>) => {
+    const { status, body } = await answer;
+    return [status, body.error ?? null];
+  };
+
+  test("that rules name before there is one can be made of text, and of nothing else", async () => {
+    const { id } = await saved({
+      name: "Stop",
+      conditions: within(["custom_fields.flag", "is_one_of", ["stop"]]),
+    });
+    const refused = [409, 'Segments use this field: "Stop"; change them first'];
+    expect(await outcome(post("flag", "multiselect"))).toEqual(refused);
+    expect(await outcome(post("flag", "multiselect", global))).toEqual(refused);
+    expect(
+      await outcome(post("flag", "multiselect", `/mailing-lists/${lists.offers}/custom-fields`)),
+    ).toEqual([201, null]);
+    expect(await outcome(post("flag", "text"))).toEqual([201, null]);
+    expect((await service.call("DELETE", `${segmentsOf()}/${id}`)).status).toBe(200);
+  });
+
+  test("of a list takes no rules from a global one of another type", async () => {
+    await define("height", global);
+    await saved({ name: "Tall", conditions: within(["height", "greater_than", 2]) });
+    const refused = [409, 'Segments use this field: "Tall"; change them first'];
+    expect(await outcome(post("height", "text"))).toEqual(refused);
+    expect(await outcome(post("height", "number"))).toEqual([201, null]);
   });
 });
 

@@ -4,7 +4,9 @@ import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { CustomField } from "../custom-fields/field.ts";
 import { CUSTOM } from "./bind.ts";
+import { customField } from "./custom-field.ts";
 import { builtInFields } from "./fields.ts";
+import type { FieldDefinition } from "./scope.ts";
 import { type FieldInRules, listNamesWithField, listNamesWithList } from "./store.ts";
 
 const MOST_NAMED = 3;
@@ -45,6 +47,25 @@ export async function requireFieldUnused(
       use,
     );
   }
+}
+
+/**
+ * Of a field that is new, where rules could name it before: as text, or as the global field of that name. What they ask
+ * for may not be among values of another type, and what they exclude would be let in.
+ * @throws ApiError CONFLICT while there are any, and it is of another kind
+ */
+export async function requireMeaningKept(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  before: FieldDefinition | undefined,
+  field: CustomField,
+  uses: readonly FieldUse[],
+): Promise<void> {
+  const kindBy = (definition: FieldDefinition | undefined) => customField(field.field_name, definition).label;
+  if (kindBy(before) === kindBy(field)) return;
+  // Nothing hangs on the type of what was no field.
+  const bound = [usedBySegments, ...uses].filter(({ needsType }) => before !== undefined || !needsType);
+  await requireFieldUnused(db, workspaceId, field, bound);
 }
 
 /** @throws ApiError CONFLICT while segments of other lists refer to a list, or to one of its segments */

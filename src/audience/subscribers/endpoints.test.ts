@@ -242,6 +242,34 @@ describe("custom fields of people", () => {
   });
 });
 
+test("somebody who holds more than a call may give can be changed, emptied and put on lists, and given no more", async () => {
+  const { subscriber_id, email } = await added({ email: address() });
+  const held = { a: "a".repeat(50_000), b: "b".repeat(40_000) };
+  // As imports of different columns leave it.
+  await database.run(sql`
+    update subscribers set custom_fields = ${JSON.stringify(held)}::jsonb where id = ${subscriber_id}`);
+  const path = `${members()}/${subscriber_id}`;
+  const put = (body: object) => service.call("PUT", path, body);
+  const tooMuch = {
+    field: "custom_fields",
+    message: "custom_fields of one person may hold 500 values and 64 KB",
+  };
+  const refused = [
+    await put({ custom_fields: { c: "c" } }),
+    await add({ email, custom_fields: { c: "c" } }, other),
+    await add({ email: address(), custom_fields: held }),
+  ];
+  expect(refused.map(({ status, body }) => [status, body.details])).toEqual(
+    refused.map(() => [400, [tooMuch]]),
+  );
+  expect((await put({ first_name: "Ann" })).body.data.first_name).toBe("Ann");
+  const field = { field_name: "plan", field_label: "Plan", field_type: "text", default_value: "free" };
+  await service.call("POST", `/mailing-lists/${other}/custom-fields`, field);
+  expect(JSON.parse((await added({ email }, other)).custom_fields)).toEqual({ ...held, plan: "free" });
+  const changed = await put({ custom_fields: { a: null, b: "short" } });
+  expect(JSON.parse(changed.body.data.custom_fields)).toEqual({ b: "short", plan: "free" });
+});
+
 describe("changing", () => {
   test("what is omitted stays, null clears, and the email cannot change", async () => {
     const email = address();

@@ -2,13 +2,12 @@
 import { Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
-import { invalid } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { pageOf, pagination } from "../../platform/http/paging.ts";
 import { choiceField, idField, pageFields, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import { findMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { requireKnownList, requireMailingList } from "../mailing-lists/store.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
 import { MemberChanges, NewMemberInput, StatusInput } from "./input.ts";
 import { findPage } from "./pages.ts";
@@ -166,10 +165,4 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
 
 function placeOf(workspaceId: WorkspaceId, params: { readonly id: string; readonly subscriber_id: string }) {
   return { workspaceId, mailingListId: params.id, subscriberId: params.subscriber_id };
-}
-
-/** An id in a query is the caller's mistake where one in a path is not found. @throws ApiError VALIDATION_ERROR */
-async function requireKnownList(db: Database, workspaceId: WorkspaceId, id: string): Promise<void> {
-  if (await findMailingList(db, workspaceId, id)) return;
-  throw invalid({ field: "list_id", message: "list_id is no mailing list of this workspace" });
 }

@@ -87,17 +87,25 @@ export function listScored(
     order by workspace_id, id limit ${most}`);
 }
 
-/** Sets scores that are still what they were when they were read: who engaged meanwhile has a newer one. */
-export async function updateScores(
+/**
+ * Sets scores that are still what they were when they were read: who engaged meanwhile has a newer one. Nobody is waited
+ * for: whoever is being written at this moment keeps theirs for now. Says how many were set.
+ */
+export function updateScores(
   db: Queryable,
   people: readonly (Pick<PersonEngagement, "workspaceId" | "subscriberId" | "score"> & {
     readonly was: number;
   })[],
-): Promise<void> {
-  await db.run(sql`
-    update subscribers s set engagement_score = n.score
-    from unnest(${people.map((one) => one.workspaceId)}::uuid[], ${people.map((one) => one.subscriberId)}::uuid[],
-      ${people.map((one) => one.was)}::smallint[], ${people.map((one) => one.score)}::smallint[])
-      as n (workspace_id, id, was, score)
-    where s.workspace_id = n.workspace_id and s.id = n.id and s.engagement_score = n.was`);
+): Promise<number> {
+  return db.run(sql`
+    with free as materialized (
+      select s.workspace_id, s.id, n.score
+      from unnest(${people.map((one) => one.workspaceId)}::uuid[], ${people.map((one) => one.subscriberId)}::uuid[],
+        ${people.map((one) => one.was)}::smallint[], ${people.map((one) => one.score)}::smallint[])
+        as n (workspace_id, id, was, score)
+      join subscribers s on s.workspace_id = n.workspace_id and s.id = n.id and s.engagement_score = n.was
+      for no key update of s skip locked
+    )
+    update subscribers s set engagement_score = f.score
+    from free f where s.workspace_id = f.workspace_id and s.id = f.id`);
 }

@@ -4,6 +4,7 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import type { Room } from "../../platform/database/room-store.ts";
 import { notFound } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { holdMailingList } from "../mailing-lists/store.ts";
 import { holdSegments } from "../segments/hold-store.ts";
 import type { SuppressionList, SuppressionSettings } from "./suppression-list.ts";
 
@@ -69,11 +70,7 @@ export async function lockScope(
   workspaceId: WorkspaceId,
   { mailing_list_id, segment_id }: Pick<SuppressionSettings, "mailing_list_id" | "segment_id">,
 ): Promise<boolean> {
-  if (mailing_list_id !== null) {
-    const list = sql`
-      select from mailing_lists where workspace_id = ${workspaceId} and id = ${mailing_list_id} for key share`;
-    return (await tx.row(list)) !== undefined;
-  }
+  if (mailing_list_id !== null) return holdMailingList(tx, workspaceId, mailing_list_id);
   return segment_id === null || (await holdSegments(tx, workspaceId, [segment_id])) > 0;
 }
 

@@ -2,10 +2,11 @@
  * What a client hands in, read before anything is promised: who sends it, what its log will call it, and the octets
  * that will be sent. Nothing is repaired that a receiver could read differently from us: it is refused with the reason.
  */
+
 import { isAscii } from "node:buffer";
 import { decodeWords } from "postal-mime";
 import { type Address, parseMailbox } from "../../mail/address.ts";
-import { encodeDate, type HeaderField, renderHeaders } from "../../mail/message/header.ts";
+import { encodeDate, type HeaderField, LONGEST_SUBJECT, renderHeaders } from "../../mail/message/header.ts";
 import {
   type GivenField,
   type HeaderLimits,
@@ -19,7 +20,6 @@ const LONGEST_LINE = 998;
 const LARGEST_HEADER: HeaderLimits = { octets: 100 * 1024, fields: 1_000 };
 /** As Postfix counts: a message that has seen more servers goes in circles. */
 const MOST_RECEIVED = 50;
-const LONGEST_SUBJECT = 998;
 
 /** RFC 5322 section 3.6 and RFC 2045: readers disagree about which of two is meant. */
 const once = new Set(

@@ -17,6 +17,9 @@ export interface Mailbox {
   readonly address: string;
 }
 
+/** Of a Subject, in characters: RFC 5322 section 2.1.1 has no longer line, and a subject is one line to people. */
+export const LONGEST_SUBJECT = 998;
+
 const lineLength = 76;
 /** RFC 2047 section 2: an encoded-word is at most 75 characters; this much of it is not content. */
 const encodedWordLength = 75;

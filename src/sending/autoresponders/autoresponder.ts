@@ -1,5 +1,6 @@
 /** An autoresponder as answers show it (decisions, section 14), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
+import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
 import type { Resource } from "../../platform/http/endpoint.ts";
 import {
   Id,
@@ -10,6 +11,7 @@ import {
   Timestamp,
 } from "../../platform/http/shapes.ts";
 import { LONGEST_NAME } from "../../workspace/name.ts";
+import { ContentWarning } from "../campaigns/campaign.ts";
 import { Delay } from "./delay.ts";
 
 export const autoresponders: Resource = { name: "autoresponders", label: "Autoresponders", group: "Sending" };
@@ -18,8 +20,6 @@ export const autoresponderStatuses = ["inactive", "active"] as const;
 export type AutoresponderStatus = (typeof autoresponderStatuses)[number];
 
 export const MOST_STEPS = 20;
-/** RFC 5322 section 2.1.1. */
-const LONGEST_SUBJECT = 998;
 const LONGEST_CONTENT = 1_000_000;
 
 /** What begins a series. One shape for both, so that a wrong field is named instead of "no shape fits". */
@@ -128,10 +128,7 @@ export const AutoresponderStep = Type.Object(
     subject: Type.String(),
     html_content: nullable(Type.String()),
     text_content: nullable(Type.String()),
-    warnings: Type.Array(
-      Type.Object({ field: Type.String(), line: Count, column: Count, message: Type.String() }),
-      { description: "Merge tags that show nothing." },
-    ),
+    warnings: Type.Array(ContentWarning, { description: "Merge tags that show nothing." }),
   },
   { $id: "AutoresponderStep" },
 );

@@ -143,15 +143,9 @@ async function readStep(
     }));
     throw first === undefined ? refuse(field, "cannot be sent") : invalid(first, ...rest);
   }
-  const warnings = compiled.warnings.map(({ field, line, column, message }) => ({
-    field,
-    line,
-    column,
-    message,
-  }));
   return {
     id: step.id ?? null,
     delayMinutes,
-    content: { ...written, warnings, links: compiled.content.facts.links },
+    content: { ...written, warnings: [...compiled.warnings], links: compiled.content.facts.links },
   };
 }

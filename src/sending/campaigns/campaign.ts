@@ -1,5 +1,6 @@
 /** A campaign as answers show it (contract, section 2; decisions, section 8), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
+import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
 import type { Resource } from "../../platform/http/endpoint.ts";
 import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "../../platform/http/shapes.ts";
 import { LONGEST_NAME } from "../../workspace/name.ts";
@@ -12,9 +13,6 @@ export type CampaignStatus = (typeof campaignStatuses)[number];
 
 export const messageTypes = ["email", "sms"] as const;
 export const recipientTypes = ["mailing_list", "segment", "custom"] as const;
-
-/** RFC 5322 section 2.1.1. */
-const LONGEST_SUBJECT = 998;
 
 const Conditions = Type.Object({}, { description: "Segment rules: `{ logic, rules }`." });
 const Uuid = Type.String({ format: "uuid" });
@@ -69,6 +67,12 @@ export type NewCampaign = Static<typeof NewCampaign>;
 
 const Rate = (of: string) => Type.Number({ description: `Fraction of the ${of}, 0 to 1.` });
 const Count = Type.Integer();
+
+/** Of a place in the content, which is counted from 1. */
+export const ContentWarning = Type.Object(
+  { field: Type.String(), line: Count, column: Count, message: Type.String() },
+  { $id: "ContentWarning" },
+);
 
 /** What a list of campaigns shows of each: everything but the content. */
 const summary = {
@@ -158,16 +162,10 @@ export const Campaign = Type.Object(
         content_id: nullable(Type.String()),
       }),
     ),
-    warnings: Type.Array(
-      Type.Object(
-        { field: Type.String(), line: Count, column: Count, message: Type.String() },
-        { $id: "ContentWarning" },
-      ),
-      {
-        description:
-          "Merge tags that show nothing, tracking that a text cannot have, and what keeps the content from being sent.",
-      },
-    ),
+    warnings: Type.Array(ContentWarning, {
+      description:
+        "Merge tags that show nothing, tracking that a text cannot have, and what keeps the content from being sent.",
+    }),
   },
   { $id: "Campaign" },
 );

@@ -10,7 +10,6 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { segmentsOf } from "./audience/audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
-import { isUnpaidFor } from "./lifecycle/transitions-store.ts";
 
 /** `part` of `whole`, 0 when there is none, and never above 1: what was opened may come back. */
 const rate = (part: Sql, whole: Sql) =>
@@ -107,6 +106,19 @@ export function findCampaign(
   );
 }
 
+/** What decides whether something can be done with a campaign, without its content, which may be 15 MB and more. */
+export type CampaignState = Pick<Campaign, "name" | "status" | "sent_at">;
+
+export function findCampaignState(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<CampaignState | undefined> {
+  return db.row(sql`
+    select c.name, c.status, c.sent_at from campaigns c
+    where c.workspace_id = ${workspaceId} and c.id = ${id} and ${isThere}`);
+}
+
 /** As it was read by whoever is about to change it. */
 export interface HeldCampaign extends Campaign {
   readonly revision: number;
@@ -198,40 +210,6 @@ export async function removeCampaign(
     select * from marked union all select * from gone`);
   if (removed) await insertOriginName(tx, workspaceId, "campaign", removed);
   return removed !== undefined;
-}
-
-/**
- * Those that had begun and were paused (a suspended workspace's are for as long as it is), or cancelled within the last
- * minutes: what a worker holds of them is old, and nobody looks at what is queued of those that are paused.
- */
-export async function listHaltedIds(db: Queryable): Promise<{ paused: string[]; cancelled: string[] }> {
-  const rows = await db.rows<{ id: string; status: string }>(
-    sql`
-    select id, status from campaigns
-    where status = 'paused' and sent_at is not null and not ${isUnpaidFor}
-    union all
-    select c.id, 'paused' from workspaces w
-    join campaigns c on c.workspace_id = w.id and c.status in ('sending', 'sent')
-    join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id and n.queued + n.deferred > 0
-    where w.is_suspended
-    union all
-    select id, status from campaigns
-    where status = 'cancelled' and sent_at is not null and completed_at > now() - interval '10 minutes'`,
-    "halted campaigns",
-  );
-  const of = (status: string) => rows.filter((row) => row.status === status).map(({ id }) => id);
-  return { paused: of("paused"), cancelled: of("cancelled") };
-}
-
-/** The way out that a campaign has chosen for itself; undefined when it is gone. */
-export function findRouteFields(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  id: string,
-): Promise<{ readonly virtualMtaIp: string | null; readonly routingRuleId: string | null } | undefined> {
-  return db.row(sql`
-    select virtual_mta_ip as "virtualMtaIp", routing_rule_id as "routingRuleId" from campaigns
-    where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
 /** The newest campaign of each list that was sent or is being sent. */

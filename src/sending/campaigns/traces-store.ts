@@ -1,5 +1,5 @@
 /** What is kept of campaigns that were deleted: themselves, links and recipients, for the mails in people's mailboxes, and counters. */
-import sql from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
@@ -23,29 +23,16 @@ export function listForgotten(db: Queryable): Promise<Forgotten[]> {
       and not exists (select from messages m where m.workspace_id = n.workspace_id and m.id = newest.message_id)`);
 }
 
-/** At most `most` recipients; says how many went. */
-export function removeRecipients(
-  db: Queryable,
-  { workspace_id, campaign_id }: Forgotten,
-  most: number,
-): Promise<number> {
-  return db.run(sql`
-    delete from campaign_recipients where ctid = any (array(
-      select ctid from campaign_recipients where workspace_id = ${workspace_id} and campaign_id = ${campaign_id}
-      limit ${most}))`);
-}
+/** Removes at most `most` rows of a table; says how many went. */
+const removalFrom =
+  (table: Sql) =>
+  (db: Queryable, { workspace_id, campaign_id }: Forgotten, most: number): Promise<number> =>
+    db.run(sql`
+      delete from ${table} where ctid = any (array(
+        select ctid from ${table} where workspace_id = ${workspace_id} and campaign_id = ${campaign_id} limit ${most}))`);
 
-/** At most `most` clicks; says how many went. */
-export function removeLinkClicks(
-  db: Queryable,
-  { workspace_id, campaign_id }: Forgotten,
-  most: number,
-): Promise<number> {
-  return db.run(sql`
-    delete from campaign_link_clicks where ctid = any (array(
-      select ctid from campaign_link_clicks where workspace_id = ${workspace_id} and campaign_id = ${campaign_id}
-      limit ${most}))`);
-}
+export const removeRecipients = removalFrom(sql`campaign_recipients`);
+export const removeLinkClicks = removalFrom(sql`campaign_link_clicks`);
 
 /** The rest, which is little; the counters of the whole campaign, by which it is found, last of all. */
 export async function removeRest(tx: Queryable, { workspace_id, campaign_id }: Forgotten): Promise<void> {

@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { headerTextFault, parseAddress, parseMailbox } from "../../mail/address.ts";
 import { looksLikeHtml, textFromHtml } from "../../mail/html/body-forms.ts";
+import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
 import type { Particulars } from "../../messages/store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { invalid } from "../../platform/errors.ts";
@@ -27,8 +28,6 @@ const emails: Resource = { name: "emails", label: "Transactional email", group: 
 
 /** Room for 20 MB of attachments in Base64 and a body. */
 const BODY_LIMIT = 30 * 1024 * 1024;
-/** RFC 5322 section 2.1.1: longer lines are not legal; a subject is one line to people. */
-const LONGEST_SUBJECT = 998;
 const LONGEST_NAME = 200;
 const SHORT_HTML = 2_000;
 

@@ -32,7 +32,8 @@ import { findOriginMiscounts } from "../campaigns/counters/recount-store.ts";
 import { advance } from "../campaigns/lifecycle/advance.ts";
 import { pauseCampaign, resumeCampaign } from "../campaigns/lifecycle/transitions-store.ts";
 import { createCampaignMail } from "../campaigns/mail/leased-mail.ts";
-import { findCampaign, listHaltedIds, removeCampaign } from "../campaigns/store.ts";
+import { listHaltedIds } from "../campaigns/mail/leased-store.ts";
+import { findCampaign, removeCampaign } from "../campaigns/store.ts";
 
 const THROTTLED = 0x58;
 const INVALID_DESTINATION = 0x0b;

@@ -1,7 +1,8 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { addPeople, newList } from "../../../../test/support/audience.ts";
-import { verifyShop } from "../../../../test/support/campaigns.ts";
+import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
+import { workedMs } from "../../../../test/support/cpu-time.ts";
 import { startService } from "../../../../test/support/service.ts";
 import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
 import { type Engagement, recordEngagements } from "../../../messages/engagement.ts";
@@ -42,6 +43,21 @@ test("messages are counted when they are there, and not as the estimate has them
   expect(await totals()).toEqual([1, 2, 2]);
 });
 
+test("whoever asks what came of a campaign, or for what cannot be done with it, does not wait for its attachments", async () => {
+  const id = await newCampaign(database, workspaceId, null);
+  await database.run(sql`
+    update campaigns set attachments = (
+      select jsonb_agg(jsonb_build_object('filename', 'a', 'content', repeat('A', 1000000)))
+      from generate_series(1, 15))
+    where id = ${id}`);
+  const paths = ["activity", "smtp-domain-stats", "messages", "recent-activity", "links"];
+  const refused = ["pause", "resume", "cancel", "unschedule"];
+  const from = workedMs();
+  for (const path of paths) expect((await call("GET", `/campaigns/${id}/${path}`)).status).toBe(200);
+  for (const action of refused) expect((await call("POST", `/campaigns/${id}/${action}`)).status).toBe(409);
+  expect(workedMs() - from).toBeLessThan(200);
+});
+
 test("recent activity is in the order in which it happened, however late it was written down", async () => {
   const start = Date.now();
   const campaign = await sentCampaign(database, workspaceId, {
@@ -80,6 +96,27 @@ test("recent activity is in the order in which it happened, however late it was 
     "clicked",
     "sent",
   ]);
+});
+
+test("a page behind the last activity is empty without a look at the events", async () => {
+  const { campaignId } = await sentCampaign(database, workspaceId, {
+    base: service.url,
+    deliveredAt: new Date(),
+  });
+  const path = `/campaigns/${campaignId}/recent-activity`;
+  const { pagination } = await get(path);
+  await database.transaction(async (tx) => {
+    await tx.run(sql`lock table message_events in access exclusive mode`);
+    expect(await get(`${path}?page=${pagination.total + 1}&limit=1`)).toEqual({
+      activities: [],
+      pagination: {
+        page: pagination.total + 1,
+        limit: 1,
+        total: pagination.total,
+        total_pages: pagination.total,
+      },
+    });
+  });
 });
 
 test("what came several times at the same moment is one row that says how often", async () => {

@@ -10,7 +10,7 @@ import { offsetOf, pageOf, pagination } from "../../../platform/http/paging.ts";
 import { choiceField, pageFields } from "../../../platform/http/query.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "../../../platform/http/shapes.ts";
 import { campaigns } from "../campaign.ts";
-import { requireCampaign } from "../lifecycle/lifecycle.ts";
+import { requireCampaignState } from "../lifecycle/lifecycle.ts";
 import { activityTypes, describeActivity } from "./activity.ts";
 import { activitySeries } from "./activity-series.ts";
 import { findCampaignMessages } from "./messages.ts";
@@ -89,7 +89,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       answer: Type.Array(ActivityHour),
       message: "Campaign activity",
       async handle({ caller: { workspaceId }, params }) {
-        const { sent_at } = await requireCampaign(db, workspaceId, params.id);
+        const { sent_at } = await requireCampaignState(db, workspaceId, params.id);
         return activitySeries(sent_at, await listHours(db, workspaceId, params.id));
       },
     }),
@@ -103,7 +103,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       answer: pageOf("stats", DomainStats),
       message: "Delivery by domain",
       async handle({ caller: { workspaceId }, params, query }) {
-        await requireCampaign(db, workspaceId, params.id);
+        await requireCampaignState(db, workspaceId, params.id);
         const page = { limit: query.limit, offset: offsetOf(query) };
         const [rows, { domains, messages }] = await Promise.all([
           listDomains(db, workspaceId, params.id, page),
@@ -132,7 +132,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       }),
       message: "Campaign messages",
       async handle({ caller: { workspaceId }, params, query }) {
-        await requireCampaign(db, workspaceId, params.id);
+        await requireCampaignState(db, workspaceId, params.id);
         const filter = { status: query.status, email: query.email };
         const page = { limit: query.limit, offset: offsetOf(query) };
         const { ids, total, since } = await findCampaignMessages(db, workspaceId, params.id, filter, page);
@@ -153,12 +153,11 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       answer: pageOf("activities", CampaignActivity),
       message: "Recent activity",
       async handle({ caller: { workspaceId }, params, query }) {
-        await requireCampaign(db, workspaceId, params.id);
+        await requireCampaignState(db, workspaceId, params.id);
         const page = { limit: query.limit, offset: offsetOf(query) };
-        const [rows, total] = await Promise.all([
-          listActivities(db, workspaceId, params.id, page),
-          countActivities(db, workspaceId, params.id),
-        ]);
+        const total = await countActivities(db, workspaceId, params.id);
+        // Whoever asks beyond the end has not all the events read up to there.
+        const rows = page.offset >= total ? [] : await listActivities(db, workspaceId, params.id, page);
         return { activities: rows.map(activityOf), pagination: pagination(query, total) };
       },
     }),
@@ -171,7 +170,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       answer: Type.Array(CampaignLink),
       message: "Campaign links",
       async handle({ caller: { workspaceId }, params }) {
-        await requireCampaign(db, workspaceId, params.id);
+        await requireCampaignState(db, workspaceId, params.id);
         return listLinks(db, workspaceId, params.id);
       },
     }),

@@ -16,7 +16,8 @@ import { changeWorkspace } from "../../../workspace/workspaces/change.ts";
 import { giveBack } from "../../give-back.ts";
 import { advance } from "../lifecycle/advance.ts";
 import { pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
-import { findCampaign, listHaltedIds } from "../store.ts";
+import { listHaltedIds } from "../mail/leased-store.ts";
+import { findCampaign } from "../store.ts";
 
 const db = await testDatabase();
 const clock = stubClock();

@@ -59,9 +59,10 @@ const kinds: Record<string, () => Promise<Used>> = {
     return { ...field, settings: { mailing_list_id: list, segment_conditions } };
   },
   "a field of every list": async () => {
-    const segment_conditions = all("custom_fields.orders", "greater_than", 3);
-    await db.run(sql`delete from custom_fields where field_name = 'orders'`);
-    return { ...(await newField("/custom-fields/global", "orders")), settings: { segment_conditions } };
+    // One that other campaigns do not name already.
+    const name = `orders_${list.replaceAll("-", "")}`;
+    const segment_conditions = all(`custom_fields.${name}`, "greater_than", 3);
+    return { ...(await newField("/custom-fields/global", name)), settings: { segment_conditions } };
   },
 };
 

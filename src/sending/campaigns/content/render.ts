@@ -1,6 +1,7 @@
 /** A campaign's mail for one recipient. This happens to every message: it takes microseconds, and never throws. */
 import { UnfitValues } from "../../../delivery/examination.ts";
 import type { Render } from "../../../mail/merge-tags/compile.ts";
+import { LONGEST_SUBJECT } from "../../../mail/message/header.ts";
 import type { MailText } from "../../../mail/message/woven-text.ts";
 import type { FieldFault } from "../../../platform/errors.ts";
 import type { MailLinks } from "../../../tracking/tokens.ts";
@@ -34,9 +35,6 @@ export type RenderedContent<Text = string> =
       readonly text: Text | null;
     }
   | { readonly ok: false; readonly fault: FieldFault };
-
-/** RFC 5322 section 2.1.1. */
-const longestSubject = 998;
 
 /** Renders all parts, or says which of them these values do not fit. */
 export function renderContent(
@@ -74,7 +72,7 @@ export function weaveContent(
   if (text?.ok === false) return failure("text_content", text.message);
   return {
     ok: true,
-    subject: subject.text.slice(0, longestSubject).toWellFormed(),
+    subject: subject.text.slice(0, LONGEST_SUBJECT).toWellFormed(),
     html: html?.text ?? null,
     text: text?.text ?? null,
   };

@@ -1,4 +1,4 @@
-import sql from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import { expect, test } from "vitest";
 import { startService } from "../../../../test/support/service.ts";
 import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
@@ -87,6 +87,43 @@ test("a score falls when messages come that nobody opens", async () => {
   expect(await refreshScores({ db, clock }, new AbortController().signal)).toBe(1);
   expect(await scoreOf(email)).toBe(5);
   expect(await refreshScores({ db, clock }, new AbortController().signal)).toBe(0);
+});
+
+/** Two people whose scores are to fall from 100, in the order in which they are looked at. */
+async function twoToFall(): Promise<[string, string]> {
+  const { mails } = await sentCampaign(db, workspaceId, { base, people: 2, deliveredAt: now });
+  const emails = mails.map(({ email }) => email);
+  await db.run(sql`update subscribers set engagement_score = 0`);
+  const rows = await db.rows<{ email: string }>(sql`
+    with raised as (
+      update subscribers set engagement_score = 100 where email = any (${emails}::text[]) returning id, email)
+    select email from raised order by id`);
+  const [first = "", second = ""] = rows.map(({ email }) => email);
+  return [first, second];
+}
+
+test("scores are worked out past somebody who is being written, without waiting for them", async () => {
+  const [busy, free] = await twoToFall();
+  await db.transaction(async (tx) => {
+    await tx.run(sql`select from subscribers where email = ${busy} for update`);
+    expect(await refreshScores({ db, clock: service.clock }, new AbortController().signal)).toBe(1);
+  });
+  expect([await scoreOf(busy), await scoreOf(free)]).toEqual([100, 0]);
+});
+
+test("somebody whose score cannot be set keeps nobody else's from it", async () => {
+  const [first, second] = await twoToFall();
+  await db.run(sql`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'not this one'; end $$`);
+  await db.run(
+    raw(`
+    create trigger refuse before update on subscribers for each row
+    when (old.email = '${first}' and new.engagement_score = 0) execute function refuse()`),
+  );
+  const refreshed = refreshScores({ db, clock: service.clock }, new AbortController().signal, { step: 1 });
+  await expect(refreshed).rejects.toThrow("1 pages of scores failed");
+  await db.run(sql`drop function refuse cascade`);
+  expect([await scoreOf(first), await scoreOf(second)]).toEqual([100, 0]);
 });
 
 test("the mail of a deleted campaign goes on to count for its list", async () => {

@@ -1,7 +1,7 @@
 /** Which campaigns were sent or paused, for those who want to hear of it. */
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
-import { findCampaign } from "../store.ts";
+import { findCampaignState } from "../store.ts";
 import { type PauseReason, pauseCampaign } from "./transitions-store.ts";
 
 export interface CampaignNews {
@@ -26,7 +26,7 @@ export async function pauseAndTell(
 ): Promise<boolean> {
   if (!(await pauseCampaign(tx, workspaceId, campaignId, reason, now))) return false;
   if (onCampaigns === undefined) return true;
-  const campaign = await findCampaign(tx, workspaceId, campaignId);
+  const campaign = await findCampaignState(tx, workspaceId, campaignId);
   // One that was deleted is not paused but over, and nobody waits for it.
   if (campaign !== undefined) {
     const { name } = campaign;

@@ -20,7 +20,15 @@ import { estimateAudience } from "../audience/audience.ts";
 import { holdAudience } from "../audience/hold-audience.ts";
 import type { Campaign, NewCampaign } from "../campaign.ts";
 import { type CampaignReader, readCampaign, requireAudience } from "../read-campaign.ts";
-import { findCampaign, findHeldCampaign, insertCampaign, removeCampaign, updateDraft } from "../store.ts";
+import {
+  type CampaignState,
+  findCampaign,
+  findCampaignState,
+  findHeldCampaign,
+  insertCampaign,
+  removeCampaign,
+  updateDraft,
+} from "../store.ts";
 import { wakeCampaigns } from "./advance.ts";
 import { type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
 import { readScheduledAt } from "./scheduled-at.ts";
@@ -44,6 +52,17 @@ export async function requireCampaign(
   const campaign = await findCampaign(db, workspaceId, id);
   if (campaign === undefined) throw notFound("Campaign");
   return campaign;
+}
+
+/** @throws ApiError NOT_FOUND */
+export async function requireCampaignState(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<CampaignState> {
+  const state = await findCampaignState(db, workspaceId, id);
+  if (state === undefined) throw notFound("Campaign");
+  return state;
 }
 
 export async function createCampaign(
@@ -71,7 +90,7 @@ export async function replaceCampaign(
 ): Promise<Campaign> {
   const { db, clock } = deps;
   const { workspaceId } = caller;
-  const { status } = await requireCampaign(db, workspaceId, id);
+  const { status } = await requireCampaignState(db, workspaceId, id);
   if (status !== "draft") throw notADraft(status);
   const now = clock.now();
   const settings = await readCampaign(deps, caller, body, now);
@@ -79,9 +98,8 @@ export async function replaceCampaign(
     await requireAudience(tx, workspaceId, { body, settings }, now);
     return updateDraft(tx, workspaceId, id, settings, now);
   });
-  const campaign = await requireCampaign(db, workspaceId, id);
-  if (!isReplaced) throw notADraft(campaign.status);
-  return campaign;
+  if (!isReplaced) throw notADraft((await requireCampaignState(db, workspaceId, id)).status);
+  return requireCampaign(db, workspaceId, id);
 }
 
 function notADraft(status: string): ApiError {
@@ -165,11 +183,10 @@ async function move(
 ): Promise<Campaign> {
   return db.transaction(async (tx) => {
     const isMoved = await change(tx, clock.now());
-    // Here nobody can have moved it on: the answer is what this call made of it.
-    const campaign = await requireCampaign(tx, workspaceId, id);
-    if (!isMoved) throw wrongState(campaign.status, done, only);
+    if (!isMoved) throw wrongState((await requireCampaignState(tx, workspaceId, id)).status, done, only);
     await Promise.all([wakeCampaigns(tx), notifyWorkers(tx)]);
-    return campaign;
+    // Here nobody can have moved it on: the answer is what this call made of it.
+    return requireCampaign(tx, workspaceId, id);
   });
 }
 
@@ -215,6 +232,6 @@ export async function deleteCampaign(
   id: string,
 ): Promise<void> {
   if (await db.transaction((tx) => removeCampaign(tx, workspaceId, id, clock.now()))) return;
-  await requireCampaign(db, workspaceId, id);
+  await requireCampaignState(db, workspaceId, id);
   throw new ApiError("CONFLICT", "The campaign is being sent: pause or cancel it first");
 }

@@ -81,12 +81,7 @@ export async function checkSendable(
   await requireSender(db, workspaceId, campaign.from_email);
   // An SMS takes nothing from either.
   if (campaign.message_type !== "sms") await requireAllowance(workspaceId);
-  return [...warnings, ...trackingWarnings(campaign)].map(({ field, line, column, message }) => ({
-    field,
-    line,
-    column,
-    message,
-  }));
+  return [...warnings, ...trackingWarnings(campaign)];
 }
 
 /** Gives whom it goes to. @throws ApiError VALIDATION_ERROR for what it names and is not there any more */

@@ -25,9 +25,9 @@ import { findOriginMiscounts } from "../counters/recount-store.ts";
 import { advance } from "../lifecycle/advance.ts";
 import { cancelCampaign, pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
 import { removeTraces } from "../remove-traces.ts";
-import { findCampaign, listHaltedIds, removeCampaign } from "../store.ts";
+import { findCampaign, removeCampaign } from "../store.ts";
 import { createCampaignMail } from "./leased-mail.ts";
-import { findCampaignToSend } from "./leased-store.ts";
+import { findCampaignToSend, listHaltedIds } from "./leased-store.ts";
 
 const db = await testDatabase();
 const log = createLog("silent");

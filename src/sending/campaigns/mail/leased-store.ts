@@ -1,4 +1,4 @@
-/** What is asked about a batch of leased messages: of their campaigns, and of the people they go to. */
+/** What delivery asks: of the campaigns of leased messages and of those that are halted, and of the people they go to. */
 import sql from "sql-template-tag";
 import { verdictOn } from "../../../audience/suppression-lists/judge.ts";
 import { textArray, uuidArray } from "../../../platform/database/array-values.ts";
@@ -36,6 +36,40 @@ export function listStandings(
     join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id`,
     "campaign standings",
   );
+}
+
+/**
+ * Those that had begun and were paused (a suspended workspace's are for as long as it is), or cancelled within the last
+ * minutes: what a worker holds of them is old, and nobody looks at what is queued of those that are paused.
+ */
+export async function listHaltedIds(db: Queryable): Promise<{ paused: string[]; cancelled: string[] }> {
+  const rows = await db.rows<{ id: string; status: string }>(
+    sql`
+    select id, status from campaigns
+    where status = 'paused' and sent_at is not null and not ${isUnpaidFor}
+    union all
+    select c.id, 'paused' from workspaces w
+    join campaigns c on c.workspace_id = w.id and c.status in ('sending', 'sent')
+    join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id and n.queued + n.deferred > 0
+    where w.is_suspended
+    union all
+    select id, status from campaigns
+    where status = 'cancelled' and sent_at is not null and completed_at > now() - interval '10 minutes'`,
+    "halted campaigns",
+  );
+  const of = (status: string) => rows.filter((row) => row.status === status).map(({ id }) => id);
+  return { paused: of("paused"), cancelled: of("cancelled") };
+}
+
+/** The way out that a campaign has chosen for itself; undefined when it is gone. */
+export function findRouteFields(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<{ readonly virtualMtaIp: string | null; readonly routingRuleId: string | null } | undefined> {
+  return db.row(sql`
+    select virtual_mta_ip as "virtualMtaIp", routing_rule_id as "routingRuleId" from campaigns
+    where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
 /** A campaign's content as it is compiled, with what its mail needs beside it. */

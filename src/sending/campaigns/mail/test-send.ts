@@ -4,11 +4,13 @@
  * sample. Nothing is tracked and nobody is unsubscribed by it: links lead where they were written to, the two addresses of
  * ours to pages that say so, and there is no List-Unsubscribe.
  */
+
 import type { MailingList } from "../../../audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "../../../audience/mailing-lists/store.ts";
 import { findSegment } from "../../../audience/segments/store.ts";
 import { routeChoice } from "../../../identity/routing-rules/routing.ts";
 import { parseAddress } from "../../../mail/address.ts";
+import { LONGEST_SUBJECT } from "../../../mail/message/header.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import { ApiError, invalid } from "../../../platform/errors.ts";
 import type { Caller } from "../../../platform/http/endpoint.ts";
@@ -26,7 +28,6 @@ import { commonHeaders } from "./mail-content.ts";
 import { findRecipientValues } from "./recipient-values-store.ts";
 
 export const MOST_TEST_RECIPIENTS = 5;
-const LONGEST_SUBJECT = 998;
 
 export interface TestDeps {
   readonly acceptor: Acceptor;
