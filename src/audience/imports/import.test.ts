@@ -308,6 +308,20 @@ describe("custom fields", () => {
     expect(await refusals(job)).toEqual(["3,city,,is required"]);
   });
 
+  it("of numbers refuse rows whose digits no number keeps", async () => {
+    const list = await newList();
+    await call("POST", `/mailing-lists/${list}/custom-fields`, {
+      field_name: "customer",
+      field_label: "Customer",
+      field_type: "number",
+    });
+    const job = await importFile(list, "Email,Customer\nodd@nb.example,9007199254740993\n");
+    expect(countsOf(job)).toEqual({ ...none, invalid: 1 });
+    expect(await refusals(job)).toEqual([
+      "2,Customer,9007199254740993,must have fewer digits: as a number it would become 9007199254740992",
+    ]);
+  });
+
   it("named like a part of every object stay columns that are skipped", async () => {
     const list = await newList();
     const job = await importFile(list, "Email,__proto__,constructor,toString\na@pp.example,x,y,z\n");
