@@ -322,6 +322,17 @@ describe("custom fields", () => {
     ]);
   });
 
+  it("under a header without a name are told of as skipped where something stands in them", async () => {
+    const list = await newList();
+    const skipped = async (text: string) => (await importFile(list, text)).result.skipped_columns;
+    expect(await skipped("Email,,First,Shoe,\na@un.example,,A,9,\nb@un.example,x,B,9, \n")).toEqual([
+      "column 2",
+      "Shoe",
+    ]);
+    expect(await skipped("Email,First,\nc@un.example,C,c\n")).toEqual(["column 3"]);
+    expect(await skipped("Email,First, \nd@un.example,D,\ne@un.example,E\n")).toEqual([]);
+  });
+
   it("named like a part of every object stay columns that are skipped", async () => {
     const list = await newList();
     const job = await importFile(list, "Email,__proto__,constructor,toString\na@pp.example,x,y,z\n");
