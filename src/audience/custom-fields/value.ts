@@ -2,6 +2,7 @@
  * The nine types of custom fields: one entry each, which reads a value as it comes in JSON or in a CSV cell (there,
  * always text) into the form it is stored in, or says what is wanted. A new type is a new entry.
  */
+import { Big } from "big.js";
 import { parseAddress } from "../../mail/address.ts";
 
 export const fieldTypes = [
@@ -66,10 +67,19 @@ function readText(value: unknown, longest: number): Reading {
 const decimal = /^[+-]?(\d{1,300}(\.\d{0,300})?|\.\d{1,300})(e[+-]?\d{1,3})?$/i;
 
 function readNumber(value: unknown): Reading {
-  const number = typeof value === "string" && decimal.test(value.trim()) ? Number(value) : value;
-  if (typeof number === "number" && Number.isFinite(number)) return ok(number);
-  const hasComma = typeof value === "string" && decimal.test(value.trim().replace(",", "."));
+  const text = typeof value === "string" ? value.trim() : "";
+  const number = decimal.test(text) ? Number(text) : value;
+  if (typeof number === "number" && Number.isFinite(number)) {
+    const isKept = number === value || isSame(text, number);
+    return isKept ? ok(number) : refused(`must have fewer digits: as a number it would become ${number}`);
+  }
+  const hasComma = decimal.test(text.replace(",", "."));
   return refused(hasComma ? "must be a number, with a point as in 1.5" : "must be a number");
+}
+
+/** However the text writes it: 1.10 is 1.1, and 1e3 is 1000. */
+function isSame(text: string, number: number): boolean {
+  return text === String(number) || Big(text.replace(/^\+/, "")).eq(number);
 }
 
 const dateForm =

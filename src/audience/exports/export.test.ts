@@ -203,10 +203,8 @@ test("what is exported comes back as it was, on another workspace's list and on 
       {
         note: said,
         story: said,
-        score: fc.oneof(
-          fc.integer(),
-          fc.double({ noNaN: true, noDefaultInfinity: true }).filter((n) => !Object.is(n, -0)),
-        ),
+        // As text, because JSON bodies may not have the largest as numbers.
+        score: fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })).map(String),
         born: fc.constantFrom("2026-02-28", "2026-01-31T09:00:00.000Z"),
         vip: fc.boolean(),
         site: fc.constantFrom("https://example.com/?a=1,2", "http://example.org"),

@@ -6,10 +6,11 @@ const field = (field_name: string, field_label = field_name) => ({ field_name, f
 
 /** Which header each of our columns and fields has. */
 function read(header: string, fields: readonly CustomField[] = []) {
-  const { custom, width: _, skipped, ...known } = readColumns(header.split(","), fields);
+  const { custom, width: _, unnamed: __, skipped, ...known } = readColumns(header.split(","), fields);
   const named = Object.entries(known).flatMap(([name, column]) => (column ? [[name, column.header]] : []));
   const own = custom.map((column) => [column.field.field_name, column.header]);
-  return { ...Object.fromEntries([...named, ...own]), ...(skipped.length > 0 && { skipped }) };
+  const rest = skipped.map(({ header }) => header);
+  return { ...Object.fromEntries([...named, ...own]), ...(rest.length > 0 && { skipped: rest }) };
 }
 
 test.each([
@@ -49,5 +50,5 @@ test("takes what others call the address where nothing is called Email", () => {
 
 test("shows no half a character of a header that is cut short", () => {
   const { skipped } = readColumns(["Email", `${"q".repeat(99)}😀?`], []);
-  expect(skipped).toEqual([`${"q".repeat(99)}�`]);
+  expect(skipped.map(({ header }) => header)).toEqual([`${"q".repeat(99)}�`]);
 });

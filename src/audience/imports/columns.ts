@@ -34,9 +34,14 @@ export type Columns = { readonly [Name in Exclude<Known, "email">]: Column | und
   /** Cells of the header. */
   readonly width: number;
   readonly custom: readonly (Column & { readonly field: CustomField })[];
-  /** Headers of columns that are nothing we know, or a second one of something. */
-  readonly skipped: readonly string[];
+  /** Those that are nothing we know, or a second one of something. */
+  readonly skipped: readonly Column[];
+  /** Those without a header, which are skipped; nobody misses one in which nothing stands. */
+  readonly unnamed: readonly Column[];
 };
+
+/** Of either kind; who has more of them has seen enough. */
+export const MOST_SKIPPED = 200;
 
 /**
  * Reads the header. Other columns are custom fields. What is meant most exactly is found first: our own names, then names of
@@ -88,15 +93,21 @@ export function readColumns(header: readonly string[], fields: readonly CustomFi
     const column = columns.get(field);
     return column === undefined ? [] : [{ ...column, field }];
   });
-  const skipped = header.filter((text, place) => !taken.has(place) && text.trim() !== "").map(shown);
-  return { ...known, email, width: header.length, custom, skipped: skipped.slice(0, MOST_SKIPPED) };
+  const left = header
+    .map((text, place) => ({ place, header: shown(text) }))
+    .filter(({ place }) => !taken.has(place));
+  const skipped = left.filter(({ header }) => header !== "").slice(0, MOST_SKIPPED);
+  const unnamed = left
+    .filter(({ header }) => header === "")
+    .slice(0, MOST_SKIPPED)
+    .map(({ place }) => ({ place, header: `column ${place + 1}` }));
+  return { ...known, email, width: header.length, custom, skipped, unnamed };
 }
 
 /** The column of an export that says when somebody joined is no field's. */
 const isFree = (text: string) => text.trim() !== SUBSCRIBED_AT;
 
 const MOST_SHOWN = 20;
-const MOST_SKIPPED = 200;
 const LONGEST_SHOWN = 100;
 
 /** A header in a sentence or a result; neither NUL nor half a character can be stored. */

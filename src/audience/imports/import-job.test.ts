@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import sql from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import { afterAll, beforeEach, expect, test, vi } from "vitest";
 import { addPeople, findMiscounts, newList } from "../../../test/support/audience.ts";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
@@ -42,10 +42,10 @@ beforeEach(async () => {
   ]);
 });
 
-/** A job that waits, with PEOPLE people, one of them twice, and one bad row. */
-async function start(): Promise<string> {
+/** A job that waits, with so many people, one of them twice, and one bad row. */
+async function start(people = PEOPLE): Promise<string> {
   const id = newId();
-  const rows = Array.from({ length: PEOPLE }, (_, at) => `p${at}@job.example,N${at}`);
+  const rows = Array.from({ length: people }, (_, at) => `p${at}@job.example,N${at}`);
   const text = ["Email,First", ...rows, "nobody,x", "p5@job.example,Last", ""].join("\n");
   const options = { file_name: "people.csv", update_existing: true, resubscribe: false };
   const input = { mailing_list_id: list, ...options };
@@ -144,6 +144,41 @@ test("a cancelled import keeps what it has written, and says how much", async ()
     result: { created, rows: PEOPLE + 2 },
   });
   expect(await findMiscounts(db)).toEqual([]);
+});
+
+/** Runs the job up to where it waits for a table, cancels it there, and lets it go on when `meanwhile` is over. */
+async function cancelAt(table: Sql, id: string, meanwhile: () => Promise<unknown> = async () => {}) {
+  const waits = sql`
+    select from pg_locks where not granted and relation = ${table.sql}::regclass
+      and database = (select oid from pg_database where datname = current_database())`;
+  const running = await db.transaction(async (tx) => {
+    await tx.run(sql`lock table ${table} in exclusive mode`);
+    const running = attempt(id);
+    await eventually("the import to wait", async () => (await db.row(waits)) !== undefined);
+    await updateJobToCancel(db, workspaceId, id);
+    await meanwhile();
+    return { ended: running };
+  });
+  await running.ended;
+  return findJob(db, workspaceId, id);
+}
+
+test("an import that is cancelled while its file is read writes nobody", async () => {
+  const job = await cancelAt(raw("custom_fields"), await start(10));
+  expect(job).toMatchObject({ status: "cancelled", succeeded: 0 });
+  expect(await countWhere("memberships", list)).toBe(2);
+});
+
+test("an import that is cancelled as it writes its last people is completed", async () => {
+  const id = await start(10);
+  const version = async () =>
+    (await db.row<{ xmin: string }>(sql`select xmin::text from jobs where id = ${id}`))?.xmin;
+  const job = await cancelAt(raw("memberships"), id, async () => {
+    const cancelled = await version();
+    await eventually("the run to hear of it", async () => (await version()) !== cancelled);
+  });
+  expect(job).toMatchObject({ status: "completed", total: 12, processed: 12, counts: { created: 8 } });
+  expect(await countWhere("memberships", list)).toBe(10);
 });
 
 test("an import waits while its workspace is suspended, says how far it came, and then goes on", async () => {

@@ -308,6 +308,31 @@ describe("custom fields", () => {
     expect(await refusals(job)).toEqual(["3,city,,is required"]);
   });
 
+  it("of numbers refuse rows whose digits no number keeps", async () => {
+    const list = await newList();
+    await call("POST", `/mailing-lists/${list}/custom-fields`, {
+      field_name: "customer",
+      field_label: "Customer",
+      field_type: "number",
+    });
+    const job = await importFile(list, "Email,Customer\nodd@nb.example,9007199254740993\n");
+    expect(countsOf(job)).toEqual({ ...none, invalid: 1 });
+    expect(await refusals(job)).toEqual([
+      "2,Customer,9007199254740993,must have fewer digits: as a number it would become 9007199254740992",
+    ]);
+  });
+
+  it("under a header without a name are told of as skipped where something stands in them", async () => {
+    const list = await newList();
+    const skipped = async (text: string) => (await importFile(list, text)).result.skipped_columns;
+    expect(await skipped("Email,,First,Shoe,\na@un.example,,A,9,\nb@un.example,x,B,9, \n")).toEqual([
+      "column 2",
+      "Shoe",
+    ]);
+    expect(await skipped("Email,First,\nc@un.example,C,c\n")).toEqual(["column 3"]);
+    expect(await skipped("Email,First, \nd@un.example,D,\ne@un.example,E\n")).toEqual([]);
+  });
+
   it("named like a part of every object stay columns that are skipped", async () => {
     const list = await newList();
     const job = await importFile(list, "Email,__proto__,constructor,toString\na@pp.example,x,y,z\n");

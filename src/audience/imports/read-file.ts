@@ -14,7 +14,7 @@ import { newIdSeries, type WorkspaceId } from "../../platform/ids.ts";
 import { createLineFile } from "../../platform/jobs/line-file.ts";
 import { listSettledFields } from "../custom-fields/store.ts";
 import { stagedLine } from "../subscribers/staging.ts";
-import { type Columns, readColumns } from "./columns.ts";
+import { type Column, type Columns, MOST_SKIPPED, readColumns } from "./columns.ts";
 import { createLastRows } from "./last-rows.ts";
 import type { Batch, Plan } from "./plan.ts";
 import { createRefusals } from "./refusals.ts";
@@ -88,6 +88,8 @@ export async function readImport(
     if (lines % BATCH_LINES === 0) endBatch();
   };
 
+  /** Columns without a name in which something stands. */
+  const filledUnnamed = new Set<Column>();
   let columns: Columns | undefined;
   let read: ((cells: readonly string[]) => ReadRow) | undefined;
   for await (const given of file.batches()) {
@@ -102,6 +104,10 @@ export async function readImport(
     const filled = given.filter(hasContent);
     rows += filled.length;
     if (rows > MOST_ROWS) throw tooLong();
+    for (const column of columns.unnamed) {
+      if (!filledUnnamed.has(column) && filled.some(({ cells }) => cells[column.place]?.trim()))
+        filledUnnamed.add(column);
+    }
     const results = filled.map(({ cells }) => read?.(cells) ?? neverRead());
     await refuseLacking(db, workspaceId, results);
     filled.forEach((row, at) => {
@@ -128,7 +134,7 @@ export async function readImport(
         .filter(({ default_value }) => default_value !== null)
         .map(({ field_name, default_value }) => [field_name, default_value]),
     ),
-    ...layoutOf(file, columns),
+    ...layoutOf(file, [...columns.skipped, ...filledUnnamed]),
   };
 }
 
@@ -150,8 +156,9 @@ async function refuseLacking(db: Queryable, workspaceId: WorkspaceId, rows: Read
   }
 }
 
-function layoutOf({ encoding, delimiter }: CsvFile, { skipped }: Columns) {
-  return { encoding, delimiter, skipped_columns: skipped };
+function layoutOf({ encoding, delimiter }: CsvFile, skipped: readonly Column[]) {
+  const inOrder = skipped.toSorted((one, other) => one.place - other.place).slice(0, MOST_SKIPPED);
+  return { encoding, delimiter, skipped_columns: inOrder.map(({ header }) => header) };
 }
 
 function tooLong(): ApiError {

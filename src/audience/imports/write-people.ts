@@ -32,6 +32,8 @@ export interface Writing {
   readonly takeTurn: TakeTurn;
   /** Ends it between two batches. */
   readonly signal: AbortSignal;
+  /** Asked before each batch: who cancels finds nothing written that had not been begun. */
+  readonly hasToEnd: () => Promise<boolean>;
   /** Hears of all that is written, after each batch. */
   readonly onWritten: (sum: Written) => void;
 }
@@ -43,7 +45,10 @@ const AT_ONCE = 2;
  * @returns what is written at the end, and on the disk: of all batches, or where the signal ended it of those that are done
  * @throws PutBack while the workspace is suspended; an Error when a crash of the database took a batch back
  */
-export async function writePeople(writing: Writing, plan: Plan): Promise<Written> {
+export async function writePeople(
+  writing: Writing,
+  plan: Plan,
+): Promise<{ readonly written: Written; readonly isWhole: boolean }> {
   const { db, workspaceId, jobId, signal, onWritten } = writing;
   const done = await listBatches(db, workspaceId, jobId);
   onWritten(sumOf(done));
@@ -52,16 +57,18 @@ export async function writePeople(writing: Writing, plan: Plan): Promise<Written
   if (left.length > 0) await writeLeft(writing, plan, left, sumOf(done));
   // Counted again: another run of the job, thought dead, may have written batches meanwhile.
   const settled = await settleBatches(db, workspaceId, jobId);
-  if (settled.length < plan.batches.length && !signal.aborted) {
+  const isWhole = settled.length === plan.batches.length;
+  if (!isWhole && !signal.aborted) {
     throw new Error("the database lost batches of an import, and has to be given them again");
   }
-  onWritten(sumOf(settled));
-  return sumOf(settled);
+  const written = sumOf(settled);
+  onWritten(written);
+  return { written, isWhole };
 }
 
 /** Writes the batches with these numbers. @param before what the others came to */
 async function writeLeft(writing: Writing, plan: Plan, left: number[], before: Written): Promise<void> {
-  const { db, workspaceId, path, signal, onWritten, takeTurn } = writing;
+  const { db, workspaceId, path, signal, hasToEnd, onWritten, takeTurn } = writing;
   await using people = await open(path);
   let sum = before;
   const work = async () => {
@@ -69,7 +76,9 @@ async function writeLeft(writing: Writing, plan: Plan, left: number[], before: W
     for (let at = left.shift(); at !== undefined && !signal.aborted; at = left.shift()) {
       const batch = at;
       await requireNotSuspended(db, workspaceId);
-      const written = await takeTurn(() => writeBatch(writing, plan, batch, { people, room }));
+      const written = await takeTurn(async () =>
+        (await hasToEnd()) ? nothing : writeBatch(writing, plan, batch, { people, room }),
+      );
       // Only now: another batch may have been added while this one was written.
       sum = sumOf([sum, written]);
       onWritten(sum);

@@ -3,8 +3,9 @@
  * open links, so looking (GET, HEAD) changes nothing; a button (POST) does. The form may also stand in anybody's own
  * page: it is an ordinary POST of email, first_name and last_name.
  */
+import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
@@ -30,7 +31,7 @@ const FORM_BYTES = 8_192;
 /** Longer than a mail takes to be accepted: how soon the answer comes shall not tell whether there was one. */
 const ANSWER_MS = 150;
 
-const NO_FORM = "The form has to be sent as application/x-www-form-urlencoded.";
+const NO_FORM = "The form has to be sent as application/x-www-form-urlencoded, in UTF-8.";
 
 type Token = { Params: { "*": string } };
 
@@ -66,8 +67,8 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
   server.register(async (pages) => {
     pages.addContentTypeParser(
       "application/x-www-form-urlencoded",
-      { parseAs: "string", bodyLimit: FORM_BYTES },
-      (_request, body, done) => done(null, new URLSearchParams(String(body))),
+      { parseAs: "buffer", bodyLimit: FORM_BYTES },
+      async (_request: FastifyRequest, body: Buffer) => readForm(body),
     );
     // Read and not understood: a page says so, where the API would answer JSON.
     pages.addContentTypeParser("*", { parseAs: "string", bodyLimit: FORM_BYTES }, (_request, _body, done) =>
@@ -112,6 +113,17 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
 }
 
 const sendOutcome = { joined: sendJoined, kept_off: sendKeptOff, used: sendInvalid } as const;
+
+/** Null for what is no UTF-8, by itself or behind its escapes: URLSearchParams would put characters there that nobody typed. */
+function readForm(body: Buffer): URLSearchParams | null {
+  const text = body.toString();
+  try {
+    decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+  return isUtf8(body) ? new URLSearchParams(text) : null;
+}
 
 function fieldsOf(body: unknown): URLSearchParams {
   return body instanceof URLSearchParams ? body : new URLSearchParams();

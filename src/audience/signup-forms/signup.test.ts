@@ -206,6 +206,18 @@ describe("who fills it in", () => {
     expect(await mailsTo(email)).toEqual([]);
   });
 
+  test("in anything but UTF-8 is told so by the page, and no address is mailed that nobody typed", async () => {
+    const url = await openForm();
+    const headers = { "content-type": "application/x-www-form-urlencoded" };
+    for (const typed of ["caf%e9", "%ED%A0%80", Buffer.from("caf\xe9", "latin1")]) {
+      const body = Buffer.concat([Buffer.from("email="), Buffer.from(typed), Buffer.from(email)]);
+      const answer = await fetch(url, { method: "POST", headers, body });
+      expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("UTF-8")]);
+    }
+    const sent = sql`select from messages where workspace_id = ${service.workspaceId} and localpart like '%' || ${email.split("@")[0] ?? ""}`;
+    expect(await db.rows(sent)).toEqual([]);
+  });
+
   test("and in the field that people do not see, was a program", async () => {
     const answer = await ask(await openForm(), { website: "https://spam.example/" });
     expect(answer.status).toBe(200);

@@ -139,6 +139,7 @@ describe("adding", () => {
     [{ custom_fields: [] }, "custom_fields"],
     [{ custom_fields: "{" }, "custom_fields"],
     [{ custom_fields: "[1]" }, "custom_fields"],
+    [{ custom_fields: '{"a":1e400}' }, "custom_fields"],
     [{ custom_fields: { ["x".repeat(101)]: 1 } }, "custom_fields"],
     [{ custom_fields: { long: "x".repeat(70_000) } }, "custom_fields"],
     [

@@ -17,7 +17,9 @@ describe("a JSON body", () => {
   it("is read as JSON.parse reads it, whatever it holds that can be stored", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8, stringUnit: "binary" }), (value) => {
-        const text = JSON.stringify(value);
+        const text = JSON.stringify(value, (_key, part: unknown) =>
+          typeof part === "number" && Math.abs(part) > Number.MAX_SAFE_INTEGER ? 0 : part,
+        );
         // A NUL or half a pair can only stand as an escape; "-0" does not survive JSON.
         fc.pre(
           !/\\u(0000|d[89a-f])/.test(text) && !text.includes("__proto__") && !text.includes("constructor"),
@@ -83,6 +85,21 @@ describe("a JSON body", () => {
     expect(refusalOf(text).details).toEqual([
       { field, message: `${field} must not contain NUL characters or halves of surrogate pairs` },
     ]);
+  });
+
+  it.each([
+    ['{"a":9007199254740993}', "a"],
+    ['{"a":{"b":[1,-9007199254740992]}}', "a.b[1]"],
+    ['[{"a":1e400}]', "[0].a"],
+    ["-1e400", "body"],
+  ])("with a number that could not be kept to the last digit is refused by field: %s", (text, field) => {
+    expect(refusalOf(text).details).toMatchObject([{ field, message: expect.stringContaining("as text") }]);
+  });
+
+  it("may hold every whole number that is kept to the last digit, and larger ones as text", () => {
+    for (const value of [2 ** 53 - 1, 1 - 2 ** 53, 0.1, "9007199254740993", "1e400"]) {
+      expect(parseJsonBody(JSON.stringify({ value }))).toEqual({ value });
+    }
   });
 
   it("may hold a whole surrogate pair and a written-out escape", () => {

@@ -55,13 +55,15 @@ function endOfString(text: string, open: number): number {
   }
 }
 
-/** A field that may come as JSON text, as what that text says. @throws ApiError VALIDATION_ERROR with the field's path. */
+/** A field that may come as JSON text, as what that text says. @throws ApiError VALIDATION_ERROR that names the field. */
 export function parsedJson(field: string, given: unknown): unknown {
   if (typeof given !== "string") return given;
   try {
     return parseJsonBody(given);
   } catch (fault) {
-    throw fault instanceof ApiError ? invalid({ field, message: `${field} is not valid JSON` }) : fault;
+    if (!(fault instanceof ApiError)) throw fault;
+    const [inside] = fault.details ?? [];
+    throw invalid({ field, message: inside ? `${field}: ${inside.message}` : `${field} is not valid JSON` });
   }
 }
 
@@ -74,6 +76,7 @@ function clean(root: unknown, mayHoldThem: boolean): number {
   const open: { value: unknown; path: string; depth: number }[] = [{ value: root, path: "", depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, path, depth } = next;
+    if (isTooLarge(value)) throw tooLarge(path || "body");
     if (typeof value === "string") {
       if (mayHoldThem) requireStorable(value, path);
     } else if (typeof value === "object" && value !== null) {
@@ -84,8 +87,8 @@ function clean(root: unknown, mayHoldThem: boolean): number {
       if (!Array.isArray(value)) fields += entries.length;
       for (const [key, child] of entries) {
         if (mayHoldThem) requireStorable(key, path);
-        // Strings need a visit only for these characters; a long array of them costs nothing otherwise.
-        if (mayHoldThem || typeof child === "object") {
+        // Strings need a visit only for these characters; a long array of them, or of numbers, costs nothing otherwise.
+        if (mayHoldThem || typeof child === "object" || isTooLarge(child)) {
           const step = Array.isArray(value) ? `[${key}]` : path === "" ? key : `.${key}`;
           open.push({ value: child, path: path + step, depth: depth + 1 });
         }
@@ -93,6 +96,15 @@ function clean(root: unknown, mayHoldThem: boolean): number {
     }
   }
   return fields;
+}
+
+function isTooLarge(value: unknown): boolean {
+  return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+}
+
+function tooLarge(field: string): ApiError {
+  const message = `${field} must not be a number beyond ${Number.MAX_SAFE_INTEGER}, which would lose digits: send it as text`;
+  return invalid({ field, message });
 }
 
 /** What a merge would take for the prototype of an object, or of its class. */

@@ -39,6 +39,8 @@ export interface JobContext<Input> {
   readonly isCancelled: () => boolean;
   /** Aborted when the handler should end early: cancelled, overtaken, or the service stops. */
   readonly signal: AbortSignal;
+  /** Whether it should, asked anew: for what must not be begun once the caller has been told that the job will stop. */
+  readonly hasToEnd: () => Promise<boolean>;
   /** The upload that it was started with, on the disk. */
   readonly openInput: () => Promise<Scratch>;
   /** A place on the disk for this run alone. */
@@ -48,6 +50,8 @@ export interface JobContext<Input> {
 
 /** What a job leaves behind. Files are names of LineFile; all others of the job go with its end. */
 export interface JobOutcome {
+  /** A cancel ended it before all was done. One that came when nothing was left to do changes nothing. */
+  readonly isPartial?: boolean;
   readonly result?: unknown;
   readonly resultFile?: string;
   readonly errorsFile?: string;
@@ -146,6 +150,7 @@ export async function attemptJob(
       },
       isCancelled: () => watch.ending() === "cancelled",
       signal: watch.signal,
+      hasToEnd: watch.hasToEnd,
       openInput: async () => {
         await using kept = new AsyncDisposableStack();
         const input = kept.use(await openScratch(dataDir));
@@ -157,9 +162,8 @@ export async function attemptJob(
       openScratch: () => openScratch(dataDir),
       log: jobLog,
     });
-    const status = watch.ending() === "cancelled" ? "cancelled" : "completed";
-    const { result, resultFile: result_file, errorsFile: errors_file } = outcome;
-    await end({ status, result, result_file, errors_file });
+    const { isPartial, result, resultFile: result_file, errorsFile: errors_file } = outcome;
+    await end({ status: isPartial ? "cancelled" : "completed", result, result_file, errors_file });
   } catch (fault) {
     const ending = watch.ending();
     if (ending === "overtaken") return;
@@ -181,7 +185,7 @@ function watchRun(
   progress: () => Progress,
   stopping: AbortSignal,
   log: Log,
-): AsyncDisposable & { readonly signal: AbortSignal; ending(): Ending | undefined } {
+): AsyncDisposable & Pick<JobContext<never>, "signal" | "hasToEnd"> & { ending(): Ending | undefined } {
   const abort = new AbortController();
   const over = new AbortController();
   const stop = (ending: Ending) => abort.abort(ending);
@@ -203,6 +207,10 @@ function watchRun(
   return {
     signal: abort.signal,
     ending: () => abort.signal.reason as Ending | undefined,
+    async hasToEnd() {
+      await write();
+      return abort.signal.aborted;
+    },
     async [Symbol.asyncDispose]() {
       stopping.removeEventListener("abort", onStopping);
       over.abort();

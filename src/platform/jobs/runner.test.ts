@@ -148,6 +148,20 @@ describe("a job", () => {
     expect(context.isCancelled()).toBe(true);
   });
 
+  it("can ask whether it was cancelled, and is completed where nothing was left to do", async () => {
+    const asked: boolean[] = [];
+    await runnerWith({
+      work: async ({ job, hasToEnd }) => {
+        asked.push(await hasToEnd());
+        await updateJobToCancel(database, workspaceId, job.id);
+        asked.push(await hasToEnd());
+        return { result: "all" };
+      },
+    });
+    expect(await until(await start("work"), "completed")).toMatchObject({ result: "all" });
+    expect(asked).toEqual([false, true]);
+  });
+
   it("that was cancelled while it waited never runs", async () => {
     const run = vi.fn(async () => ({}));
     const id = await start("work");
@@ -204,7 +218,7 @@ describe("a job that is put back", () => {
   it("for an hour ends at once when it is cancelled, and may leave what it has", async () => {
     const work: JobHandler<never> = async ({ signal }) => {
       if (!signal.aborted) throw new PutBack(3_600);
-      return { result: "what there is" };
+      return { result: "what there is", isPartial: true };
     };
     await runnerWith({ work });
     const id = await start("work");
@@ -219,7 +233,7 @@ describe("a job that is put back", () => {
 
   it("in the moment in which it is cancelled is due at once", async () => {
     const work: JobHandler<never> = async ({ job, signal }) => {
-      if (signal.aborted) return { result: "what there is" };
+      if (signal.aborted) return { result: "what there is", isPartial: true };
       await updateJobToCancel(database, workspaceId, job.id);
       throw new PutBack(3_600);
     };
@@ -257,7 +271,8 @@ describe("when a runner stops in order", () => {
     runners.length = 0;
     expect(await updateJobToCancel(database, workspaceId, id)).toMatchObject({ status: "pending" });
     await runnerWith({
-      work: async ({ isCancelled }) => ({ result: isCancelled() ? "what there is" : "all" }),
+      work: async ({ isCancelled }) =>
+        isCancelled() ? { result: "what there is", isPartial: true } : { result: "all" },
     });
     expect(await until(id, "cancelled")).toMatchObject({ result: "what there is" });
   });

@@ -122,23 +122,38 @@ describe("a draft", () => {
     expect(segment).toMatchObject({ recipient_type: "segment", segment_name: "A", total_recipients: 1 });
   });
 
-  test("is to one list: a segment of another one is refused, with the list that it is of", async () => {
+  test("is to one list: with another beside its segment it is kept, and refused when it is sent, with the list that it is of", async () => {
     const conditions = { logic: "and", rules: [{ field: "email", operator: "contains", value: "a" }] };
     const segment = await call("POST", `/mailing-lists/${list}/segments`, { name: "Adas", conditions });
     const other = await newList(database, workspaceId, "Other");
     const own = { ...complete(), segment_id: segment.body.data.id };
-    const id = await create(own);
-    for (const [method, path] of [
-      ["POST", "/campaigns"],
-      ["PUT", `/campaigns/${id}`],
+    const named = (mailing_list_id: string, mailing_list_name: string | null) => ({
+      recipient_type: "segment",
+      mailing_list_id,
+      mailing_list_name,
+      segment_name: "Adas",
+      total_recipients: 2,
+    });
+    for (const [listId, name] of [
+      [other, "Other"],
+      ["0197a0c0-0000-7000-8000-000000000000", null],
     ] as const) {
-      const { status, body } = await call(method, path, { ...own, mailing_list_id: other });
-      expect([status, body.code, body.details[0].field]).toEqual([400, "VALIDATION_ERROR", "segment_id"]);
-      expect(body.error).toContain(
-        `the segment Adas of the list News: leave mailing_list_id out, or give ${list}`,
-      );
+      const id = await create({ ...own, mailing_list_id: listId });
+      expect(await read(id)).toMatchObject(named(listId, name));
+      const { status, body } = await act(id, "send");
+      expect([status, body.code, body.details]).toEqual([
+        400,
+        "VALIDATION_ERROR",
+        [
+          {
+            field: "mailing_list_id",
+            message: `mailing_list_id is not News, the list of the segment Adas: leave it out, or give ${list}`,
+          },
+        ],
+      ]);
+      expect((await call("PUT", `/campaigns/${id}`, own)).body.data).toMatchObject(named(list, "News"));
+      expect((await act(id, "send")).status).toBe(200);
     }
-    expect(await read(id)).toMatchObject({ mailing_list_id: list, mailing_list_name: "News" });
   });
 
   test("counts those alone who may get mail, whomever its conditions name", async () => {

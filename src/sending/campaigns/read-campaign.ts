@@ -110,11 +110,6 @@ async function readAudience(
   const segment = segment_id === null ? null : await findSegment(db, workspaceId, undefined, segment_id);
   if (segment === undefined) throw refuse("segment_id", "is no segment of this workspace");
   const isOfSegment = recipient_type === "segment" && segment !== null;
-  if (isOfSegment && mailing_list_id !== null && segment.mailing_list_id !== mailing_list_id) {
-    const { name, mailing_list_id: listId, mailing_list_name } = segment;
-    const advice = `leave mailing_list_id out, or give ${listId}`;
-    throw refuse("segment_id", `is the segment ${name} of the list ${mailing_list_name}: ${advice}`);
-  }
   const conditions =
     segment_conditions && (await readConditions(db, workspaceId, mailing_list_id, segment_conditions, now));
   return {

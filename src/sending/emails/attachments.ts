@@ -13,6 +13,9 @@ const LONGEST_NAME = 255;
 const executable =
   /\.(ade|adp|apk|bat|chm|cmd|com|cpl|dll|exe|hta|ins|isp|jar|js|jse|lib|lnk|mde|msc|msi|msp|mst|pif|ps1|reg|scr|sct|shb|sys|vb|vbe|vbs|vxd|wsc|wsf|wsh)[\s.]*$/i;
 
+/** `.` and `..`, also as a system reads them that drops blanks and further dots at the end of a name. */
+const isFolder = /^[\s.]+$/;
+
 export const Attachment = Type.Object(
   {
     filename: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),
@@ -49,6 +52,7 @@ function readAttachment(given: Static<typeof Attachment>, at: string): StoredAtt
   const problem = attachmentFault({ filename, contentType: content_type, contentId, disposition });
   if (problem !== null) throw fault(at, `${at}: ${problem}`);
   if (/[/\\]/.test(filename)) throw fault(`${at}.filename`, `${at}.filename must be a name without folders`);
+  if (isFolder.test(filename)) throw fault(`${at}.filename`, `${at}.filename must be the name of a file`);
   if (executable.test(filename)) {
     throw fault(`${at}.filename`, `${at}.filename names an executable file, which receivers refuse`);
   }

@@ -238,6 +238,11 @@ describe("a message that is refused", () => {
       { attachments: [{ ...file, filename: "../../x.png" }] },
       "attachments[0].filename",
     ],
+    ...[".", "..", " . .. "].map((filename): [string, Record<string, unknown>, string] => [
+      `an attachment called ${JSON.stringify(filename)}, which is a folder`,
+      { attachments: [{ ...file, filename }] },
+      "attachments[0].filename",
+    ]),
     [
       "a program as attachment",
       { attachments: [{ ...file, filename: "invoice.pdf.exe" }] },

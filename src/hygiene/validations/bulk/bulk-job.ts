@@ -140,9 +140,10 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     const outcome = await leave(db, job, day, file, rows, tally.stoppedBy ?? "cancelled");
     const rest = addresses.length - rows.size;
     // What a limit left out is done with; what a cancelled job left out was never begun.
-    if (!isCancelled())
+    const isPartial = isCancelled() && tally.stoppedBy === null && rest > 0;
+    if (!isPartial)
       report({ ...tally.progress(file), processed: addresses.length + file.duplicates, failed: rest });
-    return { ...outcome, result: { file_name: input.file_name, ...tally.result(file, rest) } };
+    return { ...outcome, isPartial, result: { file_name: input.file_name, ...tally.result(file, rest) } };
   };
 
   /** By place in the file. */

@@ -96,8 +96,11 @@ async function requireUsed(
   await requireRoute(db, workspaceId, campaign);
   await requireReturnPath(db, workspaceId, campaign.sender_email);
   const audience = await findAudience(db, workspaceId, campaign, now);
-  if (audience !== undefined) return audience;
   const { mailing_list_id: id } = campaign;
+  if (audience !== undefined) {
+    requireSameList(id, audience);
+    return audience;
+  }
   throw invalid(missingAudience(campaign, id !== null && !!(await findMailingList(db, workspaceId, id))));
 }
 
@@ -142,6 +145,14 @@ export function requireGateway(
   if (phone_field_name === null) {
     throw invalid({ field: "phone_field_name", message: "phone_field_name is required for an sms" });
   }
+}
+
+/** A segment is of one list: who names another one beside it means something else than they would get. */
+function requireSameList(id: string | null, { list, segmentName }: Audience): void {
+  if (id === null || list === null || id === list.id) return;
+  const advice = `leave it out, or give ${list.id}`;
+  const message = `mailing_list_id is not ${list.name}, the list of the segment ${segmentName}: ${advice}`;
+  throw invalid({ field: "mailing_list_id", message });
 }
 
 function missingAudience({ recipient_type, mailing_list_id }: Campaign, hasList: boolean): FieldFault {
