@@ -7,6 +7,7 @@ import { beforeEach, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { draft, nobodyElse } from "../../../test/support/drafts.ts";
 import { eventually } from "../../../test/support/eventually.ts";
+import { leaseOrder } from "../../../test/support/lease-order.ts";
 import { asWorkspaceId, newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { insertDrafts } from "../../sending/insert-drafts.ts";
@@ -42,6 +43,28 @@ const holders = () => db.rows(sql`select leased_by from delivery_queue where lea
 test("what a dead process held is given back at once", async () => {
   await holdMessage(spent);
   await recover();
+  expect(await holders()).toEqual([]);
+  expect(await readdir(journalFolder)).toEqual([]);
+});
+
+/** A worker of this process number that has learned what became of a message, and of which nobody has heard since. */
+async function learn(pid: number, text = "ok"): Promise<string> {
+  const workerId = newId();
+  await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
+  const messages = await leaseMessages(db, leaseOrder({ workerId }));
+  const journal = openJournal(journalFolder, { workerId, pid });
+  for (const message of messages) {
+    const result = { outcome: "accepted", code: 250, enhanced: null, text } as const;
+    journal.append(conclude({ message, result, mxHost: "mx" }, new Date(), 0));
+  }
+  return workerId;
+}
+
+test("what a dead worker learned is settled, although the words of some of it cannot be stored", async () => {
+  for (const text of ["a NUL: \0", "ok"]) await learn(spent, text);
+  await recover();
+  const delivered = { status: "delivered" };
+  expect(await db.rows(sql`select status from messages`)).toEqual([delivered, delivered]);
   expect(await holders()).toEqual([]);
   expect(await readdir(journalFolder)).toEqual([]);
 });

@@ -21,7 +21,7 @@ import {
   removeJournal,
 } from "./journal.ts";
 import { releaseLeasesOf } from "./settlement-store.ts";
-import { settle } from "./settler.ts";
+import { settleAll } from "./settler.ts";
 
 const BATCH = 500;
 const RETRY_MS = 1_000;
@@ -86,7 +86,7 @@ export function createRecovery(
     let replayed = 0;
     let batch: Conclusion[] = [];
     const settleBatch = async () => {
-      await settle(db, batch, onMoved);
+      await settleAll(db, batch, onMoved, log);
       replayed += batch.length;
       batch = [];
     };
