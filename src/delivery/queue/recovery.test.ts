@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, readdir, utimes } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
@@ -67,6 +67,38 @@ test("what a dead worker learned is settled, although the words of some of it ca
   expect(await db.rows(sql`select status from messages`)).toEqual([delivered, delivered]);
   expect(await holders()).toEqual([]);
   expect(await readdir(journalFolder)).toEqual([]);
+});
+
+/** A dead worker that holds a message, and whose journal the disk does not give back. */
+async function holdUnreadable(): Promise<string> {
+  const workerId = newId();
+  await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
+  await leaseMessages(db, leaseOrder({ workerId }));
+  await mkdir(join(journalFolder, `${workerId}.${spent}.jsonl`));
+  return workerId;
+}
+const lapse = (workerId: string) =>
+  db.run(sql`update delivery_queue set due_at = now() where leased_by = ${workerId}`);
+
+test("a journal that cannot be read keeps no other from being replayed, and its worker's leases do not lapse", async () => {
+  const unreadable = await holdUnreadable();
+  await learn(spent);
+  await lapse(unreadable);
+  await recover();
+  expect(await db.rows(sql`select from messages where status = 'delivered'`)).toHaveLength(1);
+  expect(await holders()).toEqual([{ leased_by: unreadable }]);
+  expect(await leaseMessages(db, leaseOrder())).toEqual([]);
+});
+
+test("a journal that can never be read is not waited for without end", async () => {
+  const unreadable = await holdUnreadable();
+  const isFree = async () => {
+    await lapse(unreadable);
+    await recover();
+    return (await leaseMessages(db, leaseOrder())).length === 1;
+  };
+  expect(await isFree()).toBe(false);
+  expect(await eventually("its messages to be free", isFree)).toBe(true);
 });
 
 test("a worker with its mark keeps what it holds", async () => {

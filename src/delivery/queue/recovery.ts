@@ -9,7 +9,7 @@ import sql from "sql-template-tag";
 import type { OnMoved } from "../../messages/outcome.ts";
 import { isAlive } from "../../platform/alive.ts";
 import { lockKey } from "../../platform/database/advisory-lock.ts";
-import type { Database } from "../../platform/database/pool.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
 import {
@@ -20,11 +20,15 @@ import {
   readJournal,
   removeJournal,
 } from "./journal.ts";
-import { releaseLeasesOf } from "./settlement-store.ts";
+import { holdLeasesOf, releaseLeasesOf } from "./settlement-store.ts";
 import { settleAll } from "./settler.ts";
 
 const BATCH = 500;
 const RETRY_MS = 1_000;
+/** So long what a dead worker held waits for its journal to be replayed, or for that to be tried again. */
+const HELD_SECONDS = 300;
+/** A journal that could not be replayed so often, with every heartbeat, is not waited for. */
+const MOST_TRIES = 15;
 /** A worker that moves settles what it journals within a second, as long as the database is there. */
 const SILENT_MS = 5_000;
 /** A process frozen in a transaction holds the rows it settles until PostgreSQL ends that, longer than a statement waits. */
@@ -81,6 +85,8 @@ export function createRecovery(
 ): () => Promise<void> {
   const { journalFolder } = own;
   let unmarked = new Set<string>();
+  /** How often the journals were tried that could not be replayed yet. */
+  const tries = new Map<string, number>();
 
   const replay = async (owner: JournalOwner): Promise<number> => {
     let replayed = 0;
@@ -97,7 +103,29 @@ export function createRecovery(
     return replayed;
   };
 
-  const recover = async (owner: JournalOwner): Promise<"alive" | "unmarked" | "recovered"> =>
+  /** Where that fails although the database is there, other journals, and delivery, do not wait for this one. */
+  const settleDead = async (tx: Queryable, owner: JournalOwner): Promise<void> => {
+    const { workerId } = owner;
+    const tried = tries.get(workerId) ?? 0;
+    // Whoever found it due would send again what the journal knows of.
+    if (tried < MOST_TRIES) await holdLeasesOf(db, workerId, HELD_SECONDS);
+    tries.set(workerId, tried + 1);
+    try {
+      const replayed = await replay(owner);
+      // Here, so that it fails where the lock was lost meanwhile: the journal may be a living worker's again.
+      const released = await releaseLeasesOf(tx, workerId);
+      removeJournal(journalFolder, owner);
+      tries.delete(workerId);
+      log.info({ worker: workerId, replayed, released }, "recovered a dead delivery worker");
+    } catch (err) {
+      log.error(
+        { err, worker: workerId, tried },
+        "a dead delivery worker could not be recovered, trying again",
+      );
+    }
+  };
+
+  const recover = async (owner: JournalOwner): Promise<"alive" | "unmarked" | "dead"> =>
     db.transaction(async (tx) => {
       const { workerId, pid } = owner;
       const mark = await tx.row<{ is_free: boolean }>(
@@ -105,13 +133,10 @@ export function createRecovery(
       );
       if (!mark?.is_free) return "alive";
       // Another worker recovered it while we came to its lock.
-      if (!hasJournal(journalFolder, owner)) return "recovered";
+      if (!hasJournal(journalFolder, owner)) return "dead";
       if (isAlive(pid) && !unmarked.has(workerId)) return "unmarked";
-      const replayed = await replay(owner);
-      const released = await releaseLeasesOf(db, workerId);
-      removeJournal(journalFolder, owner);
-      log.info({ worker: workerId, replayed, released }, "recovered a dead delivery worker");
-      return "recovered";
+      await settleDead(tx, owner);
+      return "dead";
     });
 
   const replaying = new Set<string>();
