@@ -422,6 +422,19 @@ describe("over HTTP", () => {
     expect(row?.error_message).toBe(`HTTP ${status} no`);
   });
 
+  test.each([
+    [503, "a\0 NUL", "HTTP 503 a NUL"],
+    [200, '{"id":"g\\u0000-1"}', "taken by the SMS gateway as g-1"],
+  ])("what a gateway says with a NUL in it is in the timeline without: %i", async (status, body, detail) => {
+    answers = [[status, body]];
+    const id = await campaignTo([A]);
+    await startWorker(url());
+    await reach(id, status === 200 ? "delivered" : "deferred");
+    expect(await db.rows(sql`select detail from message_events where campaign_id = ${id}`)).toEqual([
+      { detail },
+    ]);
+  });
+
   test("a gateway that tells is given an address for it", async () => {
     const id = await campaignTo([A]);
     await startWorker(url("&receipts=true"));
