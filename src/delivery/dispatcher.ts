@@ -27,7 +27,7 @@ import { LEASE_SECONDS, Leasing, POLL_MS } from "./queue/leasing.ts";
 import { createRecovery, markAlive } from "./queue/recovery.ts";
 import { extendLeases, releaseLeasesOf } from "./queue/settlement-store.ts";
 import { Settler } from "./queue/settler.ts";
-import { concludeSms } from "./sms/conclusion.ts";
+import { concludeSms, concludeUncarried } from "./sms/conclusion.ts";
 import type { SmsEvents, SmsTransport } from "./sms/sms-transport.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
@@ -42,8 +42,6 @@ const AFTER_OUTAGE_MS = 3_000;
 const STOP_MS = 25_000;
 /** When messages come back that could not be examined. */
 const EXAMINE_AGAIN_SECONDS = 5;
-/** When an SMS comes back to a worker that has no gateway (any more). */
-const NO_GATEWAY_SECONDS = 60;
 /** Results that the database does not have yet; beyond this nothing new is started. */
 const MOST_UNSETTLED = 5_000;
 
@@ -169,7 +167,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     else if (finding?.kind === "wait") settle(message, handBack(message, clock.now(), finding.seconds));
     else if (message.sms === undefined) transport.send(message);
     else if (smsTransport !== null) smsTransport.send(message);
-    else settle(message, postpone(message, clock.now(), NO_GATEWAY_SECONDS));
+    else settle(message, concludeUncarried(message, clock.now(), random()));
   };
 
   const leasing = new Leasing({

@@ -61,10 +61,10 @@ afterEach(async () => {
 const smppUrl = (options = "") =>
   `smpp://posthaste:${PASSWORD}@127.0.0.1:${centre.port}?source=Shop${options}`;
 
-async function startWorker(gateway = smppUrl()): Promise<Dispatcher> {
+async function startWorker(gateway: string | null = smppUrl()): Promise<Dispatcher> {
   const config = readConfig({
     DATA_DIR: await mkdtemp(join(tmpdir(), "posthaste-sms-")),
-    SMS_GATEWAY_URL: gateway,
+    ...(gateway !== null && { SMS_GATEWAY_URL: gateway }),
   });
   const worker = await startDeliveryWorker({
     config,
@@ -155,6 +155,17 @@ const textReceipt = (id: string, state: string, error = "000") => ({
 });
 const makeDue = () => db.run(sql`update delivery_queue set due_at = now()`);
 const find = async (id: string) => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
+
+test("without a gateway they wait and say so, and fail when their time is over", async () => {
+  const id = await campaignTo([A]);
+  await startWorker(null);
+  const [waiting] = await reach(id, "deferred");
+  expect(waiting).toMatchObject({ attempts: 1, error_message: "No SMS gateway is configured" });
+  await db.run(sql`update delivery_queue set due_at = now(), expires_at = now()`);
+  const [failed] = await reach(id, "failed");
+  expect(failed?.error_message).toBe("Gave up after 2 attempts: No SMS gateway is configured");
+  expect(await db.rows(sql`select from delivery_queue`)).toEqual([]);
+});
 
 describe("over SMPP", () => {
   test("each person gets the text once, at their number, and the receipts say what became of it", async () => {
