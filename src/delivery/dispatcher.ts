@@ -89,7 +89,10 @@ export interface Dispatcher {
 export async function startDispatcher(options: DispatcherOptions): Promise<Dispatcher> {
   const { db, clock, log, journalFolder, random = Math.random } = options;
   const workerId = newId();
-  const markDead = await markAlive(db, workerId);
+  const mark = await markAlive(db, workerId, () => {
+    settler.doubtJournal();
+    held.doubt(performance.now() + LEASE_SECONDS * 1000);
+  });
   const journal = openJournal(journalFolder, { workerId, pid: process.pid });
   const settler = new Settler(db, journal, log, options.onMoved);
   const stopping = new AbortController();
@@ -110,6 +113,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   const events: TransportEvents & SmsEvents = {
     mayStart: (message) =>
       !stopping.signal.aborted &&
+      mark.isThere &&
       settler.isSafe &&
       held.timeLeft(message) > LEASE_MARGIN_MS &&
       (message.origin_id === null || !stopped.has(message.origin_id)),
@@ -192,7 +196,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       try {
         halted = await options.findHalted();
         stopped = new Set([...halted.paused, ...halted.cancelled]);
-        if (settler.isSafe && settler.unsettledCount <= MOST_UNSETTLED) {
+        if (mark.isThere && settler.isSafe && settler.unsettledCount <= MOST_UNSETTLED) {
           await leasing.look();
           options.onLook?.();
         }
@@ -236,12 +240,13 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       const timeLeft = () => Math.max(0, deadline - performance.now());
       while (held.size > 0 && timeLeft() > 0) await delay(20);
       const isSettled = await settler.flushed(timeLeft());
-      if (isSettled && held.size === 0) {
-        await releaseLeasesOf(db, workerId);
-        journal.remove();
-      } else log.error({ unsettled: settler.unsettledCount, talking: held.size }, "stopping before the end");
+      const isOver = isSettled && held.size === 0;
+      if (isOver) await releaseLeasesOf(db, workerId);
+      else log.error({ unsettled: settler.unsettledCount, talking: held.size }, "stopping before the end");
       await beating;
-      await markDead();
+      await mark.end();
+      // Not before: a mark that is renewed begins a journal anew that is gone.
+      if (isOver) journal.remove();
     },
   };
 }

@@ -103,11 +103,11 @@ test("a journal that can never be read is not waited for without end", async () 
 
 test("a worker with its mark keeps what it holds", async () => {
   const workerId = await holdMessage(spent);
-  const unmark = await markAlive(db, workerId);
+  const mark = await markAlive(db, workerId);
   await recover();
   await recover();
   expect(await holders()).toEqual([{ leased_by: workerId }]);
-  await unmark();
+  await mark.end();
 });
 
 test("what a frozen worker had learned is settled in its place, and it keeps the rest", async () => {
@@ -116,7 +116,7 @@ test("what a frozen worker had learned is settled in its place, and it keeps the
   const lease = { workerId, priority: 0, limit: 2, bytes: 1_000_000, seconds: 60, saturated: [] } as const;
   const [learned] = await leaseMessages(db, lease);
   if (!learned) throw new Error("a lease is wanted");
-  const unmark = await markAlive(db, workerId);
+  const mark = await markAlive(db, workerId);
   const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
   const journal = openJournal(journalFolder, { workerId, pid: process.pid });
   journal.append(conclude({ message: learned, result, mxHost: "mx" }, new Date(), 0));
@@ -129,15 +129,15 @@ test("what a frozen worker had learned is settled in its place, and it keeps the
   await eventually("the result to be settled", async () => (await holders()).length === 1);
   const states = sql`select count(*)::int as amount from messages where status = 'delivered'`;
   expect(await db.row(states)).toEqual({ amount: 1 });
-  await unmark();
+  await mark.end();
 });
 
 test("a living process without a mark is taken for dead only when it is missing twice in a row", async () => {
   const workerId = await holdMessage(process.pid);
   await recover();
-  const unmark = await markAlive(db, workerId);
+  const mark = await markAlive(db, workerId);
   await recover();
-  await unmark();
+  await mark.end();
   await recover();
   expect(await holders()).toEqual([{ leased_by: workerId }]);
   await recover();

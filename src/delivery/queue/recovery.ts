@@ -40,16 +40,28 @@ function lockOf(workerId: string): number {
   return lockKey(`delivery worker ${workerId}`);
 }
 
+/** That a worker lives. */
+export interface Mark {
+  /** Not while the database is away, and a moment longer: then others may take the worker for dead. */
+  readonly isThere: boolean;
+  end(): Promise<void>;
+}
+
 /**
  * Marks a worker as alive, again and again when the database was away; resolves once the mark is there for the first
- * time, to what ends it.
+ * time.
+ *
+ * @param onRenewed told when it was missing, right before it counts again: what the worker holds may have been given to
+ * others meanwhile, and its journal may have been removed
  */
-export async function markAlive(db: Database, workerId: string): Promise<() => Promise<void>> {
+export async function markAlive(db: Database, workerId: string, onRenewed = () => {}): Promise<Mark> {
   let isOver = false;
+  let isThere = true;
   const mark = async (): Promise<Session> => {
     const session = await db.openSession();
     await session.query(sql`select pg_advisory_lock(${lockOf(workerId)})`);
     session.once("end", () => {
+      isThere = false;
       if (!isOver) current = markAgain();
     });
     return session;
@@ -57,7 +69,10 @@ export async function markAlive(db: Database, workerId: string): Promise<() => P
   const markAgain = async (): Promise<Session | undefined> => {
     while (!isOver) {
       try {
-        return await mark();
+        const session = await mark();
+        onRenewed();
+        isThere = true;
+        return session;
       } catch {
         await delay(RETRY_MS);
       }
@@ -65,9 +80,14 @@ export async function markAlive(db: Database, workerId: string): Promise<() => P
     return undefined;
   };
   let current: Promise<Session | undefined> = Promise.resolve(await mark());
-  return async () => {
-    isOver = true;
-    await (await current)?.end();
+  return {
+    get isThere() {
+      return isThere;
+    },
+    async end() {
+      isOver = true;
+      await (await current)?.end();
+    },
   };
 }
 

@@ -14,7 +14,7 @@ import { asWorkspaceId, newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { insertDrafts } from "../../sending/insert-drafts.ts";
 import { type Conclusion, conclude } from "./conclusion.ts";
-import { type Journal, openJournal, readJournal } from "./journal.ts";
+import { type Journal, openJournal, readJournal, removeJournal } from "./journal.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import { leaseMessages } from "./leases.ts";
 import { Settler, settle, settleAll } from "./settler.ts";
@@ -91,6 +91,19 @@ test("what a full disk did not take is journaled before anything new is begun", 
   disk.isFull = false;
   expect(settler.isSafe).toBe(true);
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual(conclusions);
+});
+
+test("a journal that another worker removed is begun anew with what waits, before anything new is begun", async () => {
+  const { folder, owner } = await journalPlace();
+  const settler = new Settler(databaseAway(), openJournal(folder, owner), createLog("silent"), nobodyElse);
+  const conclusions = [postponed(), postponed()];
+  for (const one of conclusions) settler.add(one);
+  removeJournal(folder, owner);
+  settler.doubtJournal();
+  expect(settler.isSafe).toBe(true);
+  const late = postponed();
+  settler.add(late);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([...conclusions, late]);
 });
 
 /** A message that was refused, settled by whom `onMoved` reacts. */

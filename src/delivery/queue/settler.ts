@@ -128,12 +128,14 @@ export class Settler {
 
   /** Is what is learned safe? If not, nothing new may be begun: it would be learned in vain. */
   get isSafe(): boolean {
-    // What a full disk did not take has only been in memory; it is written down before anything new is begun.
-    if (!this.#isJournaling && !this.#isLong && this.#journal.probe()) {
-      this.#shortenJournal();
-      this.#isJournaling = !this.#isLong;
-    }
+    if (!this.#isJournaling) this.#journalAgain();
     return this.#isJournaling && !this.#isFailing;
+  }
+
+  /** Another worker may have taken this one for dead, and have removed its journal. */
+  doubtJournal(): void {
+    this.#isJournaling = false;
+    this.#journalAgain();
   }
 
   add(conclusion: Conclusion): void {
@@ -171,6 +173,13 @@ export class Settler {
       }
     }
     this.#flushing = null;
+  }
+
+  /** What was not written down has only been in memory; the journal has it before anything new is begun. */
+  #journalAgain(): void {
+    if (this.#isLong || !this.#journal.probe()) return;
+    this.#shortenJournal();
+    this.#isJournaling = !this.#isLong;
   }
 
   /**
