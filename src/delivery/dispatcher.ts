@@ -20,12 +20,13 @@ import type { Log } from "../platform/log.ts";
 import { DELIVERY_CHANNEL } from "./channel.ts";
 import { type Examine, type Finding, UnfitValues } from "./examination.ts";
 import { type Attempt, type Conclusion, conclude, drop, handBack, postpone } from "./queue/conclusion.ts";
+import { createHeartbeat } from "./queue/heartbeat.ts";
 import { Holdings } from "./queue/holdings.ts";
 import { openJournal } from "./queue/journal.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
 import { LEASE_SECONDS, Leasing, POLL_MS } from "./queue/leasing.ts";
 import { createRecovery, markAlive } from "./queue/recovery.ts";
-import { extendLeases, releaseLeasesOf } from "./queue/settlement-store.ts";
+import { releaseLeasesOf } from "./queue/settlement-store.ts";
 import { Settler } from "./queue/settler.ts";
 import { concludeSms, concludeUncarried } from "./sms/conclusion.ts";
 import type { SmsEvents, SmsTransport } from "./sms/sms-transport.ts";
@@ -210,12 +211,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   };
 
   const recover = createRecovery(db, { journalFolder, workerId }, log, options.onMoved);
-  const beat = async () => {
-    const until = performance.now() + LEASE_SECONDS * 1000;
-    const asked = [...held.leases, ...settler.unsettled];
-    held.extend(asked, await extendLeases(db, workerId, asked, LEASE_SECONDS), until);
-    await recover();
-  };
+  const beat = createHeartbeat({ db, workerId, held, settler, recover, log });
   const beating = (async () => {
     while (!stopping.signal.aborted) {
       await delay(HEARTBEAT_MS, undefined, { signal: stopping.signal }).catch(() => {});

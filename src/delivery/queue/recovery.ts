@@ -31,6 +31,8 @@ const HELD_SECONDS = 300;
 const MOST_TRIES = 15;
 /** A worker that moves settles what it journals within a second, as long as the database is there. */
 const SILENT_MS = 5_000;
+/** Between two heartbeats. A mark that the database lost comes back sooner once the database is there. */
+const UNMARKED_MS = 15_000;
 /** A process frozen in a transaction holds the rows it settles until PostgreSQL ends that, longer than a statement waits. */
 const SILENT_TRIES = 3;
 
@@ -95,7 +97,8 @@ export async function markAlive(db: Database, workerId: string, onRenewed = () =
  * A function that settles what dead workers of this machine had learned and gives back what they held; to be called at
  * the start and then often enough that no lease of theirs can lapse before. It does nothing to living ones: the marks
  * of all of them are gone for a moment when the database comes back from a fall, so while a process of that number
- * lives, its mark must be missing twice in a row.
+ * lives, its mark must be missing twice in a row, for longer than that. Who calls it while it is still at work is told
+ * of that one's end.
  */
 export function createRecovery(
   db: Database,
@@ -104,7 +107,8 @@ export function createRecovery(
   onMoved: OnMoved,
 ): () => Promise<void> {
   const { journalFolder } = own;
-  let unmarked = new Set<string>();
+  /** Since when the marks are missing that were at the last look. */
+  let unmarked = new Map<string, number>();
   /** How often the journals were tried that could not be replayed yet. */
   const tries = new Map<string, number>();
 
@@ -154,7 +158,8 @@ export function createRecovery(
       if (!mark?.is_free) return "alive";
       // Another worker recovered it while we came to its lock.
       if (!hasJournal(journalFolder, owner)) return "dead";
-      if (isAlive(pid) && !unmarked.has(workerId)) return "unmarked";
+      const missingSince = unmarked.get(workerId) ?? performance.now();
+      if (isAlive(pid) && performance.now() - missingSince < UNMARKED_MS) return "unmarked";
       await settleDead(tx, owner);
       return "dead";
     });
@@ -179,15 +184,24 @@ export function createRecovery(
     replaying.delete(workerId);
   };
 
-  return async () => {
-    const missing = new Set<string>();
+  const recoverAll = async () => {
+    const missing = new Map<string, number>();
     for (const owner of listJournals(journalFolder)) {
-      if (owner.workerId === own.workerId) continue;
+      const { workerId } = owner;
+      if (workerId === own.workerId) continue;
       const state = await recover(owner);
-      if (state === "unmarked") missing.add(owner.workerId);
-      // Not awaited: it may wait for locks, and the caller's own leases must not lapse meanwhile.
+      if (state === "unmarked") missing.set(workerId, unmarked.get(workerId) ?? performance.now());
+      // Not awaited: it may wait for locks, and what dead workers learned must not wait with it.
       if (state === "alive") void replaySilent(owner);
     }
     unmarked = missing;
+  };
+
+  let recovering: Promise<void> | null = null;
+  return () => {
+    recovering ??= recoverAll().finally(() => {
+      recovering = null;
+    });
+    return recovering;
   };
 }
