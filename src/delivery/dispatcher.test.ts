@@ -21,7 +21,7 @@ import { insertDrafts } from "../sending/insert-drafts.ts";
 import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 import { UnfitValues } from "./examination.ts";
 import { conclude } from "./queue/conclusion.ts";
-import { openJournal } from "./queue/journal.ts";
+import { openJournal, removeJournal } from "./queue/journal.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
 import { leaseMessages } from "./queue/leases.ts";
 import { extendLeases, leaseKey } from "./queue/settlement-store.ts";
@@ -38,6 +38,7 @@ let dns: FakeDns;
 let dataDir: string;
 let workers: Dispatcher[] = [];
 let halted: string[] = [];
+let looks = 0;
 
 beforeEach(async () => {
   mx = await startFakeMx();
@@ -89,7 +90,10 @@ async function startWorker(
     findChoice: async () => ({ ip: null, ruleId: null }),
     smsReceiptUrl: () => "",
     examine,
-    findHalted: async () => ({ paused: halted, cancelled: [] }),
+    async findHalted() {
+      looks += 1;
+      return { paused: halted, cancelled: [] };
+    },
     onMoved: nobodyElse,
   });
   workers.push(worker);
@@ -301,6 +305,38 @@ test("what a killed worker had learned is taken from its journal: nothing is sen
   await reaches(inFlight, "delivered");
   expect(mx.messages.map((one) => one.rcptTo)).toEqual(["bob@example.test"]);
   expect(await readdir(join(dataDir, "journals"))).toHaveLength(1);
+});
+
+/** Takes the mark of the one worker there is, as one that recovers it does; resolves once it waits to have it again. */
+async function takeMark(): Promise<() => Promise<void>> {
+  const locks = (isGranted: boolean) => sql`
+    select pid, (classid::bigint << 32) | objid::bigint as key from pg_locks
+    where locktype = 'advisory' and granted = ${isGranted}
+      and database = (select oid from pg_database where datname = current_database())`;
+  const isAwaited = async () => (await db.rows(locks(false))).length > 0;
+  const held = await db.row<{ pid: number; key: number }>(locks(true));
+  const taker = await db.openSession();
+  const taken = taker.query(sql`select pg_advisory_lock(${held?.key})`);
+  await eventually("the mark to be asked for", isAwaited);
+  await db.run(sql`select pg_terminate_backend(${held?.pid})`);
+  await taken;
+  await eventually("the worker to miss it", isAwaited);
+  return () => taker.end();
+}
+
+test("a worker without its mark begins nothing, and goes on with a journal when it has it again", async () => {
+  const { workerId } = await startWorker();
+  const giveBack = await takeMark();
+  const journals = join(dataDir, "journals");
+  removeJournal(journals, { workerId, pid: process.pid });
+  const id = await accept("ada@example.test");
+  const seen = looks;
+  await eventually("two looks at the queue", async () => looks > seen + 2);
+  expect(await queued(id)).toMatchObject({ lease_number: 0 });
+  await giveBack();
+  await reaches(id, "delivered");
+  expect(mx.messages).toHaveLength(1);
+  expect(await readdir(journals)).toEqual([`${workerId}.${process.pid}.jsonl`]);
 });
 
 test("a lease that nobody extends falls due again; the heartbeat extends those it names, and no lost ones", async () => {

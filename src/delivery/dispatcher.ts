@@ -20,14 +20,15 @@ import type { Log } from "../platform/log.ts";
 import { DELIVERY_CHANNEL } from "./channel.ts";
 import { type Examine, type Finding, UnfitValues } from "./examination.ts";
 import { type Attempt, type Conclusion, conclude, drop, handBack, postpone } from "./queue/conclusion.ts";
+import { createHeartbeat } from "./queue/heartbeat.ts";
 import { Holdings } from "./queue/holdings.ts";
 import { openJournal } from "./queue/journal.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
 import { LEASE_SECONDS, Leasing, POLL_MS } from "./queue/leasing.ts";
 import { createRecovery, markAlive } from "./queue/recovery.ts";
-import { extendLeases, releaseLeasesOf } from "./queue/settlement-store.ts";
+import { releaseLeasesOf } from "./queue/settlement-store.ts";
 import { Settler } from "./queue/settler.ts";
-import { concludeSms } from "./sms/conclusion.ts";
+import { concludeSms, concludeUncarried } from "./sms/conclusion.ts";
 import type { SmsEvents, SmsTransport } from "./sms/sms-transport.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
@@ -42,8 +43,6 @@ const AFTER_OUTAGE_MS = 3_000;
 const STOP_MS = 25_000;
 /** When messages come back that could not be examined. */
 const EXAMINE_AGAIN_SECONDS = 5;
-/** When an SMS comes back to a worker that has no gateway (any more). */
-const NO_GATEWAY_SECONDS = 60;
 /** Results that the database does not have yet; beyond this nothing new is started. */
 const MOST_UNSETTLED = 5_000;
 
@@ -91,7 +90,10 @@ export interface Dispatcher {
 export async function startDispatcher(options: DispatcherOptions): Promise<Dispatcher> {
   const { db, clock, log, journalFolder, random = Math.random } = options;
   const workerId = newId();
-  const markDead = await markAlive(db, workerId);
+  const mark = await markAlive(db, workerId, () => {
+    settler.doubtJournal();
+    held.doubt(performance.now() + LEASE_SECONDS * 1000);
+  });
   const journal = openJournal(journalFolder, { workerId, pid: process.pid });
   const settler = new Settler(db, journal, log, options.onMoved);
   const stopping = new AbortController();
@@ -112,6 +114,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   const events: TransportEvents & SmsEvents = {
     mayStart: (message) =>
       !stopping.signal.aborted &&
+      mark.isThere &&
       settler.isSafe &&
       held.timeLeft(message) > LEASE_MARGIN_MS &&
       (message.origin_id === null || !stopped.has(message.origin_id)),
@@ -169,7 +172,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     else if (finding?.kind === "wait") settle(message, handBack(message, clock.now(), finding.seconds));
     else if (message.sms === undefined) transport.send(message);
     else if (smsTransport !== null) smsTransport.send(message);
-    else settle(message, postpone(message, clock.now(), NO_GATEWAY_SECONDS));
+    else settle(message, concludeUncarried(message, clock.now(), random()));
   };
 
   const leasing = new Leasing({
@@ -194,7 +197,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       try {
         halted = await options.findHalted();
         stopped = new Set([...halted.paused, ...halted.cancelled]);
-        if (settler.isSafe && settler.unsettledCount <= MOST_UNSETTLED) {
+        if (mark.isThere && settler.isSafe && settler.unsettledCount <= MOST_UNSETTLED) {
           await leasing.look();
           options.onLook?.();
         }
@@ -208,12 +211,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   };
 
   const recover = createRecovery(db, { journalFolder, workerId }, log, options.onMoved);
-  const beat = async () => {
-    const until = performance.now() + LEASE_SECONDS * 1000;
-    const asked = [...held.leases, ...settler.unsettled];
-    held.extend(asked, await extendLeases(db, workerId, asked, LEASE_SECONDS), until);
-    await recover();
-  };
+  const beat = createHeartbeat({ db, workerId, held, settler, recover, log });
   const beating = (async () => {
     while (!stopping.signal.aborted) {
       await delay(HEARTBEAT_MS, undefined, { signal: stopping.signal }).catch(() => {});
@@ -238,12 +236,13 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
       const timeLeft = () => Math.max(0, deadline - performance.now());
       while (held.size > 0 && timeLeft() > 0) await delay(20);
       const isSettled = await settler.flushed(timeLeft());
-      if (isSettled && held.size === 0) {
-        await releaseLeasesOf(db, workerId);
-        journal.remove();
-      } else log.error({ unsettled: settler.unsettledCount, talking: held.size }, "stopping before the end");
+      const isOver = isSettled && held.size === 0;
+      if (isOver) await releaseLeasesOf(db, workerId);
+      else log.error({ unsettled: settler.unsettledCount, talking: held.size }, "stopping before the end");
       await beating;
-      await markDead();
+      await mark.end();
+      // Not before: a mark that is renewed begins a journal anew that is gone.
+      if (isOver) journal.remove();
     },
   };
 }

@@ -52,6 +52,13 @@ test("addresses, TLSA and the null MX are read; aliases are followed", async () 
   });
 });
 
+test("a NUL in the name of a host is written as zone files write it", async () => {
+  dns.zone = { "nul.test": { MX: [[10, "a\0b.nul.test"]] } };
+  expect(await resolver.mx("nul.test")).toMatchObject({
+    records: [{ preference: 10, exchange: "a\\000b.nul.test" }],
+  });
+});
+
 test("an alias is named by what it leads to, and vouched for apart from it", async () => {
   dns.secure.add("alias.test");
   expect(await resolver.ipv4("alias.test")).toMatchObject({ aliasOf: "example.test", isSecure: false });

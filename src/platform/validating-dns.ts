@@ -195,4 +195,5 @@ function decoded(message: Buffer): DecodedPacket | null {
   }
 }
 
-const hostName = (name: string): string => name.toLowerCase().replace(/\.$/, "");
+/** A NUL as zone files write it (RFC 1035 section 5.1): as it is, PostgreSQL takes no text with it. */
+const hostName = (name: string): string => name.toLowerCase().replaceAll("\0", "\\000").replace(/\.$/, "");

@@ -6,6 +6,8 @@ export class Holdings {
   /** On the monotonic clock of performance.now(), which also runs while the process is frozen. */
   readonly #until = new Map<LeasedMessage, number>();
   #bytes = 0;
+  /** Leases that end earlier are in doubt. */
+  #doubted = 0;
 
   get size(): number {
     return this.#until.size;
@@ -29,9 +31,15 @@ export class Holdings {
     if (this.#until.delete(message)) this.#bytes -= message.bytes;
   }
 
-  /** Milliseconds that its lease has left; negative when it is lost or was never held. */
+  /** Milliseconds that its lease has left; none or fewer when it is lost, in doubt or was never held. */
   timeLeft(message: LeasedMessage): number {
-    return (this.#until.get(message) ?? 0) - performance.now();
+    const until = this.#until.get(message) ?? 0;
+    return until < this.#doubted ? 0 : until - performance.now();
+  }
+
+  /** Others may have what is held: until a heartbeat finds otherwise, leases that end before this moment count as lost. */
+  doubt(until: number): void {
+    this.#doubted = until;
   }
 
   /**

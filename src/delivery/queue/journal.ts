@@ -33,7 +33,7 @@ export interface JournalOwner {
 export interface Journal {
   /** False when it could not be written. */
   append(conclusion: Conclusion): boolean;
-  /** Can it be written (again)? */
+  /** Can it be written (again)? Where the file was removed by another worker there is a new one, with nothing in it. */
   probe(): boolean;
   /** How much is in it, in characters. */
   readonly size: number;
@@ -82,8 +82,15 @@ export function openJournal(folder: string, owner: JournalOwner): Journal {
   };
   return {
     append: (conclusion) => write(lineOf(conclusion)),
-    // An empty line says nothing; it also ends a line that a full disk cut short.
-    probe: () => write("\n"),
+    probe() {
+      try {
+        if (!existsSync(file)) replaceBy("");
+      } catch {
+        return false;
+      }
+      // An empty line says nothing; it also ends a line that a full disk cut short.
+      return write("\n");
+    },
     get size() {
       return size;
     },

@@ -1,12 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { mkdtemp, readdir, utimes } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { draft, nobodyElse } from "../../../test/support/drafts.ts";
 import { eventually } from "../../../test/support/eventually.ts";
+import { leaseOrder } from "../../../test/support/lease-order.ts";
 import { asWorkspaceId, newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { insertDrafts } from "../../sending/insert-drafts.ts";
@@ -46,13 +47,67 @@ test("what a dead process held is given back at once", async () => {
   expect(await readdir(journalFolder)).toEqual([]);
 });
 
+/** A worker of this process number that has learned what became of a message, and of which nobody has heard since. */
+async function learn(pid: number, text = "ok"): Promise<string> {
+  const workerId = newId();
+  await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
+  const messages = await leaseMessages(db, leaseOrder({ workerId }));
+  const journal = openJournal(journalFolder, { workerId, pid });
+  for (const message of messages) {
+    const result = { outcome: "accepted", code: 250, enhanced: null, text } as const;
+    journal.append(conclude({ message, result, mxHost: "mx" }, new Date(), 0));
+  }
+  return workerId;
+}
+
+test("what a dead worker learned is settled, although the words of some of it cannot be stored", async () => {
+  for (const text of ["a NUL: \0", "ok"]) await learn(spent, text);
+  await recover();
+  const delivered = { status: "delivered" };
+  expect(await db.rows(sql`select status from messages`)).toEqual([delivered, delivered]);
+  expect(await holders()).toEqual([]);
+  expect(await readdir(journalFolder)).toEqual([]);
+});
+
+/** A dead worker that holds a message, and whose journal the disk does not give back. */
+async function holdUnreadable(): Promise<string> {
+  const workerId = newId();
+  await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
+  await leaseMessages(db, leaseOrder({ workerId }));
+  await mkdir(join(journalFolder, `${workerId}.${spent}.jsonl`));
+  return workerId;
+}
+const lapse = (workerId: string) =>
+  db.run(sql`update delivery_queue set due_at = now() where leased_by = ${workerId}`);
+
+test("a journal that cannot be read keeps no other from being replayed, and its worker's leases do not lapse", async () => {
+  const unreadable = await holdUnreadable();
+  await learn(spent);
+  await lapse(unreadable);
+  await recover();
+  expect(await db.rows(sql`select from messages where status = 'delivered'`)).toHaveLength(1);
+  expect(await holders()).toEqual([{ leased_by: unreadable }]);
+  expect(await leaseMessages(db, leaseOrder())).toEqual([]);
+});
+
+test("a journal that can never be read is not waited for without end", async () => {
+  const unreadable = await holdUnreadable();
+  const isFree = async () => {
+    await lapse(unreadable);
+    await recover();
+    return (await leaseMessages(db, leaseOrder())).length === 1;
+  };
+  expect(await isFree()).toBe(false);
+  expect(await eventually("its messages to be free", isFree)).toBe(true);
+});
+
 test("a worker with its mark keeps what it holds", async () => {
   const workerId = await holdMessage(spent);
-  const unmark = await markAlive(db, workerId);
+  const mark = await markAlive(db, workerId);
   await recover();
   await recover();
   expect(await holders()).toEqual([{ leased_by: workerId }]);
-  await unmark();
+  await mark.end();
 });
 
 test("what a frozen worker had learned is settled in its place, and it keeps the rest", async () => {
@@ -61,7 +116,7 @@ test("what a frozen worker had learned is settled in its place, and it keeps the
   const lease = { workerId, priority: 0, limit: 2, bytes: 1_000_000, seconds: 60, saturated: [] } as const;
   const [learned] = await leaseMessages(db, lease);
   if (!learned) throw new Error("a lease is wanted");
-  const unmark = await markAlive(db, workerId);
+  const mark = await markAlive(db, workerId);
   const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
   const journal = openJournal(journalFolder, { workerId, pid: process.pid });
   journal.append(conclude({ message: learned, result, mxHost: "mx" }, new Date(), 0));
@@ -74,19 +129,27 @@ test("what a frozen worker had learned is settled in its place, and it keeps the
   await eventually("the result to be settled", async () => (await holders()).length === 1);
   const states = sql`select count(*)::int as amount from messages where status = 'delivered'`;
   expect(await db.row(states)).toEqual({ amount: 1 });
-  await unmark();
+  await mark.end();
 });
 
-test("a living process without a mark is taken for dead only when it is missing twice in a row", async () => {
+test("a living process without a mark is taken for dead only when that is missing for a while", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
   const workerId = await holdMessage(process.pid);
-  await recover();
-  const unmark = await markAlive(db, workerId);
-  await recover();
-  await unmark();
-  await recover();
-  expect(await holders()).toEqual([{ leased_by: workerId }]);
-  await recover();
-  expect(await holders()).toEqual([]);
+  const look = async (afterMs: number) => {
+    vi.advanceTimersByTime(afterMs);
+    await recover();
+    return holders();
+  };
+  const isHeld = [{ leased_by: workerId }];
+  expect(await look(0)).toEqual(isHeld);
+  const mark = await markAlive(db, workerId);
+  expect(await look(20_000)).toEqual(isHeld);
+  await mark.end();
+  expect(await look(20_000)).toEqual(isHeld);
+  // A look may be late, and the next one comes right after it.
+  expect(await look(100)).toEqual(isHeld);
+  expect(await look(20_000)).toEqual([]);
 });
 
 test("a worker does not recover itself", async () => {

@@ -106,6 +106,16 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
   return new Set(settled.map(leaseKey));
 }
 
+/** Keeps what a dead worker held from lapsing, while its journal is replayed. */
+export function holdLeasesOf(db: Queryable, workerId: string, seconds: number): Promise<number> {
+  return db.run(sql`
+    with held as materialized (
+      select workspace_id, message_id from delivery_queue where leased_by = ${workerId} for update skip locked
+    )
+    update delivery_queue q set due_at = greatest(due_at, now() + make_interval(secs => ${seconds}))
+    from held where q.workspace_id = held.workspace_id and q.message_id = held.message_id`);
+}
+
 /** Gives back everything a worker holds: at its graceful stop, and after its death once its journal is replayed. */
 export function releaseLeasesOf(db: Queryable, workerId: string): Promise<number> {
   return db.run(

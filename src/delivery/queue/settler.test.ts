@@ -1,6 +1,7 @@
 import { mkdtemp, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
@@ -13,10 +14,10 @@ import { asWorkspaceId, newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { insertDrafts } from "../../sending/insert-drafts.ts";
 import { type Conclusion, conclude } from "./conclusion.ts";
-import { type Journal, openJournal, readJournal } from "./journal.ts";
+import { type Journal, openJournal, readJournal, removeJournal } from "./journal.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import { leaseMessages } from "./leases.ts";
-import { Settler, settle } from "./settler.ts";
+import { Settler, settle, settleAll } from "./settler.ts";
 
 /** Where a worker's journal is to be. */
 async function journalPlace() {
@@ -92,6 +93,19 @@ test("what a full disk did not take is journaled before anything new is begun", 
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual(conclusions);
 });
 
+test("a journal that another worker removed is begun anew with what waits, before anything new is begun", async () => {
+  const { folder, owner } = await journalPlace();
+  const settler = new Settler(databaseAway(), openJournal(folder, owner), createLog("silent"), nobodyElse);
+  const conclusions = [postponed(), postponed()];
+  for (const one of conclusions) settler.add(one);
+  removeJournal(folder, owner);
+  settler.doubtJournal();
+  expect(settler.isSafe).toBe(true);
+  const late = postponed();
+  settler.add(late);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([...conclusions, late]);
+});
+
 /** A message that was refused, settled by whom `onMoved` reacts. */
 async function settleRefused(onMoved: OnMoved): Promise<void> {
   const { db, messages } = await leaseAll("ada@example.test");
@@ -115,6 +129,37 @@ const accepted = (message: LeasedMessage) => {
   const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
   return conclude({ message, result, mxHost: "mx.test" }, new Date(), 0);
 };
+
+test("a message whose news nobody can take has its status, and holds up nobody else", async () => {
+  const { folder, owner } = await journalPlace();
+  const { db, messages } = await leaseAll("ada@example.test", "bob@example.test");
+  const refused = messages[0]?.message_id;
+  const told: string[] = [];
+  const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), async (_tx, moves) => {
+    if (moves.some(({ messageId }) => messageId === refused))
+      throw Object.assign(new Error("integer out of range"), { code: "22003" });
+    told.push(...moves.map(({ messageId }) => messageId));
+  });
+  for (const message of messages) settler.add(accepted(message));
+  expect(await settler.flushed(10_000)).toBe(true);
+  expect(await db.rows(sql`select status from messages`)).toEqual(
+    messages.map(() => ({ status: "delivered" })),
+  );
+  expect(await db.rows(sql`select from delivery_queue`)).toEqual([]);
+  expect(told).toEqual([messages[1]?.message_id]);
+});
+
+test("an SMS whose id at the gateway cannot be stored waits for a receipt that never comes", async () => {
+  const { db, messages } = await leaseAll("ada@example.test");
+  const conclusions = messages.map((message) => ({
+    ...accepted(message),
+    submission: { gateway: "smsc.test", gatewayId: "a\0b" },
+  }));
+  await settleAll(db, conclusions, nobodyElse, createLog("silent"));
+  expect(await db.rows(sql`select gateway_id from sms_submissions`)).toEqual(
+    messages.map(({ message_id }) => ({ gateway_id: message_id })),
+  );
+});
 
 test("a journal that cannot be emptied keeps nobody from leasing", async () => {
   const { folder, owner } = await journalPlace();

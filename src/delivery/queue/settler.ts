@@ -5,6 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { recordOutcomes } from "../../messages/door.ts";
 import type { OnMoved } from "../../messages/outcome.ts";
+import { isDataFault, togetherOrApart } from "../../platform/database/data-fault.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { Log } from "../../platform/log.ts";
 import { insertSubmissions } from "../sms/store.ts";
@@ -44,6 +45,58 @@ export async function settle(
   );
 }
 
+/** The same, whatever the news say: a conclusion that PostgreSQL refuses holds up nobody else, and is cut short. */
+export async function settleAll(
+  db: Database,
+  conclusions: readonly Conclusion[],
+  onMoved: OnMoved,
+  log: Log,
+): Promise<void> {
+  await togetherOrApart(
+    conclusions,
+    (some) => settle(db, some, onMoved),
+    (conclusion, fault) => settleRefused(db, conclusion, onMoved, log, fault),
+  );
+}
+
+/** With ever less of its news, at last with none; where even its lease cannot be settled, that lapses. */
+async function settleRefused(
+  db: Database,
+  conclusion: Conclusion,
+  onMoved: OnMoved,
+  log: Log,
+  fault: unknown,
+): Promise<void> {
+  const { settlement } = conclusion;
+  log.error({ err: fault, settlement }, "the news of a message could not be stored");
+  const bare = bareOf(conclusion);
+  const nobody: OnMoved = async () => {};
+  for (const [rest, told] of [
+    [bare, onMoved],
+    // Nothing follows from it in the rest of the house; `doctor --counters` finds what is not counted.
+    [bare, nobody],
+    [{ settlement: bare.settlement, outcome: null }, nobody],
+  ] as const) {
+    try {
+      return await settle(db, [rest], told);
+    } catch (err) {
+      if (!isDataFault(err)) throw err;
+      log.error({ err, settlement }, "what was left of the news of a message could not be stored either");
+    }
+  }
+}
+
+/** What became of a message, without a word of anybody else. */
+function bareOf({ settlement, outcome, submission }: Conclusion): Conclusion {
+  const wordless = { detail: "", mxHost: null, code: null, enhancedCode: null, sourceIp: null, tls: null };
+  return {
+    settlement: { ...settlement, sourceIp: null, routingVersion: null },
+    outcome: outcome && { ...outcome, ...wordless },
+    // No receipt names this one: it ends as one that none comes for.
+    ...(submission && { submission: { ...submission, gatewayId: settlement.messageId } }),
+  };
+}
+
 export class Settler {
   readonly #db: Database;
   readonly #journal: Journal;
@@ -75,12 +128,14 @@ export class Settler {
 
   /** Is what is learned safe? If not, nothing new may be begun: it would be learned in vain. */
   get isSafe(): boolean {
-    // What a full disk did not take has only been in memory; it is written down before anything new is begun.
-    if (!this.#isJournaling && !this.#isLong && this.#journal.probe()) {
-      this.#shortenJournal();
-      this.#isJournaling = !this.#isLong;
-    }
+    if (!this.#isJournaling) this.#journalAgain();
     return this.#isJournaling && !this.#isFailing;
+  }
+
+  /** Another worker may have taken this one for dead, and have removed its journal. */
+  doubtJournal(): void {
+    this.#isJournaling = false;
+    this.#journalAgain();
   }
 
   add(conclusion: Conclusion): void {
@@ -106,7 +161,7 @@ export class Settler {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, BATCH);
       try {
-        await this.#settleAll(batch);
+        await settleAll(this.#db, batch, this.#onMoved, this.#log);
         this.#isFailing = false;
         this.#waiting.splice(0, batch.length);
         const isDue = this.#waiting.length === 0 || this.#journal.size > JOURNAL_BYTES;
@@ -118,6 +173,13 @@ export class Settler {
       }
     }
     this.#flushing = null;
+  }
+
+  /** What was not written down has only been in memory; the journal has it before anything new is begun. */
+  #journalAgain(): void {
+    if (this.#isLong || !this.#journal.probe()) return;
+    this.#shortenJournal();
+    this.#isJournaling = !this.#isLong;
   }
 
   /**
@@ -136,34 +198,4 @@ export class Settler {
       setTimeout(() => this.#shortenJournal(), RETRY_MS).unref();
     }
   }
-
-  /** All together; where PostgreSQL refuses a value of one of them, one by one, so that it holds up nobody else. */
-  async #settleAll(batch: readonly Conclusion[]): Promise<void> {
-    try {
-      await settle(this.#db, batch, this.#onMoved);
-    } catch (error) {
-      if (!isDataFault(error)) throw error;
-      for (const conclusion of batch) await this.#settleOne(conclusion);
-    }
-  }
-
-  async #settleOne(conclusion: Conclusion): Promise<void> {
-    try {
-      await settle(this.#db, [conclusion], this.#onMoved);
-    } catch (error) {
-      if (!isDataFault(error)) throw error;
-      this.#log.error(
-        { err: error, settlement: conclusion.settlement },
-        "the news of a message could not be stored",
-      );
-      const { outcome } = conclusion;
-      const bare = outcome && { ...outcome, detail: "", mxHost: null, code: null, enhancedCode: null };
-      await settle(this.#db, [{ ...conclusion, outcome: bare }], this.#onMoved);
-    }
-  }
-}
-
-/** SQLSTATE classes 22 (data exception) and 23 (constraint violation): another try would fail alike. */
-function isDataFault(error: unknown): boolean {
-  return error instanceof Error && "code" in error && /^2[23]/.test(String(error.code));
 }

@@ -7,6 +7,8 @@ import { type Conclusion, finish, putOff } from "../queue/conclusion.ts";
 import type { LeasedMessage } from "../queue/lease-store.ts";
 import type { SmsGateway, SmsResult } from "./gateway.ts";
 
+const nothing = { ...unclassified, code: null, enhancedCode: null, isAddressFault: false };
+
 export type SmsAttempt = Extract<SmsResult, { outcome: "taken" | "declined" }>;
 
 export function concludeSms(
@@ -16,7 +18,6 @@ export function concludeSms(
   now: Date,
   random: number,
 ): Conclusion {
-  const nothing = { ...unclassified, code: null, enhancedCode: null, isAddressFault: false };
   const news = { ...nothing, mxHost: host, detail: result.reason };
   if (result.outcome === "declined") {
     if (!result.mayRetry) return finish(message, now, { ...news, status: "failed" });
@@ -26,4 +27,10 @@ export function concludeSms(
   if (receiptId === null) return finish(message, now, { ...news, status: "delivered" });
   const taken = finish(message, now, { ...news, status: "deferred" });
   return { ...taken, submission: { gateway: name, gatewayId: receiptId } };
+}
+
+/** Nobody carries SMS here (any more): it waits for a gateway as long as for one that cannot be reached. */
+export function concludeUncarried(message: LeasedMessage, now: Date, random: number): Conclusion {
+  const news = { ...nothing, mxHost: null, detail: "No SMS gateway is configured" };
+  return putOff(message, now, news, { waitSeconds: null, random });
 }

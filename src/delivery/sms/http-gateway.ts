@@ -63,7 +63,7 @@ function readAnswer(response: Response, text: string, receiptId: string | null):
       reason: `taken by the SMS gateway${id === null ? "" : ` as ${id}`}`,
     };
   }
-  const reason = `HTTP ${status} ${text.replaceAll(/\s+/g, " ").slice(0, QUOTED)}`.trim();
+  const reason = `HTTP ${status} ${text.replaceAll(/[\s\0]+/g, " ").slice(0, QUOTED)}`.trim();
   const seconds = Number(response.headers.get("retry-after"));
   const waitSeconds = Number.isFinite(seconds) && seconds > 0 ? seconds : null;
   return declined(reason, status === 408 || status === 429 || status >= 500, {
@@ -76,7 +76,9 @@ function idIn(text: string): string | null {
   try {
     const answer: unknown = JSON.parse(text);
     const id = typeof answer === "object" && answer !== null && "id" in answer ? answer.id : null;
-    return typeof id === "string" || typeof id === "number" ? String(id).slice(0, QUOTED) : null;
+    return typeof id === "string" || typeof id === "number"
+      ? String(id).replaceAll("\0", "").slice(0, QUOTED)
+      : null;
   } catch {
     return null;
   }

@@ -39,3 +39,9 @@ test("ids are compared whatever their case, leading zeros and base", () => {
   expect(plainId("171", true)).toBe(plainId("AB"));
   expect(plainId("0")).toBe("0");
 });
+
+test("a NUL in an id, or behind it, is no part of it", () => {
+  const receipt = parseReceipt(deliver(text("id:17\0 stat:DELIVRD")));
+  expect(plainId(receipt?.gatewayId ?? "", true)).toBe(plainId("11"));
+  expect(plainId("a\0b")).toBe("ab");
+});

@@ -60,9 +60,10 @@ function textOf({ short_message, message_payload, data_coding }: Pdu): string {
   return data_coding === 0 ? smpp.encodings.ASCII.encode(message).toString("latin1") : message;
 }
 
-/** The spelling by which ids are compared: service centres are free with case and leading zeros. */
+/** The spelling by which ids are compared: service centres are free with case and leading zeros, and may end one with NUL. */
 export function plainId(id: string, isDecimal = false): string {
-  const text = isDecimal && /^\d{1,40}$/.test(id) ? BigInt(id).toString(16) : id;
+  const whole = id.replaceAll("\0", "");
+  const text = isDecimal && /^\d{1,40}$/.test(whole) ? BigInt(whole).toString(16) : whole;
   return text
     .trim()
     .toLowerCase()

@@ -6,6 +6,7 @@
 import { recordOutcomes } from "../../messages/door.ts";
 import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { Clock } from "../../platform/clock.ts";
+import { togetherOrApart } from "../../platform/database/data-fault.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { Log } from "../../platform/log.ts";
 import { removeQueueEntries } from "../queue/queue-store.ts";
@@ -92,24 +93,33 @@ export interface ReceiptDesk {
   stop(): Promise<void>;
 }
 
+interface Waiting {
+  readonly receipt: SmsReceipt;
+  readonly kept: PromiseWithResolvers<void>;
+}
+
 /** Keeps what comes in bulk, and looks after what has come. */
 export function openReceiptDesk(deps: ReceiptDeps): ReceiptDesk {
   const { db, clock, log } = deps;
-  const waiting: { receipt: SmsReceipt; kept: PromiseWithResolvers<void> }[] = [];
+  const waiting: Waiting[] = [];
   let working: Promise<void> | null = null;
   let looks = 0;
 
   const keepAll = async () => {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, BATCH);
-      try {
+      const keep = async (some: readonly Waiting[]) => {
         await insertReceipts(
           db,
-          batch.map(({ receipt }) => receipt),
+          some.map(({ receipt }) => receipt),
           clock.now(),
         );
-        for (const { kept } of batch) kept.resolve();
+        for (const { kept } of some) kept.resolve();
+      };
+      try {
+        await togetherOrApart(batch, keep, ({ kept }, fault) => kept.reject(fault));
       } catch (error) {
+        // Who has an answer already keeps that.
         for (const { kept } of batch) kept.reject(error);
       }
     }

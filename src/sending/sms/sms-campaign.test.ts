@@ -62,10 +62,10 @@ afterEach(async () => {
 const smppUrl = (options = "") =>
   `smpp://posthaste:${PASSWORD}@127.0.0.1:${centre.port}?source=Shop${options}`;
 
-async function startWorker(gateway = smppUrl()): Promise<Dispatcher> {
+async function startWorker(gateway: string | null = smppUrl()): Promise<Dispatcher> {
   const config = readConfig({
     DATA_DIR: await mkdtemp(join(tmpdir(), "posthaste-sms-")),
-    SMS_GATEWAY_URL: gateway,
+    ...(gateway !== null && { SMS_GATEWAY_URL: gateway }),
   });
   const worker = await startDeliveryWorker({
     config,
@@ -156,6 +156,17 @@ const textReceipt = (id: string, state: string, error = "000") => ({
 });
 const makeDue = () => db.run(sql`update delivery_queue set due_at = now()`);
 const find = async (id: string) => (await findCampaign(db, workspaceId, id)) ?? expect.fail("no campaign");
+
+test("without a gateway they wait and say so, and fail when their time is over", async () => {
+  const id = await campaignTo([A]);
+  await startWorker(null);
+  const [waiting] = await reach(id, "deferred");
+  expect(waiting).toMatchObject({ attempts: 1, error_message: "No SMS gateway is configured" });
+  await db.run(sql`update delivery_queue set due_at = now(), expires_at = now()`);
+  const [failed] = await reach(id, "failed");
+  expect(failed?.error_message).toBe("Gave up after 2 attempts: No SMS gateway is configured");
+  expect(await db.rows(sql`select from delivery_queue`)).toEqual([]);
+});
 
 describe("over SMPP", () => {
   test("each person gets the text once, at their number, and the receipts say what became of it", async () => {
@@ -421,6 +432,19 @@ describe("over HTTP", () => {
     await startWorker(url());
     const [row] = await reach(id, outcome);
     expect(row?.error_message).toBe(`HTTP ${status} no`);
+  });
+
+  test.each([
+    [503, "a\0 NUL", "HTTP 503 a NUL"],
+    [200, '{"id":"g\\u0000-1"}', "taken by the SMS gateway as g-1"],
+  ])("what a gateway says with a NUL in it is in the timeline without: %i", async (status, body, detail) => {
+    answers = [[status, body]];
+    const id = await campaignTo([A]);
+    await startWorker(url());
+    await reach(id, status === 200 ? "delivered" : "deferred");
+    expect(await db.rows(sql`select detail from message_events where campaign_id = ${id}`)).toEqual([
+      { detail },
+    ]);
   });
 
   test("a gateway that tells is given an address for it", async () => {

@@ -1,0 +1,59 @@
+import { spawnSync } from "node:child_process";
+import { mkdtemp, readdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { draft, nobodyElse } from "../../../test/support/drafts.ts";
+import { leaseOrder } from "../../../test/support/lease-order.ts";
+import { asWorkspaceId, newId } from "../../platform/ids.ts";
+import { createLog } from "../../platform/log.ts";
+import { insertDrafts } from "../../sending/insert-drafts.ts";
+import { conclude } from "./conclusion.ts";
+import { createHeartbeat } from "./heartbeat.ts";
+import { Holdings } from "./holdings.ts";
+import { openJournal } from "./journal.ts";
+import { leaseMessages } from "./leases.ts";
+import { createRecovery } from "./recovery.ts";
+
+const db = await testDatabase();
+const log = createLog("silent");
+const workspaceId = asWorkspaceId(newId());
+
+async function leaseOne(workerId: string) {
+  await insertDrafts(db, [draft(workspaceId, "ada@example.test")]);
+  const [message] = await leaseMessages(db, leaseOrder({ workerId }));
+  return message ?? expect.fail("a lease is wanted");
+}
+
+test("a worker's leases do not wait for the replay of a dead one's journal, of which there is one at a time", async () => {
+  const journalFolder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
+  const [dead, workerId] = [newId(), newId()];
+  const learned = await leaseOne(dead);
+  const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
+  openJournal(journalFolder, { workerId: dead, pid: spawnSync("true").pid }).append(
+    conclude({ message: learned, result, mxHost: "mx" }, new Date(), 0),
+  );
+  const held = new Holdings();
+  held.add(await leaseOne(workerId), 0);
+  const recover = createRecovery(db, { journalFolder, workerId }, log, nobodyElse);
+  const beat = createHeartbeat({ db, workerId, held, settler: { unsettled: [] }, recover, log });
+
+  const obstacle = await db.connect();
+  await obstacle.query("begin");
+  await obstacle.query(sql`select from messages where id = ${learned.message_id} for update`);
+  for (let beats = 1; beats <= 2; beats++) {
+    await db.run(sql`update delivery_queue set due_at = now() where leased_by = ${workerId}`);
+    await beat();
+    const kept = sql`select from delivery_queue where leased_by = ${workerId} and due_at > now()`;
+    expect(await db.rows(kept)).toHaveLength(1);
+  }
+  const underWay = recover();
+  expect(recover()).toBe(underWay);
+  expect(await readdir(journalFolder)).toHaveLength(1);
+  await obstacle.query("commit");
+  obstacle.release();
+  await underWay;
+  expect(await readdir(journalFolder)).toEqual([]);
+});

@@ -1,0 +1,28 @@
+/** What a living worker does every 20 seconds: it keeps its leases from lapsing, and looks after workers that died. */
+import type { Database } from "../../platform/database/pool.ts";
+import type { Log } from "../../platform/log.ts";
+import type { Holdings } from "./holdings.ts";
+import { LEASE_SECONDS } from "./leasing.ts";
+import { extendLeases } from "./settlement-store.ts";
+import type { Settler } from "./settler.ts";
+
+export interface HeartbeatOptions {
+  readonly db: Database;
+  readonly workerId: string;
+  readonly held: Holdings;
+  readonly settler: Pick<Settler, "unsettled">;
+  /** Settles what dead workers had learned (recovery.ts). */
+  readonly recover: () => Promise<void>;
+  readonly log: Log;
+}
+
+export function createHeartbeat(options: HeartbeatOptions): () => Promise<void> {
+  const { db, workerId, held, settler, recover, log } = options;
+  return async () => {
+    const until = performance.now() + LEASE_SECONDS * 1000;
+    const asked = [...held.leases, ...settler.unsettled];
+    held.extend(asked, await extendLeases(db, workerId, asked, LEASE_SECONDS), until);
+    // Not awaited: a replay may wait for locks longer than a lease lasts.
+    recover().catch((err: unknown) => log.error({ err }, "dead delivery workers were not recovered"));
+  };
+}
