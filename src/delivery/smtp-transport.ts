@@ -9,6 +9,7 @@ import { laneKey } from "./lanes/lanes.ts";
 import { FIRST_SHARE } from "./lanes/pace.ts";
 import type { SessionSettings } from "./lanes/sessions.ts";
 import { LaneTraffic } from "./lanes/traffic.ts";
+import type { Attempt } from "./queue/conclusion.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
 import type { Priority } from "./queue/queue-store.ts";
 import { type Departure, type Exit, type FindDeparture, usual } from "./routes/departures.ts";
@@ -132,13 +133,19 @@ function heedingExits(exits: Map<LeasedMessage, Exit>, events: TransportEvents):
     return exit;
   };
   const giveBack = (message: LeasedMessage) => leave(message)?.allowance?.giveBack();
+  const from = (exit: Exit | undefined, attempt: Attempt): Attempt =>
+    exit === undefined ? attempt : { ...attempt, isSourceChosen: exit.sourceIp !== null };
   return {
     mayStart: (message) => events.mayStart(message),
     onAttempt(attempt) {
       const exit = leave(attempt.message);
       exit?.allowance?.settle(attempt.result);
-      if (exit === undefined) return events.onAttempt(attempt);
-      events.onAttempt({ ...attempt, isSourceChosen: exit.sourceIp !== null });
+      events.onAttempt(from(exit, attempt));
+    },
+    onTurnedAway(why, seconds) {
+      const exit = leave(why.message);
+      exit?.allowance?.giveBack();
+      events.onTurnedAway(from(exit, why), seconds);
     },
     onPostponed(message, seconds, cause) {
       giveBack(message);

@@ -11,6 +11,8 @@ export interface TransportEvents {
   mayStart(message: LeasedMessage): boolean;
   /** An attempt has ended. */
   onAttempt(attempt: Attempt): void;
+  /** Nobody was asked, because of what somebody else has met; for some seconds nobody is. */
+  onTurnedAway(why: Attempt, seconds: number): void;
   /**
    * Back to the queue for some seconds, without an attempt: its lane is slowing down, or something of ours was away,
    * and then `cause` is what was thrown.

@@ -129,6 +129,18 @@ export function postpone(
   };
 }
 
+/**
+ * Nobody was asked, because somebody else was in vain. That is no attempt, but a message that was never put off yet has
+ * to say why it waits; it says nothing where that would be its end, for it is to have its try.
+ *
+ * @param why what the other one's failure would come to for this message
+ * @param seconds until somebody is asked again
+ */
+export function turnAway(message: LeasedMessage, now: Date, why: Conclusion, seconds: number): Conclusion {
+  const isSaid = message.attempts === 0 && why.settlement.dueAt !== null;
+  return isSaid ? why : postpone(message, now, seconds);
+}
+
 /** Puts a message back as it was taken: whoever takes it next decides about it. */
 export function handBack(
   message: LeasedMessage,
