@@ -52,7 +52,7 @@ const STOP_MS = 25_000;
 const EXAMINE_AGAIN_SECONDS = 5;
 /** When an SMS comes back to a worker that has no gateway (any more). */
 const NO_GATEWAY_SECONDS = 60;
-/** Results that the database does not have yet; beyond this nothing new is started. */
+/** Results that the database does not have yet; beyond this nothing new is leased. */
 const MOST_UNSETTLED = 5_000;
 
 /** Campaigns of which nothing is begun. */
@@ -90,8 +90,8 @@ export interface DispatcherOptions {
 export interface Dispatcher {
   readonly workerId: string;
   /**
-   * Stops leasing, lets conversations end (25 s at most), settles, gives the rest back. What is still being talked
-   * about then keeps its lease and its journal, for the next worker to find.
+   * Begins nothing more, waits for the last answers (25 s at most), settles, gives the rest back. What is still being
+   * talked about then keeps its lease and its journal, for the next worker to find.
    */
   stop(): Promise<void>;
 }

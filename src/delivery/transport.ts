@@ -35,6 +35,6 @@ export interface Transport {
   saturatedDomains(priority?: Priority): string[];
   /** Campaigns whose mail leaves from other machines. */
   foreignCampaigns?(): string[];
-  /** Drops what waits; conversations under way go on to their end. */
+  /** Drops what waits; conversations under way go on as far as mayStart lets them, at a stop those whose dot is out. */
   close(): void;
 }
