@@ -76,9 +76,13 @@ export function createSmtpTransport(
     }
     const { destination } = departure;
     const traffic = trafficOf(destination, exit);
-    const [oldest] = laneOfPlace.size >= MOST_PLACES ? laneOfPlace.keys() : [];
-    if (oldest !== undefined) laneOfPlace.delete(oldest);
-    laneOfPlace.set(placeOf(message), traffic);
+    const place = placeOf(message);
+    // Full: it gives up its own place to be the newest, or that of the one whose mail came longest ago.
+    if (laneOfPlace.size >= MOST_PLACES && !laneOfPlace.delete(place)) {
+      const [oldest = place] = laneOfPlace.keys();
+      laneOfPlace.delete(oldest);
+    }
+    laneOfPlace.set(place, traffic);
     traffic.add({ message, destination });
   };
 
