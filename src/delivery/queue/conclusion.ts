@@ -79,9 +79,8 @@ export function putOff(
   const attempts = message.attempts + 1;
   const next = nextAttemptAt({
     attempts,
-    acceptedAt: message.created_at,
     now,
-    expiresAfterMs: message.expires_at.getTime() - message.created_at.getTime(),
+    expiresAt: message.expires_at,
     random,
     ...(waitSeconds !== null && { waitSeconds }),
   });
