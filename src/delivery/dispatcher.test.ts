@@ -223,6 +223,20 @@ test("a message that cannot be delivered in its time fails, and says after how m
   expect(failed.error_message).toMatch(/^Gave up after 12 attempts: 4/);
 });
 
+test("a message past its time waits for its one try while its site is left alone", async () => {
+  await startWorker();
+  await reaches(await accept("ada@away.test"), "deferred");
+  const late = draft(workspaceId, "bob@away.test");
+  const { id } = late.message;
+  await db.transaction(async (tx) => {
+    await insertDrafts(tx, [late]);
+    await tx.run(sql`update delivery_queue set expires_at = now() where message_id = ${id}`);
+  });
+  const row = sql`select from delivery_queue where message_id = ${id} and due_at > now() + interval '90 seconds'`;
+  await eventually("it to be put back", () => db.row(row));
+  expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "queued", attempts: 0 });
+});
+
 test("content that cannot be composed fails alone", async () => {
   const broken = await accept("ada@example.test", { subject: "two\r\nlines" });
   const sound = await accept("bob@example.test");

@@ -19,7 +19,15 @@ import { newId } from "../platform/ids.ts";
 import type { Log } from "../platform/log.ts";
 import { DELIVERY_CHANNEL } from "./channel.ts";
 import { type Examine, type Finding, UnfitValues } from "./examination.ts";
-import { type Attempt, type Conclusion, conclude, drop, handBack, postpone } from "./queue/conclusion.ts";
+import {
+  type Attempt,
+  type Conclusion,
+  conclude,
+  drop,
+  handBack,
+  postpone,
+  turnAway,
+} from "./queue/conclusion.ts";
 import { createHeartbeat } from "./queue/heartbeat.ts";
 import { Holdings } from "./queue/holdings.ts";
 import { openJournal } from "./queue/journal.ts";
@@ -43,7 +51,7 @@ const AFTER_OUTAGE_MS = 3_000;
 const STOP_MS = 25_000;
 /** When messages come back that could not be examined. */
 const EXAMINE_AGAIN_SECONDS = 5;
-/** Results that the database does not have yet; beyond this nothing new is started. */
+/** Results that the database does not have yet; beyond this nothing new is leased. */
 const MOST_UNSETTLED = 5_000;
 
 /** Campaigns of which nothing is begun. */
@@ -81,8 +89,8 @@ export interface DispatcherOptions {
 export interface Dispatcher {
   readonly workerId: string;
   /**
-   * Stops leasing, lets conversations end (25 s at most), settles, gives the rest back. What is still being talked
-   * about then keeps its lease and its journal, for the next worker to find.
+   * Begins nothing more, waits for the last answers (25 s at most), settles, gives the rest back. What is still being
+   * talked about then keeps its lease and its journal, for the next worker to find.
    */
   stop(): Promise<void>;
 }
@@ -111,6 +119,11 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     if (leasing.isDue) bell.resolve();
   };
 
+  /** Up to half as long again: what waited together must not come back together. */
+  const spread = (seconds: number) => seconds * (1 + random() / 2);
+  const turnedAway = (message: LeasedMessage, why: Conclusion, seconds: number) =>
+    settle(message, turnAway(message, clock.now(), why, spread(seconds)));
+
   const events: TransportEvents & SmsEvents = {
     mayStart: (message) =>
       !stopping.signal.aborted &&
@@ -121,7 +134,9 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
     onAttempt: (attempt: Attempt) => settle(attempt.message, conclude(attempt, clock.now(), random())),
     onSmsAttempt: (message, result, gateway) =>
       settle(message, concludeSms(message, result, gateway, clock.now(), random())),
-    // Spread over half as long again: what waited together must not come back together.
+    onTurnedAway: (why, seconds) => turnedAway(why.message, conclude(why, clock.now(), random()), seconds),
+    onSmsTurnedAway: (message, why, gateway, seconds) =>
+      turnedAway(message, concludeSms(message, why, gateway, clock.now(), random()), seconds),
     onPostponed(message, seconds, cause) {
       if (cause !== undefined) {
         log.warn(
@@ -129,7 +144,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
           "a message waits: something of ours was away",
         );
       }
-      settle(message, postpone(message, clock.now(), seconds * (1 + random() / 2)));
+      settle(message, postpone(message, clock.now(), spread(seconds)));
     },
     onHeldBack: (message, seconds, sourceIp) =>
       settle(message, postpone(message, clock.now(), seconds, sourceIp)),

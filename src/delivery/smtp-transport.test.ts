@@ -45,6 +45,21 @@ test("a provider's lane fills once, however many domains it serves", async () =>
   expect(transport.saturatedDomains(0)).toEqual([]);
 });
 
+test("of ten thousand full domains none is forgotten for mail to one of them", async () => {
+  const lane = { name: "provider", per_site: false, messages_per_second: 1 };
+  const { transport } = await startSmtpTransport(routeTo(lane));
+  const send = (n: number) => transport.send(leased("ann", { domain: `customer${n}.test` }));
+  for (let n = 0; n < 10_000; n++) send(n);
+  const routed = () => expect.poll(() => transport.saturatedDomains());
+  await routed().toHaveLength(10_000);
+  send(5);
+  await new Promise(setImmediate);
+  expect(transport.saturatedDomains()).toHaveLength(10_000);
+  send(10_000);
+  await routed().toContain("customer10000.test");
+  expect(transport.saturatedDomains()).not.toContain("customer0.test");
+});
+
 test("a paused lane is leased nothing, with nothing waiting in it", async () => {
   const { recorder, transport } = await startSmtpTransport(routeTo({}));
   transport.send(leased("busy"));

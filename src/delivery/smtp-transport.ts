@@ -9,6 +9,7 @@ import { laneKey } from "./lanes/lanes.ts";
 import { FIRST_SHARE } from "./lanes/pace.ts";
 import type { SessionSettings } from "./lanes/sessions.ts";
 import { LaneTraffic } from "./lanes/traffic.ts";
+import type { Attempt } from "./queue/conclusion.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
 import type { Priority } from "./queue/queue-store.ts";
 import { type Departure, type Exit, type FindDeparture, usual } from "./routes/departures.ts";
@@ -75,9 +76,13 @@ export function createSmtpTransport(
     }
     const { destination } = departure;
     const traffic = trafficOf(destination, exit);
-    const [oldest] = laneOfPlace.size >= MOST_PLACES ? laneOfPlace.keys() : [];
-    if (oldest !== undefined) laneOfPlace.delete(oldest);
-    laneOfPlace.set(placeOf(message), traffic);
+    const place = placeOf(message);
+    // Full: it gives up its own place to be the newest, or that of the one whose mail came longest ago.
+    if (laneOfPlace.size >= MOST_PLACES && !laneOfPlace.delete(place)) {
+      const [oldest = place] = laneOfPlace.keys();
+      laneOfPlace.delete(oldest);
+    }
+    laneOfPlace.set(place, traffic);
     traffic.add({ message, destination });
   };
 
@@ -132,13 +137,19 @@ function heedingExits(exits: Map<LeasedMessage, Exit>, events: TransportEvents):
     return exit;
   };
   const giveBack = (message: LeasedMessage) => leave(message)?.allowance?.giveBack();
+  const from = (exit: Exit | undefined, attempt: Attempt): Attempt =>
+    exit === undefined ? attempt : { ...attempt, isSourceChosen: exit.sourceIp !== null };
   return {
     mayStart: (message) => events.mayStart(message),
     onAttempt(attempt) {
       const exit = leave(attempt.message);
       exit?.allowance?.settle(attempt.result);
-      if (exit === undefined) return events.onAttempt(attempt);
-      events.onAttempt({ ...attempt, isSourceChosen: exit.sourceIp !== null });
+      events.onAttempt(from(exit, attempt));
+    },
+    onTurnedAway(why, seconds) {
+      const exit = leave(why.message);
+      exit?.allowance?.giveBack();
+      events.onTurnedAway(from(exit, why), seconds);
     },
     onPostponed(message, seconds, cause) {
       giveBack(message);

@@ -11,6 +11,8 @@ export interface TransportEvents {
   mayStart(message: LeasedMessage): boolean;
   /** An attempt has ended. */
   onAttempt(attempt: Attempt): void;
+  /** Nobody was asked, because of what somebody else has met; for some seconds nobody is. */
+  onTurnedAway(why: Attempt, seconds: number): void;
   /**
    * Back to the queue for some seconds, without an attempt: its lane is slowing down, or something of ours was away,
    * and then `cause` is what was thrown.
@@ -33,6 +35,6 @@ export interface Transport {
   saturatedDomains(priority?: Priority): string[];
   /** Campaigns whose mail leaves from other machines. */
   foreignCampaigns?(): string[];
-  /** Drops what waits; conversations under way go on to their end. */
+  /** Drops what waits; conversations under way go on as far as mayStart lets them, at a stop those whose dot is out. */
   close(): void;
 }

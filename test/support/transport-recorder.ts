@@ -13,6 +13,12 @@ export type Heard =
       readonly result: AttemptResult;
       readonly tls: TlsNote | null;
     }
+  | {
+      readonly kind: "turnedAway";
+      readonly who: string;
+      readonly result: AttemptResult;
+      readonly seconds: number;
+    }
   | { readonly kind: "postponed"; readonly who: string; readonly seconds: number }
   | {
       readonly kind: "heldBack";
@@ -56,6 +62,8 @@ export function recordTransport(): TransportRecorder {
     mayStart: (message) => recorder.answer(message),
     onAttempt: ({ message, result, tls = null }: Attempt) =>
       hear({ kind: "attempt", who: message.localpart, result, tls }),
+    onTurnedAway: ({ message, result }, seconds) =>
+      hear({ kind: "turnedAway", who: message.localpart, result, seconds }),
     onPostponed: (message, seconds) => hear({ kind: "postponed", who: message.localpart, seconds }),
     onHeldBack: (message, seconds, sourceIp) =>
       hear({ kind: "heldBack", who: message.localpart, seconds, sourceIp }),

@@ -26,10 +26,16 @@ describe("finding the lane", () => {
     expect(laneFor([host], lanes).name).toBe(name);
   });
 
-  test("the first claimed host decides, and without hosts there is still a lane", () => {
-    expect(laneFor(["mx.example.test", "aspmx.l.google.com", "mta5.am0.yahoodns.net"], lanes).name).toBe(
-      "google",
-    );
+  test("a lane has the mail whose hosts are all its own; a stranger's beside them, or another lane's, and it is in default", () => {
+    const google = "aspmx.l.google.com";
+    expect(laneFor([google, "aspmx2.googlemail.com"], lanes).name).toBe("google");
+    for (const other of ["tarpit.evil.test", "mta5.am0.yahoodns.net"]) {
+      expect(laneFor([other, google], lanes).name).toBe("default");
+      expect(laneFor([google, other], lanes).name).toBe("default");
+    }
+  });
+
+  test("without hosts there is still a lane", () => {
     expect(laneFor([], lanes).name).toBe("default");
   });
 

@@ -6,20 +6,21 @@ import { builtInLanes, defaultLane, type Lane } from "./table.ts";
 export type { Lane } from "./table.ts";
 
 /**
- * The lane of a destination, by the names of its MX hosts in the order of preference: the first host that any lane
- * claims decides, and of several claims the longest. Hosts that nobody claims are in the lane `default`.
+ * The lane of a destination, by the names of its MX hosts: the one that claims all of them, else `default`. Anybody can
+ * name a provider's hosts beside one of his own, and what his own does to us must cost the provider's mail nothing.
  */
 export function laneFor(mxHostNames: readonly string[], lanes: readonly Lane[]): Lane {
-  for (const host of mxHostNames) {
-    const claims = lanes.flatMap((lane) =>
-      lane.mx_suffixes
-        .filter((suffix) => `.${host}`.endsWith(suffix))
-        .map(({ length }) => ({ lane, length })),
-    );
-    const longest = claims.sort((a, b) => b.length - a.length)[0];
-    if (longest !== undefined) return longest.lane;
-  }
-  return lanes.find(({ name }) => name === defaultLane.name) ?? defaultLane;
+  const [first, ...others] = new Set(mxHostNames.map((host) => laneOfHost(host, lanes)));
+  const only = others.length === 0 ? first : undefined;
+  return only ?? lanes.find(({ name }) => name === defaultLane.name) ?? defaultLane;
+}
+
+/** Of several claims the longest counts. */
+function laneOfHost(host: string, lanes: readonly Lane[]): Lane | undefined {
+  const claims = lanes.flatMap((lane) =>
+    lane.mx_suffixes.filter((suffix) => `.${host}`.endsWith(suffix)).map(({ length }) => ({ lane, length })),
+  );
+  return claims.sort((a, b) => b.length - a.length)[0]?.lane;
 }
 
 /** What the limits of a lane are counted by. */

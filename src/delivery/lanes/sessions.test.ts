@@ -45,6 +45,27 @@ test("the next address is tried when one does not answer", async () => {
   expect(isOpen(await open("mx.example.test", [DEAD, "127.0.0.1"]))).toBe(true);
 });
 
+test("a host that refuses for good speaks for a site only where all its hosts do", async () => {
+  const { mx, open } = await startPool({ answers: { banner: "554 5.7.1 Not you" } });
+  const busy = await startFakeMx({
+    host: "127.0.0.2",
+    port: mx.port,
+    answers: { banner: "421 4.3.2 Not now" },
+  });
+  onTestFinished(() => busy.close());
+  const [final, passing] = [{ code: 554 }, { code: 421 }];
+  const silent = { outcome: "broken", fault: "unreachable" };
+  for (const [addresses, result] of [
+    [["127.0.0.1", "127.0.0.1"], final],
+    [["127.0.0.1", DEAD], silent],
+    [[DEAD, "127.0.0.1"], silent],
+    [["127.0.0.2", "127.0.0.1"], passing],
+    [[DEAD, "127.0.0.2", "127.0.0.1"], passing],
+  ] as const) {
+    expect(await open("mx.example.test", [...addresses])).toMatchObject({ failure: { result } });
+  }
+});
+
 test("a site that cannot be reached cools down, until a connection comes about", async () => {
   const { pool, open } = await startPool();
   await open("mx.example.test", [DEAD]);

@@ -3,6 +3,7 @@
  * TLS when it is offered and in clear text where only TLS fails (opportunistic, RFC 7435), unless more is demanded.
  */
 import { isIP } from "node:net";
+import { classifyReply } from "../../mail/refusals/smtp-reply.ts";
 import { isLoopback } from "../../platform/public-address.ts";
 import { ExpiringMap } from "../../platform/remember.ts";
 import type { Attempt } from "../queue/conclusion.ts";
@@ -103,16 +104,15 @@ export class SessionPool {
     await Promise.all(ending);
   }
 
-  /** Opens a new one. When every host fails, the last failure speaks for the site and cools it down. */
+  /**
+   * Opens a new one. When every host fails the site cools down, and one failure speaks for it: the last that may pass,
+   * which is the newest news; one that is for good only where all are, for a host that did not answer might have taken
+   * the message.
+   */
   async open({ site, hosts }: Destination): Promise<UsedSession | OpenFailed> {
     const { localAddress } = this.#settings;
     const sourceIp = localAddress ?? null;
-    const reason = `no mail host has an address${localAddress ? ` that ${localAddress} reaches` : ""}`;
-    let failure: OpenFailed["failure"] = {
-      result: { outcome: "unroutable", status: "deferred", enhanced: "4.4.4", reason },
-      mxHost: null,
-      sourceIp,
-    };
+    let failure: OpenFailed["failure"] | undefined;
     const deadline = performance.now() + OPENING_MS;
     for (const host of hosts) {
       for (const address of host.addresses) {
@@ -120,9 +120,11 @@ export class SessionPool {
         if (localAddress !== undefined && isIP(localAddress) !== isIP(address)) continue;
         const opened = await this.#openHost(host, address);
         if (opened.outcome === "open") return this.#welcome({ site, session: opened.session, carried: 0 });
-        failure = { result: opened, mxHost: host.name, sourceIp };
+        if (failure === undefined || mayPass(opened) || !mayPass(failure.result))
+          failure = { result: opened, mxHost: host.name, sourceIp };
       }
     }
+    failure ??= { result: unreached(localAddress), mxHost: null, sourceIp };
     this.#cool(site, failure);
     return { failure };
   }
@@ -185,6 +187,15 @@ function onDemand(demand: TlsDemand, opened: OpenResult): OpenResult {
   if (opened.outcome !== "broken" || opened.fault !== "tls") return opened;
   const by = demand.by === "dane" ? "DANE" : "MTA-STS";
   return { ...opened, reason: `${by} demands secure TLS: ${opened.reason}` };
+}
+
+function unreached(localAddress: string | undefined): Attempt["result"] {
+  const reason = `no mail host has an address${localAddress ? ` that ${localAddress} reaches` : ""}`;
+  return { outcome: "unroutable", status: "deferred", enhanced: "4.4.4", reason };
+}
+
+function mayPass(result: Attempt["result"]): boolean {
+  return result.outcome !== "refused" || classifyReply(result).retry;
 }
 
 /** How long a site is left alone when it could not be opened, in milliseconds. */

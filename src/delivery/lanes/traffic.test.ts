@@ -361,23 +361,26 @@ describe("messages that wait for one connection", () => {
     const { recorder, traffic, add } = startLane(1, { connections: 1 });
     for (const name of ["first", "ann", "bob"]) add(leased(name), "dead.test", DEAD);
     await recorder.waitFor(3);
-    expect(recorder.heard.map((one) => one.kind)).toEqual(["attempt", "attempt", "attempt"]);
+    expect(recorder.heard.map((one) => one.kind)).toEqual(["attempt", "turnedAway", "turnedAway"]);
     await expect.poll(() => traffic.load).toBe(0);
   });
 });
 
 describe("a site that nobody answers at", () => {
-  test("is left alone: who was never put off hears why, who was waits without an attempt", async () => {
+  test("is left alone, and whoever wants to go there hears why and for how long", async () => {
     const mx = await mxWith();
     const { recorder, traffic, add } = startLane(mx.port);
     add(leased("ann"), "dead.test", DEAD);
     await recorder.waitFor(1);
     add(leased("bob"), "dead.test");
-    add(leased("eve", { attempts: 1 }), "dead.test");
     expect(recorder.heard).toMatchObject([
       { kind: "attempt", who: "ann", result: { outcome: "broken", fault: "unreachable" } },
-      { kind: "attempt", who: "bob", result: { outcome: "broken", fault: "unreachable" } },
-      { kind: "postponed", who: "eve", seconds: expect.closeTo(120, -1) },
+      {
+        kind: "turnedAway",
+        who: "bob",
+        result: { outcome: "broken", fault: "unreachable" },
+        seconds: expect.closeTo(120, -1),
+      },
     ]);
     expect(mx.connections).toBe(0);
     expect(traffic.isForgettable).toBe(false);

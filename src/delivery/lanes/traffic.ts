@@ -150,10 +150,8 @@ export class LaneTraffic {
     return { ...load, used };
   }
 
-  /** Nobody was asked, so it is no attempt; but a message that was never put off yet has to say why it waits. */
   #turnAway(message: LeasedMessage, { failure, until }: Cooling): undefined {
-    if (message.attempts === 0) this.#events.onAttempt({ message, ...failure });
-    else this.#events.onPostponed(message, (until - performance.now()) / 1_000);
+    this.#events.onTurnedAway({ message, ...failure }, (until - performance.now()) / 1_000);
   }
 
   /** Those who go behind it on its connection: no more than one connection's share of what waits. */

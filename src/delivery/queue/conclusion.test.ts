@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { leased } from "../../../test/support/transport-recorder.ts";
-import { handBack, postpone } from "./conclusion.ts";
+import { concludeSms } from "../sms/conclusion.ts";
+import { declined } from "../sms/gateway.ts";
+import { conclude, handBack, postpone, turnAway } from "./conclusion.ts";
+import type { LeasedMessage } from "./lease-store.ts";
 
 const now = new Date("2026-11-24T12:00:00Z");
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
@@ -26,6 +29,42 @@ describe("a message that cannot be sent for some time", () => {
   test("does not fail before anybody was asked to take it, however late it is", () => {
     const { outcome, settlement } = postpone(message(0, -3_600), now, 60);
     expect([outcome, settlement.dueAt]).toEqual([null, inSeconds(60)]);
+  });
+});
+
+describe.each([
+  [
+    "a mail",
+    (message: LeasedMessage) => {
+      const result = { outcome: "broken", fault: "unreachable", reason: "nobody", stage: "connect" } as const;
+      return conclude({ message, result: { ...result, dataSent: false }, mxHost: "mx.test" }, now, 0.5);
+    },
+  ],
+  [
+    "an SMS",
+    (message: LeasedMessage) =>
+      concludeSms(message, declined("nobody", true), { name: "gateway", host: "mx.test" }, now, 0.5),
+  ],
+])("%s that is turned away because somebody else was in vain", (_, whyOf) => {
+  const turnedAway = (attempts: number, secondsLeft: number) => {
+    const one = message(attempts, secondsLeft);
+    return turnAway(one, now, whyOf(one), 60);
+  };
+
+  test("says why, the first time", () => {
+    const { outcome, settlement } = turnedAway(0, 3_600);
+    expect(outcome).toMatchObject({ status: "deferred", mxHost: "mx.test" });
+    expect(settlement.dueAt).toEqual(outcome?.nextAttemptAt);
+  });
+
+  test("waits in silence once it was put off", () => {
+    const { outcome, settlement } = turnedAway(1, 3_600);
+    expect([outcome, settlement.attempts, settlement.dueAt]).toEqual([null, 1, inSeconds(60)]);
+  });
+
+  test.each([59, -3_600])("keeps its first try, with %s seconds left to live", (secondsLeft) => {
+    const { outcome, settlement } = turnedAway(0, secondsLeft);
+    expect([outcome, settlement.attempts, settlement.dueAt]).toEqual([null, 0, inSeconds(60)]);
   });
 });
 

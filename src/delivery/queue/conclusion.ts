@@ -79,9 +79,8 @@ export function putOff(
   const attempts = message.attempts + 1;
   const next = nextAttemptAt({
     attempts,
-    acceptedAt: message.created_at,
     now,
-    expiresAfterMs: message.expires_at.getTime() - message.created_at.getTime(),
+    expiresAt: message.expires_at,
     random,
     ...(waitSeconds !== null && { waitSeconds }),
   });
@@ -127,6 +126,18 @@ export function postpone(
     settlement: settlementOf(message, attempts, null),
     outcome: { ...unattempted(message, now), status: "failed", detail, enhancedCode: "4.4.7" },
   };
+}
+
+/**
+ * Nobody was asked, because somebody else was in vain. That is no attempt, but a message that was never put off yet has
+ * to say why it waits; it says nothing where that would be its end, for it is to have its try.
+ *
+ * @param why what the other one's failure would come to for this message
+ * @param seconds until somebody is asked again
+ */
+export function turnAway(message: LeasedMessage, now: Date, why: Conclusion, seconds: number): Conclusion {
+  const isSaid = message.attempts === 0 && why.settlement.dueAt !== null;
+  return isSaid ? why : postpone(message, now, seconds);
 }
 
 /** Puts a message back as it was taken: whoever takes it next decides about it. */

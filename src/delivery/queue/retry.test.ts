@@ -7,7 +7,7 @@ const acceptedAt = new Date("2026-11-20T12:00:00Z");
 
 const at = (ms: number) => new Date(acceptedAt.getTime() + ms);
 const ask = (question: Partial<RetryQuestion>) =>
-  nextAttemptAt({ attempts: 1, acceptedAt, now: acceptedAt, random: 0.5, ...question });
+  nextAttemptAt({ attempts: 1, now: acceptedAt, expiresAt: at(72 * HOUR), random: 0.5, ...question });
 const minutesUntil = (answer: Date | "expired", now = acceptedAt) =>
   answer === "expired" ? answer : (answer.getTime() - now.getTime()) / MINUTE;
 
@@ -42,8 +42,8 @@ describe("the retry schedule", () => {
     expect(ask({ attempts: 13, now: at(72 * HOUR) })).toBe("expired");
     expect(ask({ attempts: 13, now: at(72 * HOUR - 1) })).toBe("expired");
     expect(ask({ attempts: 99, now: at(200 * HOUR) })).toBe("expired");
-    expect(ask({ attempts: 1, now: at(HOUR), expiresAfterMs: HOUR })).toBe("expired");
-    expect(ask({ attempts: 1, now: at(HOUR), expiresAfterMs: 2 * HOUR })).not.toBe("expired");
+    expect(ask({ attempts: 1, now: at(HOUR), expiresAt: at(HOUR) })).toBe("expired");
+    expect(ask({ attempts: 1, now: at(HOUR), expiresAt: at(2 * HOUR) })).not.toBe("expired");
   });
 
   test.each([0, 0.25, 0.5, 0.75, 0.999])("every message ends within 72 hours (random %d)", (random) => {

@@ -9,7 +9,6 @@ const JITTER = 0.15;
 const SHORTEST_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const LONGEST_MS = 24 * HOUR_MS;
-const STANDARD_LIFE_MS = 72 * HOUR_MS;
 
 /** When a message is given up. */
 export function expiryOf(acceptedAt: Date, retryHours: number): Date {
@@ -19,10 +18,9 @@ export function expiryOf(acceptedAt: Date, retryHours: number): Date {
 export interface RetryQuestion {
   /** Made so far, the one that has just failed included. */
   readonly attempts: number;
-  readonly acceptedAt: Date;
   readonly now: Date;
-  /** How long after acceptance we give up; default 72 hours. */
-  readonly expiresAfterMs?: number | undefined;
+  /** When we give up. */
+  readonly expiresAt: Date;
   /** The wait that the refusal itself named ("try again in 5 minutes"), which is obeyed. */
   readonly waitSeconds?: number | undefined;
   /** From 0 to below 1. */
@@ -35,8 +33,8 @@ export interface RetryQuestion {
  * for one last attempt.
  */
 export function nextAttemptAt(question: RetryQuestion): Date | "expired" {
-  const { attempts, acceptedAt, now, expiresAfterMs = STANDARD_LIFE_MS, waitSeconds, random } = question;
-  const left = acceptedAt.getTime() + expiresAfterMs - now.getTime();
+  const { attempts, now, expiresAt, waitSeconds, random } = question;
+  const left = expiresAt.getTime() - now.getTime();
   if (left < SHORTEST_MS) return "expired";
   const wait = waitSeconds === undefined ? scheduledWait(attempts, random) : askedWait(waitSeconds, random);
   const lastChance = left * (1 - JITTER * random);

@@ -22,7 +22,7 @@ export type SmsResult =
   | {
       readonly outcome: "declined";
       readonly mayRetry: boolean;
-      /** Seconds that the gateway asked for. */
+      /** Until it is tried again; null: as the schedule has it. */
       readonly waitSeconds: number | null;
       /** It takes too much from us: everything has to slow down. */
       readonly isThrottled: boolean;
@@ -59,16 +59,21 @@ export interface SmsReceipt {
   readonly detail: string;
 }
 
+/** After which a message is tried again that the gateway had no room for, unless it asks for another wait. */
+const THROTTLED_SECONDS = 60;
+
 /** @param mayRetry whether another try may go better */
 export const declined = (
   reason: string,
   mayRetry: boolean,
-  more: { readonly waitSeconds?: number | null; readonly isThrottled?: boolean } = {},
+  {
+    isThrottled = false,
+    waitSeconds = null,
+  }: { readonly isThrottled?: boolean; readonly waitSeconds?: number | null } = {},
 ): Extract<SmsResult, { outcome: "declined" }> => ({
   outcome: "declined",
   mayRetry,
-  waitSeconds: null,
-  isThrottled: false,
+  waitSeconds: waitSeconds ?? (isThrottled ? THROTTLED_SECONDS : null),
+  isThrottled,
   reason,
-  ...more,
 });

@@ -17,15 +17,12 @@ const passing: ReadonlySet<string> = new Set([
   "ESME_RX_T_APPN",
   "ESME_RUNKNOWNERR",
 ]);
-const THROTTLED_SECONDS = 60;
 
 /** Of an answer that is no success; what is not known to pass is for good. */
 export function readRefusal(status: number): SmsResult {
   const name = names.get(status);
   const number = `0x${status.toString(16).padStart(8, "0")}`;
   const reason = name === undefined ? `status ${number}` : `${name} (${number})`;
-  if (name !== undefined && throttled.has(name)) {
-    return declined(reason, true, { isThrottled: true, waitSeconds: THROTTLED_SECONDS });
-  }
+  if (name !== undefined && throttled.has(name)) return declined(reason, true, { isThrottled: true });
   return declined(reason, name !== undefined && passing.has(name));
 }

@@ -16,9 +16,11 @@ const LONGEST_PAUSE_MS = 60_000;
 /** Campaigns that are known to be SMS. */
 const MOST_KNOWN = 1_000;
 
-export interface SmsEvents extends Omit<TransportEvents, "onAttempt"> {
+export interface SmsEvents extends Omit<TransportEvents, "onAttempt" | "onTurnedAway"> {
   /** An attempt has ended. */
   onSmsAttempt(message: LeasedMessage, result: SmsAttempt, gateway: SmsGateway): void;
+  /** Nobody was asked, for the reason that `why` gives; for some seconds nobody is. */
+  onSmsTurnedAway(message: LeasedMessage, why: SmsAttempt, gateway: SmsGateway, seconds: number): void;
 }
 
 export interface SmsTransport {
@@ -70,8 +72,10 @@ export function createSmsTransport(gateway: SmsGateway, events: SmsEvents): SmsT
       const sms = { workspaceId, id, ...content };
       const result = await gateway.submit(sms, () => events.mayStart(message));
       if (result.outcome === "withdrawn") events.onDropped(message);
-      else if (result.outcome === "away") turnAway(message, result);
-      else {
+      else if (result.outcome === "away") {
+        const why = declined(`not connected: ${result.reason}`, true);
+        events.onSmsTurnedAway(message, why, gateway, result.seconds);
+      } else {
         heed(result);
         events.onSmsAttempt(message, result, gateway);
       }
@@ -81,13 +85,6 @@ export function createSmsTransport(gateway: SmsGateway, events: SmsEvents): SmsT
     underWay -= 1;
     if (isClosed && underWay === 0) gateway.close();
     pump();
-  };
-
-  /** Nobody was asked, so it is no attempt; but a message that was never put off yet has to say why it waits. */
-  const turnAway = (message: LeasedMessage, { reason, seconds }: { reason: string; seconds: number }) => {
-    if (message.attempts === 0)
-      events.onSmsAttempt(message, declined(`not connected: ${reason}`, true), gateway);
-    else events.onPostponed(message, seconds);
   };
 
   const heed = (result: SmsAttempt) => {

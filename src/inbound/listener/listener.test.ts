@@ -5,7 +5,7 @@ import { connect as connectTcp, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { eventually } from "../../../test/support/eventually.ts";
 import { openSmtp, type SmtpClient } from "../../../test/support/smtp-client.ts";
 import { createLog } from "../../platform/log.ts";
@@ -260,6 +260,28 @@ describe("a connection", () => {
     });
     await listener.stop(50);
     await ended;
+  });
+
+  test("that is gone is forgotten, and who comes next from its port has time of his own", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"], shouldAdvanceTime: true });
+    onTestFinished(() => void vi.useRealTimers());
+    const { port } = await listen({ deadlines: { strangerMs: 100_000 } });
+    const before = vi.getTimerCount();
+    // An address that nobody else has, so that its port is free again at once.
+    const from = { port, host: "127.0.0.1", localAddress: "127.77.7.7" };
+    const gone = connectTcp(from);
+    await once(gone, "data");
+    const { localPort } = gone;
+    await vi.advanceTimersByTimeAsync(60_000);
+    gone.resetAndDestroy();
+    await eventually("it to be forgotten", async () => vi.getTimerCount() === before);
+
+    const next = connectTcp({ ...from, localPort });
+    await once(next, "data");
+    await vi.advanceTimersByTimeAsync(60_000);
+    next.write("NOOP\r\n");
+    expect(String(await once(next, "data"))).toMatch(/^250/);
+    next.destroy();
   });
 
   test("that has logged in stays", async () => {

@@ -78,14 +78,14 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const deadlines = { ...DEADLINES, ...options.deadlines };
   const conversations = new Map<string, Conversation>();
   const receiving = new Set<string>();
-  /** With what counts each out again. */
+  /** With what is to be done when each is gone. */
   const sockets = new Map<Socket, () => void>();
   let isStopping = false;
 
   /** Called by the library as well, which takes all listeners off a socket that begins TLS. */
   const forgetGone = () => {
-    for (const [socket, leave] of sockets) {
-      if (socket.destroyed && sockets.delete(socket)) leave();
+    for (const [socket, forget] of sockets) {
+      if (socket.destroyed && sockets.delete(socket)) forget();
     }
   };
 
@@ -103,7 +103,8 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     const [ms, reason] = needsLogin
       ? [deadlines.loginMs, "4.7.0 Nobody logged in"]
       : [deadlines.strangerMs, "4.4.2 The session took too long"];
-    setTimeout(() => {
+    return setTimeout(() => {
+      // Among those that live, as this one does; and a network is one customer.
       const connection = [...smtp.connections].find(
         (one) => one.remotePort === remotePort && networkOf(one.remoteAddress) === network,
       );
@@ -216,9 +217,12 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       refuse(socket, isImplicitTls ? "" : `421 4.7.0 ${name} Too many connections: retry later\r\n`);
       return;
     }
-    sockets.set(socket, leave);
+    const late = endInTime(socket, network);
+    sockets.set(socket, () => {
+      clearTimeout(late);
+      leave();
+    });
     socket.once("close", forgetGone);
-    endInTime(socket, network);
     (isImplicitTls ? tlsServer : smtp.server).emit("connection", socket);
   });
   server.listen(options.port, options.host);

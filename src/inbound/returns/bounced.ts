@@ -21,8 +21,6 @@ export interface NewsDeps {
   readonly sendPlatformMail: SendPlatformMail;
 }
 
-/** Of the first reply in a text. */
-const REPLY_CODE = /(?<![\w.])[45]\d\d(?![\w.])/;
 const LONGEST_HOST = 255;
 
 export async function settleBounce(
@@ -76,8 +74,7 @@ function namesIn({ address, finalRecipient }: BounceRecipient): string[] {
 }
 
 function bouncedOf(message: SentMessage, news: BounceRecipient, now: Date): Outcome {
-  const { verdict } = news;
-  const code = Number(REPLY_CODE.exec(news.diagnostic)?.[0]) || null;
+  const { verdict, code } = news;
   // What they take for a fault of ours came from the receiver's side all the same, and not from the address.
   const type = verdict === null || verdict.bounceClass === "ours" ? "soft" : verdict.bounceClass;
   return {
@@ -91,9 +88,6 @@ function bouncedOf(message: SentMessage, news: BounceRecipient, now: Date): Outc
     code,
     isAddressFault: verdict?.suppress === true,
     classification: { type, category: verdict?.category ?? "Undetermined" },
-    complaint: null,
-    sourceIp: null,
-    tls: null,
   };
 }
 

@@ -5,7 +5,16 @@
  */
 import { isIP } from "node:net";
 import type { HeaderField } from "../message/header.ts";
-import { fieldOf, type MailPart, octetsOf, ownParts, readFields, readReportMail } from "./report-mail.ts";
+import { typedValue } from "./dsn.ts";
+import {
+  fieldOf,
+  inBrackets,
+  type MailPart,
+  octetsOf,
+  ownParts,
+  readFields,
+  readReportMail,
+} from "./report-mail.ts";
 import { describeReturned, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
 
 export interface Complaint {
@@ -80,7 +89,7 @@ function fromReport(report: MailPart, mail: MailPart): Complaint {
     originalRcptTo: shownAddresses(recipients.length > 0 ? recipients : removals),
     originalEnvelopeId: field("Original-Envelope-Id"),
     arrivalDate: field("Arrival-Date") ?? field("Received-Date"),
-    reportingMta: field("Reporting-MTA")?.replace(/^\w+\s*;\s*/, "") ?? null,
+    reportingMta: typedValue(field("Reporting-MTA")) || null,
     sourceIp: addressOf(field("Source-IP")),
     incidents: Math.min(Math.max(Number.parseInt(field("Incidents") ?? "1", 10) || 1, 1), maxIncidents),
     authenticationResults: valuesOf(fields, "Authentication-Results"),
@@ -138,5 +147,5 @@ function addressOf(value: string | null): string | null {
 
 /** "rfc822; <a@b>", "<a@b>" and "a@b" alike. */
 function bareAddress(value: string): string {
-  return (/<([^<>]*)>/.exec(value)?.[1] ?? value.replace(/^[\w-]+\s*;/, "")).trim();
+  return inBrackets(value) ?? typedValue(value);
 }

@@ -87,6 +87,7 @@ Diagnostic-Code: smtp; 550 5.1.1 <anna.inner@store.example.com>:
         finalRecipient: "anna.inner@store.example.com",
         action: "failed",
         status: "5.1.1",
+        code: 550,
         diagnostic: expect.stringContaining("User unknown"),
         remoteMta: "mx.example.com",
         verdict: { bounceClass: "hard", category: "NoEmail", suppress: true },
@@ -100,6 +101,12 @@ Diagnostic-Code: smtp; 550 5.1.1 <anna.inner@store.example.com>:
       { address: "erika@example.com", action: "relayed", verdict: null },
       { address: "frida@example.com", action: "expanded", verdict: null },
     ]);
+  });
+
+  test("the code is that of a reply, not any number", () => {
+    const said = "connect to mx.example.com[192.0.2.1]:550: refused";
+    const report = dsn({ recipients: [block("anna@example.com", "failed", "5.4.4", said)] });
+    expect(read(report)?.recipients).toMatchObject([{ code: null, diagnostic: said }]);
   });
 
   test("a report without any failure is no bounce", () => {

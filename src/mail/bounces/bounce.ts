@@ -38,6 +38,8 @@ export interface BounceRecipient {
   readonly action: DeliveryAction;
   /** Enhanced status code, "5.1.1". */
   readonly status: string | null;
+  /** The reply code that is quoted, 550. */
+  readonly code: number | null;
   /** What was said, at most 1,000 characters; "" when nothing was. */
   readonly diagnostic: string;
   readonly remoteMta: string | null;
@@ -155,15 +157,22 @@ function fromText(mail: MailPart, notice: Notice): BounceRecipient[] | null {
   const state = stateOf(lines, subject);
   const action = state === "delayed" ? "delayed" : "failed";
   // What was delayed first was no fault of the address, whatever is quoted.
-  const code = state === "failed" ? null : temporaryCode;
+  const isPassing = state !== "failed";
   const all = whoFailed(named, failed, returned);
   // What is said of one recipient must not be taken as said of the others.
   const isShared =
     all.length === 1 || all.every(({ reply, reason }) => reply === "" && !/\p{L}{3}/u.test(reason));
   return all.map((recipient) => {
     const { address } = recipient;
-    const known = { address, finalRecipient: address, action, status: null, code, remoteMta: null } as const;
-    return judged(known, textsAbout(recipient, isShared, lines));
+    const known = {
+      address,
+      finalRecipient: address,
+      action,
+      status: null,
+      code: null,
+      remoteMta: null,
+    } as const;
+    return judged(known, textsAbout(recipient, isShared, lines), isPassing);
   });
 }
 
@@ -209,32 +218,36 @@ function fromReport({ recipients }: DeliveryReport, { lines }: Notice): BounceRe
 
 /** Judges a failure by the first of the texts that says enough. */
 function judged(
-  { code, ...recipient }: Omit<BounceRecipient, "verdict" | "diagnostic"> & { readonly code: number | null },
+  recipient: Omit<BounceRecipient, "verdict" | "diagnostic">,
   texts: Iterable<string>,
+  isPassing = false,
 ): BounceRecipient {
+  const codeIn = (text: string) => recipient.code ?? replyCode(text);
+  const verdictOn = (text: string) => {
+    const code = codeIn(text);
+    // Two numbers that contradict each other: a failure that one of them calls temporary is no fault of the address.
+    const isTemporary =
+      isPassing || (recipient.status?.startsWith("4.") === true && code !== null && code >= 500);
+    const judgedAs = isTemporary ? temporaryCode : code;
+    return classifyReply({ code: judgedAs, enhanced: recipient.status, text, stage: "report" });
+  };
   let best: { diagnostic: string; verdict: ReplyVerdict } | null = null;
   for (const text of texts) {
     const diagnostic = text.replace(/\s+/g, " ").trim().slice(0, maxDiagnosticLength);
     if (diagnostic === "") continue;
-    const verdict = verdictOn(diagnostic, code, recipient.status);
+    const verdict = verdictOn(diagnostic);
     if (best === null || verdict.category !== "Undetermined") best = { diagnostic, verdict };
     if (verdict.category !== "Undetermined") break;
   }
-  const { diagnostic, verdict } = best ?? { diagnostic: "", verdict: verdictOn("", code, recipient.status) };
+  const { diagnostic, verdict } = best ?? { diagnostic: "", verdict: verdictOn("") };
   const { bounceClass, category, suppress } = verdict;
   return {
     ...recipient,
     status: recipient.status ?? enhancedCode(diagnostic),
+    code: codeIn(diagnostic),
     diagnostic,
     verdict: recipient.action === "failed" ? { bounceClass, category, suppress } : null,
   };
-}
-
-function verdictOn(text: string, known: number | null, status: string | null): ReplyVerdict {
-  const code = known ?? replyCode(text);
-  // Two numbers that contradict each other: a failure that one of them calls temporary is no fault of the address.
-  const temporary = status?.startsWith("4.") === true && code !== null && code >= 500;
-  return classifyReply({ code: temporary ? temporaryCode : code, enhanced: status, text, stage: "report" });
 }
 
 function replyCode(text: string): number | null {

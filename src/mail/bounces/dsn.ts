@@ -3,7 +3,7 @@
  * as the many implementations write it rather than as the RFCs want it.
  */
 import type { HeaderField } from "../message/header.ts";
-import { fieldOf, type MailPart, octetsOf, ownParts, readFields } from "./report-mail.ts";
+import { fieldOf, inBrackets, type MailPart, octetsOf, ownParts, readFields } from "./report-mail.ts";
 
 export type DeliveryAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
 
@@ -105,7 +105,7 @@ function recipientName(field: string | null): string {
   const name = typedValue(field).replace(/\\x\{([\da-f]{2,5})\}/gi, (_, hex: string) =>
     String.fromCodePoint(Number.parseInt(hex, 16)),
   );
-  return /<([^<>\s]+)>/.exec(name)?.[1] ?? name.replace(/^["'<]+|["'>]+$/g, "");
+  return inBrackets(name) ?? name.replace(/^["'<]+|["'>]+$/g, "");
 }
 
 function actionOf(field: string, status: string | null, words: string): DeliveryAction {

@@ -57,6 +57,11 @@ export function wordsOf(part: Pick<MailPart, "headers">, name: string): string {
   return decodeWords(fieldOf(part, name) ?? "");
 }
 
+/** What stands in angle brackets, "" for the null sender; undefined where nothing does. */
+export function inBrackets(value: string): string | undefined {
+  return /<([^<>]*)>/.exec(value)?.[1]?.trim();
+}
+
 /** The content in octets, its transfer encoding undone (RFC 2045 section 6). */
 export function octetsOf({ headers, body }: Pick<MailPart, "headers" | "body">): Buffer {
   const encoding = (fieldOf({ headers }, "Content-Transfer-Encoding") ?? "").trim().toLowerCase();

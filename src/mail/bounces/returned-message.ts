@@ -4,7 +4,7 @@
  */
 import { messageTokenHeader } from "../dkim/dkim.ts";
 import type { HeaderField } from "../message/header.ts";
-import { fieldOf, type MailPart, octetsOf, ownParts, readFields } from "./report-mail.ts";
+import { fieldOf, inBrackets, type MailPart, octetsOf, ownParts, readFields } from "./report-mail.ts";
 
 export interface ReturnedMessage {
   /** Without angle brackets. */
@@ -56,6 +56,5 @@ function fieldsOf(part: MailPart): HeaderField[] {
 }
 
 function bare(value: string | null): string | null {
-  const [, inner = value] = /<([^<>]*)>/.exec(value ?? "") ?? [];
-  return inner?.trim() || null;
+  return value === null ? null : (inBrackets(value) ?? value.trim()) || null;
 }

@@ -66,7 +66,7 @@ const RULES: readonly TextRule[] = [
       /(?:helo|ehlo)(?: \S+){0,6} (?:reject\w*|invalid|denied|refused|not|bad|forged|banned|does|must)/,
       /(?:invalid|bad|forged|fake|wrong|rejected) (?:helo|ehlo)/,
       /invalid dns|(?:domain|address) (?:of|for) sender|required for sender/,
-      /verif\w+ failed for|sender (?:address )?verif\w*|callback/,
+      /verif\w+ failed for|sender (?:address )?verif\w*|verify(?: \w+)? (?:return|sender|envelope)|callback/,
       /spoof\w*|forg(?:ed|ery)/,
       /not (?:a )?(?:permitted|allowed|authori[sz]ed|designated)(?: sender| to send)/,
       /not allow sending|permitted by the domain owner|doesn't allow sending/,
@@ -148,7 +148,7 @@ const RULES: readonly TextRule[] = [
   {
     category: "General",
     phrases: [
-      /temporar(?:y|ily)/,
+      /temporar(?:y|ily)|tim(?:ed|e) ?-?out|ldap(?: \w+)? (?:error|failed|failure)/,
       /(?:unverified|verification)(?: \w+)? (?:address|problem|failure)/,
       /loop\w*|too many hops|hop count|aliases deep/,
     ],
@@ -195,7 +195,6 @@ const RULES: readonly TextRule[] = [
       /nie (?:istnieje|znaleziono|ma takiego)|nieznany (?:uzytkownik|odbiorca|adres)/,
     ],
   },
-  { category: "NoEmail", codes: /^4\.1$/, phrases: [/access denied/] },
   {
     category: "RelayDenied",
     phrases: [
@@ -205,13 +204,15 @@ const RULES: readonly TextRule[] = [
       /(?:domain|recipient)(?: \S+)? (?:is )?not (?:local|hosted|accepted here|handled)/,
     ],
   },
+  // Exchange Online's words for an address that it does not know.
+  { category: "NoEmail", codes: /^4\.1$/, phrases: [/access denied/] },
   {
     category: "General",
     phrases: [
       /service(?: is| currently| not| temporarily)* (?:unavailable|available|down|refused)/,
       /(?:server|system|internal|local|database|configuration|resource|lookup|dns)s?(?: \S+){0,2} (?:error|problem|failure|failed|busy|down|full|overloaded|unavailable|not accepting|insufficient)/,
       /insufficient (?:system|server)\w*/,
-      /error in processing|resources|tim(?:ed|e) ?-?out|try (?:again|later)|retry|later|come back/,
+      /error in processing|resources|try (?:again|later)|retry|later|come back/,
       /lost connection|connection (?:dropped|lost|closed|reset)/,
       /(?:message|delivery)(?: \w+)* expired|delayed/,
       /upstream|out of memory/,

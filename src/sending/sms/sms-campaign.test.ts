@@ -133,11 +133,13 @@ interface Row {
   readonly status: string;
   readonly attempts: number;
   readonly error_message: string | null;
+  readonly next_attempt_at: Date | null;
   readonly message_id: string;
 }
 const rowsOf = (id: string) =>
   db.rows<Row>(sql`
-    select m.localpart as email, m.status, m.attempts, m.error_message, m.id as message_id from messages m
+    select m.localpart as email, m.status, m.attempts, m.error_message, m.next_attempt_at, m.id as message_id
+    from messages m
     where m.origin_id = ${id} order by m.localpart`);
 const reach = (id: string, ...statuses: string[]) =>
   eventually(`statuses to be ${statuses.join()}`, async () => {
@@ -445,6 +447,14 @@ describe("over HTTP", () => {
     expect(await db.rows(sql`select detail from message_events where campaign_id = ${id}`)).toEqual([
       { detail },
     ]);
+  });
+
+  test("a 429 that names no time puts the SMS off by a minute, not by the first wait of the schedule", async () => {
+    answers = [[429, "no"]];
+    const id = await campaignTo([A]);
+    await startWorker(url());
+    const [row] = await reach(id, "deferred");
+    expect(row?.next_attempt_at?.getTime()).toBeLessThan(Date.now() + 2 * 60_000);
   });
 
   test("a gateway that tells is given an address for it", async () => {
