@@ -70,16 +70,20 @@ function readNumber(value: unknown): Reading {
   const text = typeof value === "string" ? value.trim() : "";
   const number = decimal.test(text) ? Number(text) : value;
   if (typeof number === "number" && Number.isFinite(number)) {
-    const isKept = number === value || isSame(text, number);
-    return isKept ? ok(number) : refused(`must have fewer digits: as a number it would become ${number}`);
+    return isKept(text, number)
+      ? ok(number)
+      : refused(`must have fewer digits: as a number it would become ${number}`);
   }
   const hasComma = decimal.test(text.replace(",", "."));
   return refused(hasComma ? "must be a number, with a point as in 1.5" : "must be a number");
 }
 
-/** However the text writes it: 1.10 is 1.1, and 1e3 is 1000. */
-function isSame(text: string, number: number): boolean {
-  return text === String(number) || Big(text.replace(/^\+/, "")).eq(number);
+/**
+ * A whole number may be somebody's number and is kept to its last digit, however it is written; a fraction is rounded where
+ * it has more digits than any program calculates with.
+ */
+function isKept(text: string, number: number): boolean {
+  return text === "" || !Number.isInteger(number) || Big(text.replace(/^\+/, "")).eq(number);
 }
 
 const dateForm =
