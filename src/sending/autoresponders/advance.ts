@@ -97,8 +97,8 @@ export async function advance(
   for (let isAnythingLeft = true; isAnythingLeft && !signal.aborted; isOver = performance.now() > placeEnd) {
     const now = clock.now();
     const atWork = await listAtWork(db, now, [...looks.keys()]);
-    const busy = atWork.filter(({ has_joined }) => has_joined).map(({ id }) => id);
-    await moveScans(db, now, busy);
+    const idle = atWork.filter((one) => one.is_behind && !one.has_joined).map(({ id }) => id);
+    await moveScans(db, now, idle);
     isAnythingLeft = false;
     for (const one of atWork) {
       const look = looks.get(one.id) ?? (isOver ? null : nextLook(one, now));

@@ -26,6 +26,8 @@ export interface AtWork {
   readonly timezone: string;
   readonly has_joined: boolean;
   readonly has_due: boolean;
+  /** That everybody was looked at is noted of a while ago. */
+  readonly is_behind: boolean;
 }
 
 const ownTime = (now: Date) => sql`(${now}::timestamptz - a.stood_still)`;
@@ -52,7 +54,8 @@ const isRun = sql`
     and r.occasion = m.subscribed_at`;
 
 /**
- * All that a date may trigger, and of the others those for which somebody has joined or a step is due.
+ * All that a date may trigger, and of the others those for which somebody has joined, a step is due, or it is to be noted
+ * that nobody has joined.
  * @param looking those that are looking for who joined already: it is not looked whether there is anybody
  */
 export function listAtWork(db: Queryable, now: Date, looking: readonly string[]): Promise<AtWork[]> {
@@ -63,22 +66,24 @@ export function listAtWork(db: Queryable, now: Date, looking: readonly string[])
           select from ${joinedSql(sql`m.status = 'active' and not exists (${isRun}) offset 0`)})) as has_joined,
         a.waiting_reason is not null or exists (
           select from autoresponder_runs r
-          where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}) as has_due
+          where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}) as has_due,
+        a.trigger_type = 'subscribed' and a.scanned_to < ${now}::timestamptz - interval '1 minute' as is_behind
       from autoresponders a join workspaces w on w.id = a.workspace_id
       where a.status = 'active' and not w.is_suspended) work
-    where has_joined or has_due or day_done is not null
+    where has_joined or has_due or is_behind or day_done is not null
     order by workspace_id, id`);
 }
 
 /**
- * Nobody who joined up to this moment is missing where nobody new was found. One that was activated so lately that it may
- * not have been looked at waits: there may be people of before its pause.
+ * Nobody who joined up to this moment is missing where nobody new was found.
+ * @param idle those that were looked at, and no others: whoever is passed over, such as a suspended workspace, has people
+ * yet to be found
  */
-export async function moveScans(db: Queryable, began: Date, busy: readonly string[]): Promise<void> {
+export async function moveScans(db: Queryable, began: Date, idle: readonly string[]): Promise<void> {
+  if (idle.length === 0) return;
   await db.run(sql`
     update autoresponders set scanned_to = ${began}
-    where status = 'active' and trigger_type = 'subscribed' and scanned_to < ${began}::timestamptz - interval '1 minute'
-      and activated_at < ${began}::timestamptz - ${LATE} and id <> all (${busy}::uuid[])`);
+    where id = any (${idle}::uuid[]) and status = 'active' and scanned_to < ${began}`);
 }
 
 /** An active autoresponder that nobody else moves on, changes or deactivates before this transaction ends. */

@@ -611,13 +611,36 @@ describe("workspaces", () => {
     expect(await mails()).toEqual([]);
   });
 
-  test("that are suspended send nothing", async () => {
+  const setSuspended = (is: boolean) =>
+    db.run(sql`update workspaces set is_suspended = ${is} where id = ${workspaceId}`);
+
+  test("that are suspended send nothing, and to everybody who joined as soon as they are not", async () => {
     await join("ada@example.test");
-    await db.run(sql`update workspaces set is_suspended = true where id = ${workspaceId}`);
+    await setSuspended(true);
     await work();
+    clock.advance(HOUR);
+    await join("mia@example.test");
+    await later(HOUR);
     expect(await mails()).toEqual([]);
-    await db.run(sql`update workspaces set is_suspended = false where id = ${workspaceId}`);
+    await setSuspended(false);
     await work();
+    expect((await mails()).toSorted()).toEqual(["ada Welcome", "mia Welcome"]);
+  });
+
+  test("that are resumed while it is looked what there is to do lose nobody", async () => {
+    await join("ada@example.test");
+    await setSuspended(true);
+    clock.advance(HOUR);
+    const resumed: Database = {
+      ...db,
+      rows: async (statement, name) => {
+        const rows = await db.rows<never>(statement, name);
+        await setSuspended(false);
+        return rows;
+      },
+    };
+    await work({ db: resumed });
+    await later(HOUR);
     expect(await mails()).toEqual(["ada Welcome"]);
   });
 });
