@@ -26,7 +26,7 @@ import {
   lockWorking,
   moveScans,
   type Page,
-  skipRemovedSteps,
+  skipRemovedStep,
   updateDayDone,
   updateScanned,
   updateWaitingReason,
@@ -182,7 +182,7 @@ export function sendStep(
       return false;
     }
     if (step.position === null) {
-      await skipRemovedSteps(tx, workspaceId, id, now, size);
+      await skipRemovedStep(tx, workspaceId, id, { stepId: step.id, now, most: size });
       return true;
     }
     // Whom allowance and balance do not cover waits for their turn until they do.

@@ -255,29 +255,27 @@ export function findDueStep(
 }
 
 /**
- * Those who wait for steps that were removed go on with the successors, or have come to the end. Only the `most` who have
- * waited longest are looked at.
+ * At most `most` of those who wait for a step that was removed go on with its successor, or have come to the end. Of this
+ * step alone: who has waited as long for another may come first, again and again.
  */
-export async function skipRemovedSteps(
+export async function skipRemovedStep(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-  now: Date,
-  most: number,
+  { stepId, now, most }: { readonly stepId: string; readonly now: Date; readonly most: number },
 ): Promise<void> {
   await tx.run(sql`
     with waiting as materialized (
-      select r.ctid as place, r.next_step_id from autoresponders a
+      select r.ctid as place from autoresponders a
       join autoresponder_runs r on r.workspace_id = a.workspace_id and r.autoresponder_id = a.id
-        and r.due_at <= ${ownTime(now)}
+        and r.due_at <= ${ownTime(now)} and r.next_step_id = ${stepId}
       where a.workspace_id = ${workspaceId} and a.id = ${id}
       order by r.due_at limit ${most} for update of r
     )
     update autoresponder_runs r
     set next_step_id = s.successor_id, due_at = case when s.successor_id is not null then r.due_at end
     from waiting w
-    join autoresponder_steps s on s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id}
-      and s.id = w.next_step_id and s.position is null
+    join autoresponder_steps s on s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id} and s.id = ${stepId}
     where r.ctid = w.place`);
 }
 

@@ -10,6 +10,7 @@ import { createLog } from "../../platform/log.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 import { advance, sendStep } from "./advance.ts";
+import { skipRemovedStep } from "./runs-store.ts";
 
 const service = await startService();
 const { database: db, workspaceId, clock } = service;
@@ -382,6 +383,11 @@ describe("with many people", () => {
       )?.n;
     await sendStep({ db, clock, plans, size: 2 }, workspaceId, series);
     expect(await waiting()).toBe(3);
+    // However many have waited as long, or longer, for another step.
+    await db.run(sql`
+      update autoresponder_runs set due_at = due_at - interval '1 second' where next_step_id = ${steps[2].id}`);
+    await skipRemovedStep(db, workspaceId, series, { stepId: removed, now: clock.now(), most: 1 });
+    expect(await waiting()).toBe(2);
     await work({ size: 2 });
     expect((await mails()).filter((mail) => mail.endsWith("Offer"))).toHaveLength(5);
   });
