@@ -52,6 +52,11 @@ const isRun = sql`
   select from autoresponder_runs r
   where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.subscriber_id = m.subscriber_id
     and r.occasion = m.subscribed_at`;
+/** The step of whoever has waited longest. Without its order the planner may look through everybody who waits. */
+const dueStepSql = (now: Date) => sql`(
+  select r.next_step_id from autoresponder_runs r
+  where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}
+  order by r.due_at limit 1)`;
 
 /**
  * All that a date may trigger, and of the others those for which somebody has joined, a step is due, or it is to be noted
@@ -64,12 +69,10 @@ export function listAtWork(db: Queryable, now: Date, looking: readonly string[])
       select a.workspace_id, a.id, a.at, a.day_done::text as day_done, w.timezone,
         a.trigger_type = 'subscribed' and (a.id = any(${looking}::uuid[]) or exists (
           select from ${joinedSql(sql`m.status = 'active' and not exists (${isRun}) offset 0`)})) as has_joined,
-        a.waiting_reason is not null or exists (
-          select from autoresponder_runs r
-          where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}) as has_due,
+        a.waiting_reason is not null or ${dueStepSql(now)} is not null as has_due,
         a.trigger_type = 'subscribed' and a.scanned_to < ${now}::timestamptz - interval '1 minute' as is_behind
       from autoresponders a join workspaces w on w.id = a.workspace_id
-      where a.status = 'active' and not w.is_suspended) work
+      where a.status = 'active' and not w.is_suspended offset 0) work
     where has_joined or has_due or is_behind or day_done is not null
     order by workspace_id, id`);
 }
@@ -244,10 +247,7 @@ export function findDueStep(
     select s.id, s.position, s.content_id, coalesce(c.subject, '') as subject,
       coalesce(length(c.html_content), 0) + coalesce(length(c.text_content), 0) as bytes
     from autoresponders a
-    cross join lateral (
-      select r.next_step_id from autoresponder_runs r
-      where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}
-      order by r.due_at limit 1) due
+    cross join lateral ${dueStepSql(now)} due
     join autoresponder_steps s on s.workspace_id = a.workspace_id and s.autoresponder_id = a.id and s.id = due.next_step_id
     -- That of a removed step may be gone.
     left join autoresponder_contents c on c.workspace_id = s.workspace_id and c.id = s.content_id

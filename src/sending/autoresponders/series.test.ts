@@ -10,7 +10,7 @@ import { createLog } from "../../platform/log.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 import { advance, sendStep } from "./advance.ts";
-import { skipRemovedStep } from "./runs-store.ts";
+import { listAtWork, skipRemovedStep } from "./runs-store.ts";
 
 const service = await startService();
 const { database: db, workspaceId, clock } = service;
@@ -303,10 +303,10 @@ describe("with many people", () => {
     );
 
   /** With what the connection has not reported of its last transactions. */
-  const rowsRead = async (tx: Queryable): Promise<number> => {
+  const rowsRead = async (tx: Queryable, tables = ["subscribers", "memberships"]): Promise<number> => {
     const row = await tx.row<{ rows: number }>(sql`
       select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
-      where relname in ('subscribers', 'memberships')`);
+      where relname = any(${tables})`);
     return row?.rows ?? 0;
   };
   /** Rows of people and memberships that the transactions of the work read. */
@@ -325,6 +325,27 @@ describe("with many people", () => {
     await work({ db: watched });
     return read;
   };
+
+  /** Rows of a table that are read to see what there is to do. */
+  const readForTheLook = (table: string): Promise<number> =>
+    db.transaction(async (tx) => {
+      const before = await rowsRead(tx, [table]);
+      await listAtWork(tx, clock.now(), []);
+      return (await rowsRead(tx, [table])) - before;
+    });
+
+  test("who wait for their time are not looked through, whatever the statistics know", async () => {
+    await act("deactivate");
+    series = await create({ steps: [tips] });
+    await act("activate");
+    await crowd(list, 3_000);
+    await work();
+    await later(DAY / 2);
+    expect(await readForTheLook("autoresponder_runs")).toBeLessThan(100);
+    await db.run(sql`analyze autoresponder_runs`);
+    expect(await readForTheLook("autoresponder_runs")).toBeLessThan(100);
+    await act("deactivate");
+  });
 
   test("everybody else's turn comes between the pages", async () => {
     const others = await newList(db, workspaceId);
