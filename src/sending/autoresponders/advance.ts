@@ -97,7 +97,7 @@ export async function advance(
   for (let isAnythingLeft = true; isAnythingLeft && !signal.aborted; isOver = performance.now() > placeEnd) {
     const now = clock.now();
     const atWork = await listAtWork(db, now, [...looks.keys()]);
-    const idle = atWork.filter((one) => one.is_behind && !one.has_joined).map(({ id }) => id);
+    const idle = atWork.filter(({ is_idle }) => is_idle).map(({ id }) => id);
     await moveScans(db, now, idle);
     isAnythingLeft = false;
     for (const one of atWork) {
@@ -123,7 +123,8 @@ function nextLook(
     return {
       ...beginning,
       isOfDay: false,
-      page: (tx, autoresponder, after, size) => insertJoined(tx, workspaceId, autoresponder, after, size),
+      page: (tx, autoresponder, after, size) =>
+        insertJoined(tx, workspaceId, autoresponder, now, after, size),
       finish: (tx) => updateScanned(tx, workspaceId, id, now),
     };
   }

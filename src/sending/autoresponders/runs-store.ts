@@ -13,9 +13,13 @@ import type { Settings } from "./read-autoresponder.ts";
 
 /**
  * A membership may be seen so much later than its moment says: the transaction that wrote it was open as long, or clocks
- * differ. Whoever joined within it is looked at again.
+ * differ. A look that went back as far each time would read everybody of a large import again and again; those who come
+ * later than usual are found by the first of each minute.
  */
 const LATE = sql`interval '10 minutes'`;
+const USUAL = sql`interval '30 seconds'`;
+const isFirstOfMinute = (now: Date) =>
+  sql`date_trunc('minute', a.scanned_to) < date_trunc('minute', ${now}::timestamptz)`;
 
 /** An active autoresponder with which something is to be done. */
 export interface AtWork {
@@ -26,8 +30,8 @@ export interface AtWork {
   readonly timezone: string;
   readonly has_joined: boolean;
   readonly has_due: boolean;
-  /** That everybody was looked at is noted of a while ago. */
-  readonly is_behind: boolean;
+  /** The first look of a minute has found nobody. */
+  readonly is_idle: boolean;
 }
 
 const ownTime = (now: Date) => sql`(${now}::timestamptz - a.stood_still)`;
@@ -35,23 +39,29 @@ const ownTime = (now: Date) => sql`(${now}::timestamptz - a.stood_still)`;
 const ownTimeAt = (moment: Sql) => sql`(${moment} - a.stood_still + coalesce((
   select sum(upper(pause) - lower(pause))
   from unnest(tstzmultirange(tstzrange(${moment}, null)) - a.active_times) pause), '0'))`;
-/** The times it was active that the next look goes through. */
-export const unseenTimes = sql`(a.active_times * tstzmultirange(tstzrange(a.scanned_to - ${LATE}, null)))`;
+const activeSince = (moment: Sql) => sql`(a.active_times * tstzmultirange(tstzrange(${moment}, null)))`;
+/** The times it was active that a look may still go through. */
+export const unseenTimes = activeSince(sql`a.scanned_to - ${LATE}`);
 /**
- * Memberships that may begin a series, one stretch of time after the other: of the people who joined while it was
- * inactive, who may be a million, none is read.
- * @param each what is asked of one stretch: conditions on the membership m, with what follows them
+ * Memberships m that may begin a series, one stretch of time after the other: of the people who joined while it was
+ * inactive, who may be a million, none is read. In the order of their index, which keeps the planner from others that have
+ * everybody of the list.
+ * @param began when the look begins
+ * @param most of each stretch
  */
-const joinedSql = (each: Sql) => sql`
-  unnest(${unseenTimes}) stretch
+const joinedSql = (began: Date, condition: Sql, most: number) => sql`
+  unnest(${activeSince(sql`a.scanned_to - case when ${isFirstOfMinute(began)} then ${LATE} else ${USUAL} end`)}) stretch
   cross join lateral (
     select m.subscriber_id, m.subscribed_at, m.status from memberships m
     where m.workspace_id = a.workspace_id and m.mailing_list_id = a.mailing_list_id and not m.is_quiet
-      and m.subscribed_at between lower(stretch) and coalesce(upper(stretch), 'infinity') and ${each}) m`;
-const isRun = sql`
-  select from autoresponder_runs r
-  where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.subscriber_id = m.subscriber_id
-    and r.occasion = m.subscribed_at`;
+      and m.subscribed_at between lower(stretch) and coalesce(upper(stretch), 'infinity') and ${condition}
+    order by m.subscribed_at, m.subscriber_id limit ${most}) m`;
+/** Asked of each membership by itself: joined, by old statistics all runs were read for each. */
+const isNew = sql`(m.status = 'active' and not exists (
+  select from (
+    select from autoresponder_runs r
+    where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.subscriber_id = m.subscriber_id
+      and r.occasion = m.subscribed_at offset 0) run))`;
 /** The step of whoever has waited longest. Without its order the planner may look through everybody who waits. */
 const dueStepSql = (now: Date) => sql`(
   select r.next_step_id from autoresponder_runs r
@@ -65,15 +75,15 @@ const dueStepSql = (now: Date) => sql`(
  */
 export function listAtWork(db: Queryable, now: Date, looking: readonly string[]): Promise<AtWork[]> {
   return db.rows(sql`
-    select * from (
+    select *, is_first_of_minute and not has_joined as is_idle from (
       select a.workspace_id, a.id, a.at, a.day_done::text as day_done, w.timezone,
+        a.trigger_type = 'subscribed' and ${isFirstOfMinute(now)} as is_first_of_minute,
         a.trigger_type = 'subscribed' and (a.id = any(${looking}::uuid[]) or exists (
-          select from ${joinedSql(sql`m.status = 'active' and not exists (${isRun}) offset 0`)})) as has_joined,
-        a.waiting_reason is not null or ${dueStepSql(now)} is not null as has_due,
-        a.trigger_type = 'subscribed' and a.scanned_to < ${now}::timestamptz - interval '1 minute' as is_behind
+          select from ${joinedSql(now, isNew, 1)})) as has_joined,
+        a.waiting_reason is not null or ${dueStepSql(now)} is not null as has_due
       from autoresponders a join workspaces w on w.id = a.workspace_id
       where a.status = 'active' and not w.is_suspended offset 0) work
-    where has_joined or has_due or is_behind or day_done is not null
+    where has_joined or has_due or is_first_of_minute or day_done is not null
     order by workspace_id, id`);
 }
 
@@ -134,26 +144,30 @@ const insertRunsSql = (workspaceId: WorkspaceId, { id, generation }: Working, pa
     and s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id} and s.position = 1
   on conflict (workspace_id, autoresponder_id, subscriber_id, occasion) do nothing`;
 
-/** Those who joined while it was active, the first of them first. @param after the `last` of the page before */
+/**
+ * Those who joined while it was active, the first of them first.
+ * @param began when the look began
+ * @param after the `last` of the page before
+ */
 export async function insertJoined(
   tx: Queryable,
   workspaceId: WorkspaceId,
   autoresponder: Working,
+  began: Date,
   after: string | null,
   limit: number,
 ): Promise<Page> {
   const [joined = null, person = null] = after?.split("/") ?? [];
+  const isAfter = sql`(m.subscribed_at, m.subscriber_id) >
+    (coalesce(${joined}::timestamptz, '-infinity'), coalesce(${person}::uuid, ${nilId}))`;
   const row = await tx.row<Page>(sql`
     with page as materialized (
-      select m.*, m.subscribed_at as occasion, m.subscribed_at as begins_at
-      from autoresponders a cross join ${joinedSql(sql`
-        (m.subscribed_at, m.subscriber_id) > (coalesce(${joined}::timestamptz, '-infinity'),
-          coalesce(${person}::uuid, ${nilId}))
-        order by m.subscribed_at, m.subscriber_id limit ${limit}`)}
+      select m.*, m.subscribed_at as occasion, m.subscribed_at as begins_at, ${isNew} as is_new
+      from autoresponders a cross join ${joinedSql(began, isAfter, limit)}
       where a.workspace_id = ${workspaceId} and a.id = ${autoresponder.id}
       order by m.subscribed_at, m.subscriber_id limit ${limit}
     ), begun as (
-      ${insertRunsSql(workspaceId, autoresponder, sql`(select * from page where status = 'active')`)}
+      ${insertRunsSql(workspaceId, autoresponder, sql`(select * from page where is_new)`)}
     )
     select (select count(*)::int from page) as seen, (
       select subscribed_at || '/' || subscriber_id from page

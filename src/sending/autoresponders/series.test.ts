@@ -142,7 +142,7 @@ describe("a series that joining begins", () => {
     const joined = clock.now();
     await later(3 * 60_000);
     await join("ada@example.test", {}, { now: joined });
-    await work();
+    await later(60_000);
     expect(await mails()).toEqual(["ada Welcome"]);
   });
 });
@@ -345,6 +345,21 @@ describe("with many people", () => {
     await db.run(sql`analyze autoresponder_runs`);
     expect(await readForTheLook("autoresponder_runs")).toBeLessThan(100);
     await act("deactivate");
+  });
+
+  test("those who were looked at are not looked through again for whoever comes after them", async () => {
+    clock.set(new Date(Math.ceil(clock.now().getTime() / 60_000) * 60_000));
+    await crowd(list, 3_000);
+    await work();
+    clock.advance(40_000);
+    await join("ivy@example.test");
+    await work();
+    clock.advance(5_000);
+    expect(await readForTheLook("memberships")).toBeLessThan(100);
+    await join("max@example.test");
+    expect(await readByWork()).toBeLessThan(100);
+    await act("deactivate");
+    expect((await mails()).slice(3_000)).toEqual(["ivy Welcome", "max Welcome"]);
   });
 
   test("everybody else's turn comes between the pages", async () => {
