@@ -3,10 +3,13 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../test/support/audience.ts";
 import { verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
+import { linkKey } from "../../../test/support/tracked-campaign.ts";
+import { post } from "../../../test/support/tracking-visits.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { PutBack } from "../../platform/jobs/attempt.ts";
 import { createLog } from "../../platform/log.ts";
+import { mailLinks } from "../../tracking/tokens.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 import { advance, sendStep } from "./advance.ts";
@@ -136,6 +139,20 @@ describe("a series that joining begins", () => {
     expect(await mails()).toEqual(["ada Welcome", "ada Welcome"]);
     await later(DAY);
     expect(await mails()).toEqual(["ada Welcome", "ada Welcome", "ada Tips"]);
+  });
+
+  test("goes on for who leaves by a mail's link and takes it back", async () => {
+    await join("liz@example.test");
+    await work();
+    const message = await db.row<{ id: string }>(sql`select id from messages where origin_id = ${series}`);
+    const mail = { workspaceId, messageId: message?.id ?? "" };
+    const { unsubscribe } = mailLinks(mail, service.url, linkKey);
+    clock.advance(HOUR);
+    await post(unsubscribe);
+    await later(HOUR / 2);
+    expect(await (await post(unsubscribe, "take_back=yes")).text()).toContain("You are subscribed");
+    await later(DAY - 1.5 * HOUR);
+    expect(await mails()).toEqual(["liz Welcome", "liz Tips"]);
   });
 
   test("finds somebody whose joining becomes visible late", async () => {
