@@ -120,13 +120,18 @@ describe("a series that joining begins", () => {
     expect((await mails()).slice(5)).toEqual(["sue Tips"]);
   });
 
-  test("is not sent to an address that is suppressed", async () => {
+  test.each(["global", "mailing_list"])("is not sent to who is suppressed, %s", async (suppression_scope) => {
     await join("ada@blocked.test");
-    const { body } = await service.call("POST", "/suppression-lists", { name: `Blocked ${newId()}` });
+    const { body } = await service.call("POST", "/suppression-lists", {
+      name: `Blocked ${newId()}`,
+      suppression_scope,
+      mailing_list_id: suppression_scope === "global" ? null : list,
+    });
     await service.call("POST", `/suppression-lists/${body.data.id}/entries`, { entries: "ada@blocked.test" });
     await work();
     await later(DAY);
     expect(await mails()).toEqual([]);
+    await service.call("DELETE", `/suppression-lists/${body.data.id}`);
   });
 
   test("starts again for who leaves and comes back", async () => {
