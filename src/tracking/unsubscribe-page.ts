@@ -52,7 +52,7 @@ export function sendReturned(reply: FastifyReply, { address }: MailRecipient): F
     reply,
     200,
     "You are subscribed",
-    html`<p>${masked(address)} gets these emails again, as if nothing had happened.</p>
+    html`<p>${masked(address)} gets these emails again.</p>
 <p class="soft">You can close this page.</p>`,
   );
 }

@@ -37,7 +37,8 @@ export function mayReturn({ left_at, is_as_left, subscriber_id }: MailRecipient,
 }
 
 /**
- * Says whether they are back. No autoresponder begins anew. That they left stays in the figures of the mail: it happened.
+ * Says whether they are back, with the joining they had: no autoresponder begins anew, and a series they are in goes on.
+ * That they left stays in the figures of the mail: it happened.
  */
 export function takeBack(
   deps: { readonly db: Database; readonly clock: Clock; readonly onReturned: OnReturned },
@@ -53,7 +54,7 @@ export function takeBack(
     if (subscriber_id === null || left_at === null) return false;
     if (mailingListId !== null) await lockMailingList(tx, workspaceId, mailingListId);
     const moves = returningSql(workspaceId, { subscriberId: subscriber_id, mailingListId, leftAt: left_at });
-    const returned = await updateStatuses(tx, workspaceId, moves, now, true);
+    const returned = await updateStatuses(tx, workspaceId, moves, now, "unmoved");
     if (returned === 0) return false;
     await deps.onReturned(tx, { ...mail, subscriberId: subscriber_id, address, mailingListId }, now);
     return true;

@@ -53,7 +53,7 @@ export async function insertMembers(
         select id, status from subscribers where workspace_id = p.workspace and email = p.email offset 0) s
       where s.id <> p.id)`;
     const moves = statusesOf(arrivals, known);
-    const moved = await moveStatuses(tx, workspaceId, moves, now, arrivals.isQuiet);
+    const moved = await moveStatuses(tx, workspaceId, moves, now, arrivals.isQuiet ? "quietly" : "anew");
     // Between the changes of members and the arrival of others, who then cannot be told from them.
     changed = await countChanged(tx, mailingListId, known);
     const added = await insertKnown(tx, workspaceId, arrivals, known);

@@ -12,7 +12,7 @@
  * the rows are locked): that is what the laterals are for. Statistics may not know a new workspace yet; by them the
  * planner begins at the table, expects one row there, and looks through everybody given for each of a million.
  */
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import {
@@ -32,6 +32,12 @@ export const badness = (status: Sql) =>
   sql`array_position(array['active', 'unsubscribed', 'bounced', 'complained'], ${status})`;
 
 /**
+ * How somebody becomes active again: as one who joins now, the same without a series of an autoresponder, or as if they
+ * had never left, with their old joining.
+ */
+export type Comeback = "anew" | "quietly" | "unmoved";
+
+/**
  * Sets statuses, in the caller's transaction. `moves` is a select of mailing_list_id, subscriber_id and status; who is
  * not on the list is passed over. Bounced and complained hold for the person and so reach every list: they may come
  * without one (null).
@@ -42,26 +48,29 @@ export async function updateStatuses(
   workspaceId: WorkspaceId,
   moves: Sql,
   now: Date,
-  isQuiet = false,
+  comeback: Comeback = "anew",
 ): Promise<number> {
   // Who joins the workspace after this is not held, and so is left out of what follows, whatever `moves` finds then.
   const held = await lockPeople(tx, workspaceId, sql`select subscriber_id from (${moves}) v`);
   const people = sql`select unnest(${held}::uuid[])`;
   const movesOfHeld = sql`select v.* from (${moves}) v where v.subscriber_id in (${people})`;
-  const lists = await moveStatuses(tx, workspaceId, movesOfHeld, now, isQuiet);
+  const lists = await moveStatuses(tx, workspaceId, movesOfHeld, now, comeback);
   const tally = await refreshPeople(tx, workspaceId, people);
   await moveCounters(tx, workspaceId, { lists, people: [tally] }, now);
   return changedOf(lists);
 }
 
-/** The people are locked; the caller moves the counters. @param isQuiet whether no autoresponder begins for those who come back */
+/** The people are locked; the caller moves the counters. */
 export function moveStatuses(
   tx: Queryable,
   workspaceId: WorkspaceId,
   moves: Sql,
   now: Date,
-  isQuiet = false,
+  comeback: Comeback,
 ): Promise<ListTally[]> {
+  const joined = sql`
+        subscribed_at = case w.new_status when 'active' then ${now} else m.subscribed_at end,
+        is_quiet = case w.new_status when 'active' then ${comeback === "quietly"} else m.is_quiet end,`;
   return tx.rows(sql`
     with wanted as (
       -- What is said of a membership itself counts before what a bounce on another list brings; then the worse.
@@ -76,9 +85,7 @@ export function moveStatuses(
         ${badness(sql`v.status`)} desc
     ), moved as (
       update memberships m
-      set status = w.new_status, updated_at = ${now},
-        subscribed_at = case w.new_status when 'active' then ${now} else m.subscribed_at end,
-        is_quiet = case w.new_status when 'active' then ${isQuiet} else m.is_quiet end,
+      set status = w.new_status, updated_at = ${now}, ${comeback === "unmoved" ? empty : joined}
         unsubscribed_at =
           case w.new_status when 'unsubscribed' then ${now} when 'active' then null else m.unsubscribed_at end
       from wanted w

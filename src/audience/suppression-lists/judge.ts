@@ -2,9 +2,9 @@
  * The one judge of who is suppressed. Everybody who asks (acceptance, a campaign that looks for its audience, the delivery
  * process, the test endpoint) asks this relation, so they cannot disagree.
  *
- * An entry counts when its list is active and its scope applies: `global` to every message, `mailing_list` and `segment`
- * to campaigns to that list or segment. The service's own mail (confirmation links) is no marketing: it goes by global
- * lists too, but only by what bounced or complained, not by what somebody put on a list.
+ * An entry counts when its list is active and its scope applies: `global` to every message, `mailing_list` to campaigns and
+ * autoresponders for that list, `segment` to campaigns to that segment. The service's own mail (confirmation links) is no
+ * marketing: it goes by global lists too, but only by what bounced or complained, not by what somebody put on a list.
  */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
@@ -16,7 +16,7 @@ export interface Recipient {
   /** Normalised (addressOf). Who asks about a whole domain gives the domain here as well. */
   readonly address: string;
   readonly domain: string;
-  /** Where the message is a campaign's: its mailing list, and its segment. */
+  /** Where the message is a campaign's or an autoresponder's: its mailing list, and the campaign's segment. */
   readonly mailingListId?: string | null;
   readonly segmentId?: string | null;
   /** The service's own mail. */

@@ -15,7 +15,7 @@ const settings = {
   description: Type.String({ maxLength: 2_000 }),
   suppression_scope: Type.Enum([...suppressionScopes], {
     description:
-      "`global`: every message, transactional ones too. `mailing_list`, `segment`: campaigns to that list, to that segment.",
+      "`global`: every message, transactional ones too. `mailing_list`: campaigns and autoresponders for that list. `segment`: campaigns to that segment.",
   }),
   mailing_list_id: nullable(
     Type.String({ description: "Required by the scope `mailing_list`, null in every other." }),

@@ -26,7 +26,7 @@ import {
   lockWorking,
   moveScans,
   type Page,
-  skipRemovedSteps,
+  skipRemovedStep,
   updateDayDone,
   updateScanned,
   updateWaitingReason,
@@ -97,8 +97,8 @@ export async function advance(
   for (let isAnythingLeft = true; isAnythingLeft && !signal.aborted; isOver = performance.now() > placeEnd) {
     const now = clock.now();
     const atWork = await listAtWork(db, now, [...looks.keys()]);
-    const busy = atWork.filter(({ has_joined }) => has_joined).map(({ id }) => id);
-    await moveScans(db, now, busy);
+    const idle = atWork.filter(({ is_idle }) => is_idle).map(({ id }) => id);
+    await moveScans(db, now, idle);
     isAnythingLeft = false;
     for (const one of atWork) {
       const look = looks.get(one.id) ?? (isOver ? null : nextLook(one, now));
@@ -123,7 +123,8 @@ function nextLook(
     return {
       ...beginning,
       isOfDay: false,
-      page: (tx, autoresponder, after, size) => insertJoined(tx, workspaceId, autoresponder, after, size),
+      page: (tx, autoresponder, after, size) =>
+        insertJoined(tx, workspaceId, autoresponder, now, after, size),
       finish: (tx) => updateScanned(tx, workspaceId, id, now),
     };
   }
@@ -182,7 +183,7 @@ export function sendStep(
       return false;
     }
     if (step.position === null) {
-      await skipRemovedSteps(tx, workspaceId, id, now, size);
+      await skipRemovedStep(tx, workspaceId, id, { stepId: step.id, now, most: size });
       return true;
     }
     // Whom allowance and balance do not cover waits for their turn until they do.

@@ -4,7 +4,7 @@ import { newList } from "../../../test/support/audience.ts";
 import { verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 import { untilWaiting } from "../../../test/support/waiting.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId, type WorkspaceId } from "../../platform/ids.ts";
 
 const service = await startService();
 const { database: db, workspaceId } = service;
@@ -42,6 +42,24 @@ test("what is written is read again, with delays in days, hours and minutes", as
   const { steps: _, ...summary } = made;
   const listed = await service.call("GET", "/autoresponders?status=inactive&limit=1");
   expect(listed.body.data).toMatchObject({ autoresponders: [summary], pagination: { limit: 1 } });
+});
+
+test("there are as many as there is room for", async () => {
+  const { workspaceId: full, ...options } = await service.newWorkspace();
+  await verifyShop(db, full as WorkspaceId);
+  const mailing_list_id = await newList(db, full as WorkspaceId);
+  const make = () => service.call("POST", "/autoresponders", body({ mailing_list_id }), options);
+  const first = await make();
+  await db.run(sql`
+    insert into autoresponders select (jsonb_populate_record(a, jsonb_build_object('id', gen_random_uuid()))).*
+    from autoresponders a, generate_series(1, 198) where id = ${first.body.data.id}`);
+  expect((await make()).status).toBe(201);
+  const refused = await make();
+  expect([refused.status, refused.body.code, refused.body.error]).toEqual([
+    400,
+    "BAD_REQUEST",
+    "There can be 200 autoresponders; delete one first",
+  ]);
 });
 
 test("PUT replaces everything, and keeps whether it is active", async () => {

@@ -58,6 +58,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       answer: Autoresponder,
       status: 201,
       message: "Autoresponder created",
+      errors: ["BAD_REQUEST"],
       idempotent: true,
       bodyLimit: BODY_LIMIT,
       handle: (request) => createAutoresponder(deps, request),

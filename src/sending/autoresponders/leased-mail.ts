@@ -4,21 +4,15 @@
  * content goes the way of a campaign's; it is compiled once for each step and kept.
  */
 
-import { addressOf } from "../../audience/suppression-lists/judge.ts";
 import type { Examine, Finding } from "../../delivery/examination.ts";
 import type { LeasedMessage } from "../../delivery/queue/lease-store.ts";
 import { maySendAsEach, type SenderQuestion } from "../../identity/may-send-as.ts";
 import { domainOf } from "../../mail/address.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { Answers } from "../../platform/remember.ts";
-import { type CampaignMailDeps, judge } from "../campaigns/mail/leased-mail.ts";
-import { listRecipients } from "../campaigns/mail/leased-store.ts";
-import {
-  ContentFault,
-  type PreparedCampaign,
-  prepareCampaign,
-  writeMail,
-} from "../campaigns/mail/mail-content.ts";
+import { examineRecipients, type Outfit, type Outfitted } from "../campaigns/mail/examine-recipients.ts";
+import type { CampaignMailDeps } from "../campaigns/mail/leased-mail.ts";
+import { ContentFault, type PreparedCampaign, prepareCampaign } from "../campaigns/mail/mail-content.ts";
 import { findContentToSend, listMailStandings, type MailStanding } from "./mail-store.ts";
 import { type DeactivationCause, deactivateAutoresponder, hasContent } from "./store.ts";
 
@@ -31,7 +25,7 @@ const BASE_KEPT_MS = 15_000;
 const WAIT_SECONDS = 2;
 
 export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
-  const { db, linksOf } = deps;
+  const { db } = deps;
   const contents = new Answers<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
   const bases = new Answers<string>({ ms: BASE_KEPT_MS, most: MOST_KEPT });
   const baseOf = (id: WorkspaceId) => bases.get(id, () => deps.linkBase(id, null));
@@ -53,60 +47,45 @@ export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
     } as const satisfies Finding;
   };
 
+  /** What the mail of one step is written with, or why it is not written now. */
+  const outfitOf = async (standing: MailStanding, message: LeasedMessage): Promise<Outfit | Finding> => {
+    try {
+      const ready = await prepared(message, standing);
+      if (ready === null) return deleted;
+      return {
+        ready,
+        audience: { audience_list_id: standing.mailing_list_id, segment_id: null },
+        place: { base: await baseOf(message.workspace_id), returnPathHost: null },
+        attachments: [],
+      };
+    } catch (fault) {
+      if (!(fault instanceof ContentFault)) throw fault;
+      return stop(standing, message, fault);
+    }
+  };
+
   return async (messages) => {
     const findings = new Map<string, Finding>();
     const standings = new Map(
       (await listMailStandings(db, messages)).map((standing) => [standing.message_id, standing]),
     );
     const senderFaultOf = await judgeSenders(deps, messages, standings);
-    const going: { message: LeasedMessage; standing: MailStanding; ready: PreparedCampaign }[] = [];
-    /** By content: finding out takes long, and once. */
-    const faults = new Map<string, Finding>();
+    const going: Outfitted[] = [];
+    /** By content: finding out may take long, and once. */
+    const outfits = new Map<string, Outfit | Finding>();
     for (const message of messages) {
       const standing = standings.get(message.message_id);
-      const obstacle =
-        obstacleOf(standing) ?? senderFaultOf(message) ?? faults.get(standing?.content_id ?? "");
-      try {
-        const ready = standing && !obstacle ? await prepared(message, standing) : null;
-        if (standing && ready) going.push({ message, standing, ready });
-        else findings.set(message.message_id, obstacle ?? deleted);
-      } catch (fault) {
-        if (!standing || !(fault instanceof ContentFault)) throw fault;
-        const finding = await stop(standing, message, fault);
-        faults.set(standing.content_id, finding);
-        findings.set(message.message_id, finding);
+      const obstacle = obstacleOf(standing) ?? senderFaultOf(message);
+      if (standing === undefined || obstacle !== null) {
+        findings.set(message.message_id, obstacle ?? deleted);
+        continue;
       }
+      const outfit = outfits.get(standing.content_id) ?? (await outfitOf(standing, message));
+      outfits.set(standing.content_id, outfit);
+      if ("kind" in outfit) findings.set(message.message_id, outfit);
+      else going.push({ message, outfit });
     }
-    if (going.length === 0) return findings;
-    const rows = await listRecipients(
-      db,
-      "autoresponder",
-      going.map(({ message, standing, ready: { content } }) => ({
-        workspaceId: message.workspace_id,
-        messageId: message.message_id,
-        address: addressOf(message),
-        domain: message.domain,
-        mailingListId: standing.mailing_list_id,
-        segmentId: null,
-        needsFields: content.facts.fields === null || content.facts.fields.length > 0,
-      })),
-    );
-    const byMessage = new Map(rows.map((row) => [row.message_id, row]));
-    for (const { message, ready } of going) {
-      const recipient = judge(byMessage.get(message.message_id));
-      const base = await baseOf(message.workspace_id);
-      const mail = { workspaceId: message.workspace_id, messageId: message.message_id };
-      findings.set(
-        message.message_id,
-        typeof recipient === "string"
-          ? { kind: "over", status: "suppressed", detail: recipient }
-          : {
-              kind: "write",
-              content: () =>
-                writeMail(ready, recipient, linksOf(mail, base), { attachments: [], returnPathHost: null }),
-            },
-      );
-    }
+    await examineRecipients(deps, "autoresponder", going, findings);
     return findings;
   };
 }

@@ -5,6 +5,7 @@ import { lockListsForUse } from "../../audience/mailing-lists/store.ts";
 import { maySendAs } from "../../identity/may-send-as.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, notFound } from "../../platform/errors.ts";
 import type { Caller, EndpointRequest } from "../../platform/http/endpoint.ts";
 import { type Answered, answeredIn } from "../../platform/http/idempotency.ts";
@@ -18,6 +19,7 @@ import { replaceSteps } from "./replace-steps.ts";
 import { listSteps } from "./steps-store.ts";
 import {
   activateAutoresponder,
+  autoresponderRoom,
   deactivateAutoresponder,
   findAutoresponder,
   insertAutoresponder,
@@ -50,7 +52,7 @@ export async function requireAutoresponder(
   };
 }
 
-/** @throws ApiError VALIDATION_ERROR */
+/** @throws ApiError VALIDATION_ERROR, BAD_REQUEST when there are as many as there may be */
 export async function createAutoresponder(
   { db, clock }: AutoresponderDeps,
   { caller, body, idempotency }: EndpointRequest<unknown, unknown, NewAutoresponder>,
@@ -59,6 +61,7 @@ export async function createAutoresponder(
   const { settings, steps } = await readAutoresponder(db, caller, body);
   const autoresponder = { id: newId(), ...settings };
   return db.transaction(async (tx) => {
+    await requireRoom(tx, workspaceId, autoresponderRoom);
     await insertAutoresponder(tx, workspaceId, autoresponder, clock.now());
     await replaceSteps(tx, workspaceId, autoresponder, steps);
     return answeredIn(tx, idempotency, await requireAutoresponder(tx, workspaceId, autoresponder.id));

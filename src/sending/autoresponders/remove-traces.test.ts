@@ -86,6 +86,32 @@ test("of a living one what is over goes, and begins for nobody again", async () 
   expect(await rows()).toEqual([0, 0, 2, 2, 1]);
 });
 
+test("of one for a date what is over goes, too, and begins for nobody again", async () => {
+  await service.call("DELETE", `/autoresponders/${series}`);
+  await service.call("POST", `/mailing-lists/${list}/custom-fields`, {
+    field_name: "day",
+    field_label: "Day",
+    field_type: "date",
+  });
+  const day = new Date(clock.now().getTime() + DAY).toISOString().slice(0, 10);
+  await db.run(sql`update subscribers set custom_fields = ${JSON.stringify({ day })}`);
+  const dated = { ...body([welcome]), trigger: { type: "date", field: "day", at: "00:00" } };
+  const { id } = (await service.call("POST", "/autoresponders", dated)).body.data;
+  await service.call("POST", `/autoresponders/${id}/activate`);
+  const runs = async () =>
+    (await db.rows(sql`select from autoresponder_runs where autoresponder_id = ${id}`)).length;
+  clock.advance(DAY);
+  await work();
+  await emptyLog();
+  await forget();
+  expect(await runs()).toBe(5);
+  clock.advance(4 * DAY);
+  await forget();
+  expect(await runs()).toBe(0);
+  await work();
+  expect(await runs()).toBe(0);
+});
+
 test("what a step said goes with the last mail that said it", async () => {
   await service.call("PUT", `/autoresponders/${series}`, body([{ ...welcome, subject: "Hello" }]));
   clock.advance(DAY);

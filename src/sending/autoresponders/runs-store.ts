@@ -13,9 +13,13 @@ import type { Settings } from "./read-autoresponder.ts";
 
 /**
  * A membership may be seen so much later than its moment says: the transaction that wrote it was open as long, or clocks
- * differ. Whoever joined within it is looked at again.
+ * differ. A look that went back as far each time would read everybody of a large import again and again; those who come
+ * later than usual are found by the first of each minute.
  */
 const LATE = sql`interval '10 minutes'`;
+const USUAL = sql`interval '30 seconds'`;
+const isFirstOfMinute = (now: Date) =>
+  sql`date_trunc('minute', a.scanned_to) < date_trunc('minute', ${now}::timestamptz)`;
 
 /** An active autoresponder with which something is to be done. */
 export interface AtWork {
@@ -26,6 +30,8 @@ export interface AtWork {
   readonly timezone: string;
   readonly has_joined: boolean;
   readonly has_due: boolean;
+  /** The first look of a minute has found nobody. */
+  readonly is_idle: boolean;
 }
 
 const ownTime = (now: Date) => sql`(${now}::timestamptz - a.stood_still)`;
@@ -33,52 +39,64 @@ const ownTime = (now: Date) => sql`(${now}::timestamptz - a.stood_still)`;
 const ownTimeAt = (moment: Sql) => sql`(${moment} - a.stood_still + coalesce((
   select sum(upper(pause) - lower(pause))
   from unnest(tstzmultirange(tstzrange(${moment}, null)) - a.active_times) pause), '0'))`;
-/** The times it was active that the next look goes through. */
-export const unseenTimes = sql`(a.active_times * tstzmultirange(tstzrange(a.scanned_to - ${LATE}, null)))`;
+const activeSince = (moment: Sql) => sql`(a.active_times * tstzmultirange(tstzrange(${moment}, null)))`;
+/** The times it was active that a look may still go through. */
+export const unseenTimes = activeSince(sql`a.scanned_to - ${LATE}`);
 /**
- * Memberships that may begin a series, one stretch of time after the other: of the people who joined while it was
- * inactive, who may be a million, none is read.
- * @param each what is asked of one stretch: conditions on the membership m, with what follows them
+ * Memberships m that may begin a series, one stretch of time after the other: of the people who joined while it was
+ * inactive, who may be a million, none is read. In the order of their index, which keeps the planner from others that have
+ * everybody of the list.
+ * @param began when the look begins
+ * @param most of each stretch
  */
-const joinedSql = (each: Sql) => sql`
-  unnest(${unseenTimes}) stretch
+const joinedSql = (began: Date, condition: Sql, most: number) => sql`
+  unnest(${activeSince(sql`a.scanned_to - case when ${isFirstOfMinute(began)} then ${LATE} else ${USUAL} end`)}) stretch
   cross join lateral (
     select m.subscriber_id, m.subscribed_at, m.status from memberships m
     where m.workspace_id = a.workspace_id and m.mailing_list_id = a.mailing_list_id and not m.is_quiet
-      and m.subscribed_at between lower(stretch) and coalesce(upper(stretch), 'infinity') and ${each}) m`;
-const isRun = sql`
-  select from autoresponder_runs r
-  where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.subscriber_id = m.subscriber_id
-    and r.occasion = m.subscribed_at`;
+      and m.subscribed_at between lower(stretch) and coalesce(upper(stretch), 'infinity') and ${condition}
+    order by m.subscribed_at, m.subscriber_id limit ${most}) m`;
+/** Asked of each membership by itself: joined, by old statistics all runs were read for each. */
+const isNew = sql`(m.status = 'active' and not exists (
+  select from (
+    select from autoresponder_runs r
+    where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.subscriber_id = m.subscriber_id
+      and r.occasion = m.subscribed_at offset 0) run))`;
+/** The step of whoever has waited longest. Without its order the planner may look through everybody who waits. */
+const dueStepSql = (now: Date) => sql`(
+  select r.next_step_id from autoresponder_runs r
+  where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}
+  order by r.due_at limit 1)`;
 
 /**
- * All that a date may trigger, and of the others those for which somebody has joined or a step is due.
+ * All that a date may trigger, and of the others those for which somebody has joined, a step is due, or it is to be noted
+ * that nobody has joined.
  * @param looking those that are looking for who joined already: it is not looked whether there is anybody
  */
 export function listAtWork(db: Queryable, now: Date, looking: readonly string[]): Promise<AtWork[]> {
   return db.rows(sql`
-    select * from (
+    select *, is_first_of_minute and not has_joined as is_idle from (
       select a.workspace_id, a.id, a.at, a.day_done::text as day_done, w.timezone,
+        a.trigger_type = 'subscribed' and ${isFirstOfMinute(now)} as is_first_of_minute,
         a.trigger_type = 'subscribed' and (a.id = any(${looking}::uuid[]) or exists (
-          select from ${joinedSql(sql`m.status = 'active' and not exists (${isRun}) offset 0`)})) as has_joined,
-        a.waiting_reason is not null or exists (
-          select from autoresponder_runs r
-          where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}) as has_due
+          select from ${joinedSql(now, isNew, 1)})) as has_joined,
+        a.waiting_reason is not null or ${dueStepSql(now)} is not null as has_due
       from autoresponders a join workspaces w on w.id = a.workspace_id
-      where a.status = 'active' and not w.is_suspended) work
-    where has_joined or has_due or day_done is not null
+      where a.status = 'active' and not w.is_suspended offset 0) work
+    where has_joined or has_due or is_first_of_minute or day_done is not null
     order by workspace_id, id`);
 }
 
 /**
- * Nobody who joined up to this moment is missing where nobody new was found. One that was activated so lately that it may
- * not have been looked at waits: there may be people of before its pause.
+ * Nobody who joined up to this moment is missing where nobody new was found.
+ * @param idle those that were looked at, and no others: whoever is passed over, such as a suspended workspace, has people
+ * yet to be found
  */
-export async function moveScans(db: Queryable, began: Date, busy: readonly string[]): Promise<void> {
+export async function moveScans(db: Queryable, began: Date, idle: readonly string[]): Promise<void> {
+  if (idle.length === 0) return;
   await db.run(sql`
     update autoresponders set scanned_to = ${began}
-    where status = 'active' and trigger_type = 'subscribed' and scanned_to < ${began}::timestamptz - interval '1 minute'
-      and activated_at < ${began}::timestamptz - ${LATE} and id <> all (${busy}::uuid[])`);
+    where id = any (${idle}::uuid[]) and status = 'active' and scanned_to < ${began}`);
 }
 
 /** An active autoresponder that nobody else moves on, changes or deactivates before this transaction ends. */
@@ -126,26 +144,30 @@ const insertRunsSql = (workspaceId: WorkspaceId, { id, generation }: Working, pa
     and s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id} and s.position = 1
   on conflict (workspace_id, autoresponder_id, subscriber_id, occasion) do nothing`;
 
-/** Those who joined while it was active, the first of them first. @param after the `last` of the page before */
+/**
+ * Those who joined while it was active, the first of them first.
+ * @param began when the look began
+ * @param after the `last` of the page before
+ */
 export async function insertJoined(
   tx: Queryable,
   workspaceId: WorkspaceId,
   autoresponder: Working,
+  began: Date,
   after: string | null,
   limit: number,
 ): Promise<Page> {
   const [joined = null, person = null] = after?.split("/") ?? [];
+  const isAfter = sql`(m.subscribed_at, m.subscriber_id) >
+    (coalesce(${joined}::timestamptz, '-infinity'), coalesce(${person}::uuid, ${nilId}))`;
   const row = await tx.row<Page>(sql`
     with page as materialized (
-      select m.*, m.subscribed_at as occasion, m.subscribed_at as begins_at
-      from autoresponders a cross join ${joinedSql(sql`
-        (m.subscribed_at, m.subscriber_id) > (coalesce(${joined}::timestamptz, '-infinity'),
-          coalesce(${person}::uuid, ${nilId}))
-        order by m.subscribed_at, m.subscriber_id limit ${limit}`)}
+      select m.*, m.subscribed_at as occasion, m.subscribed_at as begins_at, ${isNew} as is_new
+      from autoresponders a cross join ${joinedSql(began, isAfter, limit)}
       where a.workspace_id = ${workspaceId} and a.id = ${autoresponder.id}
       order by m.subscribed_at, m.subscriber_id limit ${limit}
     ), begun as (
-      ${insertRunsSql(workspaceId, autoresponder, sql`(select * from page where status = 'active')`)}
+      ${insertRunsSql(workspaceId, autoresponder, sql`(select * from page where is_new)`)}
     )
     select (select count(*)::int from page) as seen, (
       select subscribed_at || '/' || subscriber_id from page
@@ -239,10 +261,7 @@ export function findDueStep(
     select s.id, s.position, s.content_id, coalesce(c.subject, '') as subject,
       coalesce(length(c.html_content), 0) + coalesce(length(c.text_content), 0) as bytes
     from autoresponders a
-    cross join lateral (
-      select r.next_step_id from autoresponder_runs r
-      where r.workspace_id = a.workspace_id and r.autoresponder_id = a.id and r.due_at <= ${ownTime(now)}
-      order by r.due_at limit 1) due
+    cross join lateral ${dueStepSql(now)} due
     join autoresponder_steps s on s.workspace_id = a.workspace_id and s.autoresponder_id = a.id and s.id = due.next_step_id
     -- That of a removed step may be gone.
     left join autoresponder_contents c on c.workspace_id = s.workspace_id and c.id = s.content_id
@@ -250,29 +269,27 @@ export function findDueStep(
 }
 
 /**
- * Those who wait for steps that were removed go on with the successors, or have come to the end. Only the `most` who have
- * waited longest are looked at.
+ * At most `most` of those who wait for a step that was removed go on with its successor, or have come to the end. Of this
+ * step alone: who has waited as long for another may come first, again and again.
  */
-export async function skipRemovedSteps(
+export async function skipRemovedStep(
   tx: Queryable,
   workspaceId: WorkspaceId,
   id: string,
-  now: Date,
-  most: number,
+  { stepId, now, most }: { readonly stepId: string; readonly now: Date; readonly most: number },
 ): Promise<void> {
   await tx.run(sql`
     with waiting as materialized (
-      select r.ctid as place, r.next_step_id from autoresponders a
+      select r.ctid as place from autoresponders a
       join autoresponder_runs r on r.workspace_id = a.workspace_id and r.autoresponder_id = a.id
-        and r.due_at <= ${ownTime(now)}
+        and r.due_at <= ${ownTime(now)} and r.next_step_id = ${stepId}
       where a.workspace_id = ${workspaceId} and a.id = ${id}
       order by r.due_at limit ${most} for update of r
     )
     update autoresponder_runs r
     set next_step_id = s.successor_id, due_at = case when s.successor_id is not null then r.due_at end
     from waiting w
-    join autoresponder_steps s on s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id}
-      and s.id = w.next_step_id and s.position is null
+    join autoresponder_steps s on s.workspace_id = ${workspaceId} and s.autoresponder_id = ${id} and s.id = ${stepId}
     where r.ctid = w.place`);
 }
 

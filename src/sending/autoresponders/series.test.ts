@@ -3,13 +3,17 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../test/support/audience.ts";
 import { verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
+import { linkKey } from "../../../test/support/tracked-campaign.ts";
+import { post } from "../../../test/support/tracking-visits.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { PutBack } from "../../platform/jobs/attempt.ts";
 import { createLog } from "../../platform/log.ts";
+import { mailLinks } from "../../tracking/tokens.ts";
 import { plans } from "../../workspace/billing/plans.ts";
 import { changeWorkspace } from "../../workspace/workspaces/change.ts";
 import { advance, sendStep } from "./advance.ts";
+import { listAtWork, skipRemovedStep } from "./runs-store.ts";
 
 const service = await startService();
 const { database: db, workspaceId, clock } = service;
@@ -116,13 +120,18 @@ describe("a series that joining begins", () => {
     expect((await mails()).slice(5)).toEqual(["sue Tips"]);
   });
 
-  test("is not sent to an address that is suppressed", async () => {
+  test.each(["global", "mailing_list"])("is not sent to who is suppressed, %s", async (suppression_scope) => {
     await join("ada@blocked.test");
-    const { body } = await service.call("POST", "/suppression-lists", { name: `Blocked ${newId()}` });
+    const { body } = await service.call("POST", "/suppression-lists", {
+      name: `Blocked ${newId()}`,
+      suppression_scope,
+      mailing_list_id: suppression_scope === "global" ? null : list,
+    });
     await service.call("POST", `/suppression-lists/${body.data.id}/entries`, { entries: "ada@blocked.test" });
     await work();
     await later(DAY);
     expect(await mails()).toEqual([]);
+    await service.call("DELETE", `/suppression-lists/${body.data.id}`);
   });
 
   test("starts again for who leaves and comes back", async () => {
@@ -137,11 +146,25 @@ describe("a series that joining begins", () => {
     expect(await mails()).toEqual(["ada Welcome", "ada Welcome", "ada Tips"]);
   });
 
+  test("goes on for who leaves by a mail's link and takes it back", async () => {
+    await join("liz@example.test");
+    await work();
+    const message = await db.row<{ id: string }>(sql`select id from messages where origin_id = ${series}`);
+    const mail = { workspaceId, messageId: message?.id ?? "" };
+    const { unsubscribe } = mailLinks(mail, service.url, linkKey);
+    clock.advance(HOUR);
+    await post(unsubscribe);
+    await later(HOUR / 2);
+    expect(await (await post(unsubscribe, "take_back=yes")).text()).toContain("You are subscribed");
+    await later(DAY - 1.5 * HOUR);
+    expect(await mails()).toEqual(["liz Welcome", "liz Tips"]);
+  });
+
   test("finds somebody whose joining becomes visible late", async () => {
     const joined = clock.now();
     await later(3 * 60_000);
     await join("ada@example.test", {}, { now: joined });
-    await work();
+    await later(60_000);
     expect(await mails()).toEqual(["ada Welcome"]);
   });
 });
@@ -302,10 +325,10 @@ describe("with many people", () => {
     );
 
   /** With what the connection has not reported of its last transactions. */
-  const rowsRead = async (tx: Queryable): Promise<number> => {
+  const rowsRead = async (tx: Queryable, tables = ["subscribers", "memberships"]): Promise<number> => {
     const row = await tx.row<{ rows: number }>(sql`
       select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as rows from pg_stat_xact_user_tables
-      where relname in ('subscribers', 'memberships')`);
+      where relname = any(${tables})`);
     return row?.rows ?? 0;
   };
   /** Rows of people and memberships that the transactions of the work read. */
@@ -324,6 +347,42 @@ describe("with many people", () => {
     await work({ db: watched });
     return read;
   };
+
+  /** Rows of a table that are read to see what there is to do. */
+  const readForTheLook = (table: string): Promise<number> =>
+    db.transaction(async (tx) => {
+      const before = await rowsRead(tx, [table]);
+      await listAtWork(tx, clock.now(), []);
+      return (await rowsRead(tx, [table])) - before;
+    });
+
+  test("who wait for their time are not looked through, whatever the statistics know", async () => {
+    await act("deactivate");
+    series = await create({ steps: [tips] });
+    await act("activate");
+    await crowd(list, 3_000);
+    await work();
+    await later(DAY / 2);
+    expect(await readForTheLook("autoresponder_runs")).toBeLessThan(100);
+    await db.run(sql`analyze autoresponder_runs`);
+    expect(await readForTheLook("autoresponder_runs")).toBeLessThan(100);
+    await act("deactivate");
+  });
+
+  test("those who were looked at are not looked through again for whoever comes after them", async () => {
+    clock.set(new Date(Math.ceil(clock.now().getTime() / 60_000) * 60_000));
+    await crowd(list, 3_000);
+    await work();
+    clock.advance(40_000);
+    await join("ivy@example.test");
+    await work();
+    clock.advance(5_000);
+    expect(await readForTheLook("memberships")).toBeLessThan(100);
+    await join("max@example.test");
+    expect(await readByWork()).toBeLessThan(100);
+    await act("deactivate");
+    expect((await mails()).slice(3_000)).toEqual(["ivy Welcome", "max Welcome"]);
+  });
 
   test("everybody else's turn comes between the pages", async () => {
     const others = await newList(db, workspaceId);
@@ -382,6 +441,11 @@ describe("with many people", () => {
       )?.n;
     await sendStep({ db, clock, plans, size: 2 }, workspaceId, series);
     expect(await waiting()).toBe(3);
+    // However many have waited as long, or longer, for another step.
+    await db.run(sql`
+      update autoresponder_runs set due_at = due_at - interval '1 second' where next_step_id = ${steps[2].id}`);
+    await skipRemovedStep(db, workspaceId, series, { stepId: removed, now: clock.now(), most: 1 });
+    expect(await waiting()).toBe(2);
     await work({ size: 2 });
     expect((await mails()).filter((mail) => mail.endsWith("Offer"))).toHaveLength(5);
   });
@@ -611,13 +675,36 @@ describe("workspaces", () => {
     expect(await mails()).toEqual([]);
   });
 
-  test("that are suspended send nothing", async () => {
+  const setSuspended = (is: boolean) =>
+    db.run(sql`update workspaces set is_suspended = ${is} where id = ${workspaceId}`);
+
+  test("that are suspended send nothing, and to everybody who joined as soon as they are not", async () => {
     await join("ada@example.test");
-    await db.run(sql`update workspaces set is_suspended = true where id = ${workspaceId}`);
+    await setSuspended(true);
     await work();
+    clock.advance(HOUR);
+    await join("mia@example.test");
+    await later(HOUR);
     expect(await mails()).toEqual([]);
-    await db.run(sql`update workspaces set is_suspended = false where id = ${workspaceId}`);
+    await setSuspended(false);
     await work();
+    expect((await mails()).toSorted()).toEqual(["ada Welcome", "mia Welcome"]);
+  });
+
+  test("that are resumed while it is looked what there is to do lose nobody", async () => {
+    await join("ada@example.test");
+    await setSuspended(true);
+    clock.advance(HOUR);
+    const resumed: Database = {
+      ...db,
+      rows: async (statement, name) => {
+        const rows = await db.rows<never>(statement, name);
+        await setSuspended(false);
+        return rows;
+      },
+    };
+    await work({ db: resumed });
+    await later(HOUR);
     expect(await mails()).toEqual(["ada Welcome"]);
   });
 });

@@ -99,7 +99,8 @@ export async function removeFinishedRuns(
       delete from autoresponder_runs where due_at is null and ctid = any (array(
         select p.place from page p
         join autoresponders a on a.workspace_id = p.workspace_id and a.id = ${id}
-          and p.occasion < least(a.scanned_to - interval '1 hour', ${now}::timestamptz - interval '3 days')
+          and p.occasion < least(case when a.trigger_type = 'subscribed' then a.scanned_to - interval '1 hour' end,
+            ${now}::timestamptz - interval '3 days')
         left join lateral (
           select true as it from autoresponder_mails m
           where m.workspace_id = p.workspace_id and m.autoresponder_id = ${id} and m.subscriber_id = p.subscriber_id

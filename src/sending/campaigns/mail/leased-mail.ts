@@ -5,7 +5,6 @@
  */
 
 import type { CountryCode } from "libphonenumber-js";
-import { addressOf } from "../../../audience/suppression-lists/judge.ts";
 import { encodedAttachment } from "../../../delivery/compose.ts";
 import type { Examine, Finding } from "../../../delivery/examination.ts";
 import type { LeasedMessage } from "../../../delivery/queue/lease-store.ts";
@@ -19,21 +18,12 @@ import type { WorkspaceId } from "../../../platform/ids.ts";
 import type { Log } from "../../../platform/log.ts";
 import { Answers } from "../../../platform/remember.ts";
 import type { MailLinks } from "../../../tracking/tokens.ts";
-import { phoneIn } from "../../sms/phone-number.ts";
-import { writeSms } from "../../sms/short-message.ts";
 import { type BrakeLimits, brakeOn } from "../lifecycle/brake.ts";
 import { type OnCampaigns, pauseAndTell } from "../lifecycle/campaign-news.ts";
 import type { PauseReason } from "../lifecycle/transitions-store.ts";
-import {
-  type CampaignStanding,
-  findAttachments,
-  findCampaignToSend,
-  listRecipients,
-  listStandings,
-  type RecipientQuestion,
-  type RecipientRow,
-} from "./leased-store.ts";
-import { ContentFault, type PreparedCampaign, prepareCampaign, writeMail } from "./mail-content.ts";
+import { examineRecipients, type Outfit, type Outfitted, type Place } from "./examine-recipients.ts";
+import { type CampaignStanding, findAttachments, findCampaignToSend, listStandings } from "./leased-store.ts";
+import { ContentFault, type PreparedCampaign, prepareCampaign } from "./mail-content.ts";
 
 export interface CampaignMailDeps {
   readonly db: Database;
@@ -64,22 +54,8 @@ const WAIT_SECONDS = 2;
 /** The same where the content is at fault: what is left of one that was sent is not held by a pause. */
 const FAULT_SECONDS = 300;
 
-/** The parts of a campaign's mail that may change while it is sent. */
-interface Place {
-  readonly base: string;
-  readonly returnPathHost: string | null;
-}
-
-/** What all messages of one campaign in a batch are written with. */
-interface Outfit {
-  readonly standing: CampaignStanding;
-  readonly ready: PreparedCampaign;
-  readonly place: Place;
-  readonly attachments: readonly Attachment[];
-}
-
 export function createCampaignMail(deps: CampaignMailDeps): Examine {
-  const { db, linksOf } = deps;
+  const { db } = deps;
   const contents = new Answers<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
   const places = new Answers<Place>({ ms: PLACE_KEPT_MS, most: MOST_KEPT });
   const prepared = ({ workspace_id, id }: CampaignStanding) =>
@@ -105,7 +81,7 @@ export function createCampaignMail(deps: CampaignMailDeps): Examine {
   const outfitOf = async (standing: CampaignStanding): Promise<Outfit | Finding> => {
     const ready = isGoing(standing) ? await prepared(standing) : null;
     if (ready === null) return findingOf(standing);
-    return { standing, ready, place: await placeOf(ready), attachments: await filesOf(ready) };
+    return { ready, audience: standing, place: await placeOf(ready), attachments: await filesOf(ready) };
   };
 
   /** One whose content is at fault stops, and makes nobody else wait. */
@@ -118,7 +94,7 @@ export function createCampaignMail(deps: CampaignMailDeps): Examine {
 
   return async (messages) => {
     const findings = new Map<string, Finding>();
-    const going: { readonly message: LeasedMessage; readonly outfit: Outfit }[] = [];
+    const going: Outfitted[] = [];
     const standings = await standingsOf(deps, messages);
     const outfits = new Map<string, Outfit | Finding>();
     for (const [id, standing] of standings) outfits.set(id, await outfitOrStop(standing));
@@ -127,36 +103,7 @@ export function createCampaignMail(deps: CampaignMailDeps): Examine {
       if ("kind" in outfit) findings.set(message.message_id, outfit);
       else going.push({ message, outfit });
     }
-    if (going.length === 0) return findings;
-    const rows = await listRecipients(
-      db,
-      "campaign",
-      going.map(({ message, outfit: { standing, ready } }) => questionOf(message, standing, ready)),
-    );
-    const byMessage = new Map(rows.map((row) => [row.message_id, row]));
-    for (const { message, outfit } of going) {
-      const { ready, place, attachments } = outfit;
-      const recipient = judge(byMessage.get(message.message_id));
-      const mail = { workspaceId: message.workspace_id, messageId: message.message_id };
-      if (ready.campaign.message_type === "sms" && typeof recipient !== "string") {
-        const finding = smsTo(ready, recipient, linksOf(mail, place.base), deps.smsCountry ?? null);
-        findings.set(message.message_id, finding);
-        continue;
-      }
-      findings.set(
-        message.message_id,
-        typeof recipient === "string"
-          ? { kind: "over", status: "suppressed", detail: recipient }
-          : {
-              kind: "write",
-              content: () =>
-                writeMail(ready, recipient, linksOf(mail, place.base), {
-                  attachments,
-                  returnPathHost: place.returnPathHost,
-                }),
-            },
-      );
-    }
+    await examineRecipients(deps, "campaign", going, findings);
     return findings;
   };
 }
@@ -213,47 +160,4 @@ async function stop(
   if (await db.transaction((tx) => pauseAndTell(tx, workspaceId, id, order))) {
     log.warn({ campaign: id, reason }, "a campaign was paused by the service");
   }
-}
-
-function questionOf(
-  message: LeasedMessage,
-  standing: CampaignStanding,
-  { campaign, content }: PreparedCampaign,
-): RecipientQuestion {
-  const { fields } = content.facts;
-  return {
-    workspaceId: message.workspace_id,
-    messageId: message.message_id,
-    address: addressOf(message),
-    domain: message.domain,
-    mailingListId: standing.audience_list_id,
-    segmentId: standing.segment_id,
-    needsFields: fields === null || fields.length > 0 || campaign.message_type === "sms",
-  };
-}
-
-/** The number may have changed since the audience was looked at. */
-function smsTo(
-  { campaign, content }: PreparedCampaign,
-  recipient: Exclude<ReturnType<typeof judge>, string>,
-  links: MailLinks,
-  country: CountryCode | null,
-): Finding {
-  const to = phoneIn(recipient.custom_fields, campaign.phone_field_name ?? "", country);
-  if (to === null) {
-    const detail = "The subscriber has no valid telephone number any more";
-    return { kind: "over", status: "suppressed", detail };
-  }
-  const values = { ...recipient, list_name: campaign.mailing_list_name, campaign_name: campaign.name };
-  return { kind: "text", sms: () => writeSms(content, to, values, links) };
-}
-
-/** The values of a recipient, or a sentence that says why nothing is sent to them. */
-export function judge(row: RecipientRow | undefined) {
-  if (row === undefined || row.email === null) return "The subscriber was deleted";
-  if (row.status === null) return "The subscriber is not on the list any more";
-  if (row.status !== "active") return `The subscriber is ${row.status}`;
-  if (row.suppressed !== null) return row.suppressed;
-  const { email, first_name, last_name, custom_fields } = row;
-  return { email, first_name, last_name, custom_fields: custom_fields ?? {} };
 }
