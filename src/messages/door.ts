@@ -106,8 +106,7 @@ export async function recordOutcomes(
             when o.status = 'delivered' or (o.status = 'deferred' and o.next_attempt_at is null) then null
             else o.detail end,
           updated_at = o.time,
-          source_ip = case when m.status in ('queued', 'deferred') and o.status in ('delivered', 'bounced', 'failed')
-            then o.left_from else m.source_ip end
+          source_ip = coalesce(o.left_from, m.source_ip), previous_source_ip = m.source_ip
       from outcome o
       where m.workspace_id = o.workspace_id and m.id = o.message_id
         and m.status || ' ' || o.status = any (${legalMoves}::text[])
@@ -118,7 +117,7 @@ export async function recordOutcomes(
             else (select bounce_type <> 'hard' from (${recordedBounce(sql`m.id`)}) b) end
           else true end
       returning o.*, m.localpart, m.domain, m.is_sms, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
-        m.previous_status, m.source_ip, m.attempts as attempts_made,
+        m.previous_status, m.source_ip, m.previous_source_ip, m.attempts as attempts_made,
         case when m.source = 'campaign' then m.origin_id end as campaign_id
     ), events as (
       insert into message_events (workspace_id, message_id, id, type, time, attempt, detail, mx_host, code,

@@ -103,7 +103,7 @@ export interface MovedMessage {
   readonly classification: Classification | null;
   /** Of every complaint. */
   readonly complaint: Complaint | null;
-  /** The address of ours that the message left from: known from the end of its last attempt on. */
+  /** The address of ours that its last attempt was made from; null while there was none, or where that is unknown. */
   readonly sourceIp: string | null;
 }
 

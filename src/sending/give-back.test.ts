@@ -39,6 +39,9 @@ async function usedAfter(
   return (await getReading(db, plans, workspaceId, now)).used.email;
 }
 
+/** Nobody was asked. */
+const noWayOut = { status: "deferred", enhancedCode: "4.3.5" } as const;
+const noAnswer = { status: "deferred", enhancedCode: "4.4.3" } as const;
 const ours = { status: "failed", enhancedCode: "5.3.0" } as const;
 
 test.each([
@@ -75,7 +78,23 @@ test.each([
 ] as const)(
   "what a receiver may have taken and put off is paid for, also when it is %s then",
   async (_, end) => {
-    expect(await usedAfter([{ status: "deferred", code: 451, enhancedCode: "4.7.1" }, end])).toBe(1);
+    const putOff = { status: "deferred", mxHost: "mx.example.test" } as const;
+    expect(await usedAfter([{ ...putOff, code: 451, enhancedCode: "4.7.1" }, end])).toBe(1);
+    expect(await usedAfter([{ ...putOff, detail: "the connection ended (at dot)" }, end])).toBe(1);
+    expect(await usedAfter([{ ...putOff, mxHost: null, detail: "" }, end])).toBe(1);
+    expect(await usedAfter([{ ...putOff, code: 451 }, noWayOut, end])).toBe(1);
+  },
+);
+
+test.each([
+  ["cancelled", { status: "cancelled" }],
+  ["suppressed", { status: "suppressed" }],
+  ["failed for a fault of ours", ours],
+] as const)(
+  "what only waited for a way out or for DNS is given back, once, when it is %s then",
+  async (_, end) => {
+    expect(await usedAfter([noWayOut, end, end])).toBe(0);
+    expect(await usedAfter([noAnswer, noWayOut, end])).toBe(0);
   },
 );
 

@@ -1,7 +1,8 @@
 /**
  * What was taken for a message and is given back, in the transaction that records how it ended: it was never sent,
- * because its recipient is suppressed by now or its campaign was cancelled; or our program failed at it. Only what was
- * never tried is given back: who has a mail server could else take a mail, ask for it again later, and cancel it then.
+ * because its recipient is suppressed by now or its campaign was cancelled; or our program failed at it. Only what no
+ * mail server was asked to take is given back: who has one could else take a mail, ask for it again later, and cancel it
+ * then. What waited for a way out, or for a DNS that answers, was put off without anybody having been asked.
  */
 import { type MovedMessage, OUR_FAULT } from "../messages/outcome.ts";
 import type { Queryable } from "../platform/database/pool.ts";
@@ -10,12 +11,12 @@ import { noteGivenBack } from "./give-back-store.ts";
 /** What decides. */
 type Ended = Pick<
   MovedMessage,
-  "workspaceId" | "source" | "isSms" | "from" | "status" | "code" | "enhancedCode"
+  "workspaceId" | "messageId" | "source" | "isSms" | "from" | "status" | "code" | "enhancedCode"
 >;
 
 export async function giveBack(tx: Queryable, moved: readonly Ended[], now: Date): Promise<void> {
-  const free = moved.filter((one) => isMetered(one) && one.from === "queued" && isUnused(one));
-  if (free.length > 0) await noteGivenBack(tx, free, now);
+  const unused = moved.filter((one) => isMetered(one) && isUnused(one));
+  if (unused.length > 0) await noteGivenBack(tx, unused, now);
 }
 
 /** The service's own mail and SMS take nothing from the allowance for emails. */

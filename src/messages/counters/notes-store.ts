@@ -59,12 +59,9 @@ export function noteQueuedSql(
     from ${byDomain}`;
 }
 
-/** Has the address of ours that it left from: no attempt is left to be made. */
-const isOver = (status: Sql) => sql`${status} in ('delivered', 'bounced', 'failed', 'complained')`;
-
 /**
- * Notes messages that have moved: a relation of log rows with status and previous_status, and with the time, bounce_type and
- * category of the outcome. Those that are alike are counted first: a batch has many messages and few kinds.
+ * Notes messages that have moved: a relation of log rows with status and source_ip, both also as they were (previous_…),
+ * and with the time, bounce_type and category of the outcome. Those that are alike are counted first: a batch has many messages and few kinds.
  */
 export function noteMovedSql(moved: Sql): Sql {
   const none = sql`null::text as bounce_type, null::text as category`;
@@ -72,9 +69,9 @@ export function noteMovedSql(moved: Sql): Sql {
   const difference = (status: string) => sql`${sum(`became = '${status}'`)} - ${sum(`was = '${status}'`)}`;
   const happened = (event: string) => sum(`event = '${event}'`);
   const alike = sql`
-    select workspace_id, created_at, source, origin_id, domain, from_email, source_ip, status, previous_status,
-      ${quarterOf(sql`time`)} as moved_quarter, bounce_type, category, count(*) as times
-    from ${moved} group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12`;
+    select workspace_id, created_at, source, origin_id, domain, from_email, source_ip, previous_source_ip, status,
+      previous_status, ${quarterOf(sql`time`)} as moved_quarter, bounce_type, category, count(*) as times
+    from ${moved} group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13`;
   return sql`
     insert into report_notes (${keys}, source_ip, bounce_type, category,
       ${columnsSql([...storedStatuses, ...eventCounters])})
@@ -90,9 +87,11 @@ export function noteMovedSql(moved: Sql): Sql {
           m.category, null, null, coalesce(m.bounce_type || '_bounces', 'complaints')
         where m.status = 'complained' or m.status = 'bounced' and m.previous_status <> 'bounced'
         union all
-        select m.quarter, null, null, null, null, m.source_ip, ${none}, m.status,
-          case when ${isOver(sql`m.previous_status`)} then m.previous_status end, null
-        where m.source_ip is not null and ${isOver(sql`m.status`)})
+        select m.quarter, null, null, null, null, m.source_ip, ${none}, m.status, null, null
+        where m.source_ip is not null
+        union all
+        select m.quarter, null, null, null, null, m.previous_source_ip, ${none}, null, m.previous_status, null
+        where m.previous_source_ip is not null)
         as n (quarter, source, origin_id, domain, from_domain, source_ip, bounce_type, category, became, was, event)
     ) news
     group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;

@@ -34,7 +34,7 @@ const messagesIn = (statuses: readonly StoredStatus[]) =>
     " + ",
   );
 const mostMessages = sql`${messagesIn(storedStatuses)} desc`;
-/** Messages that were meant for the domain's server. */
+/** Messages that were meant for a server. */
 const volume = messagesIn(
   storedStatuses.filter((status) => status !== "suppressed" && status !== "cancelled"),
 );
@@ -97,7 +97,7 @@ export function countsBySender(
   return pageOf(db, "from_domain", counted, { page, order });
 }
 
-/** By the address of ours that messages left from, most first. */
+/** By the address of ours that messages were last tried from, most first; one that all of them have left since is left out. */
 export function countsByIp(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -106,7 +106,12 @@ export function countsByIp(
 ): Promise<Paged<StatusCounts & { readonly source_ip: string }>> {
   const counted = byDay(workspaceId, "report_ip_days", "source_ip", since, storedStatuses);
   const order = sql`${mostMessages}, source_ip`;
-  return pageOf(db, "source_ip", counted, { page, order, columns: storedStatuses });
+  return pageOf(db, "source_ip", counted, {
+    page,
+    order,
+    columns: storedStatuses,
+    having: sql`having ${volume} > 0`,
+  });
 }
 
 /** How many addresses of ours were ever sent from, and how many domains ever stood in From. */

@@ -89,6 +89,16 @@ describe("deliverability", () => {
     expect((await get("/deliverability")).bounce_breakdown).toMatchObject({ hard: 1, block: 1 });
   });
 
+  test("an address is judged by all that was tried from it, like its domain and the whole: what is put off is sent", async () => {
+    const { get, send } = await reportScene(service);
+    await send("bounced", { ...hard, sourceIp: "192.0.2.1" });
+    for (let sent = 0; sent < 3; sent++) await send("deferred", { sourceIp: "192.0.2.1" });
+    const { overall_metrics, ip_reputations, domain_reputations } = await get("/deliverability");
+    expect(overall_metrics).toMatchObject({ total_sent: 4, bounce_rate: 0.25 });
+    for (const reputation of [...ip_reputations, ...domain_reputations])
+      expect(reputation).toMatchObject({ sent: 4, bounced: 1, bounce_rate: 0.25 });
+  });
+
   test("hard and soft bounces are parts of the bounce rate, also when what was sent before the window comes back in it", async () => {
     const { get, send } = await reportScene(service);
     await send("delivered");

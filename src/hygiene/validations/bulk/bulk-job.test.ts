@@ -261,6 +261,23 @@ describe("an interrupted job", () => {
     expect(await historyOf(workspaceId)).toHaveLength(2_000);
   });
 
+  it("that is cancelled before anything was answered charges nothing, however small it is", async () => {
+    const workspaceId = await newWorkspace();
+    const id = await start(workspaceId, lines(20, 1));
+    const { prober } = proberThat(() => ({}));
+    const cancelling: Prober = {
+      ...prober,
+      async probe(question, deadlineMs) {
+        await updateJobToCancel(db, workspaceId, id);
+        return prober.probe(question, deadlineMs);
+      },
+    };
+    await attempt(workspaceId, id, handlerWith(cancelling));
+    const { job, rows, rest } = await ended(workspaceId, id);
+    expect([job?.status, rows.length, rest.length]).toEqual(["cancelled", 0, 20]);
+    expect([await used(workspaceId), await historyOf(workspaceId)]).toEqual([0, []]);
+  });
+
   it("that is cancelled leaves what it found, and is paid for no more", async () => {
     const workspaceId = await newWorkspace();
     const id = await start(workspaceId, lines(TOTAL, 1));

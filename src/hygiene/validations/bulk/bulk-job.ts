@@ -59,7 +59,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
   const takeConnection = createTurns(CONNECTIONS);
   const takeTurn = createTurns(DOMAINS_AT_ONCE);
 
-  return async ({ job, report, isCancelled, signal, openInput }) => {
+  return async ({ job, report, isCancelled, signal, hasToEnd, openInput }) => {
     const { id: jobId, workspaceId, input } = job;
     const placeEnd = performance.now() + pace.placeMs;
     let hasWorked = false;
@@ -73,17 +73,24 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     note(await listBatches(db, workspaceId, jobId));
     const room = await HourlyRoom.open(deps, workspaceId);
 
+    /** Who cancels finds nothing begun, and nothing charged, after being told that it will stop. */
+    const requireWanted = async () => {
+      if (await hasToEnd()) signal.throwIfAborted();
+    };
+
     const workOff = async (batch: number, places: readonly number[], isLast: boolean) => {
       await requireNotSuspended(db, workspaceId);
+      await requireWanted();
       const { inside, outside } = room.take(addresses, places);
       const examined = await examineBatch({ clock, examiner, takeTurn }, addresses, inside, signal);
       const lots = Map.groupBy(examined, (one) => lotOf(one, isLast));
       const placesIn = (lot: Lot) => (lots.get(lot) ?? []).map(({ place }) => place);
       const later = { greylisted: placesIn("greylisted"), put_back: [...outside, ...placesIn("put_back")] };
       const key = { jobId, batch };
-      const written = await takeConnection(() =>
-        writeBatch(deps, workspaceId, key, lots.get("answered") ?? [], later),
-      );
+      const written = await takeConnection(async () => {
+        await requireWanted();
+        return writeBatch(deps, workspaceId, key, lots.get("answered") ?? [], later);
+      });
       // Another run of the job, thought dead, has done it.
       note(written === undefined ? await listBatches(db, workspaceId, jobId) : [written.done]);
       room.giveBack(inside.filter((place) => addresses[place]?.syntax.ok).length - (written?.taken ?? 0));
