@@ -353,6 +353,30 @@ test("a worker without its mark begins nothing, and goes on with a journal when 
   expect(await readdir(journals)).toEqual([`${workerId}.${process.pid}.jsonl`]);
 });
 
+test("a worker that may not look at the queue asks no more often than it polls, whatever it left there", async () => {
+  await insertDrafts(
+    db,
+    Array.from({ length: 260 }, (_, number) => draft(workspaceId, `reader${number}@example.test`)),
+  );
+  await db.run(sql`update delivery_queue set due_at = now() - interval '1 minute'`);
+  const [leased, examined] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await startWorker(async () => {
+    leased.resolve();
+    await examined.promise;
+    return new Map();
+  });
+  await leased.promise;
+  const giveBack = await takeMark();
+  examined.resolve();
+  const held = sql`select from delivery_queue where leased_by is not null`;
+  await eventually("what it holds to be dropped", async () => (await db.rows(held)).length === 0);
+  const [from, seen] = [performance.now(), looks];
+  await eventually("four rounds", async () => looks >= seen + 4);
+  expect(performance.now() - from).toBeGreaterThan(1_000);
+  await giveBack();
+  await eventually("all to be sent", async () => mx.messages.length === 260);
+});
+
 test("a lease that nobody extends falls due again; the heartbeat extends those it names, and no lost ones", async () => {
   const [kept, unknown] = [await accept("ada@example.test"), await accept("bob@example.test")];
   const workerId = newId();

@@ -33,7 +33,8 @@ import { Holdings } from "./queue/holdings.ts";
 import { openJournal } from "./queue/journal.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
 import { LEASE_SECONDS, Leasing, POLL_MS } from "./queue/leasing.ts";
-import { createRecovery, markAlive } from "./queue/recovery.ts";
+import { markAlive } from "./queue/mark.ts";
+import { createRecovery } from "./queue/recovery.ts";
 import { releaseLeasesOf } from "./queue/settlement-store.ts";
 import { Settler } from "./queue/settler.ts";
 import { concludeSms, concludeUncarried } from "./sms/conclusion.ts";
@@ -209,24 +210,27 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   const work = async () => {
     while (!stopping.signal.aborted) {
       bell = Promise.withResolvers();
+      let hasLooked = false;
       try {
         halted = await options.findHalted();
         stopped = new Set([...halted.paused, ...halted.cancelled]);
         if (mark.isThere && settler.isSafe && settler.unsettledCount <= MOST_UNSETTLED) {
           await leasing.look();
+          hasLooked = true;
           options.onLook?.();
         }
       } catch (error) {
         log.error({ err: error }, "leasing failed, trying again");
         await databaseIsBack(db, stopping.signal);
       }
-      if (leasing.isDue) continue;
+      // Who may not look finds what was left for as long as that lasts.
+      if (hasLooked && leasing.isDue) continue;
       await Promise.race([bell.promise, delay(leasing.pauseMs, undefined, { ref: false })]);
     }
   };
 
   const recover = createRecovery(db, { journalFolder, workerId }, log, options.onMoved);
-  const beat = createHeartbeat({ db, workerId, held, settler, recover, log });
+  const beat = createHeartbeat({ db, workerId, held, settler, mark, recover, log });
   const beating = (async () => {
     while (!stopping.signal.aborted) {
       await delay(HEARTBEAT_MS, undefined, { signal: stopping.signal }).catch(() => {});

@@ -38,7 +38,8 @@ test("a worker's leases do not wait for the replay of a dead one's journal, of w
   const held = new Holdings();
   held.add(await leaseOne(workerId), 0);
   const recover = createRecovery(db, { journalFolder, workerId }, log, nobodyElse);
-  const beat = createHeartbeat({ db, workerId, held, settler: { unsettled: [] }, recover, log });
+  const mark = { check: async () => {} };
+  const beat = createHeartbeat({ db, workerId, held, settler: { unsettled: [] }, mark, recover, log });
 
   const obstacle = await db.connect();
   await obstacle.query("begin");

@@ -3,6 +3,7 @@ import type { Database } from "../../platform/database/pool.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Holdings } from "./holdings.ts";
 import { LEASE_SECONDS } from "./leasing.ts";
+import type { Mark } from "./mark.ts";
 import { extendLeases } from "./settlement-store.ts";
 import type { Settler } from "./settler.ts";
 
@@ -11,18 +12,27 @@ export interface HeartbeatOptions {
   readonly workerId: string;
   readonly held: Holdings;
   readonly settler: Pick<Settler, "unsettled">;
+  readonly mark: Pick<Mark, "check">;
   /** Settles what dead workers had learned (recovery.ts). */
   readonly recover: () => Promise<void>;
   readonly log: Log;
 }
 
 export function createHeartbeat(options: HeartbeatOptions): () => Promise<void> {
-  const { db, workerId, held, settler, recover, log } = options;
+  const { db, workerId, held, settler, mark, recover, log } = options;
+  let isRecovering = false;
+  /** Not awaited: a replay may wait for locks longer than a lease lasts. */
+  const lookAfterOthers = async () => {
+    if (isRecovering) return;
+    isRecovering = true;
+    await recover().catch((err: unknown) => log.error({ err }, "dead delivery workers were not recovered"));
+    isRecovering = false;
+  };
   return async () => {
     const until = performance.now() + LEASE_SECONDS * 1000;
     const asked = [...held.leases, ...settler.unsettled];
     held.extend(asked, await extendLeases(db, workerId, asked, LEASE_SECONDS), until);
-    // Not awaited: a replay may wait for locks longer than a lease lasts.
-    recover().catch((err: unknown) => log.error({ err }, "dead delivery workers were not recovered"));
+    void lookAfterOthers();
+    await mark.check();
   };
 }

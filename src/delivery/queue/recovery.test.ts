@@ -8,13 +8,15 @@ import { testDatabase } from "../../../test/support/database.ts";
 import { draft, nobodyElse } from "../../../test/support/drafts.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { leaseOrder } from "../../../test/support/lease-order.ts";
+import { createDatabase, type Database } from "../../platform/database/pool.ts";
 import { asWorkspaceId, newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { insertDrafts } from "../../sending/insert-drafts.ts";
 import { conclude } from "./conclusion.ts";
 import { openJournal } from "./journal.ts";
 import { leaseMessages } from "./leases.ts";
-import { createRecovery, markAlive } from "./recovery.ts";
+import { markAlive } from "./mark.ts";
+import { createRecovery } from "./recovery.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
@@ -36,6 +38,17 @@ async function holdMessage(pid: number): Promise<string> {
   await leaseMessages(db, { workerId, priority: 0, limit: 1, bytes: 1_000_000, seconds: 60, saturated: [] });
   openJournal(journalFolder, { workerId, pid });
   return workerId;
+}
+
+/** The same database, which ends transactions that wait for us longer than this. */
+function createDatabaseThatWaits(idleTransactionMs: number): Database & AsyncDisposable {
+  const database = createDatabase(db.url, {
+    size: 4,
+    name: "hasty",
+    onError: () => {},
+    deadlines: { idleTransactionMs },
+  });
+  return { ...database, [Symbol.asyncDispose]: () => database.close() };
 }
 
 const holders = () => db.rows(sql`select leased_by from delivery_queue where leased_by is not null`);
@@ -150,6 +163,65 @@ test("a living process without a mark is taken for dead only when that is missin
   // A look may be late, and the next one comes right after it.
   expect(await look(100)).toEqual(isHeld);
   expect(await look(20_000)).toEqual([]);
+});
+
+test("what a dead worker learned is settled at once, although another process has its number by now", async () => {
+  const workerId = await learn(process.pid);
+  const [file = ""] = await readdir(journalFolder);
+  await utimes(join(journalFolder, file), 0, Date.now() / 1000 - 60);
+  await lapse(workerId);
+  await recover();
+  expect(await leaseMessages(db, leaseOrder())).toEqual([]);
+  expect(await db.rows(sql`select status from messages`)).toEqual([{ status: "delivered" }]);
+});
+
+test("a look that fails is not followed by one that takes a living worker for dead at once", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const workerId = await holdMessage(process.pid);
+  let isAway = false;
+  const unsteady: Database = {
+    ...db,
+    row: (...call) => (isAway ? Promise.reject(new Error("connection refused")) : db.row(...call)),
+  };
+  recover = createRecovery(unsteady, { journalFolder, workerId: newId() }, createLog("silent"), nobodyElse);
+  await recover();
+  vi.advanceTimersByTime(20_000);
+  isAway = true;
+  await expect(recover()).rejects.toThrow();
+  vi.advanceTimersByTime(20_000);
+  isAway = false;
+  await recover();
+  expect(await holders()).toEqual([{ leased_by: workerId }]);
+});
+
+/** Keeps a message from being settled; resolves to what lets it go on. */
+async function obstruct(workerId: string): Promise<() => Promise<void>> {
+  const obstacle = await db.openSession();
+  await obstacle.query("begin");
+  await obstacle.query(sql`
+    select from messages where id = (select message_id from delivery_queue where leased_by = ${workerId}) for update`);
+  return () => obstacle.end();
+}
+
+test("a replay may take longer than a transaction may wait, and what others held does not lapse behind it", async () => {
+  await using hasty = createDatabaseThatWaits(300);
+  recover = createRecovery(hasty, { journalFolder, workerId: newId() }, createLog("silent"), nobodyElse);
+  const workers = [await learn(spent), await learn(spent)].toSorted();
+  const [first = "", second = ""] = workers;
+  await Promise.all(workers.map(lapse));
+  const [letFirstGo, letSecondGo] = [await obstruct(first), await obstruct(second)];
+  const recovered = recover();
+  await eventually("a transaction to have waited longer", () =>
+    db.row(sql`
+      select from pg_stat_activity where datname = current_database() and state = 'idle in transaction'
+        and application_name = 'hasty' and state_change < now() - interval '600 ms'`),
+  );
+  const held = sql`select leased_by from delivery_queue where due_at > now() + interval '1 minute' order by 1`;
+  expect(await db.rows(held)).toEqual(workers.map((leased_by) => ({ leased_by })));
+  await Promise.all([letFirstGo(), letSecondGo()]);
+  await recovered;
+  expect(await readdir(journalFolder)).toEqual([]);
 });
 
 test("a worker does not recover itself", async () => {

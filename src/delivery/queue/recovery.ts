@@ -4,12 +4,10 @@
  * lives and does not move (a frozen process) keeps what it holds until its leases lapse, but what it had learned is
  * settled in its place, so that nobody sends it again.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
 import type { OnMoved } from "../../messages/outcome.ts";
 import { isAlive } from "../../platform/alive.ts";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
+import type { Database } from "../../platform/database/pool.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
 import {
@@ -20,11 +18,11 @@ import {
   readJournal,
   removeJournal,
 } from "./journal.ts";
+import { isUnmarked } from "./mark.ts";
 import { holdLeasesOf, releaseLeasesOf } from "./settlement-store.ts";
 import { settleAll } from "./settler.ts";
 
 const BATCH = 500;
-const RETRY_MS = 1_000;
 /** So long what a dead worker held waits for its journal to be replayed, or for that to be tried again. */
 const HELD_SECONDS = 300;
 /** A journal that could not be replayed so often, with every heartbeat, is not waited for. */
@@ -36,62 +34,7 @@ const UNMARKED_MS = 15_000;
 /** A process frozen in a transaction holds the rows it settles until PostgreSQL ends that, longer than a statement waits. */
 const SILENT_TRIES = 3;
 
-type Session = Awaited<ReturnType<Database["openSession"]>>;
-
-function lockOf(workerId: string): number {
-  return lockKey(`delivery worker ${workerId}`);
-}
-
-/** That a worker lives. */
-export interface Mark {
-  /** Not while the database is away, and a moment longer: then others may take the worker for dead. */
-  readonly isThere: boolean;
-  end(): Promise<void>;
-}
-
-/**
- * Marks a worker as alive, again and again when the database was away; resolves once the mark is there for the first
- * time.
- *
- * @param onRenewed told when it was missing, right before it counts again: what the worker holds may have been given to
- * others meanwhile, and its journal may have been removed
- */
-export async function markAlive(db: Database, workerId: string, onRenewed = () => {}): Promise<Mark> {
-  let isOver = false;
-  let isThere = true;
-  const mark = async (): Promise<Session> => {
-    const session = await db.openSession();
-    await session.query(sql`select pg_advisory_lock(${lockOf(workerId)})`);
-    session.once("end", () => {
-      isThere = false;
-      if (!isOver) current = markAgain();
-    });
-    return session;
-  };
-  const markAgain = async (): Promise<Session | undefined> => {
-    while (!isOver) {
-      try {
-        const session = await mark();
-        onRenewed();
-        isThere = true;
-        return session;
-      } catch {
-        await delay(RETRY_MS);
-      }
-    }
-    return undefined;
-  };
-  let current: Promise<Session | undefined> = Promise.resolve(await mark());
-  return {
-    get isThere() {
-      return isThere;
-    },
-    async end() {
-      isOver = true;
-      await (await current)?.end();
-    },
-  };
-}
+type State = "alive" | "unmarked" | "dead";
 
 /**
  * A function that settles what dead workers of this machine had learned and gives back what they held; to be called at
@@ -127,42 +70,41 @@ export function createRecovery(
     return replayed;
   };
 
-  /** Where that fails although the database is there, other journals, and delivery, do not wait for this one. */
-  const settleDead = async (tx: Queryable, owner: JournalOwner): Promise<void> => {
-    const { workerId } = owner;
-    const tried = tries.get(workerId) ?? 0;
-    // Whoever found it due would send again what the journal knows of.
-    if (tried < MOST_TRIES) await holdLeasesOf(db, workerId, HELD_SECONDS);
-    tries.set(workerId, tried + 1);
-    try {
-      const replayed = await replay(owner);
-      // Here, so that it fails where the lock was lost meanwhile: the journal may be a living worker's again.
-      const released = await releaseLeasesOf(tx, workerId);
-      removeJournal(journalFolder, owner);
-      tries.delete(workerId);
-      log.info({ worker: workerId, replayed, released }, "recovered a dead delivery worker");
-    } catch (err) {
-      log.error(
-        { err, worker: workerId, tried },
-        "a dead delivery worker could not be recovered, trying again",
-      );
-    }
+  const stateOf = async ({ workerId, pid }: JournalOwner, since: number | undefined): Promise<State> => {
+    if (!(await isUnmarked(db, workerId))) return "alive";
+    const missingSince = since ?? performance.now();
+    if (!isAlive(pid) || performance.now() - missingSince >= UNMARKED_MS) return "dead";
+    unmarked.set(workerId, missingSince);
+    return "unmarked";
   };
 
-  const recover = async (owner: JournalOwner): Promise<"alive" | "unmarked" | "dead"> =>
-    db.transaction(async (tx) => {
-      const { workerId, pid } = owner;
-      const mark = await tx.row<{ is_free: boolean }>(
-        sql`select pg_try_advisory_xact_lock(${lockOf(workerId)}) as is_free`,
-      );
-      if (!mark?.is_free) return "alive";
-      // Another worker recovered it while we came to its lock.
-      if (!hasJournal(journalFolder, owner)) return "dead";
-      const missingSince = unmarked.get(workerId) ?? performance.now();
-      if (isAlive(pid) && performance.now() - missingSince < UNMARKED_MS) return "unmarked";
-      await settleDead(tx, owner);
-      return "dead";
-    });
+  /** Whoever found it due would send again what the journal knows of. */
+  const hold = async ({ workerId }: JournalOwner): Promise<void> => {
+    const tried = tries.get(workerId) ?? 0;
+    if (tried < MOST_TRIES) await holdLeasesOf(db, workerId, HELD_SECONDS);
+    tries.set(workerId, tried + 1);
+  };
+
+  /** Where that fails although the database is there, other journals, and delivery, do not wait for this one. */
+  const settleDead = async (owner: JournalOwner): Promise<void> => {
+    const { workerId } = owner;
+    try {
+      await db.transaction(async (tx) => {
+        // Nothing but the lock is held while the journal is replayed, however long that takes.
+        await tx.run(sql`set local idle_in_transaction_session_timeout = 0`);
+        // Otherwise it has its mark again, or another worker recovers it, or has while we came to its lock.
+        if (!(await isUnmarked(tx, workerId)) || !hasJournal(journalFolder, owner)) return;
+        const replayed = await replay(owner);
+        // Here, so that it fails where the lock was lost meanwhile: the journal may be a living worker's again.
+        const released = await releaseLeasesOf(tx, workerId);
+        removeJournal(journalFolder, owner);
+        log.info({ worker: workerId, replayed, released }, "recovered a dead delivery worker");
+      });
+      tries.delete(workerId);
+    } catch (err) {
+      log.error({ err, worker: workerId }, "a dead delivery worker could not be recovered, trying again");
+    }
+  };
 
   const replaying = new Set<string>();
   const replaySilent = async (owner: JournalOwner): Promise<void> => {
@@ -185,16 +127,23 @@ export function createRecovery(
   };
 
   const recoverAll = async () => {
-    const missing = new Map<string, number>();
+    const before = unmarked;
+    unmarked = new Map();
+    const owners: { readonly owner: JournalOwner; readonly state: State }[] = [];
     for (const owner of listJournals(journalFolder)) {
-      const { workerId } = owner;
-      if (workerId === own.workerId) continue;
-      const state = await recover(owner);
-      if (state === "unmarked") missing.set(workerId, unmarked.get(workerId) ?? performance.now());
-      // Not awaited: it may wait for locks, and what dead workers learned must not wait with it.
-      if (state === "alive") void replaySilent(owner);
+      if (owner.workerId === own.workerId) continue;
+      const state = await stateOf(owner, before.get(owner.workerId));
+      // All of them first: leases would lapse behind a journal whose replay takes long.
+      if (state === "dead") await hold(owner);
+      owners.push({ owner, state });
     }
-    unmarked = missing;
+    for (const { owner, state } of owners) {
+      if (state === "dead") await settleDead(owner);
+      // Its number may be another process's by now; what it had learned is settled before anything is leased.
+      else if (state === "unmarked") await replaySilent(owner);
+      // Not awaited: it may wait for locks, and what dead workers learned must not wait with it.
+      else void replaySilent(owner);
+    }
   };
 
   let recovering: Promise<void> | null = null;
