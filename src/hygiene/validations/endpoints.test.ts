@@ -177,7 +177,13 @@ describe("refused", () => {
 test("mail hosts on private addresses are as good as none, unless they are allowed", async () => {
   const strict = await startService({ zone, env: { ALLOW_PRIVATE_MX: "false" } });
   const { body } = await strict.call("POST", "/validations", { email: "a@good.test" });
-  expect(body.data).toMatchObject({ status: "invalid", domain_valid: false, mx_record_found: true });
+  expect(body.data).toMatchObject({
+    status: "invalid",
+    domain_valid: false,
+    mx_record_found: true,
+    // A sentence that leaves the domain as it is written.
+    reason: expect.stringMatching(/^The domain good\.test has no public mail host, only /),
+  });
 });
 
 describe("with MAIL_MODE=direct", () => {
