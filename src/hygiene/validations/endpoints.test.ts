@@ -139,6 +139,7 @@ describe("a text that is no address is invalid, asks no DNS and costs nothing", 
     "a@127.0.0.1",
     "a@localhost",
     " ",
+    `${"a".repeat(990)}@good.test`,
   ])("%j", async (email) => {
     const [before, asked] = [(await usage()).month_used, dns.questions.length];
     expect(await validate(email)).toMatchObject({
@@ -154,13 +155,19 @@ describe("a text that is no address is invalid, asks no DNS and costs nothing", 
   });
 });
 
+test("also one of ten thousand characters, of which the first thousand are kept", async () => {
+  const text = `${"a".repeat(9_990)}@good.test`;
+  const found = await validate(text);
+  expect(found).toMatchObject({ email: text.slice(0, 1_000), status: "invalid", format_valid: false });
+});
+
 describe("refused", () => {
   it.each<[string, object, string]>([
     ["no email", {}, "email"],
     ["an empty one", { email: "" }, "email"],
     ["null", { email: null }, "email"],
     ["a number", { email: 7 }, "email"],
-    ["one that is far too long", { email: `${"a".repeat(1_000)}@good.test` }, "email"],
+    ["one that is far too long", { email: `${"a".repeat(10_000)}@good.test` }, "email"],
     ["an unknown rule", { email: "a@good.test", routing_rule_id: newId() }, "routing_rule_id"],
     ["a rule that is no id", { email: "a@good.test", routing_rule_id: "x" }, "routing_rule_id"],
     ["an unknown IP", { email: "a@good.test", virtual_mta_ip: "192.0.2.1" }, "virtual_mta_ip"],
