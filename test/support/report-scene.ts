@@ -25,7 +25,12 @@ export interface ReportScene {
   /** Accepts a message and, unless it stays queued, tells what became of it. @returns its id */
   readonly send: (status: Outcome["status"] | "queued", told?: Told) => Promise<string>;
   /** What becomes of it later, such as a bounce of what was delivered. */
-  readonly tell: (messageId: string, status: Outcome["status"], time: Date) => Promise<unknown>;
+  readonly tell: (
+    messageId: string,
+    status: Outcome["status"],
+    time: Date,
+    change?: Partial<Outcome>,
+  ) => Promise<unknown>;
 }
 
 export async function reportScene(service: TestService): Promise<ReportScene> {

@@ -178,7 +178,11 @@ function whyNone(domain: string, candidates: readonly Candidate[], isImplicit: b
   if (failure) return undecided(domain, failure);
   const forbidden = candidates.flatMap((candidate) => candidate.forbidden);
   if (forbidden.length > 0)
-    return unroutable("failed", "5.4.4", `${domain} has no public mail host, only ${forbidden.join(", ")}`);
+    return unroutable(
+      "failed",
+      "5.4.4",
+      `the domain ${domain} has no public mail host, only ${forbidden.join(", ")}`,
+    );
   return isImplicit
     ? unroutable("bounced", "5.1.2", `the domain ${domain} has neither MX nor address`)
     : unroutable("deferred", "4.4.4", `the mail hosts of ${domain} have no addresses`);

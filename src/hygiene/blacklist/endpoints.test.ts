@@ -157,13 +157,14 @@ test("a check that no zone answered costs nothing, and is no clean one", async (
   expect(await used()).toBe(0);
 });
 
-test("without allowance nobody is asked, whatever the balance", async () => {
+test("without allowance nobody is asked, whatever the balance, and no top-up is advised", async () => {
   await leave(0);
   await db.run(sql`
     update billing_accounts set balance = 100, is_prepaid = true where workspace_id = ${workspaceId}`);
   service.dns.questions.length = 0;
   const { status, body } = await check("bad.example");
   expect([status, body.code]).toEqual([402, "PLAN_LIMIT_REACHED"]);
+  expect(body.error).toMatch(/blacklist checks are used up.*bigger plan$/);
   expect(service.dns.questions).toEqual([]);
   expect(await history()).toEqual([]);
 });

@@ -6,7 +6,6 @@ import { dayField } from "../../platform/http/days.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { choiceField, idField, pageFields, type QueryField, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
-import { refusalError } from "../../workspace/billing/refusal.ts";
 import { checkTypes, hasRuns, listChecks } from "./check-store.ts";
 import { momentsOf } from "./history-days.ts";
 import {
@@ -17,7 +16,7 @@ import {
   removeMonitor,
   updateMonitor,
 } from "./monitor-store.ts";
-import { type CheckDeps, findRefusal, recordManual } from "./record.ts";
+import { type CheckDeps, findRefusal, recordManual, refusalOfCheck } from "./record.ts";
 import { wakeMonitors } from "./run-monitors.ts";
 import {
   BlacklistCheck,
@@ -63,7 +62,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
         underWay++;
         try {
           const refusal = await findRefusal(deps, workspaceId);
-          if (refusal !== null) throw refusalError(refusal, clock.now());
+          if (refusal !== null) throw refusalOfCheck(refusal, clock.now());
           const checked = await checker.check(asked);
           const { allowance, checkedAt } = await recordManual(deps, workspaceId, checked);
           return {

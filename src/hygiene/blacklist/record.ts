@@ -1,6 +1,7 @@
 /** How a check becomes a row of the history, and what it takes from the allowance. */
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { getReading, takeUpTo } from "../../workspace/billing/meter.ts";
 import type { Plans } from "../../workspace/billing/plans.ts";
@@ -38,6 +39,14 @@ export async function findRefusal(
   const reading = await getReading(db, plans, workspaceId, clock.now());
   const { most, refusal } = capacityFor(reading, KIND);
   return most === 0 ? refusal : null;
+}
+
+/** Money buys no checks beyond the allowance, but where an operator has set a rate: a top-up is not advised. */
+export function refusalOfCheck(refusal: Capacity["refusal"], now: Date): ApiError {
+  if (refusal !== "plan_limit_reached") return refusalError(refusal, now);
+  const message =
+    "The plan's blacklist checks are used up until its period ends: wait for it, or subscribe to a bigger plan";
+  return new ApiError("PLAN_LIMIT_REACHED", message);
 }
 
 /**
@@ -80,7 +89,7 @@ export function recordManual(
       const { target, target_type } = checked;
       const outcome = outcomeOf(checked);
       const refusal = await take(tx, { plans }, workspaceId, outcome.cost, now);
-      if (refusal !== null) throw refusalError(refusal, now);
+      if (refusal !== null) throw refusalOfCheck(refusal, now);
       await insertCheck(tx, workspaceId, {
         ...outcome,
         target,

@@ -139,6 +139,7 @@ describe("a text that is no address is invalid, asks no DNS and costs nothing", 
     "a@127.0.0.1",
     "a@localhost",
     " ",
+    `${"a".repeat(990)}@good.test`,
   ])("%j", async (email) => {
     const [before, asked] = [(await usage()).month_used, dns.questions.length];
     expect(await validate(email)).toMatchObject({
@@ -154,13 +155,19 @@ describe("a text that is no address is invalid, asks no DNS and costs nothing", 
   });
 });
 
+test("also one of ten thousand characters, of which the first thousand are kept", async () => {
+  const text = `${"a".repeat(9_990)}@good.test`;
+  const found = await validate(text);
+  expect(found).toMatchObject({ email: text.slice(0, 1_000), status: "invalid", format_valid: false });
+});
+
 describe("refused", () => {
   it.each<[string, object, string]>([
     ["no email", {}, "email"],
     ["an empty one", { email: "" }, "email"],
     ["null", { email: null }, "email"],
     ["a number", { email: 7 }, "email"],
-    ["one that is far too long", { email: `${"a".repeat(1_000)}@good.test` }, "email"],
+    ["one that is far too long", { email: `${"a".repeat(10_000)}@good.test` }, "email"],
     ["an unknown rule", { email: "a@good.test", routing_rule_id: newId() }, "routing_rule_id"],
     ["a rule that is no id", { email: "a@good.test", routing_rule_id: "x" }, "routing_rule_id"],
     ["an unknown IP", { email: "a@good.test", virtual_mta_ip: "192.0.2.1" }, "virtual_mta_ip"],
@@ -177,7 +184,13 @@ describe("refused", () => {
 test("mail hosts on private addresses are as good as none, unless they are allowed", async () => {
   const strict = await startService({ zone, env: { ALLOW_PRIVATE_MX: "false" } });
   const { body } = await strict.call("POST", "/validations", { email: "a@good.test" });
-  expect(body.data).toMatchObject({ status: "invalid", domain_valid: false, mx_record_found: true });
+  expect(body.data).toMatchObject({
+    status: "invalid",
+    domain_valid: false,
+    mx_record_found: true,
+    // A sentence that leaves the domain as it is written.
+    reason: expect.stringMatching(/^The domain good\.test has no public mail host, only /),
+  });
 });
 
 describe("with MAIL_MODE=direct", () => {

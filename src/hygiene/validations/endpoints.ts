@@ -21,7 +21,8 @@ import { createValidate } from "./validate.ts";
 import { Validation } from "./validation.ts";
 import { statuses } from "./verdict.ts";
 
-const LONGEST_EMAIL = 1_000;
+/** Of a text that may be no address at all, what is read. */
+const LONGEST_EMAIL = 10_000;
 const FILE_BYTES = 20 * 1024 * 1024;
 /** What a validation takes of the allowance. */
 const COST = 1;
@@ -32,7 +33,8 @@ const ValidationRequest = Type.Object(
     email: Type.String({
       minLength: 1,
       maxLength: LONGEST_EMAIL,
-      description: "A text that is no address is no error: its status is invalid, and it costs nothing.",
+      description:
+        "A text that is no address is no error: its status is invalid, and it costs nothing. Its first 1,000 characters are kept.",
     }),
     routing_rule_id: omittable(
       Type.String({ format: "uuid", description: "The address's server is asked from the IP of this rule." }),

@@ -15,6 +15,7 @@ import type { Plans } from "../../workspace/billing/plans.ts";
 import { refusalError } from "../../workspace/billing/refusal.ts";
 import type { Examiner } from "./examiner.ts";
 import { type Findings, malformed } from "./findings.ts";
+import { shownText } from "./shown-text.ts";
 import { addToDay, insertValidations, removeUnanswered, updateVerdict } from "./store.ts";
 import { type Validation, validationOf } from "./validation.ts";
 import { RISK, type Verdict } from "./verdict.ts";
@@ -76,7 +77,7 @@ export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Va
   };
 
   return async (workspaceId, { email: given, source }) => {
-    const email = given.trim().toWellFormed();
+    const email = shownText(given.trim());
     const syntax = readSyntax(given);
     if (!syntax.ok) {
       const unknown = { isComplainer: false, isCached: false };

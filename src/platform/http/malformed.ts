@@ -14,12 +14,17 @@ const LINGER_MS = 1_000;
 /** What is still read of a body that is too large; a client that waits for an answer is not kept waiting. */
 const DRAIN = { bytes: 64 * 1024 * 1024, ms: 10_000, idleMs: 250 };
 
+/** What else comes on their sockets is malformed as well: read and forgotten, so that the answer is not lost to a reset. */
+const refused = new WeakSet<Socket>();
+
 /** Answers on the bare socket, for there is no request. */
 export function refuseMalformedHttp(error: Error & { code?: string }, socket: Socket): void {
+  if (refused.has(socket) && error.code !== "ECONNRESET") return;
   if (!socket.writable || error.code === "ECONNRESET") {
     socket.destroy();
     return;
   }
+  refused.add(socket);
   const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
   const body = JSON.stringify(failure(new ApiError("VALIDATION_ERROR", sentenceFor(error.code))));
   socket.end(

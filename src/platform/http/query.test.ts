@@ -7,12 +7,21 @@ import { choiceField, flagField, idField, pageFields, readQuery, textField } fro
 const fields = {
   ...pageFields(),
   all: flagField(false, "All."),
+  dry: flagField(false, "Dry.", true),
   state: choiceField(["new", "old"], "State."),
   email: textField(10, "E-mail."),
   list_id: idField("List."),
 };
 const read = (query: Record<string, unknown>) => readQuery(fields, query);
-const defaults = { page: 1, limit: 50, all: false, state: undefined, email: undefined, list_id: undefined };
+const defaults = {
+  page: 1,
+  limit: 50,
+  all: false,
+  dry: false,
+  state: undefined,
+  email: undefined,
+  list_id: undefined,
+};
 
 describe("page and limit", () => {
   it("have defaults", () => {
@@ -95,6 +104,7 @@ describe("the other fields", () => {
     });
     expect(read({ all: "1" })).toMatchObject({ all: true });
     expect(read({ all: "0" })).toMatchObject({ all: false });
+    expect(read({ all: "", dry: "" })).toMatchObject({ all: false, dry: true });
   });
 
   it("have ids in the one spelling that rows have", () => {

@@ -49,14 +49,17 @@ export function windowField(most: number, fallback = 30): QueryField<number> {
   };
 }
 
-/** true or false; absent is the fallback, anything else is refused. */
-export function flagField(fallback: boolean, description: string): QueryField<boolean> {
+/**
+ * true or false; absent or empty is the fallback, anything else is refused.
+ * @param alone what `?flag` without a value means
+ */
+export function flagField(fallback: boolean, description: string, alone = fallback): QueryField<boolean> {
   return {
     schema: Type.Boolean({ default: fallback, description }),
     read(text, name) {
       if (text === undefined) return fallback;
-      // `?flag` alone is said by somebody who wants it.
-      if (text === "" || text === "true" || text === "1") return true;
+      if (text === "") return alone;
+      if (text === "true" || text === "1") return true;
       if (text === "false" || text === "0") return false;
       throw invalid({ field: name, message: `${name} must be true or false` });
     },

@@ -177,6 +177,11 @@ describe("a malformed request", () => {
 
   it.each([
     ["headers without end", `GET / HTTP/1.1\r\nHost: x\r\nX: ${"x".repeat(100_000)}\r\n\r\n`, /too large/],
+    [
+      "a key of 1 MB",
+      `GET /api/v1/things HTTP/1.1\r\nHost: x\r\nX-API-Key: ${"x".repeat(1_000_000)}\r\n\r\n`,
+      /too large/,
+    ],
     ["a path of 100 kB", `GET /api/v1/${"x".repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, /too large/],
     ["no Host", "GET /api/v1/things HTTP/1.1\r\nConnection: close\r\n\r\n", /exactly one Host/],
     [
@@ -206,6 +211,10 @@ describe("a malformed request", () => {
     [
       "two keys",
       "GET /api/v1/things HTTP/1.1\r\nHost: x\r\nX-API-Key: a\r\nX-API-Key: b\r\nConnection: close\r\n\r\n",
+    ],
+    [
+      "a key of 30 kB",
+      `GET /api/v1/things HTTP/1.1\r\nHost: x\r\nX-API-Key: ${"x".repeat(30_000)}\r\nConnection: close\r\n\r\n`,
     ],
     ["an encoded NUL", "GET /api/v1/things%00 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"],
     ["dots", "GET /api/v1/../v1/things HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"],

@@ -4,7 +4,6 @@
  */
 import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
-import { maxHeaderSize } from "node:http";
 import multipart from "@fastify/multipart";
 import Fastify, {
   type FastifyBaseLogger,
@@ -37,6 +36,8 @@ export const API_PREFIX = "/api/v1";
 
 const UPLOADS_BYTES = 1024 * 1024 * 1024;
 const MOST_CONNECTIONS = 10_000;
+/** Path and headers together, twice what Node.js takes: a key that is far too long is an unknown one. */
+const MOST_HEADER_BYTES = 32 * 1024;
 
 /** How long a request may take to arrive. */
 export interface Patience {
@@ -90,11 +91,16 @@ export function createServer(options: ServerOptions): FastifyInstance {
     childLoggerFactory: (logger) => logger,
     bodyLimit: BODY_LIMIT,
     requestTimeout: requestMs,
-    http: { headersTimeout: headersMs, connectionsCheckingInterval: checkMs, requireHostHeader: false },
+    http: {
+      maxHeaderSize: MOST_HEADER_BYTES,
+      headersTimeout: headersMs,
+      connectionsCheckingInterval: checkMs,
+      requireHostHeader: false,
+    },
     trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
     forceCloseConnections: "idle",
     // No id is too long for the router: one of the wrong form is answered as an unknown one.
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize },
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MOST_HEADER_BYTES },
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers["x-request-id"]) ?? randomUUID(),
     frameworkErrors: (_error, request, reply) => refuseUnreadablePath(request, reply, options.log),

@@ -121,9 +121,11 @@ describe("a form with its file", () => {
   it("brings its other fields typed, before or behind the file; unknown ones are ignored", async () => {
     await post(form(["is_new", "true"], ["csvFile", csv()], ["note", "hä?"], ["other", "x"]));
     await post(form(["csvFile", csv()], ["is_new", "0"]));
+    await post(form(["csvFile", csv()], ["is_new", ""]));
     expect(seen.map(({ is_new, note }) => [is_new, note])).toEqual([
       [true, "hä?"],
       [false, undefined],
+      [undefined, undefined],
     ]);
     expect(seen[0]).not.toHaveProperty("other");
   });

@@ -89,7 +89,10 @@ export function formReader(
       } else if (name === field) {
         throw invalid({ field, message: `${field} must be a file, with a filename` });
       } else if (name in texts) {
-        values.set(name, flags.has(name) ? flag.read(textOf(name, part), name) : textOf(name, part));
+        const text = textOf(name, part);
+        if (!flags.has(name)) values.set(name, text);
+        // One that is left empty is as good as left out.
+        else if (text !== "") values.set(name, flag.read(text, name));
       }
     }
     if (file === undefined) throw invalid({ field, message: `${field} is required: a file` });

@@ -127,7 +127,7 @@ export async function countSources(
   return row ?? { ips: 0, domains: 0 };
 }
 
-/** Bounces by what they were about, most first. */
+/** Bounces by what they were about, most first, without what all of them have turned out not to be. */
 export function countsByCategory(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -143,5 +143,5 @@ export function countsByCategory(
       select bounce_type, category, hard_bounces + soft_bounces + block_bounces from report_notes
       where workspace_id = ${workspaceId} and category is not null
         ${since === null ? empty : sql`and ${raw(DAY)} >= ${first}`}) counted
-    group by 1, 2 order by 3 desc, 1, 2`);
+    group by 1, 2 having sum(bounces) <> 0 order by 3 desc, 1, 2`);
 }

@@ -99,6 +99,18 @@ describe("deliverability", () => {
       expect(reputation).toMatchObject({ sent: 4, bounced: 1, bounce_rate: 0.25 });
   });
 
+  test("a bounce that turns out to be about something else leaves nothing of what it was taken for", async () => {
+    const { get, send, tell } = await reportScene(service);
+    const id = await send("bounced", { classification: { type: "soft", category: "Undetermined" } });
+    await tell(id, "bounced", now, { ...hard, isAddressFault: true });
+    expect((await get("/deliverability")).bounce_breakdown).toEqual({
+      hard: 1,
+      soft: 0,
+      block: 0,
+      by_category: [{ category: "NoEmail", count: 1, percent: 100 }],
+    });
+  });
+
   test("hard and soft bounces are parts of the bounce rate, also when what was sent before the window comes back in it", async () => {
     const { get, send } = await reportScene(service);
     await send("delivered");

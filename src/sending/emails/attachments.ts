@@ -4,14 +4,11 @@ import { attachmentFault } from "../../mail/message/mime.ts";
 import type { StoredAttachment } from "../../messages/store.ts";
 import { type ApiError, invalid } from "../../platform/errors.ts";
 import { omittable } from "../../platform/http/shapes.ts";
+import { isExecutableName, isExecutableType } from "./executable-files.ts";
 
 const MOST_ATTACHMENTS = 100;
 const MOST_BYTES = 20 * 1024 * 1024;
 const LONGEST_NAME = 255;
-
-/** What mail systems refuse anyway, and what carries most mail worms. */
-const executable =
-  /\.(ade|adp|apk|bat|chm|cmd|com|cpl|dll|exe|hta|ins|isp|jar|js|jse|lib|lnk|mde|msc|msi|msp|mst|pif|ps1|reg|scr|sct|shb|sys|vb|vbe|vbs|vxd|wsc|wsf|wsh)[\s.]*$/i;
 
 /** `.` and `..`, also as a system reads them that drops blanks and further dots at the end of a name. */
 const isFolder = /^[\s.]+$/;
@@ -53,9 +50,10 @@ function readAttachment(given: Static<typeof Attachment>, at: string): StoredAtt
   if (problem !== null) throw fault(at, `${at}: ${problem}`);
   if (/[/\\]/.test(filename)) throw fault(`${at}.filename`, `${at}.filename must be a name without folders`);
   if (isFolder.test(filename)) throw fault(`${at}.filename`, `${at}.filename must be the name of a file`);
-  if (executable.test(filename)) {
-    throw fault(`${at}.filename`, `${at}.filename names an executable file, which receivers refuse`);
-  }
+  const refuseExecutable = (field: string) =>
+    fault(field, `${field} names an executable file, which receivers refuse`);
+  if (isExecutableName(filename)) throw refuseExecutable(`${at}.filename`);
+  if (isExecutableType(content_type)) throw refuseExecutable(`${at}.content_type`);
   return { filename, content, content_type, disposition, content_id: contentId };
 }
 

@@ -249,6 +249,16 @@ describe("a message that is refused", () => {
       "attachments[0].filename",
     ],
     [
+      "a program as attachment, whose ending is followed by nothing visible",
+      { attachments: [{ ...file, filename: "invoice.exe\u200b" }] },
+      "attachments[0].filename",
+    ],
+    [
+      "an attachment of a type that is a program's",
+      { attachments: [{ ...file, content_type: "application/x-msdownload" }] },
+      "attachments[0].content_type",
+    ],
+    [
       "a file name with a line break",
       { attachments: [{ ...file, filename: "a\r\nX: y.png" }] },
       "attachments[0]",

@@ -78,7 +78,7 @@ export function emailEndpoints(deps: {
       path: "/emails/send",
       summary: "Send one transactional email to one recipient",
       needs: need(emails, "send"),
-      query: { dry_run: flagField(false, "Check everything, send nothing; answered 200.") },
+      query: { dry_run: flagField(false, "Check everything, send nothing; answered 200.", true) },
       body: Email,
       answer: Queued,
       status: 201,

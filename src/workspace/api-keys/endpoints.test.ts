@@ -71,6 +71,7 @@ test("the list is newest first and hides inactive keys unless asked", async () =
   expect((await ids())[0]).toBe(newer.id);
   expect(await ids()).not.toContain(older.id);
   expect(await ids("?show_inactive=false")).not.toContain(older.id);
+  expect(await ids("?show_inactive=")).not.toContain(older.id);
   expect((await ids("?show_inactive=true")).slice(0, 2)).toEqual([newer.id, older.id]);
   expect((await service.call("GET", "/api-keys?show_inactive=maybe")).status).toBe(400);
 });

@@ -183,3 +183,13 @@ test("the export has the amounts of the list: exact decimals, with two places at
   const rows: { amount: string }[] = parse(await answer.text(), { columns: true });
   expect(rows.map(({ amount }) => amount)).toEqual(amounts);
 });
+
+test("the export takes the filters of the list", async () => {
+  const { transactions } = (await api("GET", "/billing/transactions?limit=100")).body.data;
+  const [newest, ...older] = transactions.map(({ id }: { id: string }) => id);
+  const path = `/api/v1/billing/transactions/export?before=${newest}`;
+  const answer = await fetch(`${service.url}${path}`, { headers: { "x-api-key": service.key } });
+  const rows: { id: string }[] = parse(await answer.text(), { columns: true });
+  expect(rows.map(({ id }) => id)).toEqual(older);
+  expect((await api("GET", "/billing/transactions/export?before=yesterday")).status).toBe(400);
+});

@@ -40,6 +40,9 @@ const RECENT_CHARGES = 20;
 const filterFields = {
   status: choiceField(transactionStatuses, "Only those in this state."),
   gateway: choiceField(gateways, "Only those that came through this payment provider."),
+  before: idField(
+    "Only those older than the transaction with this id: with the last one of a page, the first page of what follows is the next one, whatever has come meanwhile.",
+  ),
 };
 
 export interface BillingDeps {
@@ -163,13 +166,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       path: "/billing/transactions",
       summary: "The ledger, newest first",
       needs: read,
-      query: {
-        ...pageFields(),
-        ...filterFields,
-        before: idField(
-          "Only those older than the transaction with this id: with the last one of a page, the first page of what follows is the next one, whatever has come meanwhile.",
-        ),
-      },
+      query: { ...pageFields(), ...filterFields },
       answer: pageOf("transactions", Transaction),
       message: "Transactions",
       async handle({ caller: { workspaceId }, query }) {

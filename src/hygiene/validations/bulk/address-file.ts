@@ -5,10 +5,9 @@ import { findColumn } from "../../../platform/csv/columns.ts";
 import { unguardFormula } from "../../../platform/csv/formulas.ts";
 import { openCsv } from "../../../platform/csv/read.ts";
 import { ApiError } from "../../../platform/errors.ts";
+import { shownText } from "../shown-text.ts";
 
 export const MOST_ADDRESSES = 100_000;
-/** Of a cell, what is kept and shown. */
-const LONGEST_SHOWN = 1_000;
 
 export interface FileAddress {
   /** Of the file, from 1. */
@@ -63,17 +62,12 @@ export async function readAddressFile(path: string): Promise<AddressFile> {
         continue;
       }
       seen.add(key);
-      addresses.push({ line, text: shown(text), syntax });
+      addresses.push({ line, text: shownText(text), syntax });
       if (addresses.length > MOST_ADDRESSES) throw tooMany();
     }
   }
   if (addresses.length === 0) throw new ApiError("BAD_REQUEST", "The file holds no address");
   return { addresses, duplicates };
-}
-
-/** Neither NUL nor half a character can be stored. */
-function shown(text: string): string {
-  return text.replaceAll("\0", "").slice(0, LONGEST_SHOWN).toWellFormed();
 }
 
 function tooMany(): ApiError {
