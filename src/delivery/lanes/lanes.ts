@@ -7,7 +7,8 @@ export type { Lane } from "./table.ts";
 
 /**
  * The lane of a destination, by the names of its MX hosts: the one that claims all of them, else `default`. Anybody can
- * name a provider's hosts beside one of his own, and what his own does to us must cost the provider's mail nothing.
+ * name a provider's hosts beside one of his own, and what his own does to us must cost the provider's mail nothing. Only
+ * `tls_required` is each host's own (routes/destination.ts).
  */
 export function laneFor(mxHostNames: readonly string[], lanes: readonly Lane[]): Lane {
   const [first, ...others] = new Set(mxHostNames.map((host) => laneOfHost(host, lanes)));

@@ -140,12 +140,16 @@ export class SessionPool {
     void this.keepIdle(0);
   }
 
-  async #openHost({ name: host, tls: demand }: MailHost, address: string): Promise<OpenResult> {
+  async #openHost(
+    { name: host, tls: demand, isTlsRequired = false }: MailHost,
+    address: string,
+  ): Promise<OpenResult> {
     const { port, ehloName, localAddress, implicitTls, credentials, options } = this.#settings;
     const target = { host, address, port, ehloName, localAddress, credentials, ...options };
     if (implicitTls) return openSession({ ...target, tls: "implicit" });
     if (isBinding(demand)) return onDemand(demand, await openSession({ ...target, tls: "required", demand }));
-    const mustEncrypt = this.#lane.tls_required || (credentials !== undefined && !isLoopback(address));
+    const hasPassword = credentials !== undefined && !isLoopback(address);
+    const mustEncrypt = this.#lane.tls_required || isTlsRequired || hasPassword;
     if (this.#brokenTls.get(host) && !mustEncrypt) return openSession({ ...target, tls: "none" });
     const opened = await openSession({ ...target, tls: mustEncrypt ? "required" : "opportunistic" });
     if (opened.outcome === "open" || !opened.tlsFailed || mustEncrypt) return opened;

@@ -54,7 +54,11 @@ export function routeByMx(options: {
       const { hostNames, ...result } = found;
       return hostNames === undefined ? result : { ...result, lane: laneFor(hostNames, lanes) };
     }
-    const hosts = await withTlsDemands(found.hosts, { domain, policy, dane });
+    const considered = found.hosts.map((host) => ({
+      ...host,
+      isTlsRequired: laneFor([host.name], lanes).tls_required,
+    }));
+    const hosts = await withTlsDemands(considered, { domain, policy, dane });
     if ("outcome" in hosts) return { ...hosts, lane: laneFor(found.hosts.map(nameOf), lanes) };
     return { hosts, site: siteName(hosts.map(provenName)), lane: laneFor(hosts.map(nameOf), lanes) };
   });

@@ -23,6 +23,8 @@ export interface MailHost {
   readonly proof?: HostProof;
   /** What TLS with it has to prove; without it any will do, and clear text where there is none. */
   readonly tls?: TlsDemand;
+  /** Never in clear text: its own lane demands it, whatever lane its domain's mail is in. */
+  readonly isTlsRequired?: boolean;
 }
 
 /** What else DNSSEC says of a host. */

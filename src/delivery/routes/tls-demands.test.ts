@@ -89,6 +89,32 @@ async function startTransport(mxOptions: FakeMxOptions, { isTrusted = true, hasD
   return { mx, send };
 }
 
+test.each(["none", "broken"] as const)(
+  "a host whose lane requires TLS is spoken to in no clear text, though a host beside it puts the domain in default: TLS %s",
+  async (tls) => {
+    const { mx, send } = await startTransport({ tls });
+    Object.assign(dns.zone, {
+      "mixed.test": {
+        MX: [
+          [10, "aspmx.l.google.com"],
+          [20, "away.test"],
+        ],
+      },
+      "plain.test": {
+        MX: [
+          [10, "away.test"],
+          [20, "mx.example.test"],
+        ],
+      },
+      "aspmx.l.google.com": { A: ["127.0.0.1"] },
+      "away.test": { A: ["127.9.9.9"] },
+    });
+    expect(await send("plain.test")).toMatchObject({ result: { outcome: "accepted" } });
+    expect(await send("mixed.test")).toMatchObject({ result: { outcome: "broken", dataSent: false } });
+    expect(mx.messages).toHaveLength(1);
+  },
+);
+
 const issued: FakeMxOptions = { tls: "offered", certificate: "issued" };
 
 describe("a domain that enforces MTA-STS", () => {

@@ -12,8 +12,14 @@ const DEEPEST = 64;
 /** Unstorable characters can only come as escapes: raw, the one is no JSON and the other no UTF-8. */
 const unstorableEscape = /\\u(0000|d[89a-f])/i;
 
+/** What a body may hold beyond what is taken everywhere. */
+export interface JsonBodyOptions {
+  /** Numbers that lose digits, or are none after all (1e400): only where no number of the body is kept. */
+  readonly takesAnyNumber?: boolean | undefined;
+}
+
 /** @throws ApiError VALIDATION_ERROR that says where the text stops being JSON, or for a name that stands twice. */
-export function parseJsonBody(body: string): unknown {
+export function parseJsonBody(body: string, { takesAnyNumber = false }: JsonBodyOptions = {}): unknown {
   const text = body.startsWith("\uFEFF") ? body.slice(1) : body;
   if (text.trim() === "") return undefined;
   let value: unknown;
@@ -23,7 +29,7 @@ export function parseJsonBody(body: string): unknown {
     const why = fault instanceof Error ? fault.message : String(fault);
     throw new ApiError("VALIDATION_ERROR", `The body is not valid JSON: ${why.slice(0, 200)}`);
   }
-  const names = clean(value, unstorableEscape.test(text));
+  const names = clean(value, unstorableEscape.test(text), takesAnyNumber ? () => false : isTooLarge);
   if (countNames(text) !== names) {
     throw new ApiError("VALIDATION_ERROR", "An object in the body has the same field twice");
   }
@@ -71,12 +77,12 @@ export function parsedJson(field: string, given: unknown): unknown {
  * Walks with a stack of its own: the nesting is the attacker's choice.
  * @returns how many fields all objects together came with, those that are dropped included
  */
-function clean(root: unknown, mayHoldThem: boolean): number {
+function clean(root: unknown, mayHoldThem: boolean, isRefused: (value: unknown) => boolean): number {
   let fields = 0;
   const open: { value: unknown; path: string; depth: number }[] = [{ value: root, path: "", depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { value, path, depth } = next;
-    if (isTooLarge(value)) throw tooLarge(path || "body");
+    if (isRefused(value)) throw tooLarge(path || "body");
     if (typeof value === "string") {
       if (mayHoldThem) requireStorable(value, path);
     } else if (typeof value === "object" && value !== null) {
@@ -88,7 +94,7 @@ function clean(root: unknown, mayHoldThem: boolean): number {
       for (const [key, child] of entries) {
         if (mayHoldThem) requireStorable(key, path);
         // Strings need a visit only for these characters; a long array of them, or of numbers, costs nothing otherwise.
-        if (mayHoldThem || typeof child === "object" || isTooLarge(child)) {
+        if (mayHoldThem || typeof child === "object" || isRefused(child)) {
           const step = Array.isArray(value) ? `[${key}]` : path === "" ? key : `.${key}`;
           open.push({ value: child, path: path + step, depth: depth + 1 });
         }

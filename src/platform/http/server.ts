@@ -21,7 +21,7 @@ import { createBodyBudget, LARGE_BODIES_BYTES, type TakeRoom } from "./body-budg
 import { allowOrigins } from "./cors.ts";
 import { BODY_LIMIT, type Caller, type Endpoint } from "./endpoint.ts";
 import { asFailure, failure } from "./envelope.ts";
-import { parseJsonBody } from "./json-body.ts";
+import { type JsonBodyOptions, parseJsonBody } from "./json-body.ts";
 import { drain, refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./malformed.ts";
 import { watchMethods } from "./other-methods.ts";
 import { html, sendPage } from "./page.ts";
@@ -53,7 +53,7 @@ declare module "fastify" {
   interface FastifyRequest {
     caller: Caller;
   }
-  interface FastifyContextConfig {
+  interface FastifyContextConfig extends JsonBodyOptions {
     /** Operation id, for metrics and logs. */
     operation?: string;
   }
@@ -210,7 +210,7 @@ function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["er
 }
 
 /** JSON is UTF-8 (RFC 8259 section 8.1). Compressed bodies are not taken: a small one may unpack to any size. */
-async function readJson({ headers }: FastifyRequest, body: Buffer): Promise<unknown> {
+async function readJson({ headers, routeOptions }: FastifyRequest, body: Buffer): Promise<unknown> {
   const encoding = headers["content-encoding"] ?? "identity";
   if (encoding !== "identity") {
     throw new ApiError("VALIDATION_ERROR", "Send the body as it is, without Content-Encoding");
@@ -218,7 +218,7 @@ async function readJson({ headers }: FastifyRequest, body: Buffer): Promise<unkn
   if (/charset\s*=\s*"?(?!utf-?8\b)/i.test(headers["content-type"] ?? "") || !isUtf8(body)) {
     throw new ApiError("VALIDATION_ERROR", "Send the body in UTF-8");
   }
-  return parseJsonBody(body.toString("utf8"));
+  return parseJsonBody(body.toString("utf8"), routeOptions.config);
 }
 
 /** A caller's own request id, when it is short and plain enough to stand in logs and headers. */

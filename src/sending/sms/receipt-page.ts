@@ -24,12 +24,18 @@ export function registerSmsReceipts(
   server: FastifyInstance,
   { db, clock, key, gateway }: ReceiptPageDeps,
 ): void {
-  server.post<{ Params: { "*": string } }>(`${RECEIPT_PATH}*`, async ({ params, body }, reply) => {
-    const named = readReceiptToken(params["*"], key);
-    if (named === null) throw notFound("SMS");
-    await insertReceipts(db, [{ gateway, ...named, ...readReceipt(body) }], clock.now());
-    return reply.code(204).send();
-  });
+  // What a gateway says besides is nothing to us, be it an id of more digits than a number keeps.
+  const config = { takesAnyNumber: true };
+  server.post<{ Params: { "*": string } }>(
+    `${RECEIPT_PATH}*`,
+    { config },
+    async ({ params, body }, reply) => {
+      const named = readReceiptToken(params["*"], key);
+      if (named === null) throw notFound("SMS");
+      await insertReceipts(db, [{ gateway, ...named, ...readReceipt(body) }], clock.now());
+      return reply.code(204).send();
+    },
+  );
 }
 
 function readReceipt(body: unknown): { status: "delivered" | "failed"; detail: string } {
