@@ -2,7 +2,6 @@
  * Messages to lanes: each recipient domain's route is looked up, and each lane has traffic of its own for each way out
  * of this machine (departures.ts).
  */
-
 import { ExpiringMap } from "../platform/remember.ts";
 import type { ComposeOptions } from "./compose.ts";
 import { laneKey } from "./lanes/lanes.ts";
@@ -77,11 +76,10 @@ export function createSmtpTransport(
     const { destination } = departure;
     const traffic = trafficOf(destination, exit);
     const place = placeOf(message);
-    // Full: it gives up its own place to be the newest, or that of the one whose mail came longest ago.
-    if (laneOfPlace.size >= MOST_PLACES && !laneOfPlace.delete(place)) {
-      const [oldest = place] = laneOfPlace.keys();
-      laneOfPlace.delete(oldest);
-    }
+    // The one whose mail came longest ago is the first, and the first to be forgotten.
+    laneOfPlace.delete(place);
+    const [oldest] = laneOfPlace.size >= MOST_PLACES ? laneOfPlace.keys() : [];
+    if (oldest !== undefined) laneOfPlace.delete(oldest);
     laneOfPlace.set(place, traffic);
     traffic.add({ message, destination });
   };

@@ -11,7 +11,10 @@ export interface TransportEvents {
   mayStart(message: LeasedMessage): boolean;
   /** An attempt has ended. */
   onAttempt(attempt: Attempt): void;
-  /** Nobody was asked, because of what somebody else has met; for some seconds nobody is. */
+  /**
+   * Nobody was asked, because of what somebody else has met; for some seconds nobody is. Silent of what was put off
+   * before, and of what is past its time, which is to have its try (turnAway).
+   */
   onTurnedAway(why: Attempt, seconds: number): void;
   /**
    * Back to the queue for some seconds, without an attempt: its lane is slowing down, or something of ours was away,

@@ -1,12 +1,12 @@
 /**
- * Acceptance: the moment a message becomes ours. Whoever sends (the API, submission) hands in
- * drafts; log row, content and queue row are one statement, one transaction with the answer to an Idempotency-Key, and
- * only after its commit does anybody get a 201. A message whose recipient is suppressed is accepted too, and is over: it
- * stands in the log and never in the queue.
+ * Acceptance: the moment a message becomes ours. Whoever sends (the API, submission) hands in drafts; log row, content and
+ * queue row are one statement, one transaction with the answer to an Idempotency-Key, and only after its commit does
+ * anybody get a 201. A message whose recipient is suppressed is accepted too, and is over: it stands in the log and never
+ * in the queue.
  *
- * Drafts that arrive while a commit is under way go into the next one: micro-batches without a timer, so that a
- * lone message waits for nothing and a flood shares its commits. A row that the database refuses fails alone, or with
- * those that it was to be accepted together with.
+ * Drafts that arrive while a commit is under way go into the next one: micro-batches without a timer, so that a lone
+ * message waits for nothing and a flood shares its commits. A row that the database refuses fails alone, or with those
+ * that it was to be accepted together with.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { maySendAsEach } from "../identity/may-send-as.ts";

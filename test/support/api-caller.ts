@@ -42,3 +42,8 @@ export function apiCaller(url: () => string, ownKey: string): CallApi {
 function asSent(body: unknown): string | FormData {
   return typeof body === "string" || body instanceof FormData ? body : JSON.stringify(body);
 }
+
+/** Of calls that were under way at once: who was first does not matter. */
+export function statusesOf(answers: readonly { readonly status: number }[]): number[] {
+  return answers.map(({ status }) => status).toSorted((one, other) => one - other);
+}

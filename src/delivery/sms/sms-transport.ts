@@ -19,7 +19,7 @@ const MOST_KNOWN = 1_000;
 export interface SmsEvents extends Omit<TransportEvents, "onAttempt" | "onTurnedAway"> {
   /** An attempt has ended. */
   onSmsAttempt(message: LeasedMessage, result: SmsAttempt, gateway: SmsGateway): void;
-  /** Nobody was asked, for the reason that `why` gives; for some seconds nobody is. */
+  /** Nobody was asked, for the reason that `why` gives; for some seconds nobody is. Past its time as in onTurnedAway. */
   onSmsTurnedAway(message: LeasedMessage, why: SmsAttempt, gateway: SmsGateway, seconds: number): void;
 }
 

@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
+import { statusesOf } from "../../../test/support/api-caller.ts";
 import { countKeyPairs } from "../../../test/support/key-pairs.ts";
 import { startService } from "../../../test/support/service.ts";
 import { newId } from "../../platform/ids.ts";
@@ -17,8 +18,6 @@ beforeEach(async () => {
   domainId = (await service.call("POST", "/sending-domains", { domain })).body.data.id;
 });
 
-const statusesOf = (answers: readonly { status: number }[]) =>
-  answers.map(({ status }) => status).toSorted((one, other) => one - other);
 const create = (body: object = {}, key = service.key) =>
   service.call("POST", "/dkims", { domain, ...body }, { key });
 const verify = (id: string, key = service.key) =>

@@ -227,6 +227,7 @@ async function deleteKey(db: Database, workspaceId: WorkspaceId, id: string): Pr
       throw new ApiError("CONFLICT", `${key.domain} needs this key: add and verify another one first`);
     }
     if (!(await removeDkimKey(tx, workspaceId, id))) throw notFound("DKIM key");
+    // Not told by onVerification, on purpose: whoever deletes a key knows, and no check has lost it.
     await updateDkimVerified(tx, workspaceId, key.domain);
   });
 }

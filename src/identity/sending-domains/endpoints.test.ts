@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
+import { statusesOf } from "../../../test/support/api-caller.ts";
 import { newCampaign } from "../../../test/support/campaigns.ts";
 import { countKeyPairs } from "../../../test/support/key-pairs.ts";
 import { startService } from "../../../test/support/service.ts";
@@ -110,10 +111,7 @@ describe("adding a domain", () => {
   test("of twenty calls at once one adds it, and one key is made", async () => {
     const made = await countMade(async () => {
       const answers = await Promise.all(Array.from({ length: 20 }, () => create()));
-      expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
-        201,
-        ...Array(19).fill(409),
-      ]);
+      expect(statusesOf(answers)).toEqual([201, ...Array(19).fill(409)]);
     });
     expect(made).toBe(1);
     const keys = await service.database.pool.query("select id from dkim_keys where domain = $1", [domain]);
@@ -261,7 +259,7 @@ describe("one domain in two workspaces", () => {
     await publish(own.id);
     await publish(theirs.id, other.key);
     const answers = await Promise.all([verify(own.id), verify(theirs.id, other.key)]);
-    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([200, 409]);
+    expect(statusesOf(answers)).toEqual([200, 409]);
   });
 
   test.each(["deletes it", "loses its proof"])("is free again when the holder %s", async (end) => {

@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
+import { statusesOf } from "../../../test/support/api-caller.ts";
 import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 import { newId } from "../../platform/ids.ts";
@@ -101,10 +102,7 @@ describe("adding a sender", () => {
 
   test("of twenty calls at once one adds the sender, and one mail is sent", async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => create()));
-    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
-      201,
-      ...Array(19).fill(409),
-    ]);
+    expect(statusesOf(answers)).toEqual([201, ...Array(19).fill(409)]);
     expect(await mailsTo(email)).toHaveLength(1);
   });
 
@@ -152,10 +150,7 @@ describe("the confirmation page", () => {
     await create();
     const link = await linkTo(email);
     const answers = await Promise.all(Array.from({ length: 20 }, () => page("POST", link)));
-    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
-      200,
-      ...Array(19).fill(404),
-    ]);
+    expect(statusesOf(answers)).toEqual([200, ...Array(19).fill(404)]);
   });
 
   test("answers every link that does not work with the same page and confirms nothing", async () => {
@@ -225,10 +220,7 @@ describe("sending the link again", () => {
   test("of twenty calls at once one sends; the next may after a minute", async () => {
     const { id } = (await create()).body.data;
     const answers = await Promise.all(Array.from({ length: 20 }, () => resend(id)));
-    expect(answers.map(({ status }) => status).toSorted((one, other) => one - other)).toEqual([
-      200,
-      ...Array(19).fill(429),
-    ]);
+    expect(statusesOf(answers)).toEqual([200, ...Array(19).fill(429)]);
     expect(await mailsTo(email)).toHaveLength(2);
     service.clock.advance(MINUTE - 1);
     const early = await resend(id);

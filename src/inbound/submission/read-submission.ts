@@ -2,7 +2,6 @@
  * What a client hands in, read before anything is promised: who sends it, what its log will call it, and the octets
  * that will be sent. Nothing is repaired that a receiver could read differently from us: it is refused with the reason.
  */
-
 import { isAscii } from "node:buffer";
 import { decodeWords } from "postal-mime";
 import { type Address, parseMailbox } from "../../mail/address.ts";

@@ -4,7 +4,6 @@
  * sample. Nothing is tracked and nobody is unsubscribed by it: links lead where they were written to, the two addresses of
  * ours to pages that say so, and there is no List-Unsubscribe.
  */
-
 import type { MailingList } from "../../../audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "../../../audience/mailing-lists/store.ts";
 import { findSegment } from "../../../audience/segments/store.ts";
