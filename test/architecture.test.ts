@@ -117,7 +117,7 @@ const outsideStores: Readonly<Record<string, string>> = {
   "audience/suppression-lists/lost-addresses.ts": "what a bounce or a complaint moves, in one statement",
   "delivery/channel.ts": "NOTIFY, which no table is behind",
   "delivery/dispatcher.ts": "asks whether the database is back",
-  "delivery/queue/recovery.ts": "the session locks by which workers know each other alive",
+  "delivery/queue/mark.ts": "the session locks by which workers know each other alive",
   "messages/door.ts": "the one way by which an outcome reaches the log",
   "messages/engagement.ts": "the same for what recipients do",
   "messages/partitions.ts": "makes tables",

@@ -86,6 +86,12 @@ export async function isUnmarked(db: Queryable, workerId: string): Promise<boole
   return mark?.is_free === true;
 }
 
+/** The same for a transaction in which nothing else is held, and which may wait for us however long a replay takes. */
+export async function takeOver(tx: Queryable, workerId: string): Promise<boolean> {
+  await tx.run(sql`set local idle_in_transaction_session_timeout = 0`);
+  return isUnmarked(tx, workerId);
+}
+
 function lockOf(workerId: string): number {
   return lockKey(`delivery worker ${workerId}`);
 }

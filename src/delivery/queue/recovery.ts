@@ -4,7 +4,6 @@
  * lives and does not move (a frozen process) keeps what it holds until its leases lapse, but what it had learned is
  * settled in its place, so that nobody sends it again.
  */
-import sql from "sql-template-tag";
 import type { OnMoved } from "../../messages/outcome.ts";
 import { isAlive } from "../../platform/alive.ts";
 import type { Database } from "../../platform/database/pool.ts";
@@ -18,7 +17,7 @@ import {
   readJournal,
   removeJournal,
 } from "./journal.ts";
-import { isUnmarked } from "./mark.ts";
+import { isUnmarked, takeOver } from "./mark.ts";
 import { holdLeasesOf, releaseLeasesOf } from "./settlement-store.ts";
 import { settleAll } from "./settler.ts";
 
@@ -90,10 +89,8 @@ export function createRecovery(
     const { workerId } = owner;
     try {
       await db.transaction(async (tx) => {
-        // Nothing but the lock is held while the journal is replayed, however long that takes.
-        await tx.run(sql`set local idle_in_transaction_session_timeout = 0`);
         // Otherwise it has its mark again, or another worker recovers it, or has while we came to its lock.
-        if (!(await isUnmarked(tx, workerId)) || !hasJournal(journalFolder, owner)) return;
+        if (!(await takeOver(tx, workerId)) || !hasJournal(journalFolder, owner)) return;
         const replayed = await replay(owner);
         // Here, so that it fails where the lock was lost meanwhile: the journal may be a living worker's again.
         const released = await releaseLeasesOf(tx, workerId);
