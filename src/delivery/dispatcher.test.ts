@@ -11,6 +11,7 @@ import { eventually } from "../../test/support/eventually.ts";
 import { type FakeDns, startFakeDns } from "../../test/support/fake-dns.ts";
 import { type FakeMx, startFakeMx } from "../../test/support/fake-mx.ts";
 import { leaseOrder } from "../../test/support/lease-order.ts";
+import { takeMark } from "../../test/support/take-mark.ts";
 import { findMessage, listEvents, type NewMessage } from "../messages/store.ts";
 import { systemClock } from "../platform/clock.ts";
 import { readConfig } from "../platform/config.ts";
@@ -321,26 +322,9 @@ test("what a killed worker had learned is taken from its journal: nothing is sen
   expect(await readdir(join(dataDir, "journals"))).toHaveLength(1);
 });
 
-/** Takes the mark of the one worker there is, as one that recovers it does; resolves once it waits to have it again. */
-async function takeMark(): Promise<() => Promise<void>> {
-  const locks = (isGranted: boolean) => sql`
-    select pid, (classid::bigint << 32) | objid::bigint as key from pg_locks
-    where locktype = 'advisory' and granted = ${isGranted}
-      and database = (select oid from pg_database where datname = current_database())`;
-  const isAwaited = async () => (await db.rows(locks(false))).length > 0;
-  const held = await db.row<{ pid: number; key: number }>(locks(true));
-  const taker = await db.openSession();
-  const taken = taker.query(sql`select pg_advisory_lock(${held?.key})`);
-  await eventually("the mark to be asked for", isAwaited);
-  await db.run(sql`select pg_terminate_backend(${held?.pid})`);
-  await taken;
-  await eventually("the worker to miss it", isAwaited);
-  return () => taker.end();
-}
-
 test("a worker without its mark begins nothing, and goes on with a journal when it has it again", async () => {
   const { workerId } = await startWorker();
-  const giveBack = await takeMark();
+  const giveBack = await takeMark(db);
   const journals = join(dataDir, "journals");
   removeJournal(journals, { workerId, pid: process.pid });
   const id = await accept("ada@example.test");
@@ -366,7 +350,7 @@ test("a worker that may not look at the queue asks no more often than it polls, 
     return new Map();
   });
   await leased.promise;
-  const giveBack = await takeMark();
+  const giveBack = await takeMark(db);
   examined.resolve();
   const held = sql`select from delivery_queue where leased_by is not null`;
   await eventually("what it holds to be dropped", async () => (await db.rows(held)).length === 0);

@@ -7,7 +7,7 @@ import { CUSTOM } from "./bind.ts";
 import { customField } from "./custom-field.ts";
 import { builtInFields } from "./fields.ts";
 import type { FieldDefinition } from "./scope.ts";
-import { type FieldInRules, listNamesWithField, listNamesWithList } from "./store.ts";
+import { type FieldInRules, listNamesWithField, listNamesWithList } from "./uses-store.ts";
 
 const MOST_NAMED = 3;
 

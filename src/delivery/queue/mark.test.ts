@@ -1,21 +1,11 @@
-import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { eventually } from "../../../test/support/eventually.ts";
+import { markHolder, takeMark } from "../../../test/support/take-mark.ts";
 import { newId } from "../../platform/ids.ts";
 import { isUnmarked, markAlive } from "./mark.ts";
 
 const db = await testDatabase();
-
-/** Who has the one mark there is. */
-async function holder(): Promise<{ readonly pid: number; readonly key: number }> {
-  const held = await db.row<{ pid: number; key: number }>(sql`
-    select pid, (classid::bigint << 32) | objid::bigint as key from pg_locks
-    where locktype = 'advisory' and granted
-      and database = (select oid from pg_database where datname = current_database())`);
-  if (held === undefined) throw new Error("nobody has a mark");
-  return held;
-}
 
 test("a mark whose session went silent counts no more, and is made anew", async () => {
   const workerId = newId();
@@ -26,7 +16,7 @@ test("a mark whose session went silent counts no more, and is made anew", async 
   onTestFinished(() => mark.end());
   await mark.check();
   expect([mark.isThere, renewals]).toEqual([true, 0]);
-  const { pid } = await holder();
+  const { pid } = await markHolder(db);
   process.kill(pid, "SIGSTOP");
   try {
     await mark.check();
@@ -41,12 +31,8 @@ test("a mark whose session went silent counts no more, and is made anew", async 
 
 test("a mark that waits for whoever recovers its worker is given up at once when the worker stops", async () => {
   const mark = await markAlive(db, newId());
-  const { pid, key } = await holder();
-  const taker = await db.openSession();
-  onTestFinished(() => taker.end());
-  const taken = taker.query(sql`select pg_advisory_lock(${key})`);
-  await db.run(sql`select pg_terminate_backend(${pid})`);
-  await taken;
-  await eventually("the mark to be missed", async () => !mark.isThere);
+  const giveBack = await takeMark(db);
+  onTestFinished(giveBack);
+  expect(mark.isThere).toBe(false);
   await mark.end();
 });
