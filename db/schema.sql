@@ -866,6 +866,15 @@ create table postmaster_standing (
   CHECK (only_row)
 );
 
+create table quota_uses (
+  limit_name text not null,
+  holder text not null,
+  ends_at timestamp with time zone not null,
+  used bigint not null,
+  PRIMARY KEY (limit_name, holder, ends_at)
+);
+CREATE INDEX quota_uses_ended ON quota_uses USING btree (ends_at);
+
 create table receipt_counters (
   workspace_id uuid not null,
   year integer not null,

@@ -83,7 +83,7 @@ export async function startJobs(services: Services): Promise<JobRunner> {
         examiner: openExaminer(services, prober),
       }),
     },
-    recurring: [...cleanUp(database), ...recurringWork(services, plans)],
+    recurring: [...cleanUp(database, services.clock), ...recurringWork(services, plans)],
     onEnded: createJobReaction(services.clock),
   });
   const webhooks = startSender({

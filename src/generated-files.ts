@@ -5,6 +5,8 @@ import type { Endpoint } from "./platform/http/endpoint.ts";
 import { permissionOf } from "./platform/http/endpoint.ts";
 import { errorCodesOf } from "./platform/http/error-codes.ts";
 import { openApiDocument } from "./platform/http/openapi.ts";
+import { type Limit, limits } from "./platform/limits/limits.ts";
+import { bytesText } from "./platform/limits/refusal.ts";
 import { settings } from "./platform/settings.ts";
 import { catalogueOf } from "./workspace/api-keys/catalogue.ts";
 
@@ -15,6 +17,7 @@ export function generatedFiles(endpoints: readonly Endpoint[]): ReadonlyMap<stri
     ["openapi.json", `${JSON.stringify(openApiDocument(endpoints, { version }), null, 2)}\n`],
     ["docs/configuration.md", configurationPage()],
     ["docs/errors.md", errorsPage(endpoints)],
+    ["docs/limits.md", limitsPage()],
     ["docs/permissions.md", permissionsPage(endpoints)],
   ]);
 }
@@ -43,6 +46,22 @@ function configurationPage(): string {
         code(name),
         code(setting.default),
         "secret" in setting ? `${setting.about} *Secret.*` : setting.about,
+      ]),
+    ),
+  );
+}
+
+function limitsPage(): string {
+  return page(
+    "Limits",
+    "What one workspace, API key, network or mailbox may have of a resource that others use too. A network is one IPv4 address or one IPv6 /64. A refusal names the limit and, in `Retry-After`, the seconds until there is room again; nothing of the refused request was done.",
+    table(
+      ["What", "Most", "Per", "Beyond it"],
+      Object.values<Limit>(limits).map(({ what, scope, most, unit, per, beyond }) => [
+        what,
+        unit === "bytes" ? bytesText(most) : most.toLocaleString("en"),
+        per === undefined ? `${scope}, at one time` : `${scope} and ${per}`,
+        beyond,
       ]),
     ),
   );

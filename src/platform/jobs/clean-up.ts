@@ -1,6 +1,8 @@
-/** The hourly sweep of what the platform keeps for a while: idempotency keys, ended jobs and their files. */
+/** The hourly sweep of what the platform keeps for a while: idempotency keys, ended jobs and their files, quotas. */
+import type { Clock } from "../clock.ts";
 import type { Database } from "../database/pool.ts";
 import { removeOldKeys } from "../http/idempotency.ts";
+import { removeEndedQuotas } from "../limits/quota-store.ts";
 import { removeInBatches } from "./batches.ts";
 import { removePartsOver } from "./file-store.ts";
 import type { Recurring } from "./schedule.ts";
@@ -11,7 +13,7 @@ const HOUR_SECONDS = 3_600;
 const PARTS_BATCH = 200;
 
 /** Runs as recurring tasks. */
-export function cleanUp(database: Database): Recurring[] {
+export function cleanUp(database: Database, clock: Clock): Recurring[] {
   return [
     {
       name: "remove-idempotency-keys",
@@ -29,6 +31,13 @@ export function cleanUp(database: Database): Recurring[] {
         const parts = await removeInBatches(signal, (most) => removePartsOver(database, most), PARTS_BATCH);
         const jobs = await removeInBatches(signal, (most) => removeJobsOver(database, most));
         log.debug({ jobs, parts }, "expired jobs removed");
+      },
+    },
+    {
+      name: "remove-ended-quotas",
+      seconds: HOUR_SECONDS,
+      async run({ signal }) {
+        await removeInBatches(signal, (most) => removeEndedQuotas(database, clock.now(), most));
       },
     },
   ];

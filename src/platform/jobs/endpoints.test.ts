@@ -3,6 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type BareServer, insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { readJobFile, writeJobFile } from "../../../test/support/job-files.ts";
+import { systemClock } from "../clock.ts";
 import { need, type Resource } from "../http/endpoint.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
 import { createLog } from "../log.ts";
@@ -200,7 +201,8 @@ describe("the files of a job", () => {
     const file = { workspaceId, jobId: expired, name: "rows.csv" };
     const sweepAfter = async (age: string) => {
       await database.run(sql`update jobs set expires_at = now() - ${age}::interval where id = ${expired}`);
-      for (const task of cleanUp(database)) await task.run({ signal: new AbortController().signal, log });
+      for (const task of cleanUp(database, systemClock))
+        await task.run({ signal: new AbortController().signal, log });
     };
     // Somebody may have begun to fetch it before.
     await sweepAfter("59 minutes");
