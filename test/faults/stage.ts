@@ -45,7 +45,15 @@ export function say(text: string): void {
 export const recipientDomain = (number: number) => `receiver-${number % DOMAINS}.test`;
 
 /** @param pace messages a second that all lanes of all workers carry together; by default what they will */
-export async function openStage({ workers, pace }: { workers: number; pace?: number }): Promise<Stage> {
+export async function openStage({
+  workers,
+  pace,
+  env = {},
+}: {
+  workers: number;
+  pace?: number;
+  env?: Readonly<Record<string, string>>;
+}): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-faults-"));
   const lanes = join(folder, "lanes.json");
   const limits = pace === undefined ? {} : { messages_per_second: pace / DOMAINS / workers };
@@ -66,6 +74,7 @@ export async function openStage({ workers, pace }: { workers: number; pace?: num
     DELIVERY_WORKERS: String(workers),
     LANES_FILE: lanes,
     PUBLIC_URL: "https://post.posthaste.test",
+    ...env,
   });
   return { folder, dataDir, dns, mx, program, groups: new Set([program.pid]) };
 }

@@ -1,0 +1,75 @@
+/**
+ * HTTP requests as a misbehaving client sends them: from a chosen loopback address (each is a network of its own), with
+ * a body that may stop early.
+ */
+import { connect, type Socket } from "node:net";
+
+export interface RawRequest {
+  readonly port: number;
+  /** The client's address, in 127.0.0.0/8. */
+  readonly from: string;
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Buffer;
+  /** How many bytes of the body are sent; the rest is announced and never comes. All of them unless said. */
+  readonly sentBytes?: number;
+}
+
+export interface RawAnswer {
+  /** 0 where the connection ended without an answer. */
+  readonly status: number;
+  readonly headers: string;
+  readonly body: string;
+}
+
+const END_OF_HEAD = "\r\n\r\n";
+
+/** Sends one request on a connection of its own; resolves with the answer, or with status 0 when there is none. */
+export function rawRequest(
+  request: RawRequest,
+  onSocket: (socket: Socket) => void = () => {},
+): Promise<RawAnswer> {
+  const { port, from, method = "POST", path, headers = {}, body = Buffer.alloc(0), sentBytes } = request;
+  const fields = {
+    Host: `127.0.0.1:${port}`,
+    Connection: "close",
+    "Content-Length": String(body.length),
+    ...headers,
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: "127.0.0.1", localAddress: from });
+    let text = "";
+    const settle = () => resolve(parseAnswer(text));
+    socket.setEncoding("latin1");
+    socket.on("connect", () => {
+      socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
+      socket.write(body.subarray(0, sentBytes));
+    });
+    socket.on("data", (chunk: string) => {
+      text += chunk;
+      if (isWhole(text)) socket.destroy();
+    });
+    socket.on("error", () => {});
+    socket.on("close", settle);
+    onSocket(socket);
+  });
+}
+
+function isWhole(text: string): boolean {
+  const head = text.indexOf(END_OF_HEAD);
+  if (head < 0) return false;
+  const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, head + 2))?.[1];
+  return length !== undefined && text.length >= head + END_OF_HEAD.length + Number(length);
+}
+
+function parseAnswer(text: string): RawAnswer {
+  const head = text.indexOf(END_OF_HEAD);
+  if (head < 0) return { status: 0, headers: "", body: "" };
+  return {
+    status: Number(text.slice(9, 12)),
+    headers: text.slice(0, head).toLowerCase(),
+    body: Buffer.from(text.slice(head + END_OF_HEAD.length), "latin1").toString("utf8"),
+  };
+}
