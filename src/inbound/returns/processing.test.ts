@@ -7,6 +7,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { encodeReturnPath } from "../../mail/bounces/verp.ts";
 import { newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
+import { PurposeKeys } from "../../platform/secrets.ts";
 import { forgetInbound } from "../forget.ts";
 import { createReading } from "../reading/reading.ts";
 import { type ProcessingDeps, processDueMail, startProcessing } from "./processing.ts";
@@ -27,6 +28,7 @@ const DAY_MS = 24 * 60 * MINUTE_MS;
 const plenty = { waiting: 1_000, bytes: 1_000_000 };
 const log = createLog("silent");
 const key = createSecretKey(Buffer.alloc(32, 1));
+const keys = new PurposeKeys(key, []);
 
 const reading = createReading();
 afterAll(() => reading.close());
@@ -47,7 +49,7 @@ const deps: ProcessingDeps = {
   clock,
   log,
   bounceDomain: BOUNCE_DOMAIN,
-  keys: { returnPath: key, link: key },
+  keys: { returnPath: keys, link: keys },
   reading,
   onMoved: async () => {},
   onUnsubscribed: async () => false,
