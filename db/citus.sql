@@ -99,6 +99,7 @@ select citus_add_local_table_to_metadata('inbound_mails');
 select citus_add_local_table_to_metadata('job_runners');
 select citus_add_local_table_to_metadata('postmaster_standing');
 select citus_add_local_table_to_metadata('schema_migrations');
-select citus_add_local_table_to_metadata('secret_key_fingerprint');
+select citus_add_local_table_to_metadata('secret_key_rings');
+select citus_add_local_table_to_metadata('secret_keys');
 select citus_add_local_table_to_metadata('sms_receipts');
 select citus_add_local_table_to_metadata('sts_policies');

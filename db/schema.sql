@@ -1146,11 +1146,21 @@ create table schema_migrations (
   PRIMARY KEY (name)
 );
 
-create table secret_key_fingerprint (
-  only_row boolean default true not null,
+create table secret_key_rings (
+  process_id uuid not null,
+  host text not null,
+  pid integer not null,
+  fingerprints bytea[] not null,
+  seen_at timestamp with time zone default now() not null,
+  PRIMARY KEY (process_id)
+);
+
+create table secret_keys (
   fingerprint bytea not null,
-  PRIMARY KEY (only_row),
-  CHECK (only_row)
+  added_at timestamp with time zone default now() not null,
+  last_used_at timestamp with time zone,
+  retired_at timestamp with time zone,
+  PRIMARY KEY (fingerprint)
 );
 
 create table segments (

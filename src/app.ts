@@ -34,13 +34,13 @@ import { createMailAgain } from "./sending/campaigns/mail/mail-again.ts";
 import { createMailImages } from "./sending/campaigns/mail/mail-images.ts";
 import { createPlatformMail } from "./sending/platform-mail.ts";
 import { createSignupMail } from "./sending/signup-mail.ts";
-import { receiptKey } from "./sending/sms/receipt-link.ts";
+import { receiptKeys } from "./sending/sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sending/sms/receipt-page.ts";
 import type { Services } from "./services.ts";
 import { isolateTrackingHosts } from "./tracking/host-isolation.ts";
 import { type RenderMail, registerTrackingPages } from "./tracking/pages.ts";
 import { createRecorder } from "./tracking/recorder.ts";
-import { mailLinkKey } from "./tracking/tokens.ts";
+import { mailLinkKeys } from "./tracking/tokens.ts";
 import { announceSubscriber } from "./webhooks/house-events.ts";
 import { announceSuppressedSql } from "./webhooks/suppressed-store.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
@@ -144,7 +144,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       registerTrackingPages(pages, {
         db: database,
         clock,
-        key: mailLinkKey(secrets),
+        keys: mailLinkKeys(secrets),
         recorder,
         onUnsubscribed,
         onReturned,
@@ -159,7 +159,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         registerSmsReceipts(pages, {
           db: database,
           clock,
-          key: receiptKey(secrets),
+          keys: receiptKeys(secrets),
           gateway: smsGateway.name,
         });
       }

@@ -7,7 +7,7 @@ import type { FindIdentity } from "./delivery/compose.ts";
 import type { Examine, Finding } from "./delivery/examination.ts";
 import { PLANS_BY_KEY } from "./delivery/plans.ts";
 import type { LeasedMessage } from "./delivery/queue/lease-store.ts";
-import { returnPathKey } from "./delivery/return-path-key.ts";
+import { returnPathKeys } from "./delivery/return-path-key.ts";
 import { startDeliveryWorker, type WorkerOptions } from "./delivery/worker.ts";
 import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts";
 import { returnPathHost } from "./identity/return-path.ts";
@@ -25,9 +25,9 @@ import { listStopped } from "./sending/autoresponders/store.ts";
 import { brakeLimitsOf } from "./sending/campaigns/lifecycle/brake.ts";
 import { type CampaignMailDeps, createCampaignMail } from "./sending/campaigns/mail/leased-mail.ts";
 import { findRouteFields, listHaltedIds } from "./sending/campaigns/mail/leased-store.ts";
-import { receiptKey, receiptLink } from "./sending/sms/receipt-link.ts";
+import { receiptKeys, receiptLink } from "./sending/sms/receipt-link.ts";
 import { createServices, type Services } from "./services.ts";
-import { mailLinkKey, mailLinks, unsubscribeMailbox } from "./tracking/tokens.ts";
+import { mailLinkKeys, mailLinks, unsubscribeMailbox } from "./tracking/tokens.ts";
 import { announceCampaigns } from "./webhooks/house-events.ts";
 
 /** How often the parent hears of it. */
@@ -72,7 +72,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
       const fields = await findRouteFields(database, workspaceId, campaignId);
       return routeChoice(fields ?? { virtualMtaIp: null, routingRuleId: null });
     },
-    returnPathKey: returnPathKey(secrets),
+    returnPathKey: returnPathKeys(secrets).signing,
     smsReceiptUrl: createReceiptUrl(services),
     examine: createExaminer(services),
     async findHalted() {
@@ -112,7 +112,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
  * domain here; its mail bears the platform's signature, as the service's own mail does.
  */
 function createIdentityFinder({ database, secrets, config }: Services): FindIdentity {
-  const linkKey = mailLinkKey(secrets);
+  const linkKey = mailLinkKeys(secrets).signing;
   const publicUrl = publicUrlOf(config);
   const platformDomain = config.PLATFORM_SENDER.split("@")[1] ?? "";
   return async (workspaceId, fromDomain) => {
@@ -131,7 +131,7 @@ function createIdentityFinder({ database, secrets, config }: Services): FindIden
 
 /** Where an HTTP gateway tells what became of an SMS. */
 function createReceiptUrl({ config, secrets }: Services): WorkerOptions["smsReceiptUrl"] {
-  const key = receiptKey(secrets);
+  const key = receiptKeys(secrets).signing;
   return (message) => receiptLink(message, publicUrlOf(config), key);
 }
 
@@ -141,7 +141,7 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
 
 /** Whether leased messages may still be sent, and what those of campaigns and autoresponders say. */
 function createExaminer({ database, config, clock, log, secrets }: Services): Examine {
-  const linkKey = mailLinkKey(secrets);
+  const linkKey = mailLinkKeys(secrets).signing;
   const publicUrl = publicUrlOf(config);
   const deps: CampaignMailDeps = {
     db: database,

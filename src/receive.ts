@@ -1,6 +1,6 @@
 /** The role inbound: the wiring of everything that listens for SMTP. Nothing listens where no port is set. */
 import { createWaker } from "./delivery/channel.ts";
-import { returnPathKey } from "./delivery/return-path-key.ts";
+import { returnPathKeys } from "./delivery/return-path-key.ts";
 import { type Certificate, openCertificate } from "./inbound/listener/certificate.ts";
 import { ConnectionCaps } from "./inbound/listener/connection-caps.ts";
 import { type Listener, type ListenerOptions, startListener } from "./inbound/listener/listener.ts";
@@ -17,7 +17,7 @@ import { createReactions, onUnsubscribed } from "./reactions.ts";
 import { createAcceptor } from "./sending/accept.ts";
 import { createPlatformMail } from "./sending/platform-mail.ts";
 import type { Services } from "./services.ts";
-import { mailLinkKey } from "./tracking/tokens.ts";
+import { mailLinkKeys } from "./tracking/tokens.ts";
 import { announceSuppressedSql } from "./webhooks/suppressed-store.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "./workspace/api-keys/store.ts";
@@ -81,7 +81,7 @@ async function openReturns(services: Services, certificate: Certificate, port: n
     db: database,
     clock,
     bounceDomain: config.BOUNCE_DOMAIN,
-    keys: { returnPath: returnPathKey(secrets), link: mailLinkKey(secrets) },
+    keys: { returnPath: returnPathKeys(secrets), link: mailLinkKeys(secrets) },
   };
   const readings = { signed: createReading(), open: createReading() };
   const networkLog = new NetworkLog(log);

@@ -11,7 +11,7 @@ import { startJobs } from "./background.ts";
 import type { Role } from "./cli/serve.ts";
 import type { DeliveryReport } from "./deliver.ts";
 import { mergeLanes } from "./delivery/lanes/lanes.ts";
-import { requireOwnKey } from "./identity/own-key.ts";
+import { KeyHolding } from "./identity/own-key.ts";
 import { ensurePartitions } from "./messages/partitions.ts";
 import { type Config, readConfig } from "./platform/config.ts";
 import { startEmbedded } from "./platform/database/embedded.ts";
@@ -20,7 +20,7 @@ import { createLog, type Log } from "./platform/log.ts";
 import { endWithParent } from "./platform/parent.ts";
 import { prepareSchema } from "./platform/schema.ts";
 import { sweepScratch } from "./platform/scratch.ts";
-import { loadSecretKey } from "./platform/secrets.ts";
+import { formatRing, loadSecretKeys } from "./platform/secret-keys/ring.ts";
 import { startInbound } from "./receive.ts";
 import { createServices, type Services } from "./services.ts";
 import { createFirstWorkspace } from "./workspace/first-workspace.ts";
@@ -83,8 +83,21 @@ async function run(
   roles: readonly Role[],
   signal: AbortSignal,
 ): Promise<boolean> {
+  const keys = await prepareDatabase(services);
+  try {
+    return await runParts(services, environment, roles, signal);
+  } finally {
+    await settlesWithin(CLOSE_MS, [keys.stop()], services.log);
+  }
+}
+
+async function runParts(
+  services: Services,
+  environment: Environment,
+  roles: readonly Role[],
+  signal: AbortSignal,
+): Promise<boolean> {
   const { config, log } = services;
-  await prepareDatabase(services);
   const fault = publicUrlFault(config);
   if (fault !== null) log.warn(fault);
   const workers = new DeliveryWorkers(environment, config, services.database.url, log);
@@ -129,9 +142,9 @@ export async function settlesWithin(
 }
 
 /** Schema, the right key, partitions and, on an empty database, the first workspace with its key. */
-async function prepareDatabase({ database, config, clock, log, secrets }: Services): Promise<void> {
+async function prepareDatabase({ database, config, clock, log, secrets }: Services): Promise<KeyHolding> {
   await prepareSchema(database, log);
-  await requireOwnKey(database, secrets);
+  const keys = await KeyHolding.begin(database, secrets, log);
   await ensurePartitions(database, clock.now()).catch((err: unknown) => {
     log.error(
       { err },
@@ -145,6 +158,7 @@ async function prepareDatabase({ database, config, clock, log, secrets }: Servic
       `\n  Your first API key, shown this once:\n\n      ${first.generatedSecret}\n\n  Send it in the header X-API-Key. More keys: npm run -s posthaste -- key create --help\n\n`,
     );
   }
+  return keys;
 }
 
 /** The delivery processes of this machine. */
@@ -165,8 +179,8 @@ export class DeliveryWorkers {
     log: Log,
     silentMs: number = SILENT_MS,
   ) {
-    const secretKey = loadSecretKey(config.SECRET_KEY, config.DATA_DIR);
-    this.#environment = { ...environment, DATABASE_URL: databaseUrl, SECRET_KEY: secretKey };
+    const secretKeys = loadSecretKeys(config.SECRET_KEY, config.DATA_DIR);
+    this.#environment = { ...environment, DATABASE_URL: databaseUrl, SECRET_KEY: formatRing(secretKeys) };
     this.#log = log;
     this.#silentMs = silentMs;
   }

@@ -4,7 +4,8 @@ import { type Clock, systemClock } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
 import { type ConnectionSettings, createDatabase, type Database } from "./platform/database/pool.ts";
 import { createLog, type Log } from "./platform/log.ts";
-import { createSecrets, loadSecretKey, type Secrets } from "./platform/secrets.ts";
+import { loadSecretKeys } from "./platform/secret-keys/ring.ts";
+import { createSecrets, type Secrets } from "./platform/secrets.ts";
 
 export interface Services {
   readonly config: Config;
@@ -38,6 +39,6 @@ export function createServices(
       settings,
       onError: (error) => log.warn({ err: error }, "an idle database connection broke"),
     }),
-    secrets: createSecrets(loadSecretKey(config.SECRET_KEY, config.DATA_DIR)),
+    secrets: createSecrets(...loadSecretKeys(config.SECRET_KEY, config.DATA_DIR)),
   };
 }

@@ -14,7 +14,7 @@ import { addListsCommands } from "./lists.ts";
 import { addMailCommands } from "./mail.ts";
 import { addMigrateCommand } from "./migrate.ts";
 import type { Output } from "./output.ts";
-import { addSecretKeyCommands } from "./secret-key.ts";
+import { addSecretKeyCommands } from "./secret-key/secret-key.ts";
 import { sentence } from "./sentence.ts";
 import { addServeCommand, type Role } from "./serve.ts";
 import { addWorkspaceCommands } from "./workspace.ts";

@@ -1,30 +1,125 @@
 /**
- * Whether this machine's SECRET_KEY is the one that the database belongs to. With another one everything would seem to
- * work, but links in mail that has left would lead nowhere and nothing that lies sealed could be opened.
+ * Whether this machine has the secret keys that the database needs. With others everything would seem to work, but links
+ * in mail that has left would lead nowhere and sealed values could not be opened. And whether its first key may be used:
+ * what a key seals, every other process that runs must be able to open.
  */
-
-import type { Database } from "../platform/database/pool.ts";
-import { findFingerprint, insertFingerprint } from "../platform/secret-key-store.ts";
-import type { Secrets } from "../platform/secrets.ts";
+import { hostname } from "node:os";
+import type { Database, Queryable } from "../platform/database/pool.ts";
+import { newId } from "../platform/ids.ts";
+import type { Log } from "../platform/log.ts";
+import {
+  listRunningRings,
+  listSecretKeys,
+  lockSecretKeys,
+  type RunningRing,
+  removeRing,
+  saveRing,
+  saveSecretKey,
+} from "../platform/secret-keys/store.ts";
+import { type Secrets, shortFingerprint } from "../platform/secrets.ts";
 import { canOpenDkimKeys } from "./dkims/signing-key.ts";
 
-/** Whether it is, by looking alone. A database that is nobody's yet takes any key. */
-export async function isOwnKey(db: Database, secrets: Secrets): Promise<boolean> {
-  const kept = await findFingerprint(db);
-  return kept === undefined ? canOpenDkimKeys(db, secrets) : kept.equals(secrets.fingerprint);
+/** Far more often than the rows of killed processes are passed over (secret-keys/store.ts). */
+const RENEW_MS = 20_000;
+
+/** Why a process with these keys must not start, as an Error for the operator; null where it may. Looks only. */
+export async function keyFault(db: Queryable, secrets: Secrets): Promise<Error | null> {
+  const known = await listSecretKeys(db);
+  const needed = known.filter(({ retired_at }) => retired_at === null);
+  const [first, ...others] = secrets.fingerprints;
+  const has = (fingerprint: Buffer) => secrets.fingerprints.some((own) => own.equals(fingerprint));
+  if (needed.length === 0) {
+    // New, or from before there were fingerprints: the sealed DKIM keys tell whose it is.
+    return (await canOpenDkimKeys(db, secrets)) ? null : foreignKey();
+  }
+  const missing = needed.filter(({ fingerprint }) => !has(fingerprint));
+  if (missing.length === needed.length) return foreignKey();
+  if (missing.length > 0) return missingKeys(missing.map(({ fingerprint }) => fingerprint));
+  const kept = known.find(({ fingerprint }) => fingerprint.equals(first));
+  if (kept?.retired_at) {
+    const order = others.map(shortFingerprint).join(" or ");
+    return new Error(
+      `the first secret key of this machine, ${shortFingerprint(first)}, is retired: put ${order} first in SECRET_KEY (or secret.key in DATA_DIR) and leave the retired one out`,
+    );
+  }
+  if (kept !== undefined) return null;
+  const behind = await processesWithout(db, first);
+  return behind.length === 0 ? null : notEverywhere(first, behind);
 }
 
-/** The database's first key becomes its own. @throws an Error for the operator when it has another one */
-export async function requireOwnKey(db: Database, secrets: Secrets): Promise<void> {
-  const kept = await findFingerprint(db);
-  if (kept === undefined) {
-    // From before there were fingerprints, or new: what lies sealed in it says whose it is.
-    if (!(await canOpenDkimKeys(db, secrets))) throw foreignKey();
-    await insertFingerprint(db, secrets.fingerprint);
+/** The running processes that could not open what this key seals. */
+export async function processesWithout(db: Queryable, fingerprint: Buffer): Promise<RunningRing[]> {
+  const rings = await listRunningRings(db);
+  return rings.filter(({ fingerprints }) => !fingerprints.some((one) => one.equals(fingerprint)));
+}
+
+/** Such as "mail1 (process 4711), mail2 (process 12)". */
+export function namesOf(processes: readonly Pick<RunningRing, "host" | "pid">[]): string {
+  return processes.map(({ host, pid }) => `${host} (process ${pid})`).join(", ");
+}
+
+/** Takes the first key of the ring into use unless it is. @throws an Error for the operator when that must not be */
+export async function requireOwnKeys(tx: Queryable, secrets: Secrets): Promise<void> {
+  await lockSecretKeys(tx);
+  const fault = await keyFault(tx, secrets);
+  if (fault !== null) throw fault;
+  const [first] = secrets.fingerprints;
+  const known = await listSecretKeys(tx);
+  if (!known.some(({ fingerprint }) => fingerprint.equals(first))) await saveSecretKey(tx, first);
+}
+
+/** The keys of a process that runs: the database knows of them, so that no key comes into use that it does not have. */
+export class KeyHolding {
+  readonly #db: Database;
+  readonly #secrets: Secrets;
+  readonly #log: Log;
+  readonly #ring: RunningRing;
+  readonly #timer: NodeJS.Timeout;
+  #renewing: Promise<void> | null = null;
+
+  private constructor(db: Database, secrets: Secrets, log: Log, ring: RunningRing) {
+    this.#db = db;
+    this.#secrets = secrets;
+    this.#log = log;
+    this.#ring = ring;
+    this.#timer = setInterval(() => void this.renew(), RENEW_MS).unref();
   }
-  // Another machine may have been first.
-  const own = kept ?? (await findFingerprint(db));
-  if (!own?.equals(secrets.fingerprint)) throw foreignKey();
+
+  /** @throws an Error for the operator when a process with these keys must not start */
+  static async begin(db: Database, secrets: Secrets, log: Log): Promise<KeyHolding> {
+    const { fingerprints } = secrets;
+    const ring = { process_id: newId(), host: hostname(), pid: process.pid, fingerprints };
+    await db.transaction(async (tx) => {
+      await requireOwnKeys(tx, secrets);
+      await saveRing(tx, ring);
+    });
+    return new KeyHolding(db, secrets, log, ring);
+  }
+
+  /** Tells the database that the process runs, and the log when it has no longer the keys that it needs. */
+  renew(): Promise<void> {
+    this.#renewing ??= this.#renew().finally(() => {
+      this.#renewing = null;
+    });
+    return this.#renewing;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#renewing;
+    await removeRing(this.#db, this.#ring.process_id);
+  }
+
+  async #renew(): Promise<void> {
+    try {
+      await saveRing(this.#db, this.#ring);
+      const fault = await keyFault(this.#db, this.#secrets);
+      if (fault !== null)
+        this.#log.error(`the secret keys of this process are out of date: ${fault.message}`);
+    } catch (err) {
+      this.#log.warn({ err }, "the database could not be told which secret keys this process has");
+    }
+  }
 }
 
 export function foreignKey(): Error {
@@ -33,5 +128,22 @@ export function foreignKey(): Error {
       "Start with the key that the database was used with: every machine has the same, and a backup of it belongs to " +
       "every backup of the database. If it is lost for good, `npm run -s posthaste -- secret-key accept` makes this one " +
       "the database's; docs/operations.md#backup says what then has to be made anew",
+  );
+}
+
+function missingKeys(missing: readonly Buffer[]): Error {
+  const names = missing.map(shortFingerprint).join(", ");
+  return new Error(
+    `this machine lacks a secret key that the database needs: ${names}. Add it to SECRET_KEY (or to secret.key in ` +
+      "DATA_DIR), as on the other machines, with a comma between keys, and start again. A key may be left out only after " +
+      "`npm run -s posthaste -- secret-key retire FINGERPRINT`; docs/operations.md#rotate-the-secret-key has the steps",
+  );
+}
+
+function notEverywhere(first: Buffer, behind: readonly RunningRing[]): Error {
+  return new Error(
+    `the first secret key of this machine, ${shortFingerprint(first)}, is new, and what it seals could not be opened by ` +
+      `${namesOf(behind)}. Put the new key behind the one in use (SECRET_KEY=old,new), restart every machine so, and only ` +
+      "then put it first; a process that was killed is forgotten after 90 s. docs/operations.md#rotate-the-secret-key",
   );
 }

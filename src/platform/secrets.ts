@@ -1,64 +1,110 @@
 /**
- * Everything derived from SECRET_KEY. One key of the operator, one derived key per purpose (HKDF, RFC 5869), so
- * that a leak of one purpose's key says nothing about another's.
+ * Everything derived from the secret keys of the installation. One derived key per purpose and secret key (HKDF,
+ * RFC 5869), so that a leak of one purpose's key says nothing about another's. The first secret key seals and signs;
+ * all of them open and verify, so that what an earlier key made stays valid while that key is in the ring.
  */
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from "node:crypto";
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
+/** Hexadecimal digits of a fingerprint that operators see. */
+const SHORT_DIGITS = 12;
 
-export interface Secrets {
-  /** By which SECRET_KEY is known again, and which says nothing about it. */
-  readonly fingerprint: Buffer;
-  /** 32 bytes for one purpose, always the same for the same SECRET_KEY. */
-  derive(purpose: string): Buffer;
-  /** AES-256-GCM; the context (say "dkim:<id>") is authenticated, so a value cannot be moved to another row. */
-  seal(plain: string, context: string): Buffer;
-  /** Throws when the key, the context or a byte differs. */
-  open(sealed: Buffer, context: string): string;
+/** The keys of one purpose, one for each secret key of the ring. (KeyObjects: an HMAC with octets takes five times as long.) */
+export class PurposeKeys {
+  /** Of the first secret key. */
+  readonly signing: KeyObject;
+  readonly #earlier: readonly KeyObject[];
+
+  constructor(signing: KeyObject, earlier: readonly KeyObject[]) {
+    this.signing = signing;
+    this.#earlier = earlier;
+  }
+
+  /** What `read` gives with the first key with which it does not give null; null when it does so with all. */
+  read<Result>(read: (key: KeyObject) => Result | null): Result | null {
+    const result = read(this.signing);
+    if (result !== null) return result;
+    for (const key of this.#earlier) {
+      const found = read(key);
+      if (found !== null) return found;
+    }
+    return null;
+  }
 }
 
-export function createSecrets(secretKey: string): Secrets {
-  const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", secretKey, "posthaste", purpose, 32));
-  const atRest = derive("encryption at rest");
+export interface Secrets {
+  /** One for each secret key, in the order of the ring: each identifies its key and reveals nothing about it. */
+  readonly fingerprints: readonly [Buffer, ...Buffer[]];
+  /** Of 32 octets each, always the same for the same secret keys. */
+  derive(purpose: string): PurposeKeys;
+  /** AES-256-GCM; the context (say "dkim:<id>") is authenticated, so a value cannot be moved to another row. */
+  seal(plain: string, context: string): Buffer;
+  /** Throws when the context or a byte differs, or no key of the ring sealed it. */
+  open(sealed: Buffer, context: string): string;
+  /** What `open` gives, and the position in the ring of the key that sealed it; null where `open` throws. */
+  openWith(sealed: Buffer, context: string): { readonly plain: string; readonly position: number } | null;
+}
+
+/** @param secretKeys the ring, at least one key */
+export function createSecrets(...secretKeys: readonly [string, ...string[]]): Secrets {
+  const [first, ...others] = secretKeys;
+  const ofFirst = (purpose: string) => derived(first, purpose);
+  const sealing = ofFirst("encryption at rest");
+  const opening = [sealing, ...others.map((key) => derived(key, "encryption at rest"))];
+  const openWith: Secrets["openWith"] = (sealed, context) => {
+    for (const [position, key] of opening.entries()) {
+      const plain = decrypted(sealed, context, key);
+      if (plain !== null) return { plain, position };
+    }
+    return null;
+  };
   return {
-    fingerprint: derive("fingerprint"),
-    derive,
+    fingerprints: [ofFirst("fingerprint"), ...others.map((key) => derived(key, "fingerprint"))],
+    derive: (purpose) =>
+      new PurposeKeys(
+        createSecretKey(ofFirst(purpose)),
+        others.map((key) => createSecretKey(derived(key, purpose))),
+      ),
     seal(plain, context) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv("aes-256-gcm", atRest, nonce).setAAD(Buffer.from(context));
+      const cipher = createCipheriv("aes-256-gcm", sealing, nonce).setAAD(Buffer.from(context));
       return Buffer.concat([nonce, cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()]);
     },
     open(sealed, context) {
-      const decipher = createDecipheriv("aes-256-gcm", atRest, sealed.subarray(0, NONCE_BYTES))
-        .setAAD(Buffer.from(context))
-        .setAuthTag(sealed.subarray(-TAG_BYTES));
-      const plain = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
-      return Buffer.concat([plain, decipher.final()]).toString("utf8");
+      const opened = openWith(sealed, context);
+      if (opened === null) throw new Error("no secret key of this machine opens the sealed value");
+      return opened.plain;
     },
+    openWith,
   };
 }
 
-/** The operator's SECRET_KEY, or the one kept in DATA_DIR, made at first start and readable by its owner only. */
-export function loadSecretKey(configured: string | null, dataDir: string): string {
-  const known = findSecretKey(configured, dataDir);
-  if (known !== undefined) return known;
-  const file = keyFile(dataDir);
-  mkdirSync(dataDir, { recursive: true });
-  writeFileSync(file, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
-  chmodSync(file, 0o600);
-  return readFileSync(file, "utf8").trim();
+/** A fingerprint as operators see and name it. */
+export function shortFingerprint(fingerprint: Buffer): string {
+  return fingerprint.toString("hex").slice(0, SHORT_DIGITS);
 }
 
-/** Undefined where there is none yet. */
-export function findSecretKey(configured: string | null, dataDir: string): string | undefined {
-  if (configured !== null) return configured;
-  const file = keyFile(dataDir);
-  return existsSync(file) ? readFileSync(file, "utf8").trim() : undefined;
+function derived(secretKey: string, purpose: string): Buffer {
+  return Buffer.from(hkdfSync("sha256", secretKey, "posthaste", purpose, 32));
 }
 
-function keyFile(dataDir: string): string {
-  return join(dataDir, "secret.key");
+function decrypted(sealed: Buffer, context: string, key: Buffer): string | null {
+  if (sealed.length < NONCE_BYTES + TAG_BYTES) return null;
+  try {
+    const decipher = createDecipheriv("aes-256-gcm", key, sealed.subarray(0, NONCE_BYTES))
+      .setAAD(Buffer.from(context))
+      .setAuthTag(sealed.subarray(-TAG_BYTES));
+    const plain = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+    return Buffer.concat([plain, decipher.final()]).toString("utf8");
+  } catch {
+    return null;
+  }
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type CountryCode, isSupportedCountry } from "libphonenumber-js";
+import { parseRing, type SecretKeyRing } from "./secret-keys/ring.ts";
 
 /** @throws ConfigError that goes on after the name of the setting */
 export type Reader<Value> = (text: string) => Value;
@@ -155,9 +156,13 @@ export const bareAddress: Reader<string | null> = (value) => {
   return optionalText(value);
 };
 
-export const secretKey: Reader<string | null> = (value) => {
-  if (value !== "" && value.length < 32) throw new ConfigError("must be at least 32 characters");
-  return optionalText(value);
+export const secretKeys: Reader<SecretKeyRing | null> = (value) => {
+  if (value === "") return null;
+  try {
+    return parseRing(value);
+  } catch (cause) {
+    throw new ConfigError(messageOf(cause));
+  }
 };
 
 /** One domain a line; what begins with # is a comment. */

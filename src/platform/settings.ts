@@ -23,7 +23,7 @@ import {
   port,
   rateLimit,
   remotePort,
-  secretKey,
+  secretKeys,
   servers,
   setting,
   text,
@@ -61,9 +61,9 @@ export const settings = {
   }),
   SECRET_KEY: setting({
     default: "",
-    read: secretKey,
+    read: secretKeys,
     about:
-      "Encrypts DKIM keys and signs tokens; all machines of one installation share it. Empty: made at first start and kept in DATA_DIR.",
+      "Encrypts DKIM keys and signs tokens; all machines of one installation share it. Several keys with commas between them: the first seals and signs, all open and verify (docs/operations.md#rotate-the-secret-key). Empty: made at first start and kept in DATA_DIR.",
     secret: true,
   }),
   BOOTSTRAP_API_KEY: setting({

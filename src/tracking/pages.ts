@@ -6,7 +6,6 @@
  * Programs open what is in mails, so a GET or HEAD never changes anything for the recipient: only POST unsubscribes,
  * whether a person pressed the button or a mail program did (one-click, RFC 8058).
  */
-import type { KeyObject } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { htmlFromText } from "../mail/html/body-forms.ts";
 import { mostLinks } from "../mail/html/map.ts";
@@ -15,6 +14,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
 import { ApiError } from "../platform/errors.ts";
 import { ready, sendPage } from "../platform/http/page.ts";
+import type { PurposeKeys } from "../platform/secrets.ts";
 import { machineSign } from "./machine.ts";
 import type { Recorder } from "./recorder.ts";
 import { findLink, findRecipient, type MailLink, type MailRecipient } from "./store.ts";
@@ -103,7 +103,7 @@ export type FindImage = (mail: TrackedMail, contentId: string) => Promise<MailIm
 export interface TrackingDeps {
   readonly db: Database;
   readonly clock: Clock;
-  readonly key: KeyObject;
+  readonly keys: PurposeKeys;
   readonly recorder: Recorder;
   readonly onUnsubscribed: OnUnsubscribed;
   readonly onReturned: OnReturned;
@@ -114,8 +114,8 @@ export interface TrackingDeps {
 type Token = { Params: { "*": string } };
 
 export function registerTrackingPages(server: FastifyInstance, deps: TrackingDeps): void {
-  const { db, clock, key, recorder } = deps;
-  const mailOf = (token: string, purpose: LinkPurpose) => readToken(token, purpose, key);
+  const { db, clock, keys, recorder } = deps;
+  const mailOf = (token: string, purpose: LinkPurpose) => keys.read((key) => readToken(token, purpose, key));
 
   server.register(async (pages) => {
     pages.addContentTypeParser("*", { parseAs: "string", bodyLimit: FORM_BYTES }, (_request, body, done) =>
@@ -210,7 +210,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
 
   /** Nothing of it is tracked: who looks at the mail in the browser has opened it already. */
   const plainLinks = (mail: TrackedMail) => (base: string) => ({
-    ...mailLinks(mail, base, key),
+    ...mailLinks(mail, base, keys.signing),
     pixel: null,
     tracked: (_index: number, target: string) => target,
   });
@@ -223,7 +223,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     carried: string | undefined,
   ): Promise<string | null> => {
     if (carried !== undefined) {
-      const target = readCarried(mail, index, carried, key);
+      const target = keys.read((key) => readCarried(mail, index, carried, key));
       return target === null ? null : linkTarget(target);
     }
     if (link.url === null) return null;

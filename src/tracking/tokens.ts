@@ -13,10 +13,10 @@
  *
  *     base64url( MAC 15 | target )
  */
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { LinkAddresses } from "../mail/merge-tags/engine.ts";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "../platform/ids.ts";
-import type { Secrets } from "../platform/secrets.ts";
+import type { PurposeKeys, Secrets } from "../platform/secrets.ts";
 
 /** One mail to one person. */
 export interface TrackedMail {
@@ -54,9 +54,9 @@ const CARRIED_MAC_OCTETS = 15;
 const LONGEST_CARRIED = 4_000;
 const TOKEN = /^[\w-]{56}$/;
 
-/** The key that signs these links and nothing else. (A KeyObject: Node.js takes five times as long with the octets.) */
-export function mailLinkKey(secrets: Secrets): KeyObject {
-  return createSecretKey(secrets.derive("links in mails"));
+/** The keys that sign these links and nothing else. */
+export function mailLinkKeys(secrets: Secrets): PurposeKeys {
+  return secrets.derive("links in mails");
 }
 
 /**

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, onTestFinished } from "vitest";
 import type { Finding } from "../../src/cli/doctor/finding.ts";
 import { runCli } from "../../src/cli/program.ts";
-import { insertFingerprint } from "../../src/platform/secret-key-store.ts";
+import { saveSecretKey } from "../../src/platform/secret-keys/store.ts";
 import { createSecrets } from "../../src/platform/secrets.ts";
 import { type DnsZone, startFakeDns } from "./fake-dns.ts";
 import { type FakeMx, type FakeMxOptions, startFakeMx } from "./fake-mx.ts";
@@ -48,7 +48,7 @@ export async function openExaminations(
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-doctor-"));
   afterAll(() => rm(dataDir, { recursive: true, force: true }));
   // As the first start has it.
-  await insertFingerprint(service.database, createSecrets(SECRET_KEY).fingerprint);
+  await saveSecretKey(service.database, createSecrets(SECRET_KEY).fingerprints[0]);
   return async (options = {}) => {
     const dns = await startFakeDns({ ...zoneInOrder, ...options.change });
     onTestFinished(() => dns.close());

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll } from "vitest";
-import { returnPathKey } from "../../src/delivery/return-path-key.ts";
+import { returnPathKeys } from "../../src/delivery/return-path-key.ts";
 import { encodeReturnPath } from "../../src/mail/bounces/verp.ts";
 import { recordOutcomes } from "../../src/messages/door.ts";
 import { unclassified } from "../../src/messages/outcome.ts";
@@ -48,11 +48,15 @@ export interface TestReturns {
 /** Anybody at shop.test may send. */
 export async function startReturns(
   change: (database: Database) => Database = (database) => database,
+  secretKeys: readonly [string, ...string[]] = [SECRET_KEY],
 ): Promise<TestReturns> {
-  const service = await startService({ env: { BOUNCE_DOMAIN, PLATFORM_FROM: "hello@posthaste.test" } });
+  const service = await startService({
+    env: { BOUNCE_DOMAIN, PLATFORM_FROM: "hello@posthaste.test" },
+    secretKeys,
+  });
   const { database, clock, workspaceId } = service;
   const dataDir = await mkdtemp(join(tmpdir(), "posthaste-returns-"));
-  const secrets = createSecrets(SECRET_KEY);
+  const secrets = createSecrets(...secretKeys);
   const inbound = await startInbound({
     config: readConfig({
       DATA_DIR: dataDir,
@@ -78,7 +82,7 @@ export async function startReturns(
   );
   const port = inbound.inboundPort ?? 0;
   const onMoved = createReactions(clock);
-  const key = returnPathKey(secrets);
+  const key = returnPathKeys(secrets).signing;
 
   const returns: TestReturns = {
     service,

@@ -40,7 +40,12 @@ export interface TestService {
 
 /** Starts it for the test file that calls this; stopped when the file is done. */
 export async function startService(
-  options: { readonly env?: Readonly<Record<string, string>>; readonly zone?: DnsZone } = {},
+  options: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly zone?: DnsZone;
+    /** The ring; without it SECRET_KEY alone. */
+    readonly secretKeys?: readonly [string, ...string[]];
+  } = {},
 ): Promise<TestService> {
   const [database, dns, dataDir] = await Promise.all([
     testDatabase(),
@@ -59,7 +64,7 @@ export async function startService(
     DATABASE_URL: database.url,
     ...options.env,
   });
-  const secrets = createSecrets(SECRET_KEY);
+  const secrets = createSecrets(...(options.secretKeys ?? [SECRET_KEY]));
   const api = createApi({ config, log: createLog("silent"), clock, database, secrets });
   const url = await api.server.listen({ host: "127.0.0.1", port: 0 });
   afterAll(async () => {

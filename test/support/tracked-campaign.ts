@@ -7,12 +7,12 @@ import type { Database } from "../../src/platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
 import { createSecrets } from "../../src/platform/secrets.ts";
 import { insertDrafts } from "../../src/sending/insert-drafts.ts";
-import { mailLinkKey, mailLinks } from "../../src/tracking/tokens.ts";
+import { mailLinkKeys, mailLinks } from "../../src/tracking/tokens.ts";
 import { addPeople, newList } from "./audience.ts";
 import { draft } from "./drafts.ts";
 import { SECRET_KEY } from "./service.ts";
 
-export const linkKey = mailLinkKey(createSecrets(SECRET_KEY));
+export const linkKey = mailLinkKeys(createSecrets(SECRET_KEY)).signing;
 
 export interface SentMail {
   readonly messageId: string;

@@ -3,6 +3,7 @@
  * the form says the same, so that nobody learns who is on a list. A mail goes to whatever address is typed, so that
  * without limits a form would be a way to fill a stranger's mailbox in our name.
  */
+import type { KeyObject } from "node:crypto";
 import { mailboxOf } from "../../mail/address.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
@@ -30,7 +31,7 @@ export interface AskDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly log: Log;
-  readonly key: Buffer;
+  readonly key: KeyObject;
   /** Where the page of a confirmation token is. */
   readonly confirmationUrl: (token: string) => string;
   /** Accepts a mail in this transaction, from the list's own sender where the workspace may send as it. */

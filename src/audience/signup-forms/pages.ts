@@ -42,7 +42,9 @@ export function signupUrl(
   workspaceId: WorkspaceId,
   mailingListId: string,
 ): string {
-  return publicUrl + PATH + signSignupLink({ workspaceId, id: mailingListId }, signupKeys(secrets).form);
+  return (
+    publicUrl + PATH + signSignupLink({ workspaceId, id: mailingListId }, signupKeys(secrets).form.signing)
+  );
 }
 
 export type SignupPageDeps = Omit<AskDeps, "key" | "confirmationUrl"> &
@@ -53,11 +55,11 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
   const keys = signupKeys(deps.secrets);
   const asking: AskDeps = {
     ...deps,
-    key: keys.confirmation,
+    key: keys.confirmation.signing,
     confirmationUrl: (token) => deps.publicUrl() + CONFIRM + token,
   };
   const formOf = async (token: string) => {
-    const link = readSignupLink(token, keys.form);
+    const link = keys.form.read((key) => readSignupLink(token, key));
     const form = link && (await findSignupForm(deps.db, link.workspaceId, link.id));
     // A field that was added or changed since: until that is mended nobody can join, and nobody is asked.
     const isClosed = !form || (await findWantedField(deps.db, link.workspaceId, link.id)) !== undefined;
@@ -76,14 +78,14 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
     );
     // Wildcards, because a parameter that is too long would be answered by the router and not by the page.
     pages.get<Token>(`${CONFIRM}*`, async ({ params }, reply) => {
-      const link = readSignupLink(params["*"], keys.confirmation);
+      const link = keys.confirmation.read((key) => readSignupLink(params["*"], key));
       const open = link && (await findOpenRequest(deps, link));
       if (!link || !open) return sendInvalid(reply);
       if (open.request.confirmed_at === null) return sendQuestion(reply, open.form, open.request);
       return sendOutcome[await findStanding(deps, link, open)](reply, open.form);
     });
     pages.post<Token>(`${CONFIRM}*`, async ({ params, body }, reply) => {
-      const link = readSignupLink(params["*"], keys.confirmation);
+      const link = keys.confirmation.read((key) => readSignupLink(params["*"], key));
       const open = link && (await findOpenRequest(deps, link));
       if (!link || !open) return sendInvalid(reply);
       const names = readNames(fieldsOf(body));

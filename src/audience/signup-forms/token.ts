@@ -6,7 +6,7 @@
  *
  * 48 octets fill their base64 to the last bit, so that a token has exactly one spelling.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 
@@ -25,13 +25,13 @@ export function signupKeys(secrets: Secrets) {
   return { form: secrets.derive("sign-up forms"), confirmation: secrets.derive("sign-up confirmations") };
 }
 
-export function signSignupLink({ workspaceId, id }: SignupLink, key: Buffer): string {
+export function signSignupLink({ workspaceId, id }: SignupLink, key: KeyObject): string {
   const content = octetsOfIds(workspaceId, id);
   return Buffer.concat([content, mac(content, key)]).toString("base64url");
 }
 
 /** The link a token stands for, or null when it was not signed with this key. */
-export function readSignupLink(token: string, key: Buffer): SignupLink | null {
+export function readSignupLink(token: string, key: KeyObject): SignupLink | null {
   if (!TOKEN.test(token)) return null;
   const octets = Buffer.from(token, "base64url");
   const content = octets.subarray(0, MAC_AT);
@@ -39,6 +39,6 @@ export function readSignupLink(token: string, key: Buffer): SignupLink | null {
   return { workspaceId: asWorkspaceId(idAt(content, 0)), id: idAt(content, UUID_OCTETS) };
 }
 
-function mac(content: Buffer, key: Buffer): Buffer {
+function mac(content: Buffer, key: KeyObject): Buffer {
   return createHmac("sha256", key).update(content).digest().subarray(0, MAC_OCTETS);
 }

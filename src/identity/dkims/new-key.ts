@@ -1,6 +1,7 @@
 /** Makes a key pair ready to be stored: the private half sealed for its row, so that no other row can hold it. */
 import { type DkimKeyBits, generateDkimKey } from "../../mail/dkim/dkim.ts";
 import { newId } from "../../platform/ids.ts";
+import type { SealedColumn } from "../../platform/secret-keys/sealed-store.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { BURST, createTurns, createWorkspaceTurns } from "../../platform/turns.ts";
 import type { NewDkimKey } from "./store.ts";
@@ -12,6 +13,13 @@ export const automaticKey = { selector: "ph1", bits: 2048, isAutomatic: true } a
 export function sealContext(keyId: string): string {
   return `dkim:${keyId}`;
 }
+
+export const sealedDkimKeys: SealedColumn = {
+  what: "DKIM keys",
+  table: "dkim_keys",
+  column: "private_key",
+  contextOf: sealContext,
+};
 
 /**
  * One key of a workspace is made at a time in this process. Whoever asks for the limits inside the turn asks when all that

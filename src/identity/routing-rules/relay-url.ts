@@ -2,6 +2,7 @@
 import { isIP } from "node:net";
 import { parseDomain } from "../../mail/address.ts";
 import { isPublicAddress } from "../../platform/public-address.ts";
+import type { SealedColumn } from "../../platform/secret-keys/sealed-store.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 
 const MAIL_PORTS = [25, 465, 587];
@@ -66,6 +67,13 @@ export function sealRelayUrl(secrets: Secrets, ruleId: string, relayUrl: string)
 export function openRelayUrl(secrets: Secrets, ruleId: string, sealed: Buffer): string {
   return secrets.open(sealed, contextOf(ruleId));
 }
+
+export const sealedRelayUrls: SealedColumn = {
+  what: "relay addresses of routing rules",
+  table: "routing_rules",
+  column: "relay_url",
+  contextOf,
+};
 
 function contextOf(ruleId: string): string {
   return `routing rule ${ruleId}`;

@@ -8,7 +8,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { html, sendPage } from "../../platform/http/page.ts";
 import type { Secrets } from "../../platform/secrets.ts";
-import { readSenderLink, senderLinkKey } from "./confirmation-token.ts";
+import { readSenderLink, senderLinkKeys } from "./confirmation-token.ts";
 import { findSenderOfLink, updateSenderVerified } from "./store.ts";
 
 const PATH = "/verify-sender/";
@@ -25,7 +25,8 @@ export function registerConfirmationPage(
   server: FastifyInstance,
   deps: { readonly db: Database; readonly clock: Clock; readonly secrets: Secrets },
 ): void {
-  const key = senderLinkKey(deps.secrets);
+  const keys = senderLinkKeys(deps.secrets);
+  const linkOf = (token: string, now: Date) => keys.read((key) => readSenderLink(token, key, now));
   server.register(async (pages) => {
     // The form sends nothing; whatever a client sends along is not looked at.
     pages.addContentTypeParser(
@@ -35,13 +36,13 @@ export function registerConfirmationPage(
     );
     // A wildcard, because a parameter that is too long would be answered by the router and not by the page.
     pages.get<Token>(`${PATH}*`, async ({ params }, reply) => {
-      const link = readSenderLink(params["*"], key, deps.clock.now());
+      const link = linkOf(params["*"], deps.clock.now());
       const sender = link && (await findSenderOfLink(deps.db, link));
       return sender ? sendQuestion(reply, sender.email) : sendInvalid(reply);
     });
     pages.post<Token>(`${PATH}*`, async ({ params }, reply) => {
       const now = deps.clock.now();
-      const link = readSenderLink(params["*"], key, now);
+      const link = linkOf(params["*"], now);
       const sender = link && (await updateSenderVerified(deps.db, link, now));
       return sender ? sendConfirmed(reply, sender.email) : sendInvalid(reply);
     });

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { asWorkspaceId } from "../../platform/ids.ts";
 import { createSecrets } from "../../platform/secrets.ts";
-import { readSenderLink, senderLinkKey, signSenderLink } from "./confirmation-token.ts";
+import { readSenderLink, senderLinkKeys, signSenderLink } from "./confirmation-token.ts";
 
-const key = senderLinkKey(createSecrets("a secret key that only tests use, ever"));
-const otherKey = senderLinkKey(createSecrets("another secret key that only tests use"));
+const key = senderLinkKeys(createSecrets("a secret key that only tests use, ever")).signing;
+const otherKey = senderLinkKeys(createSecrets("another secret key that only tests use")).signing;
 const expiresAt = new Date("2026-03-03T00:00:00Z");
 const before = new Date("2026-03-02T23:59:59.999Z");
 const link = {

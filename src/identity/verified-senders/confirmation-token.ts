@@ -7,9 +7,9 @@
  *
  * 72 octets fill their base64 to the last bit, so that a token has exactly one spelling.
  */
-import { createHmac, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "../../platform/ids.ts";
-import type { Secrets } from "../../platform/secrets.ts";
+import type { PurposeKeys, Secrets } from "../../platform/secrets.ts";
 
 export interface SenderLink {
   readonly workspaceId: WorkspaceId;
@@ -26,12 +26,12 @@ const NUMBER_AT = 32;
 const EXPIRY_AT = 36;
 const MAC_AT = 40;
 
-/** The key that signs these links and nothing else. */
-export function senderLinkKey(secrets: Secrets): Buffer {
+/** The keys that sign these links and nothing else. */
+export function senderLinkKeys(secrets: Secrets): PurposeKeys {
   return secrets.derive("verified sender links");
 }
 
-export function signSenderLink(link: SenderLink, key: Buffer): string {
+export function signSenderLink(link: SenderLink, key: KeyObject): string {
   const content = Buffer.alloc(MAC_AT);
   octetsOfIds(link.workspaceId, link.senderId).copy(content);
   content.writeUInt32BE(link.number, NUMBER_AT);
@@ -40,7 +40,7 @@ export function signSenderLink(link: SenderLink, key: Buffer): string {
 }
 
 /** The link a token stands for, or null when it was not signed with this key or has expired. */
-export function readSenderLink(token: string, key: Buffer, now: Date): SenderLink | null {
+export function readSenderLink(token: string, key: KeyObject, now: Date): SenderLink | null {
   if (!TOKEN.test(token)) return null;
   const octets = Buffer.from(token, "base64url");
   const content = octets.subarray(0, MAC_AT);
@@ -55,6 +55,6 @@ export function readSenderLink(token: string, key: Buffer, now: Date): SenderLin
   };
 }
 
-function mac(content: Buffer, key: Buffer): Buffer {
+function mac(content: Buffer, key: KeyObject): Buffer {
   return createHmac("sha256", key).update(content).digest();
 }

@@ -5,7 +5,7 @@ import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 import { newId } from "../../platform/ids.ts";
 import { createSecrets } from "../../platform/secrets.ts";
-import { senderLinkKey, signSenderLink } from "./confirmation-token.ts";
+import { senderLinkKeys, signSenderLink } from "./confirmation-token.ts";
 
 const service = await startService({ env: { PUBLIC_URL: "https://mail.example.test/post/" } });
 const MINUTE = 60 * 1000;
@@ -161,7 +161,7 @@ describe("the confirmation page", () => {
     const expiredLink = await linkTo(expired.email);
     service.clock.advance(48 * HOUR);
     const { id: freshId } = (await create({ email: `fresh${count}@example.test` })).body.data;
-    const stolenKey = senderLinkKey(createSecrets("a key that is not the service's own key"));
+    const stolenKey = senderLinkKeys(createSecrets("a key that is not the service's own key")).signing;
     const forged = signSenderLink(
       {
         workspaceId: service.workspaceId,

@@ -15,7 +15,7 @@ import { maySendAs } from "../may-send-as.ts";
 import { countConfirmationMail } from "./confirmation-limit.ts";
 import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
 import { confirmationPath } from "./confirmation-page.ts";
-import { senderLinkKey, signSenderLink } from "./confirmation-token.ts";
+import { senderLinkKeys, signSenderLink } from "./confirmation-token.ts";
 import {
   findVerifiedSender,
   insertVerifiedSender,
@@ -191,7 +191,7 @@ async function sendLink(
   const workspace = await findWorkspace(tx, workspaceId);
   if (workspace === undefined) throw new Error(`workspace ${workspaceId} is gone`);
   const link = { workspaceId, senderId: id, number, expiresAt: token_expires_at };
-  const path = confirmationPath(signSenderLink(link, senderLinkKey(secrets)));
+  const path = confirmationPath(signSenderLink(link, senderLinkKeys(secrets).signing));
   await sendPlatformMail(tx, workspaceId, confirmationMail(email, workspace.name, publicUrl() + path));
 }
 

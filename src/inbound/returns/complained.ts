@@ -3,12 +3,12 @@
  * the returned header bears, or the return path with it. So a complaint counts for the recipient of that message and for
  * nobody else.
  */
-import type { KeyObject } from "node:crypto";
 import { domainOf, parseMailbox } from "../../mail/address.ts";
 import type { Complaint } from "../../mail/bounces/arf.ts";
 import { decodeReturnPath } from "../../mail/bounces/verp.ts";
 import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { PurposeKeys } from "../../platform/secrets.ts";
 import { storable } from "../storable.ts";
 import { findSentMessage } from "./message-store.ts";
 import { recordNews } from "./record-news.ts";
@@ -17,12 +17,12 @@ import { processed, quarantined, type Settled } from "./store.ts";
 /** The message that a complaint names under our signature, however old: people complain when they open their mail. */
 export function complainedMessage(
   { returned, cfblFeedbackId, originalMailFrom }: Complaint,
-  key: KeyObject,
+  keys: PurposeKeys,
 ): string | null {
   const candidates = [returned?.token, cfblFeedbackId, originalMailFrom, returned?.returnPath];
   for (const candidate of candidates) {
     const [token = ""] = (candidate ?? "").trim().split("@", 1);
-    const messageId = decodeReturnPath(token, key);
+    const messageId = keys.read((key) => decodeReturnPath(token, key));
     if (messageId !== null) return messageId;
   }
   return null;

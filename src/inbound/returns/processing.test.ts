@@ -7,6 +7,7 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { encodeReturnPath } from "../../mail/bounces/verp.ts";
 import { newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
+import { PurposeKeys } from "../../platform/secrets.ts";
 import { forgetInbound } from "../forget.ts";
 import { createReading, type Reading } from "../reading/reading.ts";
 import { type ProcessingDeps, processDueMail, startProcessing } from "./processing.ts";
@@ -29,6 +30,7 @@ const plenty = { waiting: 100_000, bytes: 1_000_000_000 };
 const backlog: Backlog = { signed: plenty, open: plenty, network: plenty, address: 20 };
 const log = createLog("silent");
 const key = createSecretKey(Buffer.alloc(32, 1));
+const keys = new PurposeKeys(key, []);
 
 const readings = { signed: createReading(), open: createReading() };
 afterAll(() => Promise.all([readings.signed.close(), readings.open.close()]));
@@ -49,7 +51,7 @@ const deps: ProcessingDeps = {
   clock,
   log,
   bounceDomain: BOUNCE_DOMAIN,
-  keys: { returnPath: key, link: key },
+  keys: { returnPath: keys, link: keys },
   readings,
   onMoved: async () => {},
   onUnsubscribed: async () => false,

@@ -3,7 +3,6 @@
  * is looked up, so that guessing them costs the database nothing. Only the token of reports is not signed but random:
  * each guess of its form costs one look into an index.
  */
-import type { KeyObject } from "node:crypto";
 import {
   findDomainByReportToken,
   findDomainHolder,
@@ -11,6 +10,7 @@ import {
 } from "../../identity/sending-domains/store.ts";
 import { decodeReturnPath } from "../../mail/bounces/verp.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { PurposeKeys } from "../../platform/secrets.ts";
 import { readToken, type TrackedMail } from "../../tracking/tokens.ts";
 import { isSentFrom } from "./message-store.ts";
 
@@ -25,7 +25,7 @@ export interface AddressDeps {
   readonly db: Queryable;
   readonly bounceDomain: string;
   /** Of return paths, and of links in mails. */
-  readonly keys: { readonly returnPath: KeyObject; readonly link: KeyObject };
+  readonly keys: { readonly returnPath: PurposeKeys; readonly link: PurposeKeys };
 }
 
 const CUSTOM_HOST = /^bounce\.(.+)$/;
@@ -43,7 +43,7 @@ export async function readReturnedAddress(
   const local = given.toLowerCase();
   // RFC 5321 section 4.5.1: this one name needs no domain.
   if (at === -1) return local === "postmaster" ? { kind: "operator" } : "foreign";
-  const messageId = decodeReturnPath(local, keys.returnPath);
+  const messageId = keys.returnPath.read((key) => decodeReturnPath(local, key));
   if (host !== bounceDomain.toLowerCase()) {
     const [, domain] = CUSTOM_HOST.exec(host) ?? [];
     if (messageId === null || domain === undefined) return "foreign";
@@ -56,7 +56,7 @@ export async function readReturnedAddress(
   if (local === "fbl") return { kind: "complaint" };
   if (OPERATOR.has(local)) return { kind: "operator" };
   if (local.startsWith("u+")) {
-    const mail = readToken(given.slice(2), "unsubscribe", keys.link);
+    const mail = keys.link.read((key) => readToken(given.slice(2), "unsubscribe", key));
     return mail && { kind: "unsubscribe", mail };
   }
   const [, token] = REPORT_TOKEN.exec(local) ?? [];

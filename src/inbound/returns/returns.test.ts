@@ -12,6 +12,7 @@ import {
 import { linkKey, sentCampaign } from "../../../test/support/tracked-campaign.ts";
 import { leaseMessages } from "../../delivery/queue/leases.ts";
 import { settleLeases } from "../../delivery/queue/settlement-store.ts";
+import { PurposeKeys } from "../../platform/secrets.ts";
 import { createReading } from "../reading/reading.ts";
 import { readMail } from "./read-mail.ts";
 
@@ -366,7 +367,7 @@ function deps() {
     db: database,
     clock,
     bounceDomain: BOUNCE_DOMAIN,
-    keys: { returnPath: returns.returnPathKey, link: linkKey },
+    keys: { returnPath: new PurposeKeys(returns.returnPathKey, []), link: new PurposeKeys(linkKey, []) },
     onMoved: async () => {},
     onUnsubscribed: async () => false,
     sendPlatformMail: async () => {},

@@ -3,18 +3,18 @@
  * workspace and the message. Those made before it did name the message alone: their receipts count as soon as the gateway
  * has answered that it took the message.
  */
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto";
+import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { ShortMessage, SmsReceipt } from "../../delivery/sms/gateway.ts";
 import { asWorkspaceId } from "../../platform/ids.ts";
-import type { Secrets } from "../../platform/secrets.ts";
+import type { PurposeKeys, Secrets } from "../../platform/secrets.ts";
 
 export const RECEIPT_PATH = "/sms/receipts/";
 const MAC_OCTETS = 16;
 const ID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const TOKEN = new RegExp(`^((?:(${ID})\\.)?(${ID}))\\.([\\w-]{22})$`);
 
-export function receiptKey(secrets: Secrets): KeyObject {
-  return createSecretKey(secrets.derive("SMS receipts"));
+export function receiptKeys(secrets: Secrets): PurposeKeys {
+  return secrets.derive("SMS receipts");
 }
 
 /** @param base where the gateway reaches us, without a slash at its end */

@@ -2,12 +2,12 @@
  * Where an HTTP gateway tells what became of a message: POST `{ "status": "delivered" | "failed", "detail": … }` to the
  * receipt_url it was given, which is all the permission it needs. Telling it twice changes nothing.
  */
-import type { KeyObject } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { insertReceipts } from "../../delivery/sms/store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { invalid, notFound } from "../../platform/errors.ts";
+import type { PurposeKeys } from "../../platform/secrets.ts";
 import { RECEIPT_PATH, readReceiptToken } from "./receipt-link.ts";
 
 const LONGEST_DETAIL = 200;
@@ -15,14 +15,14 @@ const LONGEST_DETAIL = 200;
 export interface ReceiptPageDeps {
   readonly db: Database;
   readonly clock: Clock;
-  readonly key: KeyObject;
+  readonly keys: PurposeKeys;
   /** The name of the HTTP gateway (delivery/sms/gateway-settings.ts). */
   readonly gateway: string;
 }
 
 export function registerSmsReceipts(
   server: FastifyInstance,
-  { db, clock, key, gateway }: ReceiptPageDeps,
+  { db, clock, keys, gateway }: ReceiptPageDeps,
 ): void {
   // What a gateway says besides is nothing to us, be it an id of more digits than a number keeps.
   const config = { takesAnyNumber: true };
@@ -30,7 +30,7 @@ export function registerSmsReceipts(
     `${RECEIPT_PATH}*`,
     { config },
     async ({ params, body }, reply) => {
-      const named = readReceiptToken(params["*"], key);
+      const named = keys.read((key) => readReceiptToken(params["*"], key));
       if (named === null) throw notFound("SMS");
       await insertReceipts(db, [{ gateway, ...named, ...readReceipt(body) }], clock.now());
       return reply.code(204).send();

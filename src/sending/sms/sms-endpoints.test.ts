@@ -6,11 +6,11 @@ import { verifyShop } from "../../../test/support/campaigns.ts";
 import { SECRET_KEY, startService } from "../../../test/support/service.ts";
 import { newId } from "../../platform/ids.ts";
 import { createSecrets } from "../../platform/secrets.ts";
-import { receiptKey, receiptLink } from "./receipt-link.ts";
+import { receiptKeys, receiptLink } from "./receipt-link.ts";
 
 const service = await startService({ env: { SMS_GATEWAY_URL: "https://:key@sms.test/send#source=Shop" } });
 const { call, database, workspaceId, url, clock } = service;
-const key = receiptKey(createSecrets(SECRET_KEY));
+const key = receiptKeys(createSecrets(SECRET_KEY)).signing;
 let list: string;
 
 const draft = () => ({

@@ -1,0 +1,101 @@
+/** `posthaste secret-key retire`: a key is no longer needed. Refused while something sealed needs it, or a process signs with it. */
+import { namesOf } from "../../identity/own-key.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { countSealed } from "../../platform/secret-keys/sealed-store.ts";
+import {
+  type KnownKey,
+  listRunningRings,
+  listSecretKeys,
+  lockSecretKeys,
+  retireSecretKey,
+} from "../../platform/secret-keys/store.ts";
+import { shortFingerprint } from "../../platform/secrets.ts";
+import type { MachineKeys } from "./machine-keys.ts";
+import { sealedColumns } from "./sealed-columns.ts";
+
+/** Of a fingerprint, so that no other key is meant by a slip. */
+const LEAST_DIGITS = 8;
+const DAY_MS = 86_400_000;
+
+/**
+ * @param isSure false: says what would be lost and changes nothing
+ * @returns what is done and what is left to do
+ * @throws an Error for the operator where the key is still needed
+ */
+export async function retire(
+  db: Database,
+  keys: MachineKeys,
+  named: string,
+  isSure: boolean,
+): Promise<string> {
+  const key = await findKey(db, named);
+  const { fingerprint } = key;
+  const name = shortFingerprint(fingerprint);
+  const position = keys.secrets.fingerprints.findIndex((own) => own.equals(fingerprint));
+  if (key.retired_at !== null) return removed(keys, position, name);
+  if (position === 0) {
+    throw new Error(`${name} is the key that seals and signs: rotate to another one first`);
+  }
+  await refuseWhileUsed(db, fingerprint);
+  const { byPosition, unopened } = await countSealed(db, keys.secrets, sealedColumns);
+  const needing = position < 0 ? unopened : (byPosition[position] ?? 0);
+  if (needing > 0) {
+    const how =
+      position < 0
+        ? "this machine lacks the key and cannot seal them again: add it to the other keys first"
+        : "`npm run -s posthaste -- secret-key rotate` seals them again with the first key";
+    throw new Error(`${needing} sealed values may need ${name}: ${how}`);
+  }
+  const warning = lossOf(key, name);
+  if (!isSure) throw new Error(`${warning} Nothing has changed: add --yes to retire it`);
+  await db.transaction(async (tx) => {
+    await lockSecretKeys(tx);
+    await refuseWhileUsed(tx, fingerprint);
+    const now = await findKey(tx, named);
+    if (now.last_used_at?.getTime() !== key.last_used_at?.getTime()) {
+      throw new Error(`${name} was used in the meantime: try again`);
+    }
+    await retireSecretKey(tx, fingerprint);
+  });
+  return `${warning}\n${removed(keys, position, name)}`;
+}
+
+async function findKey(db: Queryable, named: string): Promise<KnownKey> {
+  const digits = named.toLowerCase();
+  const known = await listSecretKeys(db);
+  const meant = known.filter(({ fingerprint }) => fingerprint.toString("hex").startsWith(digits));
+  const [key] = meant;
+  if (digits.length < LEAST_DIGITS || key === undefined || meant.length > 1) {
+    const names = known.map(({ fingerprint }) => shortFingerprint(fingerprint)).join(", ");
+    throw new Error(`${named} is not the fingerprint of one key: the database knows ${names || "none"}`);
+  }
+  return key;
+}
+
+async function refuseWhileUsed(db: Queryable, fingerprint: Buffer): Promise<void> {
+  const rings = await listRunningRings(db);
+  const users = rings.filter(({ fingerprints }) => fingerprints[0]?.equals(fingerprint));
+  if (users.length === 0) return;
+  throw new Error(
+    `${namesOf(users)} still sign with ${shortFingerprint(fingerprint)}: put the new key first there and restart`,
+  );
+}
+
+function lossOf({ last_used_at: last }: KnownKey, name: string): string {
+  const days = last && Math.floor((Date.now() - last.getTime()) / DAY_MS);
+  const newest =
+    last === null
+      ? "; when the newest was signed is not known"
+      : `, the newest of them from ${last.toISOString()} (${days} days ago)`;
+  return `Without ${name}, links (unsubscribing, tracking, confirmations, sign-up forms), return paths and SMS receipts that were signed with it are not recognised any more${newest}.`;
+}
+
+function removed(keys: MachineKeys, position: number, name: string): string {
+  if (position < 0) return `${name} is retired.\n`;
+  if (keys.file === null) {
+    return `${name} is retired: take it out of SECRET_KEY on every machine and restart. Keep it with backups from its time.\n`;
+  }
+  const [first, ...others] = keys.ring;
+  keys.write([first, ...others.filter((_, index) => index !== position - 1)]);
+  return `${name} is retired and no longer in ${keys.file}. The service forgets it when it is restarted.\n`;
+}

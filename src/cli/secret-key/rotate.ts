@@ -1,0 +1,113 @@
+/**
+ * `posthaste secret-key rotate`: one step at a time, the next one that loses nothing. No key seals or signs before every
+ * running process can open what it seals, so a rotation is:
+ *
+ * 1. a new key behind the one in use, on every machine;
+ * 2. the new key first, and everything sealed again with it;
+ * 3. when the old key is no longer needed, `secret-key retire`.
+ *
+ * Each run looks how far the rotation is. It may be broken off anywhere and run again.
+ */
+import { namesOf, processesWithout, requireOwnKeys } from "../../identity/own-key.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { MOST_KEYS, newSecretKey } from "../../platform/secret-keys/ring.ts";
+import { countSealed, resealAll } from "../../platform/secret-keys/sealed-store.ts";
+import { listRunningRings, listSecretKeys } from "../../platform/secret-keys/store.ts";
+import { shortFingerprint } from "../../platform/secrets.ts";
+import type { MachineKeys } from "./machine-keys.ts";
+import { sealedColumns } from "./sealed-columns.ts";
+
+const AGAIN = "npm run -s posthaste -- secret-key rotate";
+
+/**
+ * Takes the next step and says what is done and what comes next.
+ *
+ * @param beginsAnother begins a rotation although keys of earlier ones are still in use
+ * @throws an Error for the operator where a step has to be taken elsewhere first
+ */
+export async function rotate(db: Database, keys: MachineKeys, beginsAnother: boolean): Promise<string> {
+  const before = await listSecretKeys(db);
+  await db.transaction((tx) => requireOwnKeys(tx, keys.secrets));
+  const known = await listSecretKeys(db);
+  if (before.length > 0 && known.length > before.length) return seal(db, keys);
+  const [, ...others] = keys.secrets.fingerprints;
+  const isKnown = (fingerprint: Buffer) => known.some((one) => one.fingerprint.equals(fingerprint));
+  const prepared = others.findIndex((fingerprint) => !isKnown(fingerprint));
+  if (prepared >= 0) return promote(db, keys, prepared + 1);
+  const { byPosition, unopened } = await countSealed(db, keys.secrets, sealedColumns);
+  const total = byPosition.reduce((sum, count) => sum + count, 0);
+  if (byPosition[0] !== total) return seal(db, keys);
+  if (others.length > 0 && !beginsAnother) return finished(keys, unopened);
+  return begin(db, keys);
+}
+
+/** Step 1, or both steps at once where no process runs. */
+async function begin(db: Database, keys: MachineKeys): Promise<string> {
+  if (keys.ring.length >= MOST_KEYS) {
+    throw new Error(`there are ${MOST_KEYS} keys already: retire one first (secret-key list shows them)`);
+  }
+  const key = newSecretKey();
+  const [first, ...others] = keys.ring;
+  if (keys.file === null) {
+    return `A new secret key, shown this once:
+
+    ${key}
+
+Nothing has changed yet. Add it to SECRET_KEY on every machine, behind the key in use (SECRET_KEY=old,new),
+restart every machine, and run \`${AGAIN}\` again.
+`;
+  }
+  const running = await listRunningRings(db);
+  if (running.length === 0) return seal(db, keys.write([key, first, ...others]));
+  keys.write([first, key, ...others]);
+  return `A new secret key is in ${keys.file}, behind the one in use. It seals nothing yet.
+Give machines with another DATA_DIR the same file, restart the service on every machine (${namesOf(running)}),
+and run \`${AGAIN}\` again.
+`;
+}
+
+/** Step 2 in the file; SECRET_KEY is changed by the operator. */
+async function promote(db: Database, keys: MachineKeys, position: number): Promise<string> {
+  const fingerprint = keys.secrets.fingerprints[position];
+  const key = keys.ring[position];
+  if (fingerprint === undefined || key === undefined) throw new RangeError(`no key at ${position}`);
+  const behind = await processesWithout(db, fingerprint);
+  if (behind.length > 0) {
+    const where = keys.file === null ? "SECRET_KEY" : `a copy of ${keys.file}`;
+    throw new Error(
+      `the new secret key ${shortFingerprint(fingerprint)} is not yet known to ${namesOf(behind)}: give every machine the same keys (${where}), restart it, and run this again; a process that was killed is forgotten after 90 s`,
+    );
+  }
+  if (keys.file === null) {
+    throw new Error(
+      `every running process knows the new secret key ${shortFingerprint(fingerprint)}: put it first in SECRET_KEY on every machine (SECRET_KEY=new,old), restart every machine, and run this again`,
+    );
+  }
+  return seal(db, keys.write([key, ...keys.ring.filter((other) => other !== key)]));
+}
+
+/** The rest of step 2: the first key is in use, and what others have sealed is sealed again with it. */
+async function seal(db: Database, keys: MachineKeys): Promise<string> {
+  await db.transaction((tx) => requireOwnKeys(tx, keys.secrets));
+  const resealed = await resealAll(db, keys.secrets, sealedColumns);
+  const { unopened } = await countSealed(db, keys.secrets, sealedColumns);
+  const [first] = keys.secrets.fingerprints;
+  const running = await listRunningRings(db);
+  const late = running.filter(({ fingerprints }) => fingerprints[0]?.equals(first) === false);
+  const restart =
+    late.length === 0
+      ? ""
+      : `Restart the service with the new key first: ${namesOf(late)} still sign with an earlier one.\n`;
+  return `${resealed} sealed values are sealed again, with ${shortFingerprint(first)}.\n${restart}${finished(keys, unopened)}`;
+}
+
+function finished({ secrets }: MachineKeys, unopened: number): string {
+  const [first, ...earlier] = secrets.fingerprints.map(shortFingerprint);
+  const lost =
+    unopened === 0
+      ? ""
+      : `${unopened} sealed values are opened by no key of this machine, and were left as they are.\n`;
+  return `${lost}The rotation to ${first} is complete. Still in the ring, for links and return paths in mail that has left: ${earlier.join(", ")}.
+When they are no longer needed: \`npm run -s posthaste -- secret-key retire FINGERPRINT\`. To begin another rotation before that: rotate --another.
+`;
+}
