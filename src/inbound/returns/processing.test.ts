@@ -51,7 +51,7 @@ const deps: ProcessingDeps = {
   reading,
   onMoved: async () => {},
   onUnsubscribed: async () => false,
-  sendPlatformMail: async () => {},
+  sendPlatformMail: async () => null,
 };
 
 async function store(local = "postmaster", raw = "Subject: a\r\n\r\nb", most = plenty): Promise<boolean> {
