@@ -73,6 +73,7 @@ select create_distributed_table('dkim_keys', 'workspace_id', colocate_with => 'm
 select create_distributed_table('dmarc_reports', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('dmarc_records', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('signup_forms', 'workspace_id', colocate_with => 'mailing_lists');
+select create_distributed_table('signup_refusals', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('signup_requests', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('sms_submissions', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('soft_bounces', 'workspace_id', colocate_with => 'mailing_lists');

@@ -1227,7 +1227,22 @@ create table signup_forms (
   workspace_id uuid not null,
   mailing_list_id uuid not null,
   created_at timestamp with time zone not null,
+  abused_since timestamp with time zone,
+  abused_at timestamp with time zone,
+  abuse_reason text,
   PRIMARY KEY (workspace_id, mailing_list_id),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
+);
+
+create table signup_refusals (
+  workspace_id uuid not null,
+  mailing_list_id uuid not null,
+  at timestamp with time zone not null,
+  reason text not null,
+  network text not null,
+  refused integer not null,
+  PRIMARY KEY (workspace_id, mailing_list_id, at, reason, network),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   FOREIGN KEY (workspace_id, mailing_list_id) REFERENCES mailing_lists(workspace_id, id) ON DELETE CASCADE
 );

@@ -32,8 +32,8 @@ import { createAcceptor } from "./sending/accept.ts";
 import { findContentToSend, findSentMail } from "./sending/autoresponders/mail-store.ts";
 import { createMailAgain } from "./sending/campaigns/mail/mail-again.ts";
 import { createMailImages } from "./sending/campaigns/mail/mail-images.ts";
-import { createPlatformMail } from "./sending/platform-mail.ts";
-import { createSignupMail } from "./sending/signup-mail.ts";
+import { createPlatformMail, excuseSignupMail } from "./sending/platform-mail.ts";
+import { createSignupMailer } from "./sending/signup-mail.ts";
 import { receiptKeys } from "./sending/sms/receipt-link.ts";
 import { registerSmsReceipts } from "./sending/sms/receipt-page.ts";
 import type { Services } from "./services.ts";
@@ -41,7 +41,7 @@ import { isolateTrackingHosts } from "./tracking/host-isolation.ts";
 import { type RenderMail, registerTrackingPages } from "./tracking/pages.ts";
 import { createRecorder } from "./tracking/recorder.ts";
 import { mailLinkKeys } from "./tracking/tokens.ts";
-import { announceSubscriber } from "./webhooks/house-events.ts";
+import { announceFormAbuse, announceSubscriber } from "./webhooks/house-events.ts";
 import { announceSuppressedSql } from "./webhooks/suppressed-store.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "./workspace/api-keys/store.ts";
@@ -174,8 +174,10 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         log,
         secrets,
         publicUrl,
-        sendMail: createSignupMail(createPlatformMail(config.PLATFORM_SENDER, clock)),
+        mailer: createSignupMailer(createPlatformMail(config.PLATFORM_SENDER, clock), clock),
+        excuseMail: excuseSignupMail,
         onSubscriber: announceSubscriber,
+        onFormAbused: announceFormAbuse,
       });
       if (config.MAIL_MODE === "capture") registerInbox(pages, { db: database });
     },

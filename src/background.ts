@@ -3,6 +3,7 @@
 import { EXPORT_JOB, exportHandler } from "./audience/exports/export-job.ts";
 import { IMPORT_JOB, importHandler } from "./audience/imports/import-job.ts";
 import { renewCounts } from "./audience/segments/counts.ts";
+import { removeOldRefusals } from "./audience/signup-forms/abuse-store.ts";
 import { oldestOpen } from "./audience/signup-forms/confirm.ts";
 import { removeLapsedRequests } from "./audience/signup-forms/store.ts";
 import { expireHardBounces } from "./audience/suppression-lists/expire.ts";
@@ -162,7 +163,10 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
     {
       name: "forget-sign-up-requests",
       seconds: DAY_SECONDS,
-      run: () => removeLapsedRequests(database, oldestOpen(clock.now())),
+      async run() {
+        await removeLapsedRequests(database, oldestOpen(clock.now()));
+        await removeOldRefusals(database, oldestOpen(clock.now()));
+      },
     },
     {
       name: "recheck-sending-domains",

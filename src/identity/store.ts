@@ -40,6 +40,19 @@ export function listSenderStandings(
   );
 }
 
+/** Those of the domains that the workspace has proved to be its own, and that are not switched off. */
+export async function listVerifiedDomains(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  domains: readonly string[],
+): Promise<string[]> {
+  const rows = await db.rows<{ domain: string }>(sql`
+    select domain from sending_domains
+    where workspace_id = ${workspaceId} and domain = any(${domains}::text[]) and is_verified
+      and ${isActiveSql(sql`sending_domains.workspace_id`, sql`sending_domains.domain`)}`);
+  return rows.map(({ domain }) => domain);
+}
+
 /** Nobody deletes the domains or verified senders before this transaction ends. */
 export async function lockSenders(
   tx: Queryable,

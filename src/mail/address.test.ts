@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import {
   domainInALabels,
   headerTextFault,
+  mailboxOf,
   needsSmtpUtf8,
   normalizeAddress,
   parseAddress,
@@ -285,4 +286,11 @@ describe("the content of a header line", () => {
   ])("may not be %j", (text, fault) => {
     expect(headerTextFault(text)).toBe(fault);
   });
+});
+
+test("one mailbox has one name for counting, however its address is spelled", () => {
+  for (const spelling of ["a.d.a+x@gmail.com", "ada@googlemail.com", "ada@gmail.com"]) {
+    expect(mailboxOf(spelling)).toBe("ada@gmail.com");
+  }
+  expect(mailboxOf("a.d.a+x+y@example.com")).toBe("a.d.a@example.com");
 });

@@ -72,9 +72,19 @@ export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf("@") + 1);
 }
 
-/** Whose mailbox it is, as far as that can be seen: most providers deliver `ada+anything@` to `ada@`. */
-export function mailboxOf(address: string): string {
+/** Without a tag: `ada+anything@` is `ada@`. */
+export function withoutTag(address: string): string {
   return address.replace(/\+[^@]*(?=@)/, "");
+}
+
+/**
+ * Whose mailbox it is, as far as that can be seen: most providers deliver `ada+anything@` to `ada@`, and Gmail ignores dots.
+ * For counting; what is shown and written to is the address itself.
+ */
+export function mailboxOf(address: string): string {
+  const bare = withoutTag(address);
+  const gmail = /^(.*)@(?:gmail|googlemail)\.com$/.exec(bare);
+  return gmail?.[1] === undefined ? bare : `${gmail[1].replaceAll(".", "")}@gmail.com`;
 }
 
 /** Reads one mailbox: a bare address, `<name@example.com>`, `Name <…>` or `"Name, quoted" <…>`. */

@@ -12,7 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { maySendAsEach } from "../identity/may-send-as.ts";
 import { ApiError, overloaded } from "../platform/errors.ts";
 import { requireOneMore } from "./allowance.ts";
-import { type CommitDeps, commit, foreignSender, type Waiting } from "./commit-batch.ts";
+import { type CommitDeps, commit, foreignAddress, questionsOf, type Waiting } from "./commit-batch.ts";
 import { type Draft, sizeOf } from "./insert-drafts.ts";
 
 /**
@@ -33,7 +33,7 @@ const LIMITS = { messages: 20_000, bytes: 256 * 1024 * 1024, waitMs: 20_000 };
 export interface Acceptor {
   /**
    * Resolves once the message is on disk.
-   * @throws ApiError VALIDATION_ERROR when the workspace may not send as that address, PLAN_LIMIT_REACHED or
+   * @throws ApiError VALIDATION_ERROR when the workspace may not send as the sender or bounce address, PLAN_LIMIT_REACHED or
    * INSUFFICIENT_BALANCE when nothing covers it, CONFLICT when another request took the Idempotency-Key over,
    * RATE_LIMIT_EXCEEDED at the hourly cap, and that or 503 when there is more to accept than we can
    */
@@ -91,8 +91,10 @@ export function createAcceptor(deps: CommitDeps, limits: Readonly<typeof LIMITS>
   };
 
   const acceptor: Acceptor = {
-    async check({ sender, message }) {
-      if (sender && !(await maySendAsEach(db, [sender]))(sender)) throw foreignSender(message);
+    async check(draft) {
+      const { message } = draft;
+      const refusal = foreignAddress(draft, await maySendAsEach(db, questionsOf(draft)));
+      if (refusal !== null) throw refusal;
       await requireOneMore(db, plans, message.workspaceId, clock.now());
     },
     accept: (draft) => acceptor.acceptTogether([draft]),

@@ -3,8 +3,7 @@
  * became of theirs.
  */
 import sql from "sql-template-tag";
-import { maySendAsAllSql, maySendAsEach } from "../identity/may-send-as.ts";
-import type { NewMessage } from "../messages/store.ts";
+import { maySendAsAllSql, maySendAsEach, type SenderQuestion } from "../identity/may-send-as.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database, Queryable } from "../platform/database/pool.ts";
 import { type ApiError, invalid } from "../platform/errors.ts";
@@ -12,6 +11,7 @@ import { takenOver, updateAnswers } from "../platform/http/idempotency.ts";
 import type { Plans } from "../workspace/billing/plans.ts";
 import { areCoveredSql, findUncovered } from "./allowance.ts";
 import { type AnnounceSuppressed, type Draft, insertDrafts, insertsOf } from "./insert-drafts.ts";
+import { NOT_VERIFIED, VERIFY_FIRST } from "./mail-fields.ts";
 
 export interface Waiting {
   /** Accepted together or not at all. */
@@ -84,19 +84,33 @@ function isAboutContent(fault: unknown): boolean {
 
 /** One question for the whole batch; those who may not send learn it now, the rest go on. */
 async function refuseForeignSenders(db: Queryable, batch: readonly Waiting[]): Promise<Waiting[]> {
-  const questions = draftsOf(batch).flatMap(({ sender }) => sender ?? []);
-  const answers = await maySendAsEach(db, questions);
+  const maySendAs = await maySendAsEach(db, draftsOf(batch).flatMap(questionsOf));
   return batch.filter(({ drafts, reject }) => {
-    const foreign = drafts.find(({ sender }) => sender !== null && !answers(sender));
-    if (foreign === undefined) return true;
-    reject(foreignSender(foreign.message));
-    return false;
+    const refusals = drafts.flatMap((draft) => foreignAddress(draft, maySendAs) ?? []);
+    if (refusals.length > 0) reject(refusals[0]);
+    return refusals.length === 0;
   });
 }
 
-export function foreignSender({ fromEmail }: NewMessage): ApiError {
-  const message = `from_email ${fromEmail} is not on a verified sending domain and is no verified sender of this workspace`;
-  return invalid({ field: "from_email", message });
+/** The addresses of a draft that the workspace must be allowed to send as. */
+export function questionsOf({ sender, bouncesTo }: Draft): SenderQuestion[] {
+  return [sender, bouncesTo].flatMap((question) => question ?? []);
+}
+
+/** The refusal of the first of them that the workspace may not send as. */
+export function foreignAddress(
+  { sender, bouncesTo }: Draft,
+  maySendAs: (question: SenderQuestion) => boolean,
+): ApiError | null {
+  if (sender && !maySendAs(sender)) {
+    const message = `from_email ${sender.address} ${NOT_VERIFIED}`;
+    return invalid({ field: "from_email", message });
+  }
+  if (bouncesTo && !maySendAs(bouncesTo)) {
+    const message = `bounce_email ${bouncesTo.address} ${NOT_VERIFIED}: ${VERIFY_FIRST}`;
+    return invalid({ field: "bounce_email", message });
+  }
+  return null;
 }
 
 /**
@@ -187,7 +201,7 @@ async function tryAtOnce(
   isPlain: boolean,
 ): Promise<AtOnce> {
   const now = clock.now();
-  const senders = maySendAsAllSql(drafts.flatMap(({ sender }) => sender ?? []));
+  const senders = maySendAsAllSql(drafts.flatMap(questionsOf));
   const covered = areCoveredSql(
     drafts.map(({ message }) => message),
     now,

@@ -16,6 +16,8 @@ export interface Draft {
   readonly retryHours: number;
   /** Who must be allowed to send: null for the platform's own mail. */
   readonly sender: SenderQuestion | null;
+  /** The message's `bounceEmail`, which has to be an address that the workspace may send as. */
+  readonly bouncesTo?: SenderQuestion | null;
   readonly idempotency?: { readonly held: Reservation; readonly data: unknown } | undefined;
 }
 

@@ -5,18 +5,33 @@ import type { Queryable } from "../platform/database/pool.ts";
 import { type ApiError, invalid } from "../platform/errors.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 
+/** What is wrong with an address that the workspace may not send as, behind its field. */
+export const NOT_VERIFIED = "is not on a verified sending domain and is no verified sender of this workspace";
+export const VERIFY_FIRST = "use an address there, or verify the domain or the address first";
+
 /** @throws ApiError VALIDATION_ERROR unless the workspace may send as this address */
 export async function readFromEmail(db: Queryable, workspaceId: WorkspaceId, text: string): Promise<string> {
   const parsed = parseAddress(text);
   if (!parsed.ok) throw invalid({ field: "from_email", message: `from_email: ${parsed.message}` });
   const right = await maySendAs(db, workspaceId, parsed.address);
-  if (!right.allowed) {
-    throw refuse(
-      "from_email",
-      "is not on a verified sending domain and is no verified sender of this workspace",
-    );
-  }
+  if (!right.allowed) throw refuse("from_email", NOT_VERIFIED);
   return parsed.address;
+}
+
+/**
+ * Copies of bounces are mail from the service's own sender, so they go only to an address that the workspace may send as.
+ * @throws ApiError VALIDATION_ERROR
+ */
+export async function readBounceEmail(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  text: string | null | undefined,
+): Promise<string | null> {
+  const address = readEmail("bounce_email", text);
+  if (address !== null && !(await maySendAs(db, workspaceId, address)).allowed) {
+    throw refuse("bounce_email", `${NOT_VERIFIED}: ${VERIFY_FIRST}`);
+  }
+  return address;
 }
 
 /** @throws ApiError VALIDATION_ERROR */

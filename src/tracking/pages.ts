@@ -13,6 +13,7 @@ import type { Engagement } from "../messages/engagement.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
 import { ApiError } from "../platform/errors.ts";
+import { sendFaultPage } from "../platform/http/fault-page.ts";
 import { ready, sendPage } from "../platform/http/page.ts";
 import type { PurposeKeys } from "../platform/secrets.ts";
 import { machineSign } from "./machine.ts";
@@ -122,7 +123,9 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
       done(null, body),
     );
     pages.setErrorHandler((error, request, reply) => {
-      if (error instanceof ApiError || (error instanceof Error && "statusCode" in error)) throw error;
+      if (error instanceof ApiError || (error instanceof Error && "statusCode" in error)) {
+        return sendFaultPage(error, request, reply);
+      }
       request.log.error({ err: error, request_id: request.id }, "a tracking page failed");
       return sendTrouble(reply);
     });

@@ -3,7 +3,7 @@
  * who announce events are read from this table. No event carries the content of a mail.
  */
 import { type Static, type TSchema, Type } from "typebox";
-import { Id, NullableTimestamp, nullable } from "../platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, Timestamp } from "../platform/http/shapes.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 
 const text = Type.String();
@@ -51,6 +51,12 @@ export const catalogue = {
   "subscriber.created": Type.Object(subscriber),
   "subscriber.updated": Type.Object(subscriber),
   "subscriber.unsubscribed": Type.Object(subscriber),
+  "form.abused": Type.Object({
+    mailing_list_id: Id,
+    reason: Type.String({ description: "Whose limit was reached: network, list, workspace." }),
+    since: Timestamp,
+    refused_last_hour: count,
+  }),
   "campaign.sent": Type.Object(campaign),
   "campaign.paused": Type.Object({
     ...campaign,

@@ -1,4 +1,5 @@
 /** What is announced of everything but messages: each function fits the one that a wing above is given to tell its news. */
+import type { OnFormAbused } from "../audience/signup-forms/abuse.ts";
 import type { OnSubscriber } from "../audience/subscribers/subscriber-news.ts";
 import type { ListingChange } from "../hygiene/blacklist/run-monitors.ts";
 import type { OnVerification } from "../identity/sending-domains/verification-news.ts";
@@ -13,6 +14,11 @@ export const announceSubscriber: OnSubscriber = (tx, { workspaceId, kind, time, 
   const { subscriberId: subscriber_id, email, status, mailingListId: mailing_list_id } = person;
   const data = { subscriber_id, email, status, mailing_list_id };
   return announce(tx, [{ workspaceId, type: `subscriber.${kind}`, time, data }]);
+};
+
+export const announceFormAbuse: OnFormAbused = (tx, { workspaceId, mailingListId, time, ...abuse }) => {
+  const data = { mailing_list_id: mailingListId, ...abuse };
+  return announce(tx, [{ workspaceId, type: "form.abused", time, data }]);
 };
 
 export const announceCampaigns: OnCampaigns = (tx, news) =>

@@ -1,8 +1,9 @@
 /** Somebody pressed the button behind the link that was mailed to them: now they join. */
 
 import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
 import { addMember, setStatus } from "../subscribers/change-member.ts";
 import { findMemberByEmail, findSubscriberByEmail } from "../subscribers/store.ts";
 import type { OnSubscriber } from "../subscribers/subscriber-news.ts";
@@ -25,6 +26,8 @@ export interface ConfirmDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly onSubscriber: OnSubscriber;
+  /** The mail with the link was asked for by the owner of its address: it does not count as one to a stranger. */
+  readonly excuseMail: (tx: Queryable, workspaceId: WorkspaceId, to: string, sentAt: Date) => Promise<void>;
 }
 
 export interface OpenRequest {
@@ -94,7 +97,10 @@ export async function confirm(
     // They joined meanwhile, which is what was wanted.
     if (fault.code !== "CONFLICT") return "kept_off";
   }
-  await markConfirmed(deps.db, workspaceId, request.id, deps.clock.now());
+  await deps.db.transaction(async (tx) => {
+    if (!(await markConfirmed(tx, workspaceId, request.id, deps.clock.now()))) return;
+    await deps.excuseMail(tx, workspaceId, email, request.requested_at);
+  });
   return "joined";
 }
 

@@ -4,11 +4,12 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { invalid } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { Id, nullable } from "../../platform/http/shapes.ts";
+import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { mailingLists } from "../mailing-lists/resource.ts";
 import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { findFormAbuse } from "./abuse.ts";
 import { signupUrl } from "./pages.ts";
 import { findSignupForm, insertSignupForm, removeSignupForm } from "./store.ts";
 import { findWantedField } from "./wanted-field.ts";
@@ -20,8 +21,21 @@ const SignupForm = Type.Object(
     url: nullable(
       Type.String({
         description:
-          "Its page, for everybody. A form of your own may POST `email`, `first_name` and `last_name` there.",
+          "Its page, for everybody. A form of your own may POST `email`, `first_name` and `last_name` there: the page opens filled in, for one more press of its button.",
       }),
+    ),
+    abuse: nullable(
+      Type.Object(
+        {
+          since: Timestamp,
+          reason: Type.Enum(["network", "list", "workspace"], {
+            description:
+              "Whose limit was reached last: that of several networks (or of one, again and again), of the list, or of the workspace.",
+          }),
+          refused_last_hour: Type.Integer({ description: "Sign-ups that were refused at a limit." }),
+        },
+        { description: "Set while the form is abused, and for a day after." },
+      ),
     ),
   },
   { $id: "SignupForm" },
@@ -37,10 +51,11 @@ interface Dependencies {
 }
 
 export function signupFormEndpoints({ db, clock, secrets, publicUrl }: Dependencies): Endpoint[] {
-  const shown = (workspaceId: WorkspaceId, mailing_list_id: string, is_active: boolean) => ({
+  const shown = async (workspaceId: WorkspaceId, mailing_list_id: string, is_active: boolean) => ({
     mailing_list_id,
     is_active,
     url: is_active ? signupUrl(publicUrl(), secrets, workspaceId, mailing_list_id) : null,
+    abuse: await findFormAbuse({ db, clock }, workspaceId, mailing_list_id),
   });
   return [
     endpoint({

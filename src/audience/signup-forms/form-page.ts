@@ -1,8 +1,12 @@
 /** What people see of a sign-up form, before and after they confirm. */
 import type { FastifyReply } from "fastify";
+import { sendBusy } from "../../platform/http/fault-page.ts";
 import { cardLayout, html, sendPage } from "../../platform/http/page.ts";
 import { LONGEST_NAME } from "../subscribers/input.ts";
 import type { Applicant, SignupForm } from "./store.ts";
+
+/** Where the form has its token. */
+export const PAGE = "page";
 
 /** People do not see this field; programs fill in whatever there is. */
 export const BAIT = "website";
@@ -13,23 +17,28 @@ input { display: block; width: 100%; margin-top: .25rem; padding: .7rem .9rem; b
 .fault { padding: .7rem .9rem; border-left: 4px solid #c62828; background: var(--ground) }
 `);
 
-/** @param again what was typed, and what is wrong with it */
+/** The form once more, with what was typed. */
+interface Again {
+  readonly fields: URLSearchParams;
+  /** What is wrong with it, or what there is to do. */
+  readonly fault?: string;
+  readonly notice?: string;
+}
+
+/** @param token as form-token.ts signs it */
 export function sendForm(
   reply: FastifyReply,
   { list_name }: SignupForm,
-  again?: { readonly fault: string; readonly fields: URLSearchParams },
+  token: string,
+  again?: Again,
 ): FastifyReply {
   const value = (field: string) => again?.fields.get(field)?.slice(0, 500) ?? "";
   return sendPage(
     reply,
-    again ? 400 : 200,
+    again?.fault === undefined ? 200 : 400,
     list_name,
-    html`${
-      again
-        ? html`<p class="fault" role="alert">${again.fault}</p>
-`
-        : ""
-    }<form method="post">
+    html`${saying(again)}<form method="post">
+<input type="hidden" name="${PAGE}" value="${token}">
 <label>Your email address<input type="email" name="email" autocomplete="email" required maxlength="254" value="${value("email")}"></label>
 ${nameFields(value)}
 <div hidden><label>Leave this empty<input name="${BAIT}" tabindex="-1" autocomplete="off"></label></div>
@@ -40,6 +49,22 @@ ${nameFields(value)}
   );
 }
 
+function saying({ fault, notice }: Omit<Again, "fields"> = {}) {
+  if (fault !== undefined) return html`<p class="fault" role="alert">${fault}</p>\n`;
+  return notice === undefined ? "" : html`<p role="status">${notice}</p>\n`;
+}
+
+const full = {
+  network: "Too many sign-ups came from your network",
+  list: "This list takes no more sign-ups this hour",
+  workspace: "This list takes no more sign-ups today",
+} as const;
+
+/** Whose limit is reached, and when there is room again. */
+export function sendFull(reply: FastifyReply, reason: keyof typeof full, seconds: number): FastifyReply {
+  return sendBusy(reply, full[reason], seconds);
+}
+
 /** The same to everybody. */
 export function sendAsked(reply: FastifyReply, { list_name }: SignupForm): FastifyReply {
   return sendPage(
@@ -47,7 +72,7 @@ export function sendAsked(reply: FastifyReply, { list_name }: SignupForm): Fasti
     200,
     "Please look into your mailbox",
     html`<p>If this address is not subscribed to <strong>${list_name}</strong> yet, a mail with a link is on its way to it. Open it and press the button: only then the address is subscribed.</p>
-<p class="soft">Nothing came? Look into the spam folder, or try again in an hour.</p>`,
+<p class="soft">Nothing came? Look into the spam folder, or try again tomorrow.</p>`,
   );
 }
 

@@ -1,12 +1,15 @@
 /**
- * /s/{token}: the public form of a list, and /s/confirm/{token}, the page behind the link that it mails. Mail scanners
- * open links, so looking (GET, HEAD) changes nothing; a button (POST) does. The form may also stand in anybody's own
- * page: it is an ordinary POST of email, first_name and last_name.
+ * The public pages of sign-up forms: /s/{token} with the form, /s/confirm/{token} behind the link of the mail. Mail scanners
+ * open links, so looking (GET, HEAD) changes nothing; a button (POST) does. The form may also stand in a page of another
+ * site: it is an ordinary POST of email, first_name and last_name. What comes without the token of our own page is shown
+ * once more there, filled in, and its button sends it.
  */
 import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "../../platform/errors.ts";
+import { sendFaultPage } from "../../platform/http/fault-page.ts";
+import { networkOf } from "../../platform/http/source-network.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { LONGEST_NAME, readEmail, readLine } from "../subscribers/input.ts";
@@ -14,14 +17,17 @@ import { type AskDeps, askOwner } from "./ask.ts";
 import { type ConfirmDeps, confirm, findOpenRequest, findStanding } from "./confirm.ts";
 import {
   BAIT,
+  PAGE,
   sendAsked,
   sendForm,
+  sendFull,
   sendInvalid,
   sendJoined,
   sendKeptOff,
   sendQuestion,
 } from "./form-page.ts";
-import { type Applicant, findSignupForm } from "./store.ts";
+import { readFormToken, signFormToken } from "./form-token.ts";
+import { type Applicant, findSignupForm, type SignupForm } from "./store.ts";
 import { readSignupLink, signSignupLink, signupKeys } from "./token.ts";
 import { findWantedField } from "./wanted-field.ts";
 
@@ -32,6 +38,11 @@ const FORM_BYTES = 8_192;
 const ANSWER_MS = 150;
 
 const NO_FORM = "The form has to be sent as application/x-www-form-urlencoded, in UTF-8.";
+
+interface FoundForm {
+  readonly workspaceId: WorkspaceId;
+  readonly form: SignupForm;
+}
 
 type Token = { Params: { "*": string } };
 
@@ -66,7 +77,11 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
     return isClosed ? undefined : { workspaceId: link.workspaceId, form };
   };
 
+  const linkOf = ({ workspaceId, form }: FoundForm) => ({ workspaceId, id: form.mailing_list_id });
+  const newPage = (found: FoundForm) => signFormToken(linkOf(found), keys.page, deps.clock.now());
+
   server.register(async (pages) => {
+    pages.setErrorHandler(sendFaultPage);
     pages.addContentTypeParser(
       "application/x-www-form-urlencoded",
       { parseAs: "buffer", bodyLimit: FORM_BYTES },
@@ -95,24 +110,43 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
     });
     pages.get<Token>(`${PATH}*`, async ({ params }, reply) => {
       const found = await formOf(params["*"]);
-      return found ? sendForm(reply, found.form) : sendInvalid(reply);
+      return found ? sendForm(reply, found.form, newPage(found)) : sendInvalid(reply);
     });
-    pages.post<Token>(`${PATH}*`, async ({ params, body }, reply) => {
+    pages.post<Token>(`${PATH}*`, async ({ params, body, ip }, reply) => {
       const found = await formOf(params["*"]);
       if (!found) return sendInvalid(reply);
+      const { form, workspaceId } = found;
       const fields = fieldsOf(body);
-      if (fields !== body) return sendForm(reply, found.form, { fault: NO_FORM, fields });
+      if (fields !== body) return sendForm(reply, form, newPage(found), { fault: NO_FORM, fields });
+      const given = fields.get(PAGE) ?? "";
+      const token = readFormToken(given, linkOf(found), keys.page, deps.clock.now());
+      // A page that is still good is sent back as it is, so that its time does not begin anew.
+      const present = token.state === "unknown" ? newPage(found) : given;
       const applicant = readApplicant(fields);
-      if ("fault" in applicant) return sendForm(reply, found.form, { fault: applicant.fault, fields });
+      if ("fault" in applicant) return sendForm(reply, form, present, { fault: applicant.fault, fields });
+      if (token.state !== "good") {
+        return sendForm(reply, form, present, { notice: notices[token.state], fields });
+      }
+      const origin = { network: networkOf(ip), page: token.page };
       const isAsked = !fields.get(BAIT);
-      await Promise.all([
-        isAsked && askOwner(asking, found.workspaceId, found.form, applicant),
+      const [refusal] = await Promise.all([
+        isAsked ? askOwner(asking, workspaceId, form, applicant, origin) : null,
         delay(ANSWER_MS),
       ]);
-      return sendAsked(reply, found.form);
+      if (refusal === null) return sendAsked(reply, form);
+      if (refusal.reason === "page") {
+        return sendForm(reply, form, newPage(found), { notice: notices.unknown, fields });
+      }
+      const seconds = (refusal.ends.getTime() - deps.clock.now().getTime()) / 1_000;
+      return sendFull(reply, refusal.reason, seconds);
     });
   });
 }
+
+const notices = {
+  unknown: "One more step: look at what you typed, and press the button.",
+  early: "That was quick. Look at what you typed, and press the button once more.",
+} as const;
 
 const sendOutcome = { joined: sendJoined, kept_off: sendKeptOff, used: sendInvalid } as const;
 

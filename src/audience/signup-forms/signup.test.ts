@@ -1,17 +1,24 @@
 import sql from "sql-template-tag";
-import { beforeEach, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { verifyShop } from "../../../test/support/campaigns.ts";
 import { startService } from "../../../test/support/service.ts";
 
-const service = await startService({ env: { PLATFORM_FROM: "hello@posthaste.test" } });
+const service = await startService({
+  env: { PLATFORM_FROM: "hello@posthaste.test", TRUSTED_PROXIES: "127.0.0.1" },
+});
 const { database: db, clock } = service;
 const HOUR = 3_600_000;
+
+beforeAll(() => verifyShop(db, service.workspaceId));
 
 let list: string;
 let email: string;
 let count = 0;
+/** The address that requests come from: each test has a network of its own. */
+let network: string;
 beforeEach(async () => {
   count += 1;
+  network = networkNumber(count);
   email = `ada${count}@example.test`;
   list = (await service.call("POST", "/mailing-lists", { name: `Weekly <${count}>` })).body.data.id;
 });
@@ -20,9 +27,23 @@ const form = (method: "GET" | "PUT", body?: unknown, id = list) =>
   service.call(method, `/mailing-lists/${id}/signup-form`, body);
 const openForm = async (): Promise<string> => (await form("PUT", { is_active: true })).body.data.url;
 
-const post = (url: string, fields: Readonly<Record<string, string>> = {}) =>
-  fetch(url, { method: "POST", body: new URLSearchParams(fields) });
-const ask = (url: string, fields: Readonly<Record<string, string>> = {}) => post(url, { email, ...fields });
+type Fields = Readonly<Record<string, string>>;
+
+const networkNumber = (number: number) => `192.0.${number >> 8}.${number & 255}`;
+const post = (url: string, fields: Fields = {}, from = network) =>
+  fetch(url, {
+    method: "POST",
+    body: new URLSearchParams(fields),
+    headers: { "X-Forwarded-For": from },
+  });
+/** What the page hides in its form. */
+const tokenIn = (page: string) => /name="page" value="([\w-]+)"/.exec(page)?.[1] ?? "no token";
+/** Loads the form, fills it in as a person does, and sends it. */
+async function ask(url: string, fields: Fields = {}, from = network) {
+  const page = tokenIn(await (await fetch(url)).text());
+  clock.advance(2_000);
+  return post(url, { email, page, ...fields }, from);
+}
 
 interface Mail {
   readonly from_email: string;
@@ -56,9 +77,19 @@ const setStatus = (id: string, status: string) =>
 
 describe("a list's form", () => {
   test("is closed until it is opened, and closed again its page and its links are gone", async () => {
-    expect((await form("GET")).body.data).toEqual({ mailing_list_id: list, is_active: false, url: null });
+    expect((await form("GET")).body.data).toEqual({
+      mailing_list_id: list,
+      is_active: false,
+      url: null,
+      abuse: null,
+    });
     const url = await openForm();
-    expect((await form("GET")).body.data).toEqual({ mailing_list_id: list, is_active: true, url });
+    expect((await form("GET")).body.data).toEqual({
+      mailing_list_id: list,
+      is_active: true,
+      url,
+      abuse: null,
+    });
     expect((await form("PUT", { is_active: true })).body.data.url).toBe(url);
     const page = await fetch(url);
     expect([page.status, await page.text()]).toEqual([
@@ -168,7 +199,6 @@ describe("who fills it in", () => {
   });
 
   test("from a list with a sender of its own gets it from there", async () => {
-    await verifyShop(db, service.workspaceId);
     await service.call("PUT", `/mailing-lists/${list}`, {
       from_email: "news@shop.test",
       from_name: "The Shop",
@@ -265,22 +295,52 @@ describe("the form says the same and mails nothing", () => {
   });
 });
 
+/** Uses up a part of a limit in the present window. */
+const use = (limit: string, holder: string, used: number, per: "hour" | "day") =>
+  db.run(sql`
+    insert into quota_uses (limit_name, holder, ends_at, used)
+    values (${limit}, ${holder}, date_trunc(${per}, ${clock.now()}::timestamptz, 'UTC') + ('1 ' || ${per})::interval, ${used})
+    on conflict (limit_name, holder, ends_at) do update set used = excluded.used`);
+const nextHour = () => clock.advance(HOUR - (clock.now().getTime() % HOUR));
+
 describe("nobody's mailbox is filled", () => {
-  test("an address gets one mail an hour for a list, however it is spelled, and five a day", async () => {
+  test("an address gets one mail a day from a workspace, however it is spelled and for whatever list", async () => {
     const url = await openForm();
+    const other = (await service.call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
+    const otherUrl = (await form("PUT", { is_active: true }, other)).body.data.url;
     const [local = "", domain = ""] = email.split("@");
     const spellings = [email, email.toUpperCase(), `${local}+x@${domain}`, ` ${email} `];
-    for (const spelling of spellings) await post(url, { email: spelling });
-    expect(await mailsTo(email)).toHaveLength(1);
-    expect(await mailsTo(`${local}+x@${domain}`)).toEqual([]);
-    for (let hour = 1; hour <= 6; hour++) {
-      clock.advance(HOUR + 1_000);
+    for (const spelling of spellings) await ask(url, { email: spelling });
+    await ask(otherUrl);
+    for (let hour = 1; hour <= 3; hour++) {
+      clock.advance(HOUR);
       await ask(url);
     }
-    expect(await mailsTo(email)).toHaveLength(5);
+    expect(await mailsTo(email)).toHaveLength(1);
+    expect(await mailsTo(`${local}+x@${domain}`)).toEqual([]);
     clock.advance(24 * HOUR);
     await ask(url);
-    expect(await mailsTo(email)).toHaveLength(6);
+    expect(await mailsTo(email)).toHaveLength(2);
+  });
+
+  test("a mail that its owner has confirmed does not count: they may join another list", async () => {
+    await ask(await openForm());
+    const link = await linkTo();
+    await Promise.all([post(link), post(link), post(link)]);
+    const other = (await service.call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
+    await ask((await form("PUT", { is_active: true }, other)).body.data.url);
+    expect(await mailsTo(email)).toHaveLength(2);
+  });
+
+  test("an address gets three mails a day from all workspaces", async () => {
+    for (let number = 0; number < 4; number++) {
+      const { key } = await service.newWorkspace();
+      const made = await service.call("POST", "/mailing-lists", { name: "Weekly" }, { key });
+      const path = `/mailing-lists/${made.body.data.id}/signup-form`;
+      const { url } = (await service.call("PUT", path, { is_active: true }, { key })).body.data;
+      expect((await ask(url)).status).toBe(200);
+    }
+    expect(await mailsTo(email)).toHaveLength(3);
   });
 
   test("of many requests at once one is mailed", async () => {
@@ -289,17 +349,262 @@ describe("nobody's mailbox is filled", () => {
     expect(await mailsTo(email)).toHaveLength(1);
   });
 
-  test("a list mails 200 an hour", async () => {
+  test("a list with 200 sign-ups in an hour takes no more, and says so to everybody alike", async () => {
     const url = await openForm();
-    await db.run(sql`
-      insert into signup_requests (workspace_id, id, mailing_list_id, email, requested_at)
-      select ${service.workspaceId}, gen_random_uuid(), ${list}, 'p' || n || '@many.test', ${clock.now()}
-      from generate_series(1, 199) n`);
-    await post(url, { email: "first@many.test" });
-    await post(url, { email: "second@many.test" });
+    await add();
+    await use("signupsOfList", `${service.workspaceId} ${list}`, 199, "hour");
+    expect((await ask(url, { email: "first@many.test" })).status).toBe(200);
+    for (const typed of ["second@many.test", email]) {
+      const full = await ask(url, { email: typed });
+      expect([full.status, await full.text()]).toEqual([
+        429,
+        expect.stringContaining("takes no more sign-ups this hour"),
+      ]);
+    }
     expect(await mailsTo("first@many.test")).toHaveLength(1);
     expect(await mailsTo("second@many.test")).toEqual([]);
   });
+
+  test("a workspace with a thousand mails from the service's sender in a day has no more, and says so", async () => {
+    const { workspaceId, key } = await service.newWorkspace();
+    const made = await service.call("POST", "/mailing-lists", { name: "Weekly" }, { key });
+    const path = `/mailing-lists/${made.body.data.id}/signup-form`;
+    const { url } = (await service.call("PUT", path, { is_active: true }, { key })).body.data;
+    await use("signupMailsOfWorkspace", workspaceId, 999, "day");
+    expect((await ask(url, { email: `first${email}` })).status).toBe(200);
+    const full = await ask(url, { email: `second${email}` });
+    expect([full.status, await full.text()]).toEqual([
+      429,
+      expect.stringContaining("takes no more sign-ups today"),
+    ]);
+    expect(await mailsTo(`first${email}`)).toHaveLength(1);
+    expect(await mailsTo(`second${email}`)).toEqual([]);
+    const { abuse } = (await service.call("GET", path, undefined, { key })).body.data;
+    expect(abuse).toMatchObject({ reason: "workspace", refused_last_hour: 1 });
+  });
+
+  test("four lists are no way from one network to 800 strangers", async () => {
+    nextHour();
+    const domain = `strangers${count}.test`;
+    for (let number = 0; number < 4; number++) {
+      list = (await service.call("POST", "/mailing-lists", { name: `List ${number}` })).body.data.id;
+      const url = await openForm();
+      const page = tokenIn(await (await fetch(url)).text());
+      clock.advance(2_000);
+      const strangers = Array.from({ length: 200 }, (_, stranger) => `s${number}-${stranger}@${domain}`);
+      // Half of them from pages of their own, half from one.
+      await Promise.all(
+        strangers.map((stranger, place) =>
+          place % 2 === 0 ? ask(url, { email: stranger }) : post(url, { email: stranger, page }),
+        ),
+      );
+    }
+    const sent = await db.rows(sql`select from messages where domain = ${domain}`);
+    expect(sent).toHaveLength(60);
+  });
+});
+
+describe("junk from one network", () => {
+  test("ends at 20 an hour, and a person elsewhere still gets the mail", async () => {
+    nextHour();
+    const url = await openForm();
+    const junk = Array.from({ length: 200 }, (_, at) => ask(url, { email: `j${at}@junk${count}.test` }));
+    const answers = (await Promise.all(junk)).map(({ status }) => status);
+    expect(answers.filter((status) => status === 200)).toHaveLength(20);
+    const refused = await ask(url);
+    expect([refused.status, refused.headers.get("content-type"), await refused.text()]).toEqual([
+      429,
+      expect.stringContaining("text/html"),
+      expect.stringMatching(/Too many sign-ups came from your network.*try again in \d+ minutes/s),
+    ]);
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+    expect(await mailsTo(email)).toEqual([]);
+    expect((await ask(url, {}, "198.51.100.7")).status).toBe(200);
+    expect(await mailsTo(email)).toHaveLength(1);
+  });
+
+  test("is counted by the IPv6 /64", async () => {
+    nextHour();
+    const url = await openForm();
+    for (let host = 1; host <= 20; host++) {
+      await ask(url, { email: `h${host}@six${count}.test` }, `2001:db8:${count}::${host}`);
+    }
+    expect((await ask(url, {}, `2001:db8:${count}::ffff`)).status).toBe(429);
+    expect((await ask(url, {}, `2001:db8:${count}:1::1`)).status).toBe(200);
+  });
+
+  test("at all forms of the installation together ends at 60 an hour and 200 a day", async () => {
+    nextHour();
+    const url = await openForm();
+    await use("signupsOfNetwork", network, 60, "hour");
+    expect((await ask(url)).status).toBe(429);
+    await use("signupsOfNetwork", network, 0, "hour");
+    await use("signupsOfNetworkInDay", network, 200, "day");
+    expect((await ask(url)).status).toBe(429);
+    expect(await mailsTo(email)).toEqual([]);
+  });
+});
+
+describe("a post without the page it was served in", () => {
+  test("opens the page filled in, and mails once its button was pressed", async () => {
+    const url = await openForm();
+    const answer = await post(url, { email, first_name: "Ada <3" });
+    const shown = await answer.text();
+    expect([answer.status, shown]).toEqual([200, expect.stringContaining("One more step")]);
+    expect(shown).toContain(`value="${email}"`);
+    expect(shown).toContain('value="Ada &lt;3"');
+    expect(await mailsTo(email)).toEqual([]);
+    clock.advance(2_000);
+    await post(url, { email, page: tokenIn(shown) });
+    expect(await mailsTo(email)).toHaveLength(1);
+  });
+
+  test.each([
+    ["altered", (page: string) => (page.startsWith("A") ? "B" : "A") + page.slice(1)],
+    ["cut off", (page: string) => page.slice(1)],
+    ["of many characters", (page: string) => page.repeat(50)],
+    ["empty", () => ""],
+  ])("is what it is with a token that is %s", async (_what, change) => {
+    const url = await openForm();
+    const page = tokenIn(await (await fetch(url)).text());
+    clock.advance(2_000);
+    const answer = await post(url, { email, page: change(page) });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("One more step")]);
+    expect(await mailsTo(email)).toEqual([]);
+  });
+
+  test("is what it is with a token of another form, and with one of yesterday", async () => {
+    const url = await openForm();
+    const page = tokenIn(await (await fetch(url)).text());
+    clock.advance(2_000);
+    const other = (await service.call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
+    const otherUrl = (await form("PUT", { is_active: true }, other)).body.data.url;
+    await post(otherUrl, { email, page });
+    clock.advance(12 * HOUR);
+    await post(url, { email, page });
+    expect(await mailsTo(email)).toEqual([]);
+  });
+
+  test("sooner than a person can type is asked once more, and the same page is good then", async () => {
+    const url = await openForm();
+    const page = tokenIn(await (await fetch(url)).text());
+    clock.advance(1_999);
+    const early = await (await post(url, { email, page })).text();
+    expect([early, tokenIn(early)]).toEqual([expect.stringContaining("That was quick"), page]);
+    expect(await mailsTo(email)).toEqual([]);
+    clock.advance(1);
+    await post(url, { email, page });
+    expect(await mailsTo(email)).toHaveLength(1);
+  });
+
+  test("and a page is good for three addresses", async () => {
+    const url = await openForm();
+    const page = tokenIn(await (await fetch(url)).text());
+    clock.advance(2_000);
+    const typed = [1, 2, 3, 4].map((number) => `p${number}@page${count}.test`);
+    for (const address of typed) await post(url, { email: address, page });
+    const mailed = await Promise.all(typed.map(mailsTo));
+    expect(mailed.map((mails) => mails.length)).toEqual([1, 1, 1, 0]);
+  });
+});
+
+describe("the owner of a form that is abused", () => {
+  const abuseOf = async () => (await form("GET")).body.data.abuse;
+  const beyond = async (url: string, from: string) => {
+    await use("signupsOfNetworkAtForm", `${from} ${list}`, 20, "hour");
+    expect((await ask(url, {}, from)).status).toBe(429);
+  };
+  const events = () =>
+    db.rows<{ body: { data: object } }>(sql`
+      select body from webhook_deliveries where type = 'form.abused' and body->'data'->>'mailing_list_id' = ${list} order by id`);
+
+  test("is told by a mark and an event when its list is full, once an hour", async () => {
+    nextHour();
+    const made = await service.call("POST", "/webhooks", {
+      url: "https://hooks.example.com/x",
+      events: ["form.abused"],
+    });
+    expect(made.status).toBe(201);
+    const url = await openForm();
+    await use("signupsOfList", `${service.workspaceId} ${list}`, 200, "hour");
+    const since = new Date(clock.now().getTime() + 2_000).toISOString();
+    for (let number = 1; number <= 3; number++) await ask(url, {}, networkNumber(20_000 + number));
+    expect(await abuseOf()).toEqual({ since, reason: "list", refused_last_hour: 3 });
+    expect((await events()).map(({ body }) => body.data)).toEqual([
+      { mailing_list_id: list, since, reason: "list", refused_last_hour: 1 },
+    ]);
+    nextHour();
+    await use("signupsOfList", `${service.workspaceId} ${list}`, 200, "hour");
+    await ask(url, {}, networkNumber(20_009));
+    expect(await events()).toHaveLength(2);
+    expect((await abuseOf()).since).toBe(since);
+    clock.advance(24 * HOUR);
+    expect(await abuseOf()).toBeNull();
+  });
+
+  test("is told when three networks are beyond their limit within an hour, and not of one", async () => {
+    nextHour();
+    const url = await openForm();
+    await beyond(url, networkNumber(30_001));
+    await beyond(url, networkNumber(30_001));
+    await beyond(url, networkNumber(30_002));
+    expect(await abuseOf()).toBeNull();
+    await beyond(url, networkNumber(30_003));
+    expect(await abuseOf()).toMatchObject({ reason: "network", refused_last_hour: 4 });
+    const { key } = await service.newWorkspace();
+    const path = `/mailing-lists/${list}/signup-form`;
+    expect((await service.call("GET", path, undefined, { key })).status).toBe(404);
+  });
+});
+
+describe("a list whose name reads like an advertisement", () => {
+  test("is not named in the mail", async () => {
+    const name = "You have won 1,000 USD: claim at http://evil.example/x";
+    await service.call("PUT", `/mailing-lists/${list}`, { name });
+    await ask(await openForm());
+    const [mail] = await mailsTo(email);
+    expect(`${mail?.subject} ${mail?.html} ${mail?.text}`).not.toMatch(/won|USD|evil/);
+    expect(mail?.subject).toBe("Please confirm: a mailing list");
+  });
+
+  test("is named by the domain of its own sender, whose name is judged, too", async () => {
+    const settings = {
+      name: "Win at evil.example",
+      from_email: "news@shop.test",
+      from_name: "Claim 1000 USD",
+    };
+    await service.call("PUT", `/mailing-lists/${list}`, settings);
+    await ask(await openForm());
+    const [mail] = await mailsTo(email);
+    expect(mail?.subject).toBe("Please confirm: a mailing list at shop.test");
+    const content = await db.row(sql`
+      select c.from_name from message_contents c join messages m on m.id = c.message_id
+      where m.localpart || '@' || m.domain = ${email}`);
+    expect(content).toEqual({ from_name: null });
+  });
+
+  test("may be named as its own domain", async () => {
+    await service.call("PUT", `/mailing-lists/${list}`, { name: "Shop.test News" });
+    await ask(await openForm());
+    expect((await mailsTo(email))[0]?.subject).toBe("Please confirm: Shop.test News");
+  });
+
+  test("and a tag of the address, which may say anything, is not repeated in the mail", async () => {
+    const tagged = email.replace("@", "+won.at.evil.com@");
+    await ask(await openForm(), { email: tagged });
+    const [mail] = await mailsTo(tagged);
+    expect(`${mail?.subject} ${mail?.html} ${mail?.text}`).not.toMatch(/won|evil/);
+  });
+});
+
+test("a form that is too large is answered with a page", async () => {
+  const url = await openForm();
+  const answer = await post(url, { email: "x".repeat(100_000) });
+  expect([answer.status, answer.headers.get("content-type"), await answer.text()]).toEqual([
+    413,
+    expect.stringContaining("text/html"),
+    expect.stringContaining("too long"),
+  ]);
 });
 
 describe("a link", () => {

@@ -1,6 +1,5 @@
 /** The tables of sign-up forms and of those who asked to join by one. */
 import sql from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
@@ -48,8 +47,10 @@ export async function removeSignupForm(
 ): Promise<void> {
   await db.run(sql`
     delete from signup_forms where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
-  await db.run(sql`
-    delete from signup_requests where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
+  for (const table of [sql`signup_requests`, sql`signup_refusals`]) {
+    await db.run(sql`
+      delete from ${table} where workspace_id = ${workspaceId} and mailing_list_id = ${mailingListId}`);
+  }
 }
 
 /** What was typed. */
@@ -64,40 +65,6 @@ export interface SignupRequest extends Applicant {
   readonly mailing_list_id: string;
   readonly requested_at: Date;
   readonly confirmed_at: Date | null;
-}
-
-/** So that of many requests at once only as many are mailed as may be. */
-export async function lockSignupRequests(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
-  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`sign-up requests ${workspaceId}`)})`);
-}
-
-export interface RequestCounts {
-  /** Of the list, since an hour. */
-  readonly of_list: number;
-  /** To the mailbox, since a day: of all lists, and of this one since an hour without an answer yet. */
-  readonly to_mailbox: number;
-  readonly to_mailbox_of_list: number;
-}
-
-/** @param mailbox as mailboxOf has it */
-export async function countRequests(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  asked: {
-    readonly mailingListId: string;
-    readonly mailbox: string;
-    readonly hourAgo: Date;
-    readonly dayAgo: Date;
-  },
-): Promise<RequestCounts> {
-  const isOfList = sql`mailing_list_id = ${asked.mailingListId} and requested_at > ${asked.hourAgo}`;
-  const isToMailbox = sql`regexp_replace(email, '\\+[^@]*(?=@)', '') = ${asked.mailbox}`;
-  const counts = await tx.row<RequestCounts>(sql`
-    select count(*) filter (where ${isOfList})::int as of_list,
-      count(*) filter (where ${isToMailbox})::int as to_mailbox,
-      count(*) filter (where ${isOfList} and ${isToMailbox} and confirmed_at is null)::int as to_mailbox_of_list
-    from signup_requests where workspace_id = ${workspaceId} and requested_at > ${asked.dayAgo}`);
-  return counts ?? { of_list: 0, to_mailbox: 0, to_mailbox_of_list: 0 };
 }
 
 export async function insertSignupRequest(
@@ -123,15 +90,17 @@ export function findSignupRequest(
     from signup_requests where workspace_id = ${workspaceId} and id = ${id} and requested_at > ${after}`);
 }
 
+/** Says whether it was open until then. */
 export async function markConfirmed(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
   now: Date,
-): Promise<void> {
-  await db.run(sql`
+): Promise<boolean> {
+  const marked = await db.run(sql`
     update signup_requests set confirmed_at = ${now}
     where workspace_id = ${workspaceId} and id = ${id} and confirmed_at is null`);
+  return marked > 0;
 }
 
 /** Of all workspaces: their links have lapsed, and no limit counts them any more. */

@@ -22,7 +22,11 @@ const MAC_AT = 32;
 const MAC_OCTETS = 16;
 
 export function signupKeys(secrets: Secrets) {
-  return { form: secrets.derive("sign-up forms"), confirmation: secrets.derive("sign-up confirmations") };
+  return {
+    form: secrets.derive("sign-up forms"),
+    page: secrets.derive("sign-up form pages"),
+    confirmation: secrets.derive("sign-up confirmations"),
+  };
 }
 
 export function signSignupLink({ workspaceId, id }: SignupLink, key: KeyObject): string {

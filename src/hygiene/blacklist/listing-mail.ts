@@ -8,7 +8,6 @@ import type { Listing } from "./listing.ts";
 const WIDTH = 36;
 
 export interface ListingMail {
-  readonly to: string;
   readonly subject: string;
   readonly html: string;
   readonly text: string;
@@ -16,7 +15,6 @@ export interface ListingMail {
 
 /** @param results of the check, for what the zones said */
 export function listingMail(
-  to: string,
   workspaceName: string,
   target: string,
   { before, after }: Listing,
@@ -43,7 +41,6 @@ export function listingMail(
       html`<li><strong>${zone}</strong>: ${note}${link === null ? "" : html`<br><a href="${link}">${link}</a>`}</li>`,
   );
   return {
-    to,
     subject,
     text: `${text}\n`,
     html: letter(

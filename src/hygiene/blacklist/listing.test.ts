@@ -28,13 +28,13 @@ test("a zone that left the catalogue is no delisting", () => {
 test("the mail has both sets, what the zones say, and where to ask for removal", () => {
   const listing = { before: ["a", "b"], after: ["b", "c"] };
   const results = resultsOf({ a: "not_listed", b: "timeout", c: "listed" });
-  const mail = listingMail("ops@acme.example", "Acme & Sons", "8.4.2.1", listing, results);
+  const mail = listingMail("Acme & Sons", "8.4.2.1", listing, results);
   expect(mail.subject).toBe("8.4.2.1 is now listed in 2 blacklists");
   expect(mail.text).toContain("- b: no answer this time, listed before\n- c: <c>\n  https://c/remove");
   expect(mail.text).toContain("Listed before: a, b");
   expect(mail.text).toContain("No longer listed in: a");
   expect(mail.html).toContain("&lt;c&gt;");
   expect(mail.html).toContain("Acme &amp; Sons");
-  const gone = listingMail("ops@acme.example", "Acme", "8.4.2.1", { before: ["a"], after: [] }, []);
+  const gone = listingMail("Acme", "8.4.2.1", { before: ["a"], after: [] }, []);
   expect(gone.subject).toBe("8.4.2.1 is no longer listed in any blacklist");
 });

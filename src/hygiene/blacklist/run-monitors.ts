@@ -114,7 +114,11 @@ async function run(deps: MonitorDeps, lease: Lease, inTurn: TakeTurn, log: Log):
   const silent = await inTurn(() =>
     deps.db.transaction((tx) => record(deps, tx, lease, checked), { mayRepeat: true }),
   );
-  if (silent) log.info(silent, "a listing in blacklists changed, and the workspace has no notify_email");
+  if (silent)
+    log.info(
+      silent,
+      "a listing in blacklists changed and no mail says so: the workspace has no notify_email, or got too many today",
+    );
 }
 
 const notRun = { status: "skipped", listed_count: 0, total_checked: 0, cost: 0, result: {} } as const;
@@ -158,7 +162,7 @@ async function record(
   return (await notify(deps, tx, monitor, change, checked)) ? undefined : change;
 }
 
-/** @returns false when there is nobody to be mailed */
+/** @returns false when no mail is sent: there is no address, or too many mails were sent today */
 async function notify(
   { sendPlatformMail }: MonitorDeps,
   tx: Queryable,
@@ -170,10 +174,11 @@ async function notify(
   const workspace = await findWorkspace(tx, workspaceId);
   if (!workspace?.notify_email) return false;
   const { notify_email, name } = workspace;
-  await sendPlatformMail(
-    tx,
-    workspaceId,
-    listingMail(notify_email, name, target, { before, after }, results),
-  );
-  return true;
+  const reached = await sendPlatformMail(tx, workspaceId, {
+    kind: "listing_notice",
+    to: notify_email,
+    named: { text: name, otherwise: "Your workspace" },
+    write: (shown) => listingMail(shown, target, { before, after }, results),
+  });
+  return reached === null;
 }

@@ -1,21 +1,28 @@
 /**
- * The mail that asks whether a workspace may send as an address. Nothing in it is written by whoever asked, except
- * the address itself: a name of their choice would make this mail a way to say anything to anybody. The workspace's
+ * The mail that asks whether a workspace may send as an address. Nothing in it is written by the caller, except the
+ * address itself: a name of their choice would make this mail a way to say anything to anybody. The workspace's
  * name is the operator's.
  */
+import { withoutTag } from "../../mail/address.ts";
 import { confirmationLetter } from "../../platform/http/confirmation-letter.ts";
 
 export type ConfirmationMail = ReturnType<typeof confirmationMail>;
 
 /** @param link where the page with the button is. */
 export function confirmationMail(email: string, workspaceName: string, link: string) {
-  const letter = confirmationLetter({
-    subject: "Confirm your sender address",
-    request: `${workspaceName} asks to send mail as ${email}.`,
-    instruction: "If that is right, open this page and press the button. The link works for 48 hours:",
-    link,
-    otherwise:
-      "If you did not expect this mail, ignore it: without your confirmation nothing is sent in your name.",
-  });
-  return { to: email, ...letter };
+  return {
+    kind: "sender_confirmation" as const,
+    to: email,
+    named: { text: workspaceName, otherwise: "A workspace of this service" },
+    write: (name: string) =>
+      confirmationLetter({
+        subject: "Confirm your sender address",
+        // Without its tag, where anything may be written.
+        request: `${name} asks to send mail as ${withoutTag(email)}.`,
+        instruction: "If that is right, open this page and press the button. The link works for 48 hours:",
+        link,
+        otherwise:
+          "If you did not expect this mail, ignore it: without your confirmation nothing is sent in your name.",
+      }),
+  };
 }

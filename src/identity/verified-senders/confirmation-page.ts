@@ -6,6 +6,7 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
+import { sendFaultPage } from "../../platform/http/fault-page.ts";
 import { html, sendPage } from "../../platform/http/page.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { readSenderLink, senderLinkKeys } from "./confirmation-token.ts";
@@ -28,6 +29,7 @@ export function registerConfirmationPage(
   const keys = senderLinkKeys(deps.secrets);
   const linkOf = (token: string, now: Date) => keys.read((key) => readSenderLink(token, key, now));
   server.register(async (pages) => {
+    pages.setErrorHandler(sendFaultPage);
     // The form sends nothing; whatever a client sends along is not looked at.
     pages.addContentTypeParser(
       "application/x-www-form-urlencoded",

@@ -266,8 +266,9 @@ describe("a stranger's mailbox", () => {
     const other = await service.newWorkspace();
     expect((await create({ email }, other.key)).status).toBe(201);
     const third = await service.newWorkspace();
-    expect(refusalOf(await create({ email }, third.key))).toEqual([429, "RATE_LIMIT_EXCEEDED", "3600"]);
-    expect(refusalOf(await resend(id))).toEqual([429, "RATE_LIMIT_EXCEEDED", "3600"]);
+    const nextDay = String(86_400 - (Math.floor(service.clock.now().getTime() / 1_000) % 86_400));
+    expect(refusalOf(await create({ email }, third.key))).toEqual([429, "RATE_LIMIT_EXCEEDED", nextDay]);
+    expect(refusalOf(await resend(id))).toEqual([429, "RATE_LIMIT_EXCEEDED", nextDay]);
     service.clock.advance(24 * HOUR);
     expect((await create({ email }, third.key)).status).toBe(201);
     expect((await resend(id)).status).toBe(200);
@@ -283,6 +284,23 @@ describe("a stranger's mailbox", () => {
     service.clock.advance(24 * HOUR);
     expect((await create({ email: `late@many${count}.test` }, key)).status).toBe(201);
   });
+});
+
+test("a workspace whose name reads like an advertisement is not named in the mail", async () => {
+  const other = await service.newWorkspace();
+  await service.database.run(sql`
+    update workspaces set name = 'You have won 1,000 USD: claim at evil.example' where id = ${other.workspaceId}`);
+  expect((await create({ email }, other.key)).status).toBe(201);
+  const [mail] = await mailsTo(email);
+  expect(`${mail?.subject} ${mail?.html} ${mail?.text}`).not.toMatch(/won|evil/);
+  expect(mail?.text).toContain(`A workspace of this service asks to send mail as ${email}`);
+});
+
+test("the tag of an address, which may say anything, does not stand in the mail", async () => {
+  const tagged = email.replace("@", "+won.1000.at.evil.com@");
+  expect((await create({ email: tagged })).status).toBe(201);
+  const [mail] = await mailsTo(tagged);
+  expect(`${mail?.subject} ${mail?.html} ${mail?.text}`).not.toMatch(/won|evil/);
 });
 
 test("another workspace sees, resends and deletes nothing", async () => {

@@ -8,11 +8,13 @@ import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { Deleted, Id, NullableTimestamp, omittable, Timestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Reached } from "../../platform/limits/quota-store.ts";
+import { limitRefusal } from "../../platform/limits/refusal.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { findWorkspace } from "../../workspace/workspaces/store.ts";
 import { isFreeMail } from "../free-mail.ts";
 import { maySendAs } from "../may-send-as.ts";
-import { countConfirmationMail } from "./confirmation-limit.ts";
+import { noteConfirmationMail } from "./confirmation-limit.ts";
 import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
 import { confirmationPath } from "./confirmation-page.ts";
 import { senderLinkKeys, signSenderLink } from "./confirmation-token.ts";
@@ -75,12 +77,12 @@ export interface VerifiedSenderDeps {
   readonly secrets: Secrets;
   /** PUBLIC_URL, or where the service listens; no slash at its end. */
   readonly publicUrl: () => string;
-  /** Accepts a mail of the service's own inside the transaction it is given. */
+  /** Accepts a mail of the service's own inside the transaction it is given, or says which limit is reached. */
   readonly sendPlatformMail: (
     tx: Queryable,
     workspaceId: WorkspaceId,
     mail: ConfirmationMail,
-  ) => Promise<void>;
+  ) => Promise<Reached | null>;
   /** Whether a campaign that is scheduled, or being sent, sends as the address. */
   readonly isInUse: (tx: Queryable, workspaceId: WorkspaceId, email: string) => Promise<boolean>;
 }
@@ -149,8 +151,8 @@ async function createSender(
       throw new ApiError("CONFLICT", `${input.email} is a verified sender of this workspace already`);
     }
     const { token_number, ...sender } = inserted;
-    await countConfirmationMail(tx, workspaceId, sender.email, now, RESEND_PAUSE_MS);
-    await sendLink(deps, tx, workspaceId, sender, token_number);
+    await noteConfirmationMail(tx, workspaceId, sender.email, now, RESEND_PAUSE_MS);
+    await sendLink(deps, tx, workspaceId, sender, token_number, now);
     return { ...sender, warnings: warningsFor(sender.email) };
   });
 }
@@ -164,8 +166,8 @@ async function resendLink(deps: VerifiedSenderDeps, workspaceId: WorkspaceId, id
     if (renewed === undefined) throw await refusal(tx, workspaceId, id, now);
     const { token_number, ...sender } = renewed;
     // The pause is the statement's own, and lets the first resend through at once.
-    await countConfirmationMail(tx, workspaceId, sender.email, now, 0);
-    await sendLink(deps, tx, workspaceId, sender, token_number);
+    await noteConfirmationMail(tx, workspaceId, sender.email, now, 0);
+    await sendLink(deps, tx, workspaceId, sender, token_number, now);
     return sender;
   });
 }
@@ -181,18 +183,22 @@ async function refusal(tx: Queryable, workspaceId: WorkspaceId, id: string, now:
   });
 }
 
+/** @throws ApiError RATE_LIMIT_EXCEEDED */
 async function sendLink(
   { secrets, publicUrl, sendPlatformMail }: VerifiedSenderDeps,
   tx: Queryable,
   workspaceId: WorkspaceId,
   { id, email, token_expires_at }: VerifiedSenderRow,
   number: number,
+  now: Date,
 ): Promise<void> {
   const workspace = await findWorkspace(tx, workspaceId);
   if (workspace === undefined) throw new Error(`workspace ${workspaceId} is gone`);
   const link = { workspaceId, senderId: id, number, expiresAt: token_expires_at };
   const path = confirmationPath(signSenderLink(link, senderLinkKeys(secrets).signing));
-  await sendPlatformMail(tx, workspaceId, confirmationMail(email, workspace.name, publicUrl() + path));
+  const mail = confirmationMail(email, workspace.name, publicUrl() + path);
+  const reached = await sendPlatformMail(tx, workspaceId, mail);
+  if (reached !== null) throw limitRefusal(reached.limit, now, reached.ends);
 }
 
 async function removeSender({ db, isInUse }: VerifiedSenderDeps, workspaceId: WorkspaceId, id: string) {

@@ -113,27 +113,21 @@ export async function removeVerifiedSender(
   return removed?.email;
 }
 
-const MAIL_LOCK = lockKey("confirmation mails");
-
 /** So that of many calls at once only as many pass as may; they are few. */
-export async function lockConfirmationMails(tx: Queryable): Promise<void> {
-  await tx.run(sql`select pg_advisory_xact_lock(${MAIL_LOCK})`);
+export async function lockConfirmationMails(tx: Queryable, workspaceId: WorkspaceId): Promise<void> {
+  await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`confirmation mails ${workspaceId}`)})`);
 }
 
-/** What was sent after `since`, by the workspace and to the mailbox; and the last from the one to the other. */
-export async function findConfirmationMails(
+/** When the workspace last had one sent to the mailbox. */
+export async function findLastConfirmationMail(
   tx: Queryable,
   workspaceId: WorkspaceId,
   mailbox: string,
-  since: Date,
-): Promise<{ of_workspace: number; to_mailbox: number; last_sent_at: Date | null }> {
-  const found = await tx.row<{ of_workspace: number; to_mailbox: number; last_sent_at: Date | null }>(sql`
-    select count(*) filter (where workspace_id = ${workspaceId}) as of_workspace,
-      count(*) filter (where mailbox = ${mailbox}) as to_mailbox,
-      max(sent_at) filter (where workspace_id = ${workspaceId} and mailbox = ${mailbox}) as last_sent_at
-    from confirmation_mails
-    where (workspace_id = ${workspaceId} or mailbox = ${mailbox}) and sent_at > ${since}`);
-  return found ?? { of_workspace: 0, to_mailbox: 0, last_sent_at: null };
+): Promise<Date | null> {
+  const row = await tx.row<{ last: Date | null }>(sql`
+    select max(sent_at) as last from confirmation_mails
+    where workspace_id = ${workspaceId} and mailbox = ${mailbox}`);
+  return row?.last ?? null;
 }
 
 export async function insertConfirmationMail(

@@ -182,7 +182,8 @@ test("a complaint about a transactional message that bounced counts, and a hard 
 
 test("a hard bounce after a soft one loses the recipient of the service's own mail as well, and is in no list", async () => {
   const email = "new@example.test";
-  const mail = { to: email, subject: "Please confirm", html: "<p>Hello</p>", text: "Hello" };
+  const content = { subject: "Please confirm", html: "<p>Hello</p>", text: "Hello" };
+  const mail = { kind: "signup_confirmation" as const, to: email, write: () => content };
   await database.transaction((tx) => sendPlatformMail(tx, workspaceId, mail));
   const sent = await database.row<{ id: string }>(sql`select id from messages where source = 'platform'`);
   const id = sent?.id ?? expect.fail("no mail");

@@ -9,9 +9,10 @@ import type { Bounce, BounceRecipient } from "../../mail/bounces/bounce.ts";
 import { insertDelayNotice } from "../../messages/notice-store.ts";
 import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Log } from "../../platform/log.ts";
 import type { SendPlatformMail } from "../../sending/platform-mail.ts";
 import { storable } from "../storable.ts";
-import { bounceCopy } from "./bounce-copy.ts";
+import { sendBounceCopy } from "./bounce-copy.ts";
 import { findSentMessage, type SentMessage } from "./message-store.ts";
 import { recordNews } from "./record-news.ts";
 import { processed, type Settled } from "./store.ts";
@@ -19,6 +20,7 @@ import { processed, type Settled } from "./store.ts";
 export interface NewsDeps {
   readonly onMoved: OnMoved;
   readonly sendPlatformMail: SendPlatformMail;
+  readonly log: Log;
 }
 
 const LONGEST_HOST = 255;
@@ -26,7 +28,7 @@ const LONGEST_HOST = 255;
 export async function settleBounce(
   tx: Queryable,
   { messageId, bounce, raw }: { readonly messageId: string; readonly bounce: Bounce; readonly raw: Buffer },
-  { onMoved, sendPlatformMail }: NewsDeps,
+  { onMoved, sendPlatformMail, log }: NewsDeps,
   now: Date,
 ): Promise<Settled> {
   if (bounce.kind === "auto_reply") return processed("auto_reply");
@@ -35,9 +37,12 @@ export async function settleBounce(
   const news = newsOf(bounce.recipients, message);
   if (news === undefined) return processed("other_recipient");
   const result = await settleNews(tx, message, news, onMoved, now);
-  if (message.bounceEmail !== null && (result === "bounced" || result === "delayed")) {
-    const mail = bounceCopy(message, message.bounceEmail, news, raw);
-    if (mail !== null) await sendPlatformMail(tx, message.workspaceId, mail);
+  if (result === "bounced" || result === "delayed") {
+    const missing = await sendBounceCopy(tx, sendPlatformMail, message, { kind: result, news, raw });
+    if (typeof missing === "object" && missing !== null) {
+      const { workspaceId: workspace_id, id: message_id } = message;
+      log.info({ workspace_id, message_id, limit: missing.name }, "a bounce was not copied to bounce_email");
+    }
   }
   return processed(result);
 }

@@ -45,6 +45,19 @@ export async function findSentMessage(tx: Queryable, id: string): Promise<SentMe
     where m.workspace_id = ${found.workspace_id} and m.id = ${id}`);
 }
 
+/** How many reports of a kind about the message were recorded: those that its own delivery wrote have an attempt. */
+export async function countReports(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  kind: "bounced" | "delayed",
+): Promise<number> {
+  const row = await tx.row<{ reports: number }>(sql`
+    select count(*)::int as reports from message_events
+    where workspace_id = ${workspaceId} and message_id = ${id} and type = ${kind} and attempt is null`);
+  return row?.reports ?? 0;
+}
+
 /** Two reports about one message wait for each other: the second sees what the first has made of it. */
 export async function lockSentMessage(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await tx.run(sql`

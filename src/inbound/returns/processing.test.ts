@@ -55,7 +55,7 @@ const deps: ProcessingDeps = {
   readings,
   onMoved: async () => {},
   onUnsubscribed: async () => false,
-  sendPlatformMail: async () => {},
+  sendPlatformMail: async () => null,
 };
 
 interface Stored {

@@ -12,6 +12,7 @@ import {
 import { linkKey, sentCampaign } from "../../../test/support/tracked-campaign.ts";
 import { leaseMessages } from "../../delivery/queue/leases.ts";
 import { settleLeases } from "../../delivery/queue/settlement-store.ts";
+import { createLog } from "../../platform/log.ts";
 import { PurposeKeys } from "../../platform/secrets.ts";
 import { createReading } from "../reading/reading.ts";
 import { readMail } from "./read-mail.ts";
@@ -227,6 +228,85 @@ describe("a report to a signed return path", () => {
   });
 });
 
+describe("a copy for bounce_email", () => {
+  const bounceEmail = () => `returns${Math.random().toString(36).slice(2)}@shop.test`;
+  const copiesTo = (address: string) =>
+    database.rows<{ subject: string; text: string; html: string }>(sql`
+      select m.subject, c.text, c.html from messages m
+      join message_contents c on c.workspace_id = m.workspace_id and c.message_id = m.id
+      where m.source = 'platform' and m.localpart || '@' || m.domain = ${address} order by m.id`);
+
+  // Other tests lease what is next in the queue.
+  afterAll(() => database.run(sql`delete from delivery_queue`));
+
+  test("never goes to a stranger, whose address was stored before that was refused", async () => {
+    const id = await deliver("own@attacker.test");
+    await database.run(
+      sql`update message_contents set bounce_email = 'victim@example.net' where message_id = ${id}`,
+    );
+    const report = deliveryReport("own@attacker.test", {
+      diagnostic: "550 Claim at http://evil.example/now",
+    });
+    expect(await receive(returnPath(id), report)).toMatchObject({ result: "bounced" });
+    expect(await copiesTo("victim@example.net")).toEqual([]);
+  });
+
+  test("is not sent once the workspace has lost the domain", async () => {
+    const bounce_email = bounceEmail();
+    const id = await deliver("lost@example.test", { bounce_email });
+    await database.run(sql`update sending_domains set is_verified = false`);
+    expect(await receive(returnPath(id), deliveryReport("lost@example.test"))).toMatchObject({
+      result: "bounced",
+    });
+    await database.run(sql`update sending_domains set is_verified = true`);
+    expect(await copiesTo(bounce_email)).toEqual([]);
+  });
+
+  test("is made of the first report of each kind, on whatever day the others come", async () => {
+    const bounce_email = bounceEmail();
+    const id = await deliver("late@example.test", { bounce_email });
+    const late = deliveryReport("late@example.test", { action: "delayed", status: "4.4.1" });
+    for (let day = 0; day < 3; day++) {
+      expect(await receive(returnPath(id), late)).toMatchObject({ result: "delayed" });
+      clock.advance(DAY_MS);
+    }
+    const soft = { status: "5.2.2", diagnostic: "552 5.2.2 Mailbox full" };
+    for (const said of [soft, {}]) {
+      const report = deliveryReport("late@example.test", said);
+      expect(await receive(returnPath(id), report)).toMatchObject({ result: "bounced" });
+    }
+    expect((await copiesTo(bounce_email)).map(({ subject }) => subject)).toEqual([
+      "Delayed: late@example.test",
+      "Undelivered: late@example.test",
+    ]);
+  });
+
+  test("quotes little of what the receiving side says, and no link of it", async () => {
+    const bounce_email = bounceEmail();
+    const subject = "See https://evil.example/subject";
+    const id = await deliver("phish@example.test", { bounce_email, subject });
+    const diagnostic = `550 Claim at https://evil.example/a or www.evil.example or evil.example/b ${"x".repeat(5_000)}`;
+    await receive(returnPath(id), deliveryReport("phish@example.test", { diagnostic }));
+    const [copy] = await copiesTo(bounce_email);
+    expect(copy?.text).toContain("https[:]//evil[.]example/a");
+    expect(copy?.text).not.toMatch(/:\/\/|www\.|evil\.example\//);
+    expect(copy?.html).not.toContain("href");
+    expect(copy?.text.length).toBeLessThan(1_200);
+  });
+
+  test("is one of a hundred that a mailbox gets in a day", async () => {
+    const bounce_email = bounceEmail();
+    await database.run(sql`
+      insert into quota_uses (limit_name, holder, ends_at, used)
+      values ('bounceCopiesToMailbox', ${bounce_email}, date_trunc('day', ${clock.now()}::timestamptz, 'UTC') + interval '1 day', 99)`);
+    for (const to of ["hundred@example.test", "more@example.test"]) {
+      const id = await deliver(to, { bounce_email: bounce_email.replace("@", "+x@") });
+      expect(await receive(returnPath(id), deliveryReport(to))).toMatchObject({ result: "bounced" });
+    }
+    expect(await copiesTo(bounce_email.replace("@", "+x@"))).toHaveLength(1);
+  });
+});
+
 describe("a complaint", () => {
   test("that bears our token moves the message and suppresses its recipient, once", async () => {
     const id = await deliver("annoyed@example.test");
@@ -370,6 +450,7 @@ function deps() {
     keys: { returnPath: new PurposeKeys(returns.returnPathKey, []), link: new PurposeKeys(linkKey, []) },
     onMoved: async () => {},
     onUnsubscribed: async () => false,
-    sendPlatformMail: async () => {},
+    sendPlatformMail: async () => null,
+    log: createLog("silent"),
   };
 }

@@ -12,8 +12,11 @@ export type Scope =
   | "API key"
   | "network"
   | "mailbox"
+  | "workspace and mailbox"
   | "mailing list"
-  | "sign-up form";
+  | "sign-up form"
+  | "network and sign-up form"
+  | "form page";
 
 export interface Limit {
   /** What is counted, in the plural, as it stands in a refusal: "unfinished requests". */
@@ -112,6 +115,118 @@ export const limits = {
     unit: "bytes",
     per: "hour",
     beyond: "451 4.7.1 at RCPT",
+  },
+  signupsOfNetworkAtForm: {
+    what: "sign-ups",
+    scope: "network and sign-up form",
+    most: 20,
+    per: "hour",
+    beyond: "the form answers 429 with a page that says so",
+  },
+  signupsOfNetwork: {
+    what: "sign-ups at all forms together",
+    scope: "network",
+    most: 60,
+    per: "hour",
+    beyond: "the form answers 429 with a page that says so",
+  },
+  signupsOfNetworkInDay: {
+    what: "sign-ups at all forms together",
+    scope: "network",
+    most: 200,
+    per: "day",
+    beyond: "the form answers 429 with a page that says so",
+  },
+  signupsOfList: {
+    what: "sign-ups",
+    scope: "mailing list",
+    most: 200,
+    per: "hour",
+    beyond: "the form answers 429 with a page that says so, and its owner is told",
+  },
+  signupsOfFormPage: {
+    what: "sign-ups",
+    scope: "form page",
+    most: 3,
+    per: "day",
+    beyond: "the form is shown again, filled in",
+  },
+  signupMailsOfWorkspace: {
+    what: "sign-up mails from the sender of the service",
+    scope: "workspace",
+    most: 1_000,
+    per: "day",
+    beyond: "the forms answer 429 with a page that says so, and their owner is told",
+  },
+  ownSignupMailsOfWorkspace: {
+    what: "sign-up mails from a sender of the workspace",
+    scope: "workspace",
+    most: 10_000,
+    per: "day",
+    beyond: "the forms answer 429 with a page that says so, and their owner is told",
+  },
+  signupMailsOfWorkspaceToMailbox: {
+    what: "sign-up mails that were not confirmed",
+    scope: "workspace and mailbox",
+    most: 1,
+    per: "day",
+    beyond: "the page is the same, and no mail is sent",
+  },
+  signupMailsToMailbox: {
+    what: "sign-up mails of all workspaces that were not confirmed",
+    scope: "mailbox",
+    most: 3,
+    per: "day",
+    beyond: "the page is the same, and no mail is sent",
+  },
+  formAbuseNotices: {
+    what: "`form.abused` events",
+    scope: "sign-up form",
+    most: 1,
+    per: "hour",
+    beyond: "the form's `abuse` is kept up to date, and no event is sent",
+  },
+  senderConfirmationsOfWorkspace: {
+    what: "confirmation links for verified senders",
+    scope: "workspace",
+    most: 100,
+    per: "day",
+    beyond: "429",
+  },
+  senderConfirmationsToMailbox: {
+    what: "confirmation links for verified senders",
+    scope: "mailbox",
+    most: 5,
+    per: "day",
+    beyond: "429",
+  },
+  bounceCopiesOfWorkspace: {
+    what: "copies of bounces",
+    scope: "workspace",
+    most: 1_000,
+    per: "day",
+    beyond: "no copy is sent; the bounce is recorded as always",
+  },
+  bounceCopiesToMailbox: {
+    what: "copies of bounces",
+    scope: "mailbox",
+    most: 100,
+    per: "day",
+    beyond: "no copy is sent; the bounce is recorded as always",
+  },
+  listingNoticesOfWorkspace: {
+    what: "notices of blacklist listings",
+    scope: "workspace",
+    most: 200,
+    per: "day",
+    beyond: "no mail is sent; the monitor shows the listing, and webhooks hear of it",
+  },
+  listingNoticesToMailbox: {
+    what: "notices of blacklist listings",
+    scope: "mailbox",
+    most: 500,
+    per: "day",
+    beyond: "no mail is sent; the monitor shows the listing, and webhooks hear of it",
   },
 } as const satisfies Record<string, Limit>;
 

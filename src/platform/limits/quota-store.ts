@@ -1,7 +1,7 @@
 /** Quotas: what a holder may use in an hour or a day, counted in the database over all machines. */
 import sql from "sql-template-tag";
 import type { Queryable } from "../database/pool.ts";
-import type { Limit } from "./limits.ts";
+import { type Limit, type LimitName, limits } from "./limits.ts";
 
 const WINDOW_MS = { hour: 3_600_000, day: 86_400_000 } as const;
 
@@ -42,6 +42,52 @@ export async function takeQuota(
     where u.used + excluded.used <= ${quota.most}
     returning used`);
   return taken === undefined ? end : null;
+}
+
+/** The limits of the table that have a window. */
+export type QuotaName = {
+  [Name in LimitName]: (typeof limits)[Name] extends { readonly per: string } ? Name : never;
+}[LimitName];
+
+export function useOf(name: QuotaName, holder: string): QuotaUse {
+  return { name, quota: limits[name], holder };
+}
+
+/** A quota without room, and when its window ends. */
+export interface Reached {
+  readonly name: string;
+  readonly limit: Quota;
+  readonly ends: Date;
+}
+
+/**
+ * Uses up a part of each quota, or of none. Transactions that take several quotas have to name them in one order, or they
+ * wait for each other.
+ * @returns null when all had room, otherwise the first that had none
+ */
+export async function takeQuotas(
+  tx: Queryable,
+  uses: readonly QuotaUse[],
+  now: Date,
+): Promise<Reached | null> {
+  for (const [place, use] of uses.entries()) {
+    const ends = await takeQuota(tx, use, now);
+    if (ends === null) continue;
+    for (const taken of uses.slice(0, place)) await giveBackQuota(tx, taken, now);
+    return { name: use.name, limit: use.quota, ends };
+  }
+  return null;
+}
+
+/** Gives back what was taken at `takenAt`; nothing where that window has been removed. */
+export async function giveBackQuota(
+  tx: Queryable,
+  { name, quota, holder, amount = 1 }: QuotaUse,
+  takenAt: Date,
+): Promise<void> {
+  await tx.run(sql`
+    update quota_uses set used = greatest(used - ${amount}, 0)
+    where limit_name = ${name} and holder = ${holder} and ends_at = ${windowEnd(quota, takenAt)}`);
 }
 
 /** What the holder has used in the present window. */

@@ -49,7 +49,10 @@ export const NewCampaign = Type.Object(
     ),
     routing_rule_id: omittable(Uuid),
     bounce_email: omittable(
-      Type.String({ description: "Kept with the campaign, for copies of failure reports." }),
+      Type.String({
+        description:
+          "Gets copies of delivery failure reports: on a verified sending domain, or a verified sender.",
+      }),
     ),
     sender_email: omittable(
       Type.String({

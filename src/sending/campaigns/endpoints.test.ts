@@ -71,6 +71,7 @@ describe("a draft", () => {
     ["no subject", { subject: undefined }, "subject"],
     ["a subject with a line break", { subject: "a\r\nBcc: b@c.test" }, "subject"],
     ["a foreign sender", { from_email: "ceo@bank.test" }, "from_email"],
+    ["a stranger for its bounces", { bounce_email: "victim@example.net" }, "bounce_email"],
     ["no sender", { from_email: undefined }, "from_email"],
     ["a merge tag in the from_name", { from_name: "{{ first_name }} at Shop" }, "from_name"],
     ["a reply_to that is none", { reply_to: "nobody" }, "reply_to"],

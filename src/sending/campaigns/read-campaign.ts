@@ -15,7 +15,14 @@ import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { readFromName } from "../../workspace/from-name.ts";
 import { readName } from "../../workspace/name.ts";
 import { readAttachments } from "../emails/attachments.ts";
-import { readContent, readEmail, readFromEmail, readSubject, refuse } from "../mail-fields.ts";
+import {
+  readBounceEmail,
+  readContent,
+  readEmail,
+  readFromEmail,
+  readSubject,
+  refuse,
+} from "../mail-fields.ts";
 import { estimateAudience } from "./audience/audience.ts";
 import { holdAudience } from "./audience/hold-audience.ts";
 import { readPhoneField } from "./audience/phone-field.ts";
@@ -54,7 +61,7 @@ export async function readCampaign(
     enable_click_tracking: body.enable_click_tracking ?? null,
     use_custom_headers: body.use_custom_headers ?? false,
     custom_headers: readContent(body.custom_headers),
-    bounce_email: readEmail("bounce_email", body.bounce_email),
+    bounce_email: await readBounceEmail(db, workspaceId, body.bounce_email),
     scheduled_at:
       body.scheduled_at == null || body.scheduled_at.trim() === ""
         ? null

@@ -56,8 +56,9 @@ describe("a message that is accepted", () => {
     ["a verified domain in capitals", "anyone@SHOP.test"],
     ["a verified sender", "me@elsewhere.test"],
     ["a verified sender in capitals", "Me@Elsewhere.test"],
-  ])("may come from %s", async (_kind, from_email) => {
-    expect((await send({ ...email, from_email })).status).toBe(201);
+  ])("may come from %s, and its bounces may be copied there", async (_kind, address) => {
+    expect((await send({ ...email, from_email: address })).status).toBe(201);
+    expect((await send({ ...email, bounce_email: address })).status).toBe(201);
   });
 
   test("comes from the platform's sender when none is named", async () => {
@@ -184,6 +185,22 @@ test.each(["a@x.test, b@x.test", "Ada <a@x.test>; Bob <b@x.test>"])(
   },
 );
 
+test("a bounce_email of a stranger is refused with an Idempotency-Key and in a dry run, and says what to do", async () => {
+  const foreign = { ...email, bounce_email: "victim@example.net" };
+  const before = await countMessages();
+  for (const { status, body } of [
+    await send(foreign, { "Idempotency-Key": "bounces-to-a-stranger" }),
+    await service.call("POST", "/emails/send?dry_run=true", foreign),
+  ]) {
+    expect([status, body.code, body.error]).toEqual([
+      400,
+      "VALIDATION_ERROR",
+      "bounce_email victim@example.net is not on a verified sending domain and is no verified sender of this workspace: use an address there, or verify the domain or the address first",
+    ]);
+  }
+  expect(await countMessages()).toBe(before);
+});
+
 describe("a message that is refused", () => {
   const refused: [string, Record<string, unknown>, string][] = [
     ["a from_email on a foreign domain", { from_email: "ceo@bank.test" }, "from_email"],
@@ -199,6 +216,15 @@ describe("a message that is refused", () => {
     ["a subject with a line break", { subject: "Hi\r\nBcc: eve@example.com" }, "subject"],
     ["a subject with a Unicode line break", { subject: "Hi\u2028Bcc: eve@example.com" }, "subject"],
     ["a sender name with a line break", { from_name: "Shop\nBcc: eve@example.com" }, "from_name"],
+    ["a bounce_email of a stranger", { bounce_email: "victim@example.net" }, "bounce_email"],
+    ["a bounce_email on a domain that is not verified", { bounce_email: "a@unproven.test" }, "bounce_email"],
+    ["a bounce_email on a subdomain of a verified domain", { bounce_email: "a@b.shop.test" }, "bounce_email"],
+    ["a bounce_email on a name that ends like it", { bounce_email: "a@notshop.test" }, "bounce_email"],
+    [
+      "a bounce_email of a stranger beside a sender of one's own",
+      { bounce_email: "victim@example.net", from_email: "a@shop.test" },
+      "bounce_email",
+    ],
     ["a bounce address with a line break", { bounce_email: "a@b.test\r\nX: y" }, "bounce_email"],
     ["a blank body", { body: " \n " }, "body"],
     ["a body of nothing visible", { body: "\u200b" }, "body"],

@@ -50,7 +50,10 @@ const Email = Type.Object(
     ),
     from_name: omittable(Type.String({ maxLength: LONGEST_NAME })),
     bounce_email: omittable(
-      Type.String({ description: "Kept with the message, for copies of its delivery failure reports." }),
+      Type.String({
+        description:
+          "Gets copies of its delivery failure reports: on a verified sending domain, or a verified sender.",
+      }),
     ),
     attachments: omittable(Type.Array(Attachment)),
   },
@@ -130,8 +133,10 @@ function readDraft({ body, caller, requestId }: SendRequest, platformFrom: strin
   const isHtml = looksLikeHtml(body.body);
   if (saysNothing(body.body, isHtml)) throw invalid({ field: "body", message: "body must not be blank" });
   const { fromEmail, sender } = readSender(body.from_email, platformFrom, caller);
+  const bounces = body.bounce_email == null ? null : readAddress(body.bounce_email, "bounce_email");
   return {
     sender,
+    bouncesTo: bounces && { workspaceId: caller.workspaceId, ...bounces },
     priority: 0,
     retryHours: caller.retryHours,
     message: {
@@ -150,7 +155,7 @@ function readDraft({ body, caller, requestId }: SendRequest, platformFrom: strin
       text: isHtml ? null : body.body,
       attachments: readAttachments(body.attachments ?? []),
       ...(isHtml && caller.tracksTransactional && { particulars: tracked }),
-      bounceEmail: body.bounce_email == null ? null : readAddress(body.bounce_email, "bounce_email").address,
+      bounceEmail: bounces?.address ?? null,
       requestId,
       createdAt: now,
     },

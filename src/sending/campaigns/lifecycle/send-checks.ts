@@ -79,6 +79,8 @@ export async function checkSendable(
     );
   }
   await requireSender(db, workspaceId, campaign.from_email);
+  const { bounce_email } = campaign;
+  if (bounce_email !== null) await requireSender(db, workspaceId, bounce_email, "bounce_email");
   // An SMS takes nothing from either.
   if (campaign.message_type !== "sms") await requireAllowance(workspaceId);
   return [...warnings, ...trackingWarnings(campaign)];
@@ -130,9 +132,14 @@ export async function holdLists(tx: Queryable, workspaceId: WorkspaceId, id: str
 }
 
 /** @throws ApiError EMAIL_NOT_VERIFIED */
-export async function requireSender(db: Queryable, workspaceId: WorkspaceId, address: string): Promise<void> {
+export async function requireSender(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  address: string,
+  field: "from_email" | "bounce_email" = "from_email",
+): Promise<void> {
   if ((await maySendAs(db, workspaceId, address)).allowed) return;
-  throw new ApiError("EMAIL_NOT_VERIFIED", `from_email ${address} is not verified any more`);
+  throw new ApiError("EMAIL_NOT_VERIFIED", `${field} ${address} is not verified any more`);
 }
 
 /** @throws ApiError BAD_REQUEST for an sms that nothing carries, VALIDATION_ERROR for one without its field */

@@ -1,0 +1,88 @@
+/** How the owner of a form learns that it is abused: a mark on the form, an event, and a line in the log. */
+import type { Clock } from "../../platform/clock.ts";
+import type { Database, Queryable } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { takeQuota, useOf } from "../../platform/limits/quota-store.ts";
+import type { Log } from "../../platform/log.ts";
+import { findAbuse, findRefusals, insertRefusal, markAbused, type RefusalReason } from "./abuse-store.ts";
+
+export type { RefusalReason };
+
+const HOUR_MS = 3_600_000;
+/** How long the mark stays after the last refusal that deserved it. */
+const MARK_MS = 24 * HOUR_MS;
+/** One network beyond its limit is a person who tries too often, or an office. */
+const MANY_NETWORKS = 3;
+const MANY_REFUSALS = 100;
+
+/** `network`: that of several networks, or of one again and again. */
+export interface FormAbuse {
+  readonly since: Date;
+  readonly reason: RefusalReason;
+  readonly refused_last_hour: number;
+}
+
+/** Told once an hour while it lasts. */
+export type OnFormAbused = (
+  tx: Queryable,
+  abuse: FormAbuse & {
+    readonly workspaceId: WorkspaceId;
+    readonly mailingListId: string;
+    readonly time: Date;
+  },
+) => Promise<void>;
+
+interface AbuseDeps {
+  readonly db: Database;
+  readonly log: Log;
+  readonly onFormAbused: OnFormAbused;
+}
+
+export async function noteRefusal(
+  { db, log, onFormAbused }: AbuseDeps,
+  refusal: {
+    readonly workspaceId: WorkspaceId;
+    readonly mailingListId: string;
+    readonly reason: RefusalReason;
+    readonly network: string;
+    readonly now: Date;
+  },
+): Promise<void> {
+  const { workspaceId, mailingListId, reason, now } = refusal;
+  await db.transaction(async (tx) => {
+    await insertRefusal(tx, refusal);
+    const { networks, refused } = await findRefusals(tx, workspaceId, mailingListId, hourBefore(now));
+    if (reason === "network" && networks < MANY_NETWORKS && refused < MANY_REFUSALS) return;
+    const since = await markAbused(tx, { ...refusal, freshSince: new Date(now.getTime() - MARK_MS) });
+    if (since === undefined) return;
+    const notice = useOf("formAbuseNotices", `${workspaceId} ${mailingListId}`);
+    if ((await takeQuota(tx, notice, now)) !== null) return;
+    const about = { workspace_id: workspaceId, mailing_list_id: mailingListId, reason, refused, networks };
+    log.warn(about, "a sign-up form is being abused");
+    await onFormAbused(tx, {
+      workspaceId,
+      mailingListId,
+      reason,
+      since,
+      refused_last_hour: refused,
+      time: now,
+    });
+  });
+}
+
+/** What the API shows of it; null where there was none within a day. */
+export async function findFormAbuse(
+  { db, clock }: { readonly db: Queryable; readonly clock: Clock },
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<FormAbuse | null> {
+  const now = clock.now();
+  const abuse = await findAbuse(db, workspaceId, mailingListId, new Date(now.getTime() - MARK_MS));
+  if (abuse === undefined) return null;
+  const { refused } = await findRefusals(db, workspaceId, mailingListId, hourBefore(now));
+  return { ...abuse, refused_last_hour: refused };
+}
+
+function hourBefore(now: Date): Date {
+  return new Date(now.getTime() - HOUR_MS);
+}

@@ -1,0 +1,37 @@
+/** What is refused before a page's handler has run (too many requests, too large a form) is for people, too: a page, not JSON. */
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { asFailure } from "./envelope.ts";
+import { drain } from "./malformed.ts";
+import { html, sendPage } from "./page.ts";
+
+/** The error handler of a scope of pages; what it does not know it throws on to the server's. */
+export async function sendFaultPage(
+  thrown: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { status, error } = asFailure(thrown);
+  if (status !== 413 && status !== 429) throw thrown;
+  reply.headers(error.headers);
+  if (status === 429)
+    return sendBusy(reply, "Too many requests came from your network", error.headers["Retry-After"]);
+  await drain(request);
+  return sendPage(reply, status, "That was too long", html`<p>Please go back and send less.</p>`);
+}
+
+/** 429, as a page that says when to try again. @param seconds as Retry-After has it */
+export function sendBusy(reply: FastifyReply, title: string, seconds: string | number = 1): FastifyReply {
+  const wait = Math.max(1, Math.ceil(Number(seconds)));
+  reply.header("Retry-After", String(wait));
+  return sendPage(reply, 429, title, html`<p>Please try again in ${waitText(wait)}.</p>`);
+}
+
+function waitText(seconds: number): string {
+  const [amount, unit] =
+    seconds < 60
+      ? [seconds, "second"]
+      : seconds < 2 * 3_600
+        ? [Math.ceil(seconds / 60), "minute"]
+        : [Math.ceil(seconds / 3_600), "hour"];
+  return `${amount} ${unit}${amount === 1 ? "" : "s"}`;
+}
