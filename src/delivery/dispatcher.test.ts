@@ -87,6 +87,7 @@ async function startWorker(
       returnPathHost: "bounce.posthaste.test",
     }),
     returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
+    assemblyThread: new URL("../assembly-thread.ts", import.meta.url),
     findRouting: async () => ({ ips: [], rules: [] }),
     findChoice: async () => ({ ip: null, ruleId: null }),
     smsReceiptUrl: () => "",

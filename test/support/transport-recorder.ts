@@ -95,6 +95,7 @@ export function leased(localpart: string, change: Partial<LeasedMessage> = {}): 
     localpart,
     domain: "example.test",
     subject: "Hello",
+    is_large: false,
     html: null,
     text: "Hello",
     attachments: null,

@@ -27,6 +27,24 @@ export interface Limit {
   readonly beyond: string;
 }
 
-export const limits = {} as const satisfies Record<string, Limit>;
+const MIB = 1024 * 1024;
+
+export const limits = {
+  messagesUnderWay: {
+    what: "messages under way in one delivery process",
+    scope: "workspace",
+    most: 2_000,
+    beyond:
+      "its other messages wait in the queue; its campaigns and autoresponders have three quarters of this",
+  },
+  contentUnderWay: {
+    what: "content of messages under way in one delivery process",
+    scope: "workspace",
+    most: 64 * MIB,
+    unit: "bytes",
+    beyond:
+      "its other messages wait in the queue; its campaigns and autoresponders have three quarters of this",
+  },
+} as const satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof limits;
