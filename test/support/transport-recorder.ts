@@ -86,6 +86,7 @@ export function leased(localpart: string, change: Partial<LeasedMessage> = {}): 
     attempts: 0,
     bytes: 100,
     expires_at: new Date(created.getTime() + 72 * 3_600_000),
+    lives_ms: 72 * 3_600_000,
     created_at: created,
     source: "api",
     origin_id: null,

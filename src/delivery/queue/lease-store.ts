@@ -32,6 +32,8 @@ export interface LeasedMessage {
   /** Size of the content (enqueueSql). */
   readonly bytes: number;
   readonly expires_at: Date;
+  /** How long it has left until then by the database's clock, at the moment of the lease; of a due message that is late, below 0. */
+  readonly lives_ms: number;
   readonly created_at: Date;
   readonly source: string;
   readonly origin_id: string | null;
@@ -198,7 +200,7 @@ export function leaseEntries(
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${JUDGED_SECONDS}) as is_stale
     )
     -- Each by itself: a month whose statistics are still to be taken looks small enough to be read whole.
-    select leased.*, r.version as routing_version, m.*, c.from_name, c.to_name, c.particulars,
+    select leased.*, (extract(epoch from leased.expires_at - now()) * 1000)::float8 as lives_ms, r.version as routing_version, m.*, c.from_name, c.to_name, c.particulars,
       leased.bytes > ${LARGE_BYTES} as is_large,
       case when leased.bytes <= ${LARGE_BYTES} then c.html end as html,
       case when leased.bytes <= ${LARGE_BYTES} then c.text end as text,
