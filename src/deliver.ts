@@ -13,7 +13,6 @@ import { platformSigningKey, signingKey } from "./identity/dkims/signing-key.ts"
 import { returnPathHost } from "./identity/return-path.ts";
 import { findRouting, routeChoice } from "./identity/routing-rules/routing.ts";
 import { trackingBase, trackingBaseBelow } from "./identity/tracking-domains/tracking-base.ts";
-import { trackHtml } from "./mail/html/tracked-html.ts";
 import { type Config, readConfig } from "./platform/config.ts";
 import type { Queryable } from "./platform/database/pool.ts";
 import { createResolver } from "./platform/dns.ts";
@@ -28,6 +27,7 @@ import { findRouteFields, listHaltedIds } from "./sending/campaigns/mail/leased-
 import { receiptKeys, receiptLink } from "./sending/sms/receipt-link.ts";
 import { createServices, type Services } from "./services.ts";
 import { mailLinkKeys, mailLinks, unsubscribeMailbox } from "./tracking/tokens.ts";
+import { trackMail } from "./tracking/track-mail.ts";
 import { announceCampaigns } from "./webhooks/house-events.ts";
 
 /** How often the parent hears of it. */
@@ -73,6 +73,8 @@ export async function deliver(environment: Readonly<Record<string, string | unde
       return routeChoice(fields ?? { virtualMtaIp: null, routingRuleId: null });
     },
     returnPathKey: returnPathKeys(secrets).signing,
+    trackHtml: trackMail,
+    assemblyThread: new URL("assembly-thread.ts", import.meta.url),
     smsReceiptUrl: createReceiptUrl(services),
     examine: createExaminer(services),
     async findHalted() {
@@ -124,7 +126,7 @@ function createIdentityFinder({ database, secrets, config }: Services): FindIden
     return {
       signingKey: own ?? (await platformSigningKey(database, secrets, platformDomain)),
       returnPathHost: host,
-      track: (mail, html) => trackHtml(html, mailLinks(mail, linkBase, linkKey)),
+      tracking: { base: linkBase, key: linkKey },
     };
   };
 }

@@ -1,7 +1,10 @@
 import { createSecretKey, generateKeyPairSync } from "node:crypto";
-import { expect, it } from "vitest";
-import { leased } from "../../test/support/transport-recorder.ts";
-import { prepare } from "./compose.ts";
+import { afterAll, expect, it, vi } from "vitest";
+import { workedMs } from "../../test/support/cpu-time.ts";
+import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
+import { asWorkspaceId, newId } from "../platform/ids.ts";
+import { openAssemblyLine } from "./assembly-line.ts";
+import { type ComposeOptions, prepare } from "./compose.ts";
 import type { TransportEvents } from "./transport.ts";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
@@ -40,4 +43,90 @@ it("composes 32 messages at a time, and the others when their turn comes", async
 
   const recipients = (await Promise.all(composed)).map((one) => one?.rcptTo);
   expect(recipients).toEqual(messages.map(({ localpart }) => `${localpart}@example.test`));
+});
+
+const line = openAssemblyLine(new URL("../assembly-thread.ts", import.meta.url));
+afterAll(() => line.close());
+
+const large = "a < b & c  d\n".repeat(100_000);
+const aside = (content: object): ComposeOptions => ({
+  ...options,
+  loadContent: async () => ({ html: null, text: null, raw: null, attachments: null, ...content }),
+  assembleAside: line.assemble,
+});
+const largeMessage = (who: string) => leased(who, { is_large: true, text: null });
+
+it("assembles a large message beside the event loop, octet by octet as on it", async () => {
+  const files = [
+    { filename: "a.pdf", content: "aGVsbG8=", content_type: "application/pdf", disposition: "attachment" },
+  ];
+  const attachments = JSON.stringify(files.map((file) => ({ ...file, content_id: null })));
+  const raw = Buffer.from(
+    `From: shop@sender.test\r\nSubject: Hi\r\n\r\n${"Hello  you \t\r\n".repeat(20_000)}`,
+  );
+  const withoutRandom = (message: Buffer | undefined) =>
+    message?.toString("latin1").replaceAll(/=_[amr][\w-]{36}|DKIM-Signature:(?:.*\r\n )*.*\r\n/g, "");
+  for (const content of [{ text: large }, { html: `<p>${large}` }, { text: "Hi", attachments }, { raw }]) {
+    const message = largeMessage("ada");
+    const events = recordTransport();
+    const { assembleAside: _, ...onTheLoop } = aside(content);
+    const here = await prepare(message, onTheLoop, events);
+    const there = await prepare(message, aside(content), events);
+    expect(withoutRandom(there?.message)).toBe(withoutRandom(here?.message));
+    expect(there?.message.includes("DKIM-Signature: v=1")).toBe(true);
+    expect(Buffer.isBuffer(there?.message)).toBe(true);
+  }
+});
+
+it("spends on a large text a small part of the event loop's time that its assembly takes", async () => {
+  const events = recordTransport();
+  const { assembleAside: _, ...onTheLoop } = aside({ text: large });
+  const timeOf = async (composing: ComposeOptions) => {
+    await prepare(largeMessage("ada"), composing, events);
+    const before = workedMs();
+    await prepare(largeMessage("ada"), composing, events);
+    return workedMs() - before;
+  };
+  const here = await timeOf(onTheLoop);
+  expect(await timeOf(aside({ text: large }))).toBeLessThan(here / 4);
+});
+
+it("loads one large message of a workspace at a time, and those of another meanwhile", async () => {
+  const begun: string[] = [];
+  const loading = Promise.withResolvers<void>();
+  const composing: ComposeOptions = {
+    ...options,
+    async loadContent({ message_id: id }) {
+      begun.push(id);
+      await loading.promise;
+      return { html: null, text: "Hi", raw: null, attachments: null };
+    },
+  };
+  const [first, second, third] = [largeMessage("a1"), largeMessage("a2"), largeMessage("a3")];
+  const other = { ...largeMessage("b"), workspace_id: asWorkspaceId(newId()) };
+  const composed = [first, second, third, other].map((one) => prepare(one, composing, recordTransport()));
+  await vi.waitFor(() => expect(begun).toEqual([first.message_id, other.message_id]));
+  loading.resolve();
+  expect(await Promise.all(composed)).not.toContain(null);
+  expect(begun).toHaveLength(4);
+});
+
+it("fails a large message that cannot be assembled, and goes on with the next one", async () => {
+  const events = recordTransport();
+  const raw = Buffer.from("no header at all");
+  expect(await prepare(largeMessage("bad"), aside({ raw }), events)).toBeNull();
+  expect(events.heard).toMatchObject([{ kind: "fault", who: "bad" }]);
+  expect(await prepare(largeMessage("good"), aside({ text: "Hi" }), events)).not.toBeNull();
+});
+
+it("puts a large message back whose content could not be loaded, and fails one whose content was removed", async () => {
+  const events = recordTransport();
+  const away = { ...options, loadContent: () => Promise.reject(new Error("the database is away")) };
+  expect(await prepare(largeMessage("away"), away, events)).toBeNull();
+  const removed = { ...options, loadContent: async () => undefined };
+  expect(await prepare(largeMessage("removed"), removed, events)).toBeNull();
+  expect(events.heard).toMatchObject([
+    { kind: "postponed", who: "away" },
+    { kind: "fault", who: "removed" },
+  ]);
 });

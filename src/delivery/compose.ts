@@ -1,41 +1,40 @@
 /**
- * From a leased message to the bytes on the wire: headers, body, DKIM signature, envelope. Everything that varies
- * between attempts is absent, so that a retry sends the same Message-ID from the same return path (greylisting knows
- * the triple of client, sender and recipient).
+ * From a leased message to what SMTP sends: what the message is made of, who signs it, its envelope. Everything that
+ * varies between attempts is absent, so that a retry sends the same Message-ID from the same return path (greylisting
+ * knows the triple of client, sender and recipient).
+ *
+ * A small message is assembled at once. The content of a large one is loaded when its turn comes, one message of a
+ * workspace at a time, and assembled in a thread beside the event loop: so no text stops the mail of others.
  */
-import { isAscii } from "node:buffer";
 import type { KeyObject } from "node:crypto";
-import { domainOf, needsSmtpUtf8 } from "../mail/address.ts";
+import { domainOf } from "../mail/address.ts";
 import { encodeReturnPath } from "../mail/bounces/verp.ts";
-import { type DkimSigning, messageTokenHeader, signDkim } from "../mail/dkim/dkim.ts";
-import { htmlFromText, textFromHtml } from "../mail/html/body-forms.ts";
-import { type HeaderField, renderHeaders, renderMessage } from "../mail/message/header.ts";
-import { readHeaderSection } from "../mail/message/header-section.ts";
-import { type Attachment, composeMessage } from "../mail/message/mime.ts";
-import { joinOctets, type Octets } from "../mail/message/octets.ts";
-import { encodeBase64 } from "../mail/message/transfer-encoding.ts";
-import type { StoredAttachment } from "../messages/store.ts";
+import { messageTokenHeader } from "../mail/dkim/dkim.ts";
+import type { HeaderField } from "../mail/message/header.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
-import { createTurns } from "../platform/turns.ts";
-import type { MessageContent } from "./examination.ts";
+import { createTurns, createTurnsEach } from "../platform/turns.ts";
+import {
+  type Assembled,
+  assemble,
+  type Complete,
+  encodedAttachment,
+  type Parts,
+  type TrackHtml,
+  type Tracking,
+} from "./assemble.ts";
+import type { LoadContent, StoredContent } from "./queue/content-store.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
 import type { Transaction } from "./smtp/envelope.ts";
 import type { TransportEvents } from "./transport.ts";
 
 /** What the engine has to be told about a sender, by nouns it does not know. */
 export interface SenderIdentity {
-  readonly signingKey: Pick<DkimSigning, "domain" | "selector" | "privateKey"> | null;
+  readonly signingKey: Parts["signingKey"];
   /** Host of the envelope sender. */
   readonly returnPathHost: string;
-  /** What puts the addresses of tracked mail into its HTML; without it nothing is tracked. */
-  readonly track?: TrackHtml;
+  /** Where the links of tracked mail lead; without it nothing is tracked. */
+  readonly tracking?: Tracking;
 }
-
-/** HTML whose links lead back to us, with a pixel at its end. */
-export type TrackHtml = (
-  mail: { readonly workspaceId: WorkspaceId; readonly messageId: string },
-  html: string,
-) => string;
 
 /** A message ready to be sent, with the subject that its reader sees. */
 export interface Composed extends Transaction {
@@ -50,6 +49,11 @@ export interface ComposeOptions {
   readonly returnPathKey: KeyObject;
   /** Where complaints may be sent (RFC 9477); null when we receive no mail. */
   readonly complaintAddress?: string | null;
+  readonly trackHtml?: TrackHtml;
+  /** Loads the content of a large message (LeasedMessage.is_large). */
+  readonly loadContent?: LoadContent;
+  /** Assembles large messages beside the event loop; without it they are assembled on it. */
+  readonly assembleAside?: (mail: Parts | Complete) => Promise<Assembled>;
 }
 
 /** Gmail's SenderId (Feedback-ID): 5 to 15 characters, the same for the whole stream. */
@@ -60,8 +64,10 @@ const SENDER_ID = "posthaste";
  * for a signing thread with all their texts in memory.
  */
 const takeTurn = createTurns(32);
+/** Large messages of one workspace, of which one at a time is loaded and assembled: the next is another workspace's. */
+const takeTurnOf = createTurnsEach<WorkspaceId>(1);
 
-/** When a message whose sender could not be looked up comes back. */
+/** When a message whose sender or content could not be looked up comes back. */
 const LOOK_UP_AGAIN_SECONDS = 5;
 
 /**
@@ -70,61 +76,94 @@ const LOOK_UP_AGAIN_SECONDS = 5;
  */
 export async function prepare(
   message: LeasedMessage,
-  { findIdentity, ...marking }: ComposeOptions,
+  options: ComposeOptions,
   events: TransportEvents,
 ): Promise<Composed | null> {
   let identity: SenderIdentity;
   try {
-    identity = await findIdentity(message.workspace_id, domainOf(message.from_email));
+    identity = await options.findIdentity(message.workspace_id, domainOf(message.from_email));
   } catch (cause) {
     events.onPostponed(message, LOOK_UP_AGAIN_SECONDS, cause);
     return null;
   }
+  if (message.is_large) {
+    return takeTurnOf(message.workspace_id, () => prepareLarge(message, identity, options, events));
+  }
   try {
-    return await takeTurn(() => compose(message, identity, marking));
+    return await takeTurn(() => compose(message, message, identity, options, assemble));
   } catch (error) {
     events.onFault(message, error);
     return null;
   }
 }
 
-/** A message but for its signature. */
-interface Written extends Pick<Composed, "subject" | "smtpUtf8"> {
-  /** What is signed. */
-  readonly headers: readonly HeaderField[];
-  readonly body: Octets;
-  /** Its relaxed form, where that was made with it. */
-  readonly relaxedBody: Octets | null;
-  /** The message as it is sent, with further fields in front: joined once, for it is the largest thing made here. */
-  readonly behind: (fields: readonly HeaderField[]) => Buffer;
-  /** Where it is not that of From's domain. */
-  readonly returnPathHost: string | null;
+async function prepareLarge(
+  message: LeasedMessage,
+  identity: SenderIdentity,
+  options: ComposeOptions,
+  events: TransportEvents,
+): Promise<Composed | null> {
+  // It may have waited for long.
+  if (!events.mayStart(message)) {
+    events.onDropped(message);
+    return null;
+  }
+  let stored: StoredContent | undefined = message;
+  try {
+    if (message.has_content && options.loadContent) stored = await options.loadContent(message);
+  } catch (cause) {
+    events.onPostponed(message, LOOK_UP_AGAIN_SECONDS, cause);
+    return null;
+  }
+  try {
+    if (stored === undefined) throw new Error("the content of a leased message was removed");
+    const { assembleAside = assemble } = options;
+    return await compose(message, stored, identity, options, assembleAside);
+  } catch (error) {
+    events.onFault(message, error);
+    return null;
+  }
 }
 
 /** @throws a programmer's error on content that acceptance should have refused */
 async function compose(
   message: LeasedMessage,
-  { signingKey, returnPathHost, track }: SenderIdentity,
-  { returnPathKey, complaintAddress = null }: Omit<ComposeOptions, "findIdentity">,
+  stored: StoredContent,
+  identity: SenderIdentity,
+  options: ComposeOptions,
+  assembleWith: (mail: Parts | Complete, trackHtml?: TrackHtml) => Promise<Assembled>,
 ): Promise<Composed> {
-  const token = encodeReturnPath(message.message_id, returnPathKey);
-  const ours: HeaderField[] = [
+  const token = encodeReturnPath(message.message_id, options.returnPathKey);
+  const recipient = `${message.localpart}@${message.domain}`;
+  const envelope = {
+    workspaceId: message.workspace_id,
+    messageId: message.message_id,
+    fromEmail: message.from_email,
+    recipient,
+    ours: ourFields(message, token, options.complaintAddress ?? null),
+    signingKey: identity.signingKey,
+  };
+  const { mail, subject, returnPathHost } =
+    stored.raw === null
+      ? partsOf(message, stored, identity)
+      : { mail: { raw: stored.raw }, subject: message.subject, returnPathHost: null };
+  const assembled = await assembleWith({ ...envelope, ...mail }, options.trackHtml);
+  return {
+    subject,
+    mailFrom: `${token}@${returnPathHost ?? identity.returnPathHost}`,
+    rcptTo: recipient,
+    ...assembled,
+  };
+}
+
+function ourFields(message: LeasedMessage, token: string, complaintAddress: string | null): HeaderField[] {
+  return [
     ["Feedback-ID", feedbackId(message)],
     [messageTokenHeader, token],
     ...complaintFields(complaintAddress, token),
+    // Platform mail is made by a program: nothing should answer it (RFC 3834 section 5).
+    ...(message.source === "platform" ? ([["Auto-Submitted", "auto-generated"]] as const) : []),
   ];
-  const { raw } = message;
-  const written = raw === null ? write(message, ours, track) : complete(message, raw, ours);
-  const { headers, body, relaxedBody, subject, smtpUtf8 } = written;
-  const signing = { headers, body, relaxedBody, timestamp: new Date() };
-  const signature = signingKey && (await signDkim({ ...signingKey, ...signing }));
-  return {
-    subject,
-    mailFrom: `${token}@${written.returnPathHost ?? returnPathHost}`,
-    rcptTo: recipientOf(message),
-    message: written.behind(signature === null ? [] : [["DKIM-Signature", signature]]),
-    smtpUtf8,
-  };
 }
 
 /** Whoever asks for complaints this way gets them signed for: a provider need not know us. */
@@ -136,81 +175,32 @@ function complaintFields(address: string | null, token: string): HeaderField[] {
   ];
 }
 
-function recipientOf({ localpart, domain }: LeasedMessage): string {
-  return `${localpart}@${domain}`;
-}
-
-function write(message: LeasedMessage, ours: readonly HeaderField[], track?: TrackHtml): Written {
-  const content = message.content?.() ?? storedContent(message, track);
-  const { subject, returnPathHost } = content;
-  const composed = composeMessage({
-    messageId: `${message.message_id}@${domainOf(message.from_email)}`,
-    date: message.created_at,
-    from: { name: content.fromName, address: message.from_email },
-    to: { name: content.toName, address: recipientOf(message) },
-    subject,
-    html: content.html ?? htmlFromText(String(content.text ?? "")),
-    text: content.text ?? textFromHtml(String(content.html ?? "")),
-    attachments: content.attachments,
-    headers: [
-      ...content.headers,
-      ...ours,
-      // Platform mail is made by a program: nothing should answer it (RFC 3834 section 5).
-      ...(message.source === "platform" ? ([["Auto-Submitted", "auto-generated"]] as const) : []),
-    ],
-  });
-  const { headers, body, relaxedBody } = composed;
-  const behind = (fields: readonly HeaderField[]) => renderMessage([...fields, ...headers], body);
-  return { subject, headers, body, relaxedBody, behind, returnPathHost, smtpUtf8: composed.needsSmtpUtf8 };
-}
-
-/** What a client of the submission port wrote goes out octet by octet, behind the fields that are this message's own. */
-function complete(message: LeasedMessage, raw: Buffer, ours: readonly HeaderField[]): Written {
-  const section = readHeaderSection(raw);
-  if (!section.ok) throw new Error(`a submitted message cannot be read: ${section.fault}`);
-  const given = section.fields.map(({ name, value }): HeaderField => [name, value]);
-  return {
-    subject: message.subject,
-    headers: [...ours, ...given],
-    body: [raw.subarray(section.bodyStart)],
-    relaxedBody: null,
-    behind: (fields) => joinOctets([Buffer.from(renderHeaders([...fields, ...ours])), raw]),
-    returnPathHost: null,
-    smtpUtf8: needsSmtpUtf8(recipientOf(message)) || !isAscii(raw.subarray(0, section.bodyStart)),
-  };
-}
-
-function storedContent(message: LeasedMessage, track?: TrackHtml): MessageContent {
+/** What the message says, of its own content or of what examination gave, with its host of the envelope sender. */
+function partsOf(message: LeasedMessage, stored: StoredContent, { tracking }: SenderIdentity) {
+  const given = message.content?.();
+  if (given !== undefined) {
+    const { returnPathHost, subject, ...rest } = given;
+    const mail = { ...rest, subject, createdAt: message.created_at, tracking: null };
+    return { mail, subject, returnPathHost };
+  }
   if (!message.has_content)
     throw new Error("a message has no content: it was kept too short, or nobody gives it");
+  const { particulars, subject } = message;
+  const { html, text, attachments } = stored;
   return {
-    fromName: message.from_name,
-    toName: message.to_name,
-    subject: message.subject,
-    ...storedBodies(message, track),
-    attachments: (message.attachments ?? []).map(encodedAttachment),
-    headers: message.particulars?.headers ?? [],
-    returnPathHost: message.particulars?.return_path_host ?? null,
-  };
-}
-
-/** The text of a tracked mail is that of its own HTML: addresses there are read by people. */
-function storedBodies(
-  { workspace_id: workspaceId, message_id: messageId, html, text, particulars }: LeasedMessage,
-  track?: TrackHtml,
-): Pick<MessageContent, "html" | "text"> {
-  if (html === null || !particulars?.is_tracked || track === undefined) return { html, text };
-  return { html: track({ workspaceId, messageId }, html), text: text ?? textFromHtml(html) };
-}
-
-/** An attachment as composing takes it. */
-export function encodedAttachment(attachment: StoredAttachment): Attachment {
-  return {
-    filename: attachment.filename,
-    encoded: encodeBase64(Buffer.from(attachment.content, "base64")),
-    contentType: attachment.content_type,
-    disposition: attachment.disposition,
-    contentId: attachment.content_id,
+    mail: {
+      createdAt: message.created_at,
+      fromName: message.from_name,
+      toName: message.to_name,
+      subject,
+      html,
+      text,
+      attachments: typeof attachments === "string" ? attachments : (attachments ?? []).map(encodedAttachment),
+      headers: particulars?.headers ?? [],
+      tracking: particulars?.is_tracked ? (tracking ?? null) : null,
+    },
+    subject,
+    returnPathHost: particulars?.return_path_host ?? null,
   };
 }
 

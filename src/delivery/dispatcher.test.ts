@@ -13,7 +13,7 @@ import { type FakeMx, startFakeMx } from "../../test/support/fake-mx.ts";
 import { leaseOrder } from "../../test/support/lease-order.ts";
 import { takeMark } from "../../test/support/take-mark.ts";
 import { findMessage, listEvents, type NewMessage } from "../messages/store.ts";
-import { systemClock } from "../platform/clock.ts";
+import { type Clock, systemClock } from "../platform/clock.ts";
 import { readConfig } from "../platform/config.ts";
 import { createResolver } from "../platform/dns.ts";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
@@ -67,6 +67,7 @@ afterEach(async () => {
 async function startWorker(
   examine: DispatcherOptions["examine"] = async () => new Map(),
   settings: Readonly<Record<string, string>> = {},
+  clock: Clock = systemClock,
 ): Promise<Dispatcher> {
   const config = readConfig({
     MAIL_MODE: "direct",
@@ -79,7 +80,7 @@ async function startWorker(
   const worker = await startDeliveryWorker({
     config,
     db,
-    clock: systemClock,
+    clock,
     log,
     resolver: createResolver({ servers: [dns.address], timeoutMs: 2_000, tries: 1 }),
     findIdentity: async () => ({
@@ -87,6 +88,7 @@ async function startWorker(
       returnPathHost: "bounce.posthaste.test",
     }),
     returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
+    assemblyThread: new URL("../assembly-thread.ts", import.meta.url),
     findRouting: async () => ({ ips: [], rules: [] }),
     findChoice: async () => ({ ip: null, ruleId: null }),
     smsReceiptUrl: () => "",
@@ -394,6 +396,48 @@ test("transactional mail goes before bulk mail", async () => {
   await accept("reset@example.test");
   const transactional = await leaseMessages(db, leaseOrder());
   expect(transactional.map((one) => one.localpart)).toEqual(["reset"]);
+});
+
+test.each([-3, 3])(
+  "a retry is due by the database's clock, although the worker's is %d hours off",
+  async (hours) => {
+    const id = await accept("greylist@example.test");
+    await db.run(sql`update delivery_queue set expires_at = now() + interval '2 hours'`);
+    const offset = hours * 3_600_000;
+    await startWorker(undefined, {}, { now: () => new Date(Date.now() + offset) });
+    await reaches(id, "deferred");
+    const { seconds } = (await db.row<{ seconds: number }>(
+      sql`select extract(epoch from due_at - now())::float8 as seconds from delivery_queue where message_id = ${id}`,
+    )) ?? { seconds: Number.NaN };
+    // Five minutes, and 15 % to either side.
+    expect(seconds).toBeGreaterThan(240);
+    expect(seconds).toBeLessThan(350);
+  },
+);
+
+test("what waits without an attempt is due by the database's clock as well", async () => {
+  const id = await accept("ada@mute.test");
+  await startWorker(undefined, {}, { now: () => new Date(Date.now() - 3 * 3_600_000) });
+  await reaches(id, "deferred");
+  const early = await db.row(sql`select from delivery_queue where message_id = ${id} and due_at < now()`);
+  expect(early).toBeUndefined();
+});
+
+test("large texts of one workspace do not keep another's one-line mail from leaving", async () => {
+  const large = await Promise.all(
+    [1, 2, 3].map((at) => accept(`large${at}@example.test`, { html: null, text: "a < b\n".repeat(300_000) })),
+  );
+  const other = draft(asWorkspaceId(newId()), "ada@example.test", { html: null, text: "one line" });
+  await insertDrafts(db, [other]);
+  await startWorker();
+  await eventually("the other's mail to be delivered", async () => {
+    const message = await findMessage(db, other.message.workspaceId, other.message.id);
+    return message?.status === "delivered" && message;
+  });
+  for (const id of large) await reaches(id, "delivered");
+  const received = await mx.waitForMessages(4);
+  const sizes = received.map(({ raw }) => raw.length).filter((size) => size > 1_800_000);
+  expect(sizes).toHaveLength(3);
 });
 
 test("a batch takes no more content than there is memory for, but always one message", async () => {

@@ -182,7 +182,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Dispa
   };
 
   const begin = (leased: LeasedMessage, finding: Finding | undefined, until: number) => {
-    const message = withContent(leased, finding);
+    const message = withContent(byOurClock(leased, clock.now()), finding);
     held.add(message, until);
     if (finding?.kind === "over") settle(message, drop(message, clock.now(), finding));
     else if (finding?.kind === "wait") settle(message, handBack(message, clock.now(), finding.seconds));
@@ -273,6 +273,11 @@ const internalError = {
   enhanced: OUR_FAULT,
   reason: "internal error",
 } as const;
+
+/** Its expiry as this process's clock shows it, however far that is from the database's, which decides. */
+function byOurClock(message: LeasedMessage, now: Date): LeasedMessage {
+  return { ...message, expires_at: new Date(now.getTime() + message.lives_ms) };
+}
 
 function withContent(message: LeasedMessage, finding: Finding | undefined): LeasedMessage {
   if (finding?.kind === "write") return { ...message, content: finding.content };

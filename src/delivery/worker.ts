@@ -10,11 +10,14 @@ import type { Config } from "../platform/config.ts";
 import type { Database } from "../platform/database/pool.ts";
 import type { Log } from "../platform/log.ts";
 import { createValidatingResolver } from "../platform/validating-dns.ts";
+import type { TrackHtml } from "./assemble.ts";
+import { openAssemblyLine } from "./assembly-line.ts";
 import { createCaptureTransport } from "./capture/transport.ts";
 import type { ComposeOptions, FindIdentity } from "./compose.ts";
 import { type Dispatcher, type DispatcherOptions, startDispatcher } from "./dispatcher.ts";
 import { rememberIdentities } from "./identity-cache.ts";
 import { type Lane, laneFor, mergeLanes } from "./lanes/lanes.ts";
+import { contentLoader } from "./queue/content-store.ts";
 import { createDepartures } from "./routes/departures.ts";
 import { type FindRoute, routeByMx, routeToRelay } from "./routes/destination.ts";
 import { localNetworks } from "./routes/local-networks.ts";
@@ -48,6 +51,9 @@ export interface WorkerOptions
   readonly findChoice: FindChoice;
   /** Keys the tokens of return paths. */
   readonly returnPathKey: KeyObject;
+  readonly trackHtml?: TrackHtml;
+  /** The thread in which large messages are assembled (assembly-line.ts). */
+  readonly assemblyThread: URL;
   /** Where an HTTP gateway tells what became of an SMS. */
   readonly smsReceiptUrl: (message: ShortMessage) => string;
 }
@@ -55,10 +61,14 @@ export interface WorkerOptions
 export async function startDeliveryWorker(options: WorkerOptions): Promise<Dispatcher> {
   const { config, db, clock, log, examine, findHalted, onMoved, onConclusion, onLook } = options;
   const desk = config.SMS_GATEWAY_URL === null ? null : openReceiptDesk({ db, clock, log, onMoved });
+  const assemblyLine = openAssemblyLine(options.assemblyThread);
   const composing: ComposeOptions = {
     findIdentity: rememberIdentities(options.findIdentity),
     returnPathKey: options.returnPathKey,
     complaintAddress: config.INBOUND_PORT === null ? null : `fbl@${config.BOUNCE_DOMAIN}`,
+    ...(options.trackHtml && { trackHtml: options.trackHtml }),
+    loadContent: contentLoader(db),
+    assembleAside: assemblyLine.assemble,
   };
   const others = await watchOtherMachines(db, log);
   const warmUps = new WarmUpAllowances({ db, clock, log });
@@ -79,7 +89,7 @@ export async function startDeliveryWorker(options: WorkerOptions): Promise<Dispa
     workerId: dispatcher.workerId,
     async stop() {
       await dispatcher.stop();
-      await Promise.all([desk?.stop(), others.stop(), warmUps.close()]);
+      await Promise.all([desk?.stop(), others.stop(), warmUps.close(), assemblyLine.close()]);
     },
   };
 }

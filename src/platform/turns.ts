@@ -62,6 +62,22 @@ export function createTurns(atOnce: number): TakeTurn {
   return (work) => line.take(work);
 }
 
+/** A line for each holder: one with much to do waits for itself, and not for the others. */
+export function createTurnsEach<Holder>(
+  atOnce: number,
+): <Result>(holder: Holder, work: () => Promise<Result>) => Promise<Result> {
+  const lines = new Map<Holder, Line>();
+  return async (holder, work) => {
+    const line = lines.get(holder) ?? openLine(atOnce);
+    lines.set(holder, line);
+    try {
+      return await line.take(work);
+    } finally {
+      if (line.isIdle()) lines.delete(holder);
+    }
+  };
+}
+
 interface LineBounds {
   readonly atOnce: number;
   readonly mostWaiting: number;

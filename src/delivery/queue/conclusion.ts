@@ -60,7 +60,7 @@ export function finish(
   const attempts = message.attempts + 1;
   const isDelivered = news.status === "delivered" || news.status === "deferred";
   return {
-    settlement: settlementOf(message, attempts, null, isDelivered),
+    settlement: settlementOf(message, now, attempts, null, isDelivered),
     outcome: { ...identify(message), ...news, attempts, time: now, nextAttemptAt: null },
   };
 }
@@ -90,7 +90,7 @@ export function putOff(
   }
   const outcome = { ...identify(message), ...news, attempts, time: now, nextAttemptAt: next };
   return {
-    settlement: { ...settlementOf(message, attempts, next), sourceIp: nextSourceIp },
+    settlement: { ...settlementOf(message, now, attempts, next), sourceIp: nextSourceIp },
     outcome: { ...outcome, status: "deferred" },
   };
 }
@@ -102,7 +102,7 @@ export function drop(
   { status, detail }: { readonly status: "suppressed" | "cancelled"; readonly detail: string },
 ): Conclusion {
   const outcome = { ...unattempted(message, now), status, detail, enhancedCode: null };
-  return { settlement: settlementOf(message, message.attempts, null), outcome };
+  return { settlement: settlementOf(message, now, message.attempts, null), outcome };
 }
 
 /**
@@ -123,7 +123,7 @@ export function postpone(
   if (left > 0) return handBack(message, now, Math.min(seconds, left), sourceIp);
   const detail = `Gave up after ${attempts} attempts: the receiver's lane stayed closed`;
   return {
-    settlement: settlementOf(message, attempts, null),
+    settlement: settlementOf(message, now, attempts, null),
     outcome: { ...unattempted(message, now), status: "failed", detail, enhancedCode: "4.4.7" },
   };
 }
@@ -151,7 +151,7 @@ export function handBack(
   const dueAt = new Date(now.getTime() + seconds * 1_000);
   const routingVersion = sourceIp === null || attempts > 0 ? null : message.routing_version;
   return {
-    settlement: { ...settlementOf(message, attempts, dueAt), sourceIp, routingVersion },
+    settlement: { ...settlementOf(message, now, attempts, dueAt), sourceIp, routingVersion },
     outcome: null,
   };
 }
@@ -230,9 +230,17 @@ function identify(message: LeasedMessage) {
 
 function settlementOf(
   message: LeasedMessage,
+  now: Date,
   attempts: number,
   dueAt: Date | null,
   isDelivered = false,
 ): Settlement {
-  return { ...identify(message), leaseNumber: message.lease_number, attempts, dueAt, isDelivered };
+  return {
+    ...identify(message),
+    leaseNumber: message.lease_number,
+    attempts,
+    dueAt,
+    decidedAt: now,
+    isDelivered,
+  };
 }

@@ -14,7 +14,7 @@ beforeEach(() => db.run(sql`truncate delivery_queue, messages`));
 async function wait(
   workspaceId: WorkspaceId,
   count: number,
-  { campaignId = nilId, domain = "example.test", agoSeconds = 3_600 } = {},
+  { campaignId = nilId, domain = "example.test", agoSeconds = 3_600, bytes = 100 } = {},
 ) {
   await db.run(sql`
     with mail as (
@@ -24,7 +24,7 @@ async function wait(
       returning id, localpart
     )
     insert into delivery_queue (workspace_id, message_id, campaign_id, priority, domain, bytes, expires_at, due_at)
-    select ${workspaceId}, id, ${campaignId}, 1, ${domain}, 100, now() + interval '3 days',
+    select ${workspaceId}, id, ${campaignId}, 1, ${domain}, ${bytes}, now() + interval '3 days',
       now() - make_interval(secs => ${agoSeconds}::float8 - substr(localpart, 5)::integer)
     from mail`);
 }
@@ -86,4 +86,60 @@ test("what a full lane or a pause keeps back makes room for the others", async (
   await wait(other, 3);
   const batch = await lease({ saturated: ["full.test"], halted: [campaignId] });
   expect(batch.map(({ domain }) => domain)).toEqual(Array(3).fill("example.test"));
+});
+
+const MIB = 1024 * 1024;
+const share = { messages: 20, bytes: 64 * MIB, held: [], full: [], crowded: [] };
+const ample = { bytes: 128 * MIB, share };
+
+test("a workspace's large messages have no more than its share of the memory, and others' mail leaves with them", async () => {
+  await wait(busy, 10, { bytes: 25 * MIB });
+  await wait(other, 10);
+  const batch = await lease(ample);
+  expect([countOf(batch, busy), countOf(batch, other)]).toEqual([2, 10]);
+});
+
+test("what a workspace has under way counts towards its share", async () => {
+  await wait(busy, 10, { bytes: 25 * MIB });
+  const held = [{ workspaceId: busy, messages: 1, bytes: 30 * MIB }];
+  expect(await lease({ ...ample, share: { ...share, held } })).toHaveLength(1);
+  const more = [{ workspaceId: busy, messages: 1, bytes: 50 * MIB }];
+  expect(await lease({ ...ample, share: { ...share, held: more } })).toHaveLength(0);
+});
+
+test("one message is leased, however large it is", async () => {
+  await wait(busy, 2, { bytes: 90 * MIB });
+  expect(await lease(ample)).toHaveLength(1);
+});
+
+test("a workspace with large messages under way still has its small ones leased, before and behind them", async () => {
+  await wait(busy, 5, { bytes: 25 * MIB });
+  await wait(busy, 5, { agoSeconds: 10 });
+  const held = [{ workspaceId: busy, messages: 3, bytes: 64 * MIB }];
+  const batch = await lease({ ...ample, share: { ...share, held, crowded: [busy] } });
+  expect(batch.map(({ bytes }) => bytes)).toEqual([100, 100, 100, 100, 100]);
+});
+
+test("a workspace has no more messages under way than its share, and one that is full keeps no room of a batch", async () => {
+  await wait(busy, 100);
+  await wait(other, 100);
+  const held = [{ workspaceId: busy, messages: 15, bytes: 1 }];
+  const batch = await lease({ ...ample, share: { ...share, held } });
+  expect(countOf(batch, busy)).toBe(5);
+  const next = await lease({ ...ample, share: { ...share, messages: 100, full: [busy] } });
+  expect(countOf(next, other)).toBe(24);
+});
+
+test("large messages displace no small ones, whoever sends them", async () => {
+  for (let n = 0; n < 5; n++) await wait(asWorkspaceId(newId()), 4, { bytes: 25 * MIB });
+  await wait(other, 4, { agoSeconds: 10 });
+  const batch = await lease({ ...ample, limit: 60 });
+  expect(countOf(batch, other)).toBe(4);
+  expect(batch.filter(({ is_large: isLarge }) => isLarge)).toHaveLength(5);
+});
+
+test("the content of a large message is not in the lease", async () => {
+  await wait(busy, 1, { bytes: 100 * 1024 });
+  await wait(busy, 1, { bytes: 100 * 1024 + 1 });
+  expect((await lease(ample)).map(({ is_large: isLarge }) => isLarge).toSorted()).toEqual([false, true]);
 });

@@ -1,10 +1,20 @@
 /** What a worker holds: leased messages, each with the moment until which it may be started. */
+import type { WorkspaceId } from "../../platform/ids.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import { type Lease, leaseKey } from "./settlement-store.ts";
+
+/** How much of what a worker holds is one workspace's. */
+export interface Holding {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+const nothing: Holding = { messages: 0, bytes: 0 };
 
 export class Holdings {
   /** On the monotonic clock of performance.now(), which also runs while the process is frozen. */
   readonly #until = new Map<LeasedMessage, number>();
+  readonly #holdings = new Map<WorkspaceId, Holding>();
   #bytes = 0;
   /** Leases that end earlier are in doubt. */
   #doubted = 0;
@@ -18,17 +28,34 @@ export class Holdings {
     return this.#bytes;
   }
 
+  /** Of the workspaces that have anything under way. */
+  get workspaces(): ReadonlyMap<WorkspaceId, Holding> {
+    return this.#holdings;
+  }
+
+  ofWorkspace(workspaceId: WorkspaceId): Holding {
+    return this.#holdings.get(workspaceId) ?? nothing;
+  }
+
   get leases(): Lease[] {
     return [...this.#until.keys()].map(leaseOf);
   }
 
   add(message: LeasedMessage, until: number): void {
+    if (!this.#until.has(message)) this.#count(message, 1);
     this.#until.set(message, until);
-    this.#bytes += message.bytes;
   }
 
   remove(message: LeasedMessage): void {
-    if (this.#until.delete(message)) this.#bytes -= message.bytes;
+    if (this.#until.delete(message)) this.#count(message, -1);
+  }
+
+  #count({ workspace_id: workspaceId, bytes: size }: LeasedMessage, change: 1 | -1): void {
+    const { messages, bytes } = this.ofWorkspace(workspaceId);
+    const holding = { messages: messages + change, bytes: bytes + change * size };
+    this.#bytes += change * size;
+    if (holding.messages === 0) this.#holdings.delete(workspaceId);
+    else this.#holdings.set(workspaceId, holding);
   }
 
   /** Milliseconds that its lease has left; none or fewer when it is lost, in doubt or was never held. */

@@ -12,7 +12,14 @@ const owner = { workerId: newId(), pid: process.pid };
 const due = new Date("2026-11-22T09:30:00.250Z");
 const about = { workspaceId: asWorkspaceId(newId()), messageId: newId() };
 const deferred: Conclusion = {
-  settlement: { ...about, leaseNumber: 3, attempts: 2, dueAt: due, isDelivered: false },
+  settlement: {
+    ...about,
+    leaseNumber: 3,
+    attempts: 2,
+    dueAt: due,
+    decidedAt: new Date("2026-11-22T09:00:00.125Z"),
+    isDelivered: false,
+  },
   outcome: {
     ...about,
     ...unclassified,

@@ -161,18 +161,19 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
 
 /** Moments are written in milliseconds: with a Date in it, to make the line takes three times as long. */
 function lineOf({ settlement, outcome, ...rest }: Conclusion): string {
-  const { dueAt } = settlement;
+  const { dueAt, decidedAt } = settlement;
   const noted = outcome && {
     ...outcome,
     time: outcome.time.getTime(),
     nextAttemptAt: outcome.nextAttemptAt?.getTime() ?? null,
   };
-  const line = { settlement: { ...settlement, dueAt: dueAt?.getTime() ?? null }, outcome: noted, ...rest };
+  const moments = { dueAt: dueAt?.getTime() ?? null, decidedAt: decidedAt?.getTime() };
+  const line = { settlement: { ...settlement, ...moments }, outcome: noted, ...rest };
   return `${JSON.stringify(line)}\n`;
 }
 
 function reviveDate(key: string, value: unknown): unknown {
-  const isMoment = key === "time" || key === "dueAt" || key === "nextAttemptAt";
+  const isMoment = key === "time" || key === "dueAt" || key === "decidedAt" || key === "nextAttemptAt";
   // As text they stand in journals of an earlier version.
   return isMoment && (typeof value === "number" || typeof value === "string") ? new Date(value) : value;
 }

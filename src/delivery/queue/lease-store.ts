@@ -9,8 +9,11 @@ import type { Queryable } from "../../platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "../../platform/ids.ts";
 import type { MessageContent } from "../examination.ts";
 import type { SmsContent } from "../sms/gateway.ts";
+import type { Holding } from "./holdings.ts";
 import type { Priority } from "./queue-store.ts";
 
+/** Content beyond this is not converted on an event loop, and is not in memory before it has to be. */
+export const LARGE_BYTES = 100 * 1024;
 /** For so long what was found at acceptance about a recipient holds. */
 const JUDGED_SECONDS = 5;
 /** After so long anybody takes a message that waits for the machine with its source address. */
@@ -29,6 +32,8 @@ export interface LeasedMessage {
   /** Size of the content (enqueueSql). */
   readonly bytes: number;
   readonly expires_at: Date;
+  /** How long it has left until then by the database's clock, at the moment of the lease; of a due message that is late, below 0. */
+  readonly lives_ms: number;
   readonly created_at: Date;
   readonly source: string;
   readonly origin_id: string | null;
@@ -38,6 +43,8 @@ export interface LeasedMessage {
   readonly localpart: string;
   readonly domain: string;
   readonly subject: string;
+  /** Larger than LARGE_BYTES: the four fields of its content are null, and are loaded when it is composed (compose.ts). */
+  readonly is_large: boolean;
   readonly html: string | null;
   readonly text: string | null;
   readonly attachments: StoredAttachment[] | null;
@@ -70,7 +77,31 @@ export interface LeaseOrder {
   readonly networks?: readonly string[];
   /** Campaigns that are paused. */
   readonly halted?: readonly string[];
+  /** What one workspace may have under way; without it, everything. */
+  readonly share?: WorkspaceShare;
 }
+
+/** How much of what the worker holds may be one workspace's. */
+export interface WorkspaceShare {
+  readonly messages: number;
+  readonly bytes: number;
+  /** What workspaces have under way already. */
+  readonly held: readonly (Holding & { readonly workspaceId: WorkspaceId })[];
+  /** Those of which nothing more is leased. */
+  readonly full: readonly WorkspaceId[];
+  /** Those of which no large messages (LARGE_BYTES) are leased. */
+  readonly crowded: readonly WorkspaceId[];
+}
+
+const everything: WorkspaceShare = {
+  messages: Number.MAX_SAFE_INTEGER,
+  bytes: Number.MAX_SAFE_INTEGER,
+  held: [],
+  full: [],
+  crowded: [],
+};
+/** Of its share, a workspace's large messages leave a third more to its small ones. */
+const SMALL_SHARE = 1.5;
 
 /** Of which line a row is. */
 export interface Line {
@@ -88,25 +119,30 @@ export interface LineStart extends Line {
  * Leases due messages of one priority: up to `limit`, and no more content than `bytes` (but always one message). Every
  * campaign is a line of its own, and so is what a workspace sends outside of campaigns. Each line has its share of every
  * batch, workspaces alike whatever the number of their lines; what others leave over goes to whom chance prefers. In a
- * line the longest waiting goes first. A suspended workspace's mail stays in the queue, and so do halted campaigns'.
+ * line the longest waiting goes first. No workspace has more than its share under way, but always one message; and large
+ * messages (LARGE_BYTES) have the room that small ones leave. A suspended workspace's mail stays in the queue, and so do halted campaigns'.
  */
 export function leaseEntries(
   db: Queryable,
   lease: LeaseOrder,
   starts: readonly LineStart[],
 ): Promise<LeasedMessage[]> {
+  const { share = everything } = lease;
   return db.rows(
     sql`
     with recursive ${linesOf(lease, starts)}, open_line as materialized (
-      select workspace_id, campaign_id, starts_at, is_routed,
+      select workspace_id, campaign_id, starts_at, is_routed, is_crowded,
         ceil(${lease.limit}::float8 / count(*) over (partition by workspace_id)
           / (dense_rank() over (order by workspace_id) + dense_rank() over (order by workspace_id desc) - 1)) as share
       -- A line in which nothing waits any more, and which is only remembered, has no share.
       from line cross join lateral (
-        select from delivery_queue q
+        select q.bytes, line.workspace_id = any (${share.crowded}::uuid[]) as is_crowded from delivery_queue q
         where ${stands(lease, sql`line.starts_at`, sql`now()`)} limit 1) first
       where campaign_id <> all (${lease.halted ?? []}::uuid[])
         and workspace_id <> all (array(select id from workspaces where is_suspended))
+        and workspace_id <> all (${share.full}::uuid[])
+        -- The messages of a campaign are all of one size.
+        and not (is_crowded and campaign_id <> ${nilId} and bytes > ${LARGE_BYTES})
     ), shared as materialized (
       select head.*, line.campaign_id from (select * from open_line order by random()) line
       cross join lateral (${headOf(lease, sql`line.share`, sql`true`)}) head
@@ -127,11 +163,24 @@ export function leaseEntries(
       limit ${lease.limit} - (select count(*) from shared)
     ), waiting as (
       select * from shared union all select * from more
+    ), held as materialized (
+      select * from unnest(
+        ${share.held.map(({ workspaceId }) => workspaceId)}::uuid[],
+        ${share.held.map(({ messages }) => messages)}::bigint[],
+        ${share.held.map(({ bytes }) => bytes)}::bigint[]) as h (workspace_id, held_messages, held_bytes)
+    ), placed as (
+      select waiting.*, row_number() over own as place,
+        row_number() over own + coalesce(held_messages, 0) as own_messages,
+        sum(bytes) over own + coalesce(held_bytes, 0) as own_bytes
+      from waiting left join held using (workspace_id)
+      window own as (partition by workspace_id order by bytes > ${LARGE_BYTES}, due_at, message_id rows unbounded preceding)
     ), due as (
       select slot, due_at from (
-        select *, sum(bytes) over (order by place, due_at, message_id) - bytes as bytes_before from (
-          select *, row_number() over (partition by workspace_id order by due_at, message_id) as place
-          from waiting) as placed) as counted
+        select *, sum(bytes) over (order by bytes > ${LARGE_BYTES}, place, due_at, message_id rows unbounded preceding) - bytes as bytes_before
+        from placed
+        where own_messages <= ${share.messages} and (own_messages = 1
+          or own_bytes <= ${share.bytes}::numeric * case when bytes > ${LARGE_BYTES} then 1 else ${SMALL_SHARE}::numeric end)
+        ) as counted
       where bytes_before = 0 or bytes_before + bytes <= ${lease.bytes}
     ), leased as (
       update delivery_queue q
@@ -151,8 +200,13 @@ export function leaseEntries(
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${JUDGED_SECONDS}) as is_stale
     )
     -- Each by itself: a month whose statistics are still to be taken looks small enough to be read whole.
-    select leased.*, r.version as routing_version, m.*, c.from_name, c.to_name, c.html, c.text, c.attachments, c.particulars,
-      s.raw, c.message_id is not null and (c.submission_id is null or s.id is not null) as has_content
+    select leased.*, (extract(epoch from leased.expires_at - now()) * 1000)::float8 as lives_ms, r.version as routing_version, m.*, c.from_name, c.to_name, c.particulars,
+      leased.bytes > ${LARGE_BYTES} as is_large,
+      case when leased.bytes <= ${LARGE_BYTES} then c.html end as html,
+      case when leased.bytes <= ${LARGE_BYTES} then c.text end as text,
+      case when leased.bytes <= ${LARGE_BYTES} then c.attachments end as attachments,
+      case when leased.bytes <= ${LARGE_BYTES} then s.raw end as raw,
+      c.message_id is not null and (c.submission_id is null or s.id is not null) as has_content
     from leased
     cross join lateral (
       select created_at, source, origin_id, from_email, localpart, domain, subject from messages m
@@ -203,6 +257,7 @@ function headOf(lease: LeaseOrder, most: Sql, condition: Sql): Sql {
   return sql`
     select q.ctid as slot, q.workspace_id, q.message_id, q.bytes, q.due_at from delivery_queue q
     where ${stands(lease, sql`line.starts_at`, sql`now()`)} and ${condition} and ${mayLeave(lease)}
+      and (q.bytes <= ${LARGE_BYTES} or not line.is_crowded)
     ${byLineAndTime} limit ${most} for update of q skip locked`;
 }
 

@@ -3,9 +3,11 @@
  * little enough to give back. Bulk mail leaves room, so that a password reset never waits for a campaign to be carried.
  */
 import type { Database } from "../../platform/database/pool.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { type Limit, limits } from "../../platform/limits/limits.ts";
 import { localNetworks } from "../routes/local-networks.ts";
 import type { Holdings } from "./holdings.ts";
-import type { LeasedMessage } from "./lease-store.ts";
+import type { LeasedMessage, LeaseOrder } from "./lease-store.ts";
 import { leaseMessages } from "./leases.ts";
 import type { Priority } from "./queue-store.ts";
 
@@ -14,13 +16,13 @@ const LEASE_BATCH = 250;
 /** A look at the queue that passes over a long row for full lanes is dear: then more is taken at once, and less often. */
 const DEAR_LOOK_MS = 100;
 const LARGE_BATCH = 1_000;
-/** Messages held at once, by priority. */
-const MOST_HELD: Readonly<Record<Priority, number>> = { 0: 2_000, 1: 1_500 };
+/** Of what transactional mail has, campaigns and autoresponders have so much: large bulk mail leaves room, too. */
+const OF: Readonly<Record<Priority, number>> = { 0: 1, 1: 0.75 };
 /**
- * Their content, as the queue's rows have it, again by priority: large bulk mail leaves room, too. A message that is
- * carried takes it about twice.
+ * A process holds twice what one workspace may have under way. Of the content of large messages, most is in memory
+ * only while they are composed and carried; it takes about the size that the queue's rows have for it.
  */
-const MOST_BYTES_HELD: Readonly<Record<Priority, number>> = { 0: 96 * 1024 * 1024, 1: 48 * 1024 * 1024 };
+const WORKSPACES_WORTH = 2;
 /** How often the queue is looked at without a notice: retries fall due silently. */
 export const POLL_MS = 500;
 const BUSY_POLL_MS = 100;
@@ -45,6 +47,9 @@ export class Leasing {
   #isBusy = false;
   /** How long it took the database. */
   #lookMs = 0;
+  /** Workspaces of which the last look passed over all messages, or the large ones. */
+  #full: readonly WorkspaceId[] = [];
+  #crowded: readonly WorkspaceId[] = [];
 
   constructor(options: LeasingOptions) {
     this.#options = options;
@@ -52,8 +57,10 @@ export class Leasing {
 
   /** Whether something was left that there is room for by now. */
   get isDue(): boolean {
-    const { held } = this.#options;
-    return this.#leftSome && this.#roomFor(1) >= this.#batch && held.bytes < MOST_BYTES_HELD[1];
+    const hasRoom = this.#roomFor(1) >= this.#batch && this.#bytesFor(1) > 0;
+    const hasLeft =
+      this.#full.some((id) => !this.#isFull(id, 1)) || this.#crowded.some((id) => !this.#isCrowded(id, 1));
+    return hasRoom && (this.#leftSome || hasLeft);
   }
 
   /** How long to wait for a notice before the next look. */
@@ -63,42 +70,72 @@ export class Leasing {
 
   /** Leases what there is room for, transactional mail first. */
   async look(): Promise<void> {
-    const { held, receive } = this.#options;
+    const { receive } = this.#options;
     this.#leftSome = false;
     this.#isBusy = false;
     const most = this.#batch;
     this.#lookMs = 0;
     for (const priority of [0, 1] as const) {
       const limit = Math.min(most, this.#roomFor(priority));
-      const bytes = MOST_BYTES_HELD[priority] - held.bytes;
+      const bytes = this.#bytesFor(priority);
+      const holders = [...this.#options.held.workspaces.keys()];
+      this.#full = holders.filter((id) => this.#isFull(id, priority));
+      this.#crowded = holders.filter((id) => this.#isCrowded(id, priority));
       if (limit <= 0 || bytes <= 0) {
         this.#leftSome = true;
         continue;
       }
       const until = performance.now() + LEASE_SECONDS * 1000;
       const saturated = this.#options.saturatedDomains(priority);
-      const messages = await this.#lease(priority, limit, bytes, saturated);
+      const messages = await this.#lease(priority, { limit, bytes, saturated });
       await receive(messages, until);
       this.#isBusy ||= saturated.length > 0 && messages.length > 0;
-      this.#leftSome ||= messages.length === limit || held.bytes >= MOST_BYTES_HELD[priority];
+      const workspaces = new Set(messages.map(({ workspace_id }) => workspace_id));
+      // A workspace that has its share now may have kept the batch from others, of whom the next look takes more.
+      const isFuller = [...workspaces].some(
+        (id) =>
+          (this.#isFull(id, priority) && !this.#full.includes(id)) ||
+          (this.#isCrowded(id, priority) && !this.#crowded.includes(id)),
+      );
+      this.#leftSome ||= messages.length === limit || isFuller || this.#bytesFor(priority) <= 0;
     }
   }
 
-  async #lease(priority: Priority, limit: number, bytes: number, saturated: readonly string[]) {
-    const { db, workerId, haltedCampaigns } = this.#options;
+  async #lease(
+    priority: Priority,
+    order: Pick<LeaseOrder, "limit" | "bytes" | "saturated">,
+  ): Promise<LeasedMessage[]> {
+    const { db, workerId, haltedCampaigns, held } = this.#options;
     const asked = performance.now();
     const messages = await leaseMessages(db, {
+      ...order,
       workerId,
       priority,
-      limit,
-      bytes,
       seconds: LEASE_SECONDS,
-      saturated,
       networks: localNetworks().networks,
       halted: haltedCampaigns(),
+      share: {
+        messages: shareOf(limits.messagesUnderWay, priority),
+        bytes: shareOf(limits.contentUnderWay, priority),
+        held: [...held.workspaces].map(([workspaceId, holding]) => ({ workspaceId, ...holding })),
+        full: this.#full,
+        crowded: this.#crowded,
+      },
     });
     this.#lookMs += performance.now() - asked;
     return messages;
+  }
+
+  /** Whether a workspace has so many messages under way that others go first until some have left. */
+  #isFull(workspaceId: WorkspaceId, priority: Priority): boolean {
+    const { messages } = this.#options.held.ofWorkspace(workspaceId);
+    return messages > shareOf(limits.messagesUnderWay, priority) - LEASE_BATCH;
+  }
+
+  /** The same of their content: beyond the half, only small messages follow. */
+  #isCrowded(workspaceId: WorkspaceId, priority: Priority): boolean {
+    const { bytes } = this.#options.held.ofWorkspace(workspaceId);
+    return bytes > shareOf(limits.contentUnderWay, priority) / 2;
   }
 
   get #batch(): number {
@@ -106,6 +143,14 @@ export class Leasing {
   }
 
   #roomFor(priority: Priority): number {
-    return MOST_HELD[priority] - this.#options.held.size;
+    return WORKSPACES_WORTH * shareOf(limits.messagesUnderWay, priority) - this.#options.held.size;
   }
+
+  #bytesFor(priority: Priority): number {
+    return WORKSPACES_WORTH * shareOf(limits.contentUnderWay, priority) - this.#options.held.bytes;
+  }
+}
+
+function shareOf({ most }: Limit, priority: Priority): number {
+  return most * OF[priority];
 }

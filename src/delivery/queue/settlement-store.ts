@@ -45,8 +45,10 @@ export async function extendLeases(
 /** What becomes of a lease: the message leaves the queue, or waits for its next attempt. */
 export interface Settlement extends Lease {
   readonly attempts: number;
-  /** null: done, take it out of the queue. */
+  /** null: done, take it out of the queue. By the worker's clock, as is `decidedAt`: the database adds the difference to its own. */
   readonly dueAt: Date | null;
+  /** When dueAt was decided on; missing in journals of earlier versions, whose dueAt is taken as it is. */
+  readonly decidedAt?: Date;
   /** The address of ours it should leave from next. */
   readonly sourceIp?: string | null;
   /** Set where it waits for that address: under which routing it was given (LeasedMessage.routing_version). */
@@ -64,7 +66,8 @@ export function leaseKey({ messageId, leaseNumber }: Lease): string {
  * Settles leases that are still the newest of their message, and says which those were (lease keys). A settlement that
  * comes too late, or a second time, touches nothing; but a delivery that comes too late still ends the message, so that
  * the next holder of the lease does not send it again. What would wait for an address under a routing that has changed
- * meanwhile is due at once instead.
+ * meanwhile is due at once instead. When a message is due is a matter of the database's clock, by which it is leased: a
+ * worker whose clock is wrong neither tries again too soon nor too late.
  */
 export async function settleLeases(tx: Queryable, settlements: readonly Settlement[]): Promise<Set<string>> {
   if (settlements.length === 0) return new Set();
@@ -76,8 +79,9 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
         ${uuidArray(column((one) => one.workspaceId))}::uuid[], ${uuidArray(column((one) => one.messageId))}::uuid[],
         ${integerArray(column((one) => one.leaseNumber))}::integer[], ${column((one) => one.attempts)}::smallint[],
         ${column((one) => one.dueAt)}::timestamptz[], ${column((one) => one.isDelivered)}::boolean[],
-        ${column((one) => one.sourceIp ?? null)}::inet[], ${column((one) => one.routingVersion ?? null)}::integer[])
-        as s (workspace_id, message_id, lease_number, attempts, due_at, is_delivered, source_ip, routing_version)
+        ${column((one) => one.sourceIp ?? null)}::inet[], ${column((one) => one.routingVersion ?? null)}::integer[],
+        ${column((one) => (one.dueAt && one.decidedAt ? one.dueAt.getTime() - one.decidedAt.getTime() : null))}::float8[])
+        as s (workspace_id, message_id, lease_number, attempts, due_at, is_delivered, source_ip, routing_version, wait_ms)
     ), routing as materialized (
       -- A change under way is waited for, and one that begins now finds this message put back (releaseHeldBack).
       select workspace_id, version from routed_workspaces
@@ -92,7 +96,8 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
       returning s.message_id, s.lease_number
     ), waiting as (
       update delivery_queue q
-      set due_at = case when is_outdated then now() else back.due_at end,
+      set due_at = case when is_outdated then now()
+          else coalesce(now() + make_interval(secs => wait_ms / 1000), back.due_at) end,
         source_ip = case when not is_outdated then back.source_ip end, attempts = back.attempts, leased_by = null
       from back
       where q.workspace_id = back.workspace_id and q.message_id = back.message_id

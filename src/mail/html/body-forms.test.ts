@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { workedMs } from "../../../test/support/cpu-time.ts";
 import { htmlFromText, looksLikeHtml, textFromHtml } from "./body-forms.ts";
 
 describe("a body", () => {
@@ -277,6 +278,18 @@ describe("the HTML of a text", () => {
       }),
     );
   });
+
+  test.each(["<", "&", "a\tb", "x  ", "a<b & c  d\n", "http://a.....\n", "://", "\n"])(
+    "takes at most 150 ms of the processor for a million characters of %j",
+    (piece) => {
+      const text = piece.repeat(Math.ceil(1_000_000 / piece.length));
+      // What runs for the first time is slow.
+      htmlFromText(text);
+      const before = workedMs();
+      htmlFromText(text);
+      expect(workedMs() - before).toBeLessThan(150);
+    },
+  );
 
   test("is made of a million repetitions in no time", () => {
     for (const piece of [")", "\n", " ", "https://", "://", "http://.", "&", "(", "x\n\n", "  x"]) {

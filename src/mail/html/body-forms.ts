@@ -7,12 +7,16 @@
 import { codeUnitsOf } from "../text/code-units.ts";
 import { type PlainTextOptions, plainText } from "./to-plain.ts";
 
+/** Characters of a body, HTML or text, that a mail is made of. Gmail cuts HTML of more than 102 KB; this has room for pictures in it. */
+export const LONGEST_BODY = 2_000_000;
+
 /** How the markup begins that makes a body HTML. `<link>` may be text: most void elements need an attribute. */
 const markup =
   /<(?:\/[a-z][\w:-]*\s*>|(?:br|hr|wbr)\s*\/?>|(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\s[^<>=]*=[^<>]*>|!doctype\s|html[\s>])/i;
 /** An address behind its scheme. */
 const addressRest = /[^\s<>"]+/y;
 
+const tabWidth = 4;
 const tab = 0x09;
 const blank = 0x20;
 const ampersand = 0x26;
@@ -71,55 +75,54 @@ export function htmlFromText(text: string): string {
 function lineHtml(text: string, codes: Uint16Array, start: number, end: number): string {
   let html = "";
   let done = start;
+  const add = (at: number, written: string, behind: number) => {
+    html += at > done ? text.slice(done, at) + written : written;
+    done = behind;
+  };
   for (let at = start; at < end; at++) {
     const code = codes[at] ?? 0;
     // Most characters are letters, which stand behind all that matters, and single blanks.
     if (code > greaterThan || (code === blank && (codes[at + 1] ?? 0) > blank)) continue;
-    const piece = pieceAt(text, codes, at, done);
-    if (piece === null) continue;
-    html += text.slice(done, piece.start) + piece.html;
-    done = piece.end;
-    at = done - 1;
+    if (code === lessThan) add(at, "&lt;", at + 1);
+    else if (code === ampersand) add(at, "&amp;", at + 1);
+    else if (code === greaterThan) add(at, "&gt;", at + 1);
+    else if (code === blank || code === tab) {
+      const behind = blanksEnd(codes, at);
+      // A single blank needs nothing.
+      if (behind > at + 1 || code === tab) add(at, blanksHtml(codes, at, behind), behind);
+    } else if (code === colon && codes[at + 1] === slash && codes[at + 2] === slash) {
+      const link = linkAt(text, at, done);
+      if (link !== null) add(link.start, link.html, link.end);
+    }
+    if (done > at) at = done - 1;
   }
   return html + text.slice(done, end);
 }
 
-/** The part of a text that HTML writes in another way. */
-interface Piece {
+/** Runs of up to so many blanks are written by heart. */
+const fewBlanks = 32;
+const blanksByWidth = Array.from({ length: fewBlanks }, (_, width) => nonMergingBlanks(width));
+
+/** Blanks that do not merge in HTML, and between which a line may break. */
+function blanksHtml(codes: Uint16Array, start: number, end: number): string {
+  let width = end - start;
+  for (let at = start; at < end; at++) if (codes[at] === tab) width += tabWidth - 1;
+  return blanksByWidth[width] ?? nonMergingBlanks(width);
+}
+
+function nonMergingBlanks(width: number): string {
+  return "&nbsp; ".repeat(width >> 1) + "&nbsp;".repeat(width % 2);
+}
+
+/** An address in a text, and the link that it becomes. */
+interface Link {
   readonly start: number;
   readonly end: number;
   readonly html: string;
 }
 
-/** The piece that is noticed at an offset; it begins not before `earliest`. */
-function pieceAt(text: string, codes: Uint16Array, at: number, earliest: number): Piece | null {
-  switch (codes[at]) {
-    case ampersand:
-      return { start: at, end: at + 1, html: "&amp;" };
-    case lessThan:
-      return { start: at, end: at + 1, html: "&lt;" };
-    case greaterThan:
-      return { start: at, end: at + 1, html: "&gt;" };
-    case blank:
-    case tab:
-      return blanksAt(text, codes, at);
-    case colon:
-      return codes[at + 1] === slash && codes[at + 2] === slash ? linkAt(text, at, earliest) : null;
-    default:
-      return null;
-  }
-}
-
-/** Blanks that do not merge in HTML, and between which a line may break. A single one needs nothing. */
-function blanksAt(text: string, codes: Uint16Array, start: number): Piece | null {
-  const end = blanksEnd(codes, start);
-  if (end === start + 1 && codes[start] === blank) return null;
-  const width = text.slice(start, end).replaceAll("\t", "    ").length;
-  return { start, end, html: "&nbsp; ".repeat(width >> 1) + "&nbsp;".repeat(width % 2) };
-}
-
 /** The address around `://`, without the punctuation of its sentence, as a link. */
-function linkAt(text: string, mark: number, earliest: number): Piece | null {
+function linkAt(text: string, mark: number, earliest: number): Link | null {
   const scheme = /(?<!\w)https?$/i.exec(text.slice(Math.max(mark - 6, earliest), mark))?.[0];
   if (scheme === undefined) return null;
   addressRest.lastIndex = mark + 3;

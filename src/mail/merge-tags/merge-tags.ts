@@ -3,6 +3,7 @@
  * is wrong with it is said with line and column, so that nobody learns it from a recipient.
  */
 import { analyzeSync, Tokenizer, type Variable } from "liquidjs";
+import { LONGEST_BODY } from "../html/body-forms.ts";
 import type { Span } from "../html/map.ts";
 import { readingEngine } from "./engine.ts";
 import { liquidFaults, type PlacedFault, unclosed } from "./faults.ts";
@@ -42,9 +43,7 @@ export type TemplateReading =
   | { readonly ok: true; readonly template: Template }
   | { readonly ok: false; readonly faults: readonly TemplateFault[] };
 
-/** Characters of a template. Gmail cuts HTML of more than 102 KB; this has room for pictures in it. */
-const mostCharacters = 2_000_000;
-/** Of these, in tags and outputs: LiquidJS takes time in their square to say where something is. */
+/** Characters of a template in tags and outputs: LiquidJS takes time in their square to say where something is. */
 const mostTagCharacters = 20_000;
 /** Of one of these, and blocks in blocks: beyond, reading them would take the whole stack. */
 const longestTag = 2_000;
@@ -57,8 +56,8 @@ const mostFaults = 20;
  */
 export function readTemplate(source: string, added = 0): TemplateReading {
   const refuse = (faults: readonly PlacedFault[]) => ({ ok: false, faults: placed(source, faults) }) as const;
-  if (source.length > mostCharacters + added) {
-    return refuse([{ at: 0, message: `Shorten this to ${mostCharacters} characters.` }]);
+  if (source.length > LONGEST_BODY + added) {
+    return refuse([{ at: 0, message: `Shorten this to ${LONGEST_BODY} characters.` }]);
   }
   const tooManyTags = `Shorten the merge tags to ${mostTagCharacters} characters in all.`;
   if ((source.match(/{[{%]/g)?.length ?? 0) > mostTagCharacters + added)

@@ -15,7 +15,7 @@ const Person = Type.Object({
   code: Type.Optional(patterned("^a", "a word that begins with a")),
   delay: Type.Optional(Type.Object({ days: Type.Integer() }, { additionalProperties: false })),
   pets: Type.Optional(Type.Array(Type.Object({ "call-name": Type.String() }))),
-  toys: Type.Optional(nullable(Type.Array(Type.Object({ owner: Type.String() })))),
+  toys: Type.Optional(nullable(Type.Array(Type.Object({ owner: Type.String({ maxLength: 2_000 }) })))),
 });
 const read = bodyReader(Person);
 
@@ -122,7 +122,12 @@ describe("a body of a shape", () => {
 
   it.each([
     [{ name: "" }, "name must not be empty"],
-    [{ name: "x".repeat(11) }, "name must have at most 10 characters"],
+    [{ name: "x".repeat(11) }, "name must have at most 10 characters, and has 11"],
+    [{ name: "🙂".repeat(11) }, "name must have at most 10 characters, and has 11"],
+    [
+      { name: "x", toys: [{ owner: "x".repeat(2_001) }] },
+      "toys[0].owner must have at most 2,000 characters, and has 2,001",
+    ],
     [{ name: 7 }, "name must be a string"],
     [{ name: "x", age: "7" }, "age must be an integer"],
     [{ name: "x", kind: "c" }, "kind must be one of a, b"],

@@ -1,6 +1,7 @@
 /** Bodies against their shapes, with faults that name the field and say what is wanted. */
 import type { Static, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
+import { Pointer } from "typebox/value";
 import { ApiError, type FieldFault } from "../errors.ts";
 import { idSpeller } from "./body-ids.ts";
 import { patternsInWords } from "./shapes.ts";
@@ -30,8 +31,9 @@ function faultsOf(validator: Validator, value: unknown): FieldFault[] {
   const errors = validator.Errors(value);
   const nullables = new Set(errors.filter(isNotNull).map((error) => error.instancePath));
   for (const error of errors.filter((error) => !isNotNull(error) && !isSaidOtherwise(error))) {
-    for (const [field, wanted] of wantedBy(error)) {
-      const orNull = nullables.has(error.instancePath) ? " or null" : "";
+    for (const [field, wanted] of wantedBy(error, value)) {
+      // A text that is too long is not meant to be null.
+      const orNull = nullables.has(error.instancePath) && error.keyword !== "maxLength" ? " or null" : "";
       if (!faults.has(field)) faults.set(field, { field, message: `${field} ${wanted}${orNull}` });
     }
   }
@@ -50,8 +52,9 @@ function isSaidOtherwise({ keyword }: ShapeError): boolean {
   return keyword === "additionalProperties" || keyword === "anyOf";
 }
 
-function wantedBy(error: ShapeError): [field: string, wanted: string][] {
+function wantedBy(error: ShapeError, body: unknown): [field: string, wanted: string][] {
   const path = fieldName(error.instancePath);
+  if (error.keyword === "maxLength") return [[path, tooLong(error.params.limit, body, error.instancePath)]];
   if (error.keyword !== "required") return [[path, sentence(error)]];
   return error.params.requiredProperties.map((name) => [
     path === "body" ? name : `${path}.${name}`,
@@ -72,8 +75,6 @@ function sentence(error: ShapeError): string {
       return error.params.limit === 1
         ? "must not be empty"
         : `must have at least ${error.params.limit} characters`;
-    case "maxLength":
-      return `must have at most ${error.params.limit} characters`;
     case "minItems":
       return error.params.limit === 1
         ? "must not be empty"
@@ -95,6 +96,14 @@ function sentence(error: ShapeError): string {
     default:
       return error.message;
   }
+}
+
+function tooLong(limit: number, body: unknown, instancePath: string): string {
+  const text = String(Pointer.Get(Object(body), instancePath));
+  // In code points, as TypeBox counts them.
+  const length = text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+  const shown = (count: number) => count.toLocaleString("en");
+  return `must have at most ${shown(limit)} characters, and has ${shown(length)}`;
 }
 
 const formats: Readonly<Record<string, string>> = {

@@ -31,6 +31,8 @@ export interface Limit {
   readonly beyond: string;
 }
 
+const MIB = 1024 * 1024;
+
 export const limits = {
   returnsSessions: {
     what: "SMTP sessions on the port for mail that comes back",
@@ -65,7 +67,7 @@ export const limits = {
   waitingSignedBytes: {
     what: "mails to return paths and unsubscribe addresses that wait to be processed",
     scope: "installation",
-    most: 2 * 1024 ** 3,
+    most: 2 * 1024 * MIB,
     unit: "bytes",
     beyond: "452 4.3.1 at the end of the message",
   },
@@ -78,7 +80,7 @@ export const limits = {
   waitingOpenBytes: {
     what: "mails to open addresses that wait to be processed",
     scope: "installation",
-    most: 1024 ** 3,
+    most: 1024 * MIB,
     unit: "bytes",
     beyond: "452 4.3.1 at the end of the message",
   },
@@ -91,7 +93,7 @@ export const limits = {
   waitingBytesPerNetwork: {
     what: "mails to signed addresses, and as many to open ones, that wait to be processed",
     scope: "network",
-    most: 512 * 1024 ** 2,
+    most: 512 * MIB,
     unit: "bytes",
     beyond: "451 4.7.1 at the end of the message",
   },
@@ -111,7 +113,7 @@ export const limits = {
   openBytesPerNetwork: {
     what: "mails to open addresses (of each, what is stored)",
     scope: "network",
-    most: 256 * 1024 ** 2,
+    most: 256 * MIB,
     unit: "bytes",
     per: "hour",
     beyond: "451 4.7.1 at RCPT",
@@ -227,6 +229,21 @@ export const limits = {
     most: 500,
     per: "day",
     beyond: "no mail is sent; the monitor shows the listing, and webhooks hear of it",
+  },
+  messagesUnderWay: {
+    what: "messages under way in one delivery process",
+    scope: "workspace",
+    most: 2_000,
+    beyond:
+      "its other messages wait in the queue; its campaigns and autoresponders have three quarters of this",
+  },
+  contentUnderWay: {
+    what: "content of messages under way in one delivery process",
+    scope: "workspace",
+    most: 64 * MIB,
+    unit: "bytes",
+    beyond:
+      "its other messages wait in the queue; its campaigns and autoresponders have three quarters of this",
   },
 } as const satisfies Record<string, Limit>;
 

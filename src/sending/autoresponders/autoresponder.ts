@@ -1,5 +1,6 @@
 /** An autoresponder as answers show it (decisions, section 14), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
+import { LONGEST_BODY } from "../../mail/html/body-forms.ts";
 import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
 import type { Resource } from "../../platform/http/endpoint.ts";
 import {
@@ -20,7 +21,6 @@ export const autoresponderStatuses = ["inactive", "active"] as const;
 export type AutoresponderStatus = (typeof autoresponderStatuses)[number];
 
 export const MOST_STEPS = 20;
-const LONGEST_CONTENT = 1_000_000;
 
 /** What begins a series. One shape for both, so that a wrong field is named instead of "no shape fits". */
 export const Trigger = Type.Object(
@@ -53,9 +53,9 @@ const NewStep = Type.Object(
     ),
     delay: Type.Optional(Delay),
     subject: Type.String({ minLength: 1, maxLength: LONGEST_SUBJECT, description: "May hold merge tags." }),
-    html_content: omittable(Type.String({ maxLength: LONGEST_CONTENT })),
+    html_content: omittable(Type.String({ maxLength: LONGEST_BODY })),
     text_content: omittable(
-      Type.String({ maxLength: LONGEST_CONTENT, description: "Made of the HTML when left out." }),
+      Type.String({ maxLength: LONGEST_BODY, description: "Made of the HTML when left out." }),
     ),
   },
   { $id: "NewAutoresponderStep" },

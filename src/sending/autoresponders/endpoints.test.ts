@@ -44,6 +44,18 @@ test("what is written is read again, with delays in days, hours and minutes", as
   expect(listed.body.data).toMatchObject({ autoresponders: [summary], pagination: { limit: 1 } });
 });
 
+test.each(["html_content", "text_content"])(
+  "%s of a step may have 2,000,000 characters and no more",
+  async (field) => {
+    const create = (length: number) =>
+      service.call("POST", "/autoresponders", body({ steps: [{ ...step, [field]: "x".repeat(length) }] }));
+    expect((await create(2_000_000)).status).toBe(201);
+    const refused = await create(2_000_001);
+    const error = `steps[0].${field} must have at most 2,000,000 characters, and has 2,000,001`;
+    expect([refused.status, refused.body.error]).toEqual([400, error]);
+  },
+);
+
 test("there are as many as there is room for", async () => {
   const { workspaceId: full, ...options } = await service.newWorkspace();
   await verifyShop(db, full as WorkspaceId);

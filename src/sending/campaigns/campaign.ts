@@ -1,5 +1,6 @@
 /** A campaign as answers show it (contract, section 2; decisions, section 8), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
+import { LONGEST_BODY } from "../../mail/html/body-forms.ts";
 import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
 import type { Resource } from "../../platform/http/endpoint.ts";
 import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "../../platform/http/shapes.ts";
@@ -35,9 +36,12 @@ export const NewCampaign = Type.Object(
     mailing_list_id: omittable(Type.Unsafe<string>({ ...Uuid, description: "Looked for when it is sent." })),
     segment_id: omittable(Uuid),
     segment_conditions: omittable(Conditions),
-    html_content: omittable(Type.String()),
+    html_content: omittable(Type.String({ maxLength: LONGEST_BODY })),
     text_content: omittable(
-      Type.String({ description: "Made of the HTML when left out; the message of an sms." }),
+      Type.String({
+        maxLength: LONGEST_BODY,
+        description: "Made of the HTML when left out; the message of an sms.",
+      }),
     ),
     enable_open_tracking: omittable(Type.Boolean({ description: "Omitted: as the list has it." })),
     enable_click_tracking: omittable(Type.Boolean({ description: "Omitted: as the list has it." })),

@@ -44,6 +44,15 @@ beforeAll(async () => {
   ]);
 });
 
+test.each(["html_content", "text_content"])(
+  "%s beyond 2,000,000 characters is refused with the limit and its size",
+  async (field) => {
+    const { status, body } = await call("POST", "/campaigns", { ...minimal, [field]: "x".repeat(2_000_001) });
+    const error = `${field} must have at most 2,000,000 characters, and has 2,000,001`;
+    expect([status, body.code, body.error]).toEqual([400, "VALIDATION_ERROR", error]);
+  },
+);
+
 describe("a draft", () => {
   test("needs a name, a subject and a verified sender, and has no counts", async () => {
     const { status, body } = await call("POST", "/campaigns", minimal);

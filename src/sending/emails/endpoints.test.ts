@@ -201,6 +201,19 @@ test("a bounce_email of a stranger is refused with an Idempotency-Key and in a d
   expect(await countMessages()).toBe(before);
 });
 
+test("a body of 2,000,000 characters is accepted, and a longer one is refused with the field, the limit and its size", async () => {
+  expect((await send({ ...email, body: "x".repeat(2_000_000) })).status).toBe(201);
+  for (const body of ["x".repeat(2_000_001), `<p>${"x".repeat(1_999_998)}`, "x".repeat(25_000_000)]) {
+    const refused = await send({ ...email, body });
+    const error = `body must have at most 2,000,000 characters, and has ${body.length.toLocaleString("en")}`;
+    expect([refused.status, refused.body.code, refused.body.error]).toEqual([400, "VALIDATION_ERROR", error]);
+  }
+});
+
+test("a body of 2,000,000 emoji has 2,000,000 characters", async () => {
+  expect((await send({ ...email, body: "🙂".repeat(2_000_000) })).status).toBe(201);
+});
+
 describe("a message that is refused", () => {
   const refused: [string, Record<string, unknown>, string][] = [
     ["a from_email on a foreign domain", { from_email: "ceo@bank.test" }, "from_email"],

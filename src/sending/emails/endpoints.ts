@@ -1,7 +1,7 @@
 /** POST /emails/send: one transactional email to one recipient. */
 import { type Static, Type } from "typebox";
 import { headerTextFault, parseAddress, parseMailbox } from "../../mail/address.ts";
-import { looksLikeHtml, textFromHtml } from "../../mail/html/body-forms.ts";
+import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "../../mail/html/body-forms.ts";
 import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
 import type { Particulars } from "../../messages/store.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -40,6 +40,7 @@ const Email = Type.Object(
     subject: Type.String({ minLength: 1, maxLength: LONGEST_SUBJECT }),
     body: Type.String({
       minLength: 1,
+      maxLength: LONGEST_BODY,
       description: "HTML or plain text; the format is detected, the other part generated.",
     }),
     from_email: omittable(

@@ -75,6 +75,7 @@ async function startWorker(gateway: string | null = smppUrl()): Promise<Dispatch
     resolver: createResolver({ servers: ["127.0.0.1:9"], timeoutMs: 100, tries: 1 }),
     findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.test" }),
     returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
+    assemblyThread: new URL("../../assembly-thread.ts", import.meta.url),
     findRouting: async () => ({ ips: [], rules: [] }),
     findChoice: async () => ({ ip: null, ruleId: null }),
     smsReceiptUrl: ({ workspaceId, id }) => `https://post.test/sms/receipts/${workspaceId}.${id}`,

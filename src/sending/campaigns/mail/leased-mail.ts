@@ -5,7 +5,7 @@
  */
 
 import type { CountryCode } from "libphonenumber-js";
-import { encodedAttachment } from "../../../delivery/compose.ts";
+import { encodedAttachment } from "../../../delivery/assemble.ts";
 import type { Examine, Finding } from "../../../delivery/examination.ts";
 import type { LeasedMessage } from "../../../delivery/queue/lease-store.ts";
 import { maySendAsEach } from "../../../identity/may-send-as.ts";

@@ -1,0 +1,23 @@
+/** What a large message says, which is loaded when it is composed and not when it is leased. */
+import sql from "sql-template-tag";
+import type { Queryable } from "../../platform/database/pool.ts";
+import type { LeasedMessage } from "./lease-store.ts";
+
+export interface StoredContent extends Pick<LeasedMessage, "html" | "text" | "raw"> {
+  /** Of a large message in JSON, as they are stored. */
+  readonly attachments: LeasedMessage["attachments"] | string;
+}
+
+export type LoadContent = (
+  message: Pick<LeasedMessage, "workspace_id" | "message_id">,
+) => Promise<StoredContent | undefined>;
+
+/** Undefined when the content is not there any more. */
+export function contentLoader(db: Queryable): LoadContent {
+  return ({ workspace_id: workspaceId, message_id: messageId }) =>
+    db.row<StoredContent>(sql`
+      select c.html, c.text, c.attachments::text as attachments, s.raw
+      from message_contents c
+      left join submissions s on s.workspace_id = c.workspace_id and s.id = c.submission_id
+      where c.workspace_id = ${workspaceId} and c.message_id = ${messageId}`);
+}

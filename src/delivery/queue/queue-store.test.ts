@@ -1,0 +1,39 @@
+import sql from "sql-template-tag";
+import { beforeEach, expect, test } from "vitest";
+import { testDatabase } from "../../../test/support/database.ts";
+import { newId } from "../../platform/ids.ts";
+import { countQueue } from "./queue-store.ts";
+
+const db = await testDatabase();
+
+beforeEach(() => db.run(sql`truncate delivery_queue`));
+
+async function fill(count: number, leased: number) {
+  await db.run(sql`
+    insert into delivery_queue (workspace_id, message_id, priority, domain, bytes, expires_at, due_at, leased_by)
+    select ${newId()}, gen_random_uuid(), 1, 'example.test', 100, now(), now(),
+      case when n <= ${leased} then ${newId()}::uuid end
+    from generate_series(1, ${count}::integer) n`);
+}
+
+test("a queue of some thousands is counted", async () => {
+  expect(await countQueue(db)).toEqual({ waiting: 0, leased: 0 });
+  await fill(5_000, 1_200);
+  expect(await countQueue(db)).toEqual({ waiting: 3_800, leased: 1_200 });
+});
+
+test("a long queue is estimated, and no more than 10,000 of its rows are read", async () => {
+  await fill(40_000, 2_000);
+  await db.run(sql`analyze delivery_queue`);
+  const { counted, read } = await db.transaction(async (tx) => {
+    const counted = await countQueue(tx);
+    const read = await tx.row<{ rows: number }>(sql`
+      select (seq_tup_read + coalesce(idx_tup_fetch, 0))::integer as rows from pg_stat_xact_user_tables
+      where relid = 'delivery_queue'::regclass`);
+    return { counted, read };
+  });
+  expect(counted.leased).toBe(2_000);
+  expect(counted.waiting).toBeGreaterThan(36_000);
+  expect(counted.waiting).toBeLessThan(40_000);
+  expect(read?.rows).toBeLessThanOrEqual(10_000);
+});
