@@ -15,6 +15,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
 import { ApiError } from "../platform/errors.ts";
 import { ready, sendPage } from "../platform/http/page.ts";
+import { takeBodies } from "../platform/http/read-body.ts";
 import { machineSign } from "./machine.ts";
 import type { Recorder } from "./recorder.ts";
 import { findLink, findRecipient, type MailLink, type MailRecipient } from "./store.ts";
@@ -118,9 +119,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
   const mailOf = (token: string, purpose: LinkPurpose) => readToken(token, purpose, key);
 
   server.register(async (pages) => {
-    pages.addContentTypeParser("*", { parseAs: "string", bodyLimit: FORM_BYTES }, (_request, body, done) =>
-      done(null, body),
-    );
+    takeBodies(pages, "*", (body) => body.toString(), FORM_BYTES);
     pages.setErrorHandler((error, request, reply) => {
       if (error instanceof ApiError || (error instanceof Error && "statusCode" in error)) throw error;
       request.log.error({ err: error, request_id: request.id }, "a tracking page failed");

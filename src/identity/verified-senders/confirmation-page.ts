@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { html, sendPage } from "../../platform/http/page.ts";
+import { ignoreBodies } from "../../platform/http/read-body.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { readSenderLink, senderLinkKey } from "./confirmation-token.ts";
 import { findSenderOfLink, updateSenderVerified } from "./store.ts";
@@ -27,12 +28,8 @@ export function registerConfirmationPage(
 ): void {
   const key = senderLinkKey(deps.secrets);
   server.register(async (pages) => {
-    // The form sends nothing; whatever a client sends along is not looked at.
-    pages.addContentTypeParser(
-      "application/x-www-form-urlencoded",
-      { parseAs: "string" },
-      (_request, _body, done) => done(null, undefined),
-    );
+    // The form sends nothing.
+    ignoreBodies(pages);
     // A wildcard, because a parameter that is too long would be answered by the router and not by the page.
     pages.get<Token>(`${PATH}*`, async ({ params }, reply) => {
       const link = readSenderLink(params["*"], key, deps.clock.now());
