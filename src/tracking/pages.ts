@@ -15,6 +15,7 @@ import type { Database } from "../platform/database/pool.ts";
 import { ApiError } from "../platform/errors.ts";
 import { sendFaultPage } from "../platform/http/fault-page.ts";
 import { ready, sendPage } from "../platform/http/page.ts";
+import { takeBodies } from "../platform/http/read-body.ts";
 import type { PurposeKeys } from "../platform/secrets.ts";
 import { machineSign } from "./machine.ts";
 import type { Recorder } from "./recorder.ts";
@@ -119,9 +120,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
   const mailOf = (token: string, purpose: LinkPurpose) => keys.read((key) => readToken(token, purpose, key));
 
   server.register(async (pages) => {
-    pages.addContentTypeParser("*", { parseAs: "string", bodyLimit: FORM_BYTES }, (_request, body, done) =>
-      done(null, body),
-    );
+    takeBodies(pages, "*", (body) => body.toString(), FORM_BYTES);
     pages.setErrorHandler((error, request, reply) => {
       if (error instanceof ApiError || (error instanceof Error && "statusCode" in error)) {
         return sendFaultPage(error, request, reply);

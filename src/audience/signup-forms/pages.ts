@@ -6,10 +6,11 @@
  */
 import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance } from "fastify";
 import { ApiError } from "../../platform/errors.ts";
 import { sendFaultPage } from "../../platform/http/fault-page.ts";
 import { networkOf } from "../../platform/http/source-network.ts";
+import { ignoreBodies, takeBodies } from "../../platform/http/read-body.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { LONGEST_NAME, readEmail, readLine } from "../subscribers/input.ts";
@@ -82,15 +83,9 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
 
   server.register(async (pages) => {
     pages.setErrorHandler(sendFaultPage);
-    pages.addContentTypeParser(
-      "application/x-www-form-urlencoded",
-      { parseAs: "buffer", bodyLimit: FORM_BYTES },
-      async (_request: FastifyRequest, body: Buffer) => readForm(body),
-    );
-    // Read and not understood: a page says so, where the API would answer JSON.
-    pages.addContentTypeParser("*", { parseAs: "string", bodyLimit: FORM_BYTES }, (_request, _body, done) =>
-      done(null, null),
-    );
+    // Left unread: a page says so, where the API would answer JSON.
+    ignoreBodies(pages);
+    takeBodies(pages, "application/x-www-form-urlencoded", readForm, FORM_BYTES);
     // Wildcards, because a parameter that is too long would be answered by the router and not by the page.
     pages.get<Token>(`${CONFIRM}*`, async ({ params }, reply) => {
       const link = keys.confirmation.read((key) => readSignupLink(params["*"], key));

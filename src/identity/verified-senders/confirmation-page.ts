@@ -8,6 +8,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { sendFaultPage } from "../../platform/http/fault-page.ts";
 import { html, sendPage } from "../../platform/http/page.ts";
+import { ignoreBodies } from "../../platform/http/read-body.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { readSenderLink, senderLinkKeys } from "./confirmation-token.ts";
 import { findSenderOfLink, updateSenderVerified } from "./store.ts";
@@ -30,12 +31,8 @@ export function registerConfirmationPage(
   const linkOf = (token: string, now: Date) => keys.read((key) => readSenderLink(token, key, now));
   server.register(async (pages) => {
     pages.setErrorHandler(sendFaultPage);
-    // The form sends nothing; whatever a client sends along is not looked at.
-    pages.addContentTypeParser(
-      "application/x-www-form-urlencoded",
-      { parseAs: "string" },
-      (_request, _body, done) => done(null, undefined),
-    );
+    // The form sends nothing.
+    ignoreBodies(pages);
     // A wildcard, because a parameter that is too long would be answered by the router and not by the page.
     pages.get<Token>(`${PATH}*`, async ({ params }, reply) => {
       const link = linkOf(params["*"], deps.clock.now());

@@ -51,13 +51,19 @@ export function answerer(endpoint: Endpoint, database: Database, dataDir: string
     const params = readIds(request.params as Record<string, string>);
     const query = readQuery(endpoint.query ?? {}, request.query as Record<string, unknown>);
     await using form = await readForm?.(request);
-    const body = form ? form.body : readBody?.(request.body === undefined ? absentBody : request.body);
+    let bodyDigest = request.bodyDigest ?? undefined;
+    const given = request.body === undefined ? absentBody : request.body;
+    // It is of the body as it came, with its ids in another spelling.
+    const forgetDigest = () => {
+      bodyDigest = undefined;
+    };
+    const body = form ? form.body : readBody?.(given, forgetDigest);
     const key = endpoint.idempotent && idempotencyKey(request.headers["idempotency-key"]);
     const reservation: Reservation | undefined = key
       ? { workspaceId: caller.workspaceId, path: pathOf(request), key, token: newId(), answerFor: success }
       : undefined;
     if (reservation) {
-      const replayed = await reserve(database, reservation, body);
+      const replayed = await reserve(database, reservation, body, bodyDigest);
       if (replayed) return send(reply.header("Idempotent-Replayed", "true"), replayed);
     }
     const input = {

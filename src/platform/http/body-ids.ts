@@ -1,8 +1,8 @@
 /** Ids in bodies, in the one spelling that rows have: a UUID may come in any case (RFC 9562 section 4). */
 import type { TSchema } from "typebox";
 
-/** Spells the ids of a value of the shape, in place. */
-type Respell = (value: unknown) => unknown;
+/** Spells the ids of a value of the shape, in place, and reports each one that it changes. */
+type Respell = (value: unknown, onChange: () => void) => unknown;
 
 interface Shape {
   readonly format?: string;
@@ -17,24 +17,31 @@ export function idSpeller(shape: TSchema): Respell | undefined {
 }
 
 function spellerOf({ format, anyOf, items, properties }: Shape): Respell | undefined {
-  if (format === "uuid") return (value) => (typeof value === "string" ? value.toLowerCase() : value);
+  if (format === "uuid") return spellId;
   if (anyOf !== undefined) return anyBranch(anyOf);
   if (items !== undefined) return everyItem(items);
   return properties && namedFields(properties);
+}
+
+function spellId(value: unknown, onChange: () => void): unknown {
+  if (typeof value !== "string") return value;
+  const spelled = value.toLowerCase();
+  if (spelled !== value) onChange();
+  return spelled;
 }
 
 /** What of a union a value is, each branch sees for itself. */
 function anyBranch(branches: readonly Shape[]): Respell | undefined {
   const spellers = branches.flatMap((branch) => spellerOf(branch) ?? []);
   if (spellers.length === 0) return undefined;
-  return (value) => spellers.reduce((spelled, respell) => respell(spelled), value);
+  return (value, onChange) => spellers.reduce((spelled, respell) => respell(spelled, onChange), value);
 }
 
 function everyItem(items: Shape): Respell | undefined {
   const respell = spellerOf(items);
   if (respell === undefined) return undefined;
-  return (value) => {
-    if (Array.isArray(value)) for (const [at, item] of value.entries()) value[at] = respell(item);
+  return (value, onChange) => {
+    if (Array.isArray(value)) for (const [at, item] of value.entries()) value[at] = respell(item, onChange);
     return value;
   };
 }
@@ -45,10 +52,10 @@ function namedFields(properties: Readonly<Record<string, Shape>>): Respell | und
     return respell === undefined ? [] : [{ name, respell }];
   });
   if (fields.length === 0) return undefined;
-  return (value) => {
+  return (value, onChange) => {
     if (isObject(value)) {
       for (const { name, respell } of fields) {
-        if (Object.hasOwn(value, name)) value[name] = respell(value[name]);
+        if (Object.hasOwn(value, name)) value[name] = respell(value[name], onChange);
       }
     }
     return value;

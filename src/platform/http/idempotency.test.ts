@@ -37,6 +37,13 @@ beforeAll(async () => {
   };
   api = await startBareServer(database, [
     endpoint({ ...declared, id: "createThing", path: "/things", handle: run }),
+    endpoint({
+      ...declared,
+      id: "createNamed",
+      path: "/named",
+      body: Type.Object({ name: Type.String(), thing_id: Type.String({ format: "uuid" }) }),
+      handle: run,
+    }),
     endpoint({ ...declared, id: "createOther", path: "/others", handle: run }),
     endpoint({
       ...declared,
@@ -92,6 +99,22 @@ describe("an Idempotency-Key", () => {
     expect(other.status).toBe(409);
     expect(other.body.error).toMatch(/another body/);
     expect(runs).toBe(1);
+  });
+
+  it("takes a body for the same however it is spaced and its ids are spelled, large or small", async () => {
+    // One is parsed on the event loop, the other, which is larger by its blanks, in the thread for large ones.
+    const id = newId();
+    const fields = { name: "x".repeat(250_000), thing_id: id };
+    const small = JSON.stringify(fields);
+    const large = small.replace('","', `"${" ".repeat(50_000)},"`).replace(id, id.toUpperCase());
+    const answers = [];
+    for (const body of [large, small, large]) {
+      answers.push(await api.call("POST", "/named", key, body, { "Idempotency-Key": "k" }));
+    }
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(runs).toBe(1);
+    const other = large.replace("xx", "xy");
+    expect((await api.call("POST", "/named", key, other, { "Idempotency-Key": "k" })).status).toBe(409);
   });
 
   it("belongs to a workspace and a path", async () => {

@@ -55,16 +55,23 @@ export function idempotencyKey(header: string | string[] | undefined): string | 
   return header;
 }
 
+/** What tells the bodies of two requests with the same key apart: spaces between their values do not. */
+export function digestOf(body: unknown): string {
+  return hash("sha256", JSON.stringify(body) ?? "", "hex");
+}
+
 /**
  * Takes the key for this request, or gives the stored answer back.
+ * @param digest of the body, where it is known already
  * @throws ApiError CONFLICT while the first request runs, and for another body.
  */
 export async function reserve(
   db: Queryable,
   { workspaceId, path, key, token }: Reservation,
   body: unknown,
+  digest = digestOf(body),
 ): Promise<StoredAnswer | undefined> {
-  const requestHash = Buffer.from(hash("sha256", JSON.stringify(body) ?? "", "hex"), "hex");
+  const requestHash = Buffer.from(digest, "hex");
   const taken = await db.run(sql`
     insert into idempotency_keys as held (workspace_id, path, key, token, request_hash, reserved_until)
     values (${workspaceId}, ${path}, ${key}, ${token}, ${requestHash}, now() + make_interval(secs => ${RESERVED_SECONDS}))

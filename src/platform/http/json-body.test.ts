@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ApiError } from "../errors.ts";
-import { parseJsonBody } from "./json-body.ts";
+import { parsedJson, parseJsonBody } from "./json-body.ts";
+import { scanJson } from "./json-scan.ts";
 
 function refusalOf(text: string): ApiError {
   try {
@@ -119,6 +120,46 @@ describe("a JSON body", () => {
     expect(refusalOf(nested(65)).message).toBe("The body is nested deeper than 64 levels");
     expect(refusalOf(nested(100_000)).code).toBe("VALIDATION_ERROR");
     expect(refusalOf(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`).code).toBe("VALIDATION_ERROR");
+  });
+
+  it("is counted before it is built: values and field names", () => {
+    const count = (value: unknown): number => {
+      if (Array.isArray(value)) return 1 + value.reduce((sum: number, item) => sum + count(item), 0);
+      if (typeof value !== "object" || value === null) return 1;
+      return 1 + Object.values(value).reduce((sum: number, item) => sum + 1 + count(item), 0);
+    };
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 8, stringUnit: "binary" }), fc.nat(2), (value, indent) => {
+        const text = JSON.stringify(value, null, indent);
+        expect(scanJson(text, Infinity, Infinity).elements).toBe(count(value));
+      }),
+    );
+  });
+
+  it.each([
+    ["objects", "{},", "{}"],
+    ["arrays", "[[],[]],", "[]"],
+    ["texts", '"",', '""'],
+    ["numbers", "1,", "1"],
+    ["words", "null,", "null"],
+    ["fields", '{"a":1},', "{}"],
+  ])("of more than 100,000 %s is refused, and the refusal names the limit", (_what, element, last) => {
+    const text = `[${element.repeat(100_000)}${last}]`;
+    expect(refusalOf(text).message).toBe("The body has more than 100,000 values and field names together");
+  });
+
+  it("that is a text field is refused by name, at a tenth of that", () => {
+    const refusal = (given: string) => {
+      try {
+        return parsedJson("rules", given);
+      } catch (fault) {
+        return (fault as ApiError).details;
+      }
+    };
+    const message = "rules has more than 10,000 values and field names together";
+    expect(refusal(`[${"1,".repeat(9_998)}1]`)).toHaveLength(9_999);
+    expect(refusal(`[${"1,".repeat(10_000)}1]`)).toEqual([{ field: "rules", message }]);
+    expect(refusal("[")).toEqual([{ field: "rules", message: "rules is not valid JSON" }]);
   });
 
   it("of ten million characters is read at once", () => {

@@ -1,16 +1,24 @@
 /**
- * JSON bodies. PostgreSQL stores neither NUL nor half a surrogate pair in text or jsonb, so they are refused here,
- * once, for every endpoint; `__proto__` and `constructor.prototype` keys are dropped, so that no merge can reach
+ * JSON bodies, bounded before they are built: a few bytes can be many elements, and each element costs time and memory
+ * (json-scan.ts). PostgreSQL stores neither NUL nor half a surrogate pair in text or jsonb, so they are refused here, once,
+ * for every endpoint; `__proto__` and `constructor.prototype` keys are dropped, so that no merge can reach
  * Object.prototype. An object that has a name twice is refused (RFC 8259 section 4): which one counts would be a guess,
- * and whoever checked the body before us may have guessed otherwise.
+ * and a program that checked the body before us may have guessed otherwise.
  */
 import { ApiError, invalid } from "../errors.ts";
+import { type JsonScan, scanJson } from "./json-scan.ts";
 
 /** Deeper than any body of the contract; a bound for whatever walks the value. */
 const DEEPEST = 64;
+/** Values and field names of a whole body. The largest that an endpoint has a use for are a few thousand. */
+const MOST_ELEMENTS = 100_000;
+/** The same for JSON in a text field, which is parsed on the event loop. */
+const MOST_IN_FIELD = 10_000;
 
 /** Unstorable characters can only come as escapes: raw, the one is no JSON and the other no UTF-8. */
 const unstorableEscape = /\\u(0000|d[89a-f])/i;
+
+const NO_JSON = "The body is not valid JSON";
 
 /** What a body may hold beyond what is taken everywhere. */
 export interface JsonBodyOptions {
@@ -18,8 +26,33 @@ export interface JsonBodyOptions {
   readonly takesAnyNumber?: boolean | undefined;
 }
 
-/** @throws ApiError VALIDATION_ERROR that says where the text stops being JSON, or for a name that stands twice. */
-export function parseJsonBody(body: string, { takesAnyNumber = false }: JsonBodyOptions = {}): unknown {
+/**
+ * @throws ApiError VALIDATION_ERROR that says where the text stops being JSON, for a name that stands twice, or for more
+ *   elements or levels than a body may have
+ */
+export function parseJsonBody(body: string, options: JsonBodyOptions = {}, most = MOST_ELEMENTS): unknown {
+  return parseScanned(body, scanJson(body, most, DEEPEST), options, most);
+}
+
+/** The value of a body that has at most so many elements; undefined for one that has more, whatever else it is. */
+export function parseFewElements(body: string, few: number): { readonly value: unknown } | undefined {
+  const scan = scanJson(body, few, DEEPEST);
+  return scan.elements > few ? undefined : { value: parseScanned(body, scan, {}, few) };
+}
+
+function parseScanned(
+  body: string,
+  { elements, depth, names }: JsonScan,
+  { takesAnyNumber = false }: JsonBodyOptions,
+  most: number,
+): unknown {
+  if (elements > most) {
+    const limit = most.toLocaleString("en");
+    throw new ApiError("VALIDATION_ERROR", `The body has more than ${limit} values and field names together`);
+  }
+  if (depth > DEEPEST) {
+    throw new ApiError("VALIDATION_ERROR", `The body is nested deeper than ${DEEPEST} levels`);
+  }
   const text = body.startsWith("\uFEFF") ? body.slice(1) : body;
   if (text.trim() === "") return undefined;
   let value: unknown;
@@ -27,49 +60,30 @@ export function parseJsonBody(body: string, { takesAnyNumber = false }: JsonBody
     value = JSON.parse(text);
   } catch (fault) {
     const why = fault instanceof Error ? fault.message : String(fault);
-    throw new ApiError("VALIDATION_ERROR", `The body is not valid JSON: ${why.slice(0, 200)}`);
+    throw new ApiError("VALIDATION_ERROR", `${NO_JSON}: ${why.slice(0, 200)}`);
   }
-  const names = clean(value, unstorableEscape.test(text), takesAnyNumber ? () => false : isTooLarge);
-  if (countNames(text) !== names) {
+  const mayHoldThem = text.includes("\\u") && unstorableEscape.test(text);
+  const fields = clean(value, mayHoldThem, takesAnyNumber ? () => false : isTooLarge);
+  if (fields !== names) {
     throw new ApiError("VALIDATION_ERROR", "An object in the body has the same field twice");
   }
   return value;
-}
-
-const BACKSLASH = 0x5c;
-const COLON = 0x3a;
-/** Space, tab, line feed, carriage return. */
-const isBlank = (code: number) => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
-
-/** Strings before a colon, in text that is JSON: looks at quotes only, because most of a body is inside of strings. */
-function countNames(text: string): number {
-  let names = 0;
-  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
-    at = endOfString(text, at);
-    while (isBlank(text.charCodeAt(at))) at += 1;
-    if (text.charCodeAt(at) === COLON) names += 1;
-  }
-  return names;
-}
-
-/** Where the text goes on behind the string whose opening quote stands there. */
-function endOfString(text: string, open: number): number {
-  for (let close = text.indexOf('"', open + 1); ; close = text.indexOf('"', close + 1)) {
-    let before = close - 1;
-    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
-    if ((close - before) % 2 === 1) return close + 1;
-  }
 }
 
 /** A field that may come as JSON text, as what that text says. @throws ApiError VALIDATION_ERROR that names the field. */
 export function parsedJson(field: string, given: unknown): unknown {
   if (typeof given !== "string") return given;
   try {
-    return parseJsonBody(given);
+    return parseJsonBody(given, {}, MOST_IN_FIELD);
   } catch (fault) {
     if (!(fault instanceof ApiError)) throw fault;
     const [inside] = fault.details ?? [];
-    throw invalid({ field, message: inside ? `${field}: ${inside.message}` : `${field} is not valid JSON` });
+    if (inside) throw invalid({ field, message: `${field}: ${inside.message}` });
+    const isNoJson = fault.message.startsWith(NO_JSON);
+    throw invalid({
+      field,
+      message: isNoJson ? `${field} is not valid JSON` : fault.message.replace("The body", field),
+    });
   }
 }
 
@@ -79,15 +93,13 @@ export function parsedJson(field: string, given: unknown): unknown {
  */
 function clean(root: unknown, mayHoldThem: boolean, isRefused: (value: unknown) => boolean): number {
   let fields = 0;
-  const open: { value: unknown; path: string; depth: number }[] = [{ value: root, path: "", depth: 0 }];
+  const open: { value: unknown; path: string }[] = [{ value: root, path: "" }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, path, depth } = next;
+    const { value, path } = next;
     if (isRefused(value)) throw tooLarge(path || "body");
     if (typeof value === "string") {
       if (mayHoldThem) requireStorable(value, path);
     } else if (typeof value === "object" && value !== null) {
-      if (depth === DEEPEST)
-        throw new ApiError("VALIDATION_ERROR", `The body is nested deeper than ${DEEPEST} levels`);
       const entries = Object.entries(value);
       dropPrototype(value);
       if (!Array.isArray(value)) fields += entries.length;
@@ -96,7 +108,7 @@ function clean(root: unknown, mayHoldThem: boolean, isRefused: (value: unknown) 
         // Strings need a visit only for these characters; a long array of them, or of numbers, costs nothing otherwise.
         if (mayHoldThem || typeof child === "object" || isRefused(child)) {
           const step = Array.isArray(value) ? `[${key}]` : path === "" ? key : `.${key}`;
-          open.push({ value: child, path: path + step, depth: depth + 1 });
+          open.push({ value: child, path: path + step });
         }
       }
     }

@@ -5,14 +5,11 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { FastifyRequest } from "fastify";
 import { ApiError } from "../errors.ts";
 import { failure } from "./envelope.ts";
 
 /** How long a refused connection stays half open, for the other side to read why. */
 const LINGER_MS = 1_000;
-/** What is still read of a body that is too large; a client that waits for an answer is not kept waiting. */
-const DRAIN = { bytes: 64 * 1024 * 1024, ms: 10_000, idleMs: 250 };
 
 /** What else comes on their sockets is malformed as well: read and forgotten, so that the answer is not lost to a reset. */
 const refused = new WeakSet<Socket>();
@@ -66,27 +63,4 @@ export function requirePlainRequest({ rawHeaders, url = "" }: IncomingMessage): 
   }
   if (hosts !== 1) throw new ApiError("VALIDATION_ERROR", "Send exactly one Host header");
   if (!url.startsWith("/")) throw new ApiError("VALIDATION_ERROR", "Send the path only, not a whole URL");
-}
-
-/**
- * Reads on, within bounds, and forgets: many clients look at an answer only when they have sent everything. Who is refused
- * by a stop has less time for that.
- */
-export function drain({ raw: request, refusal }: FastifyRequest): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  if (request.readableEnded) resolve();
-  let bytes = 0;
-  const idle = setTimeout(resolve, DRAIN.idleMs);
-  const late = setTimeout(resolve, refusal === null ? DRAIN.ms : LINGER_MS);
-  request.on("data", (chunk: Buffer) => {
-    bytes += chunk.length;
-    if (bytes > DRAIN.bytes) resolve();
-    else idle.refresh();
-  });
-  request.once("end", resolve).once("close", resolve).once("error", resolve);
-  request.resume();
-  return promise.finally(() => {
-    clearTimeout(idle);
-    clearTimeout(late);
-  });
 }

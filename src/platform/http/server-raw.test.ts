@@ -33,7 +33,7 @@ beforeAll(async () => {
       return {};
     },
   });
-  const patience = { headersMs: 300, requestMs: 700, checkMs: 50 };
+  const patience = { headersMs: 300, requestMs: 700, stallMs: 10_000, checkMs: 50 };
   api = await startBareServer(database, [createThing], { log, patience });
   key = api.newKey(await insertBareWorkspace(database));
 });

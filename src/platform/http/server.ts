@@ -2,8 +2,8 @@
  * The HTTP edge: endpoints become routes. The order of checks is the contract's (decisions, section 1 row 19):
  * rate limit, key, expiry, suspension, scope, body, then the handler's own.
  */
-import { isUtf8 } from "node:buffer";
 import { randomUUID } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import multipart from "@fastify/multipart";
 import Fastify, {
   type FastifyBaseLogger,
@@ -14,19 +14,23 @@ import Fastify, {
 } from "fastify";
 import type { Database } from "../database/pool.ts";
 import { ApiError } from "../errors.ts";
+import { httpLimits } from "../limits/limits.ts";
 import type { Log } from "../log.ts";
 import { answerer } from "./answer.ts";
+import { type HttpLimits, watchArrivingBodies } from "./arriving-bodies.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";
-import { createBodyBudget, LARGE_BODIES_BYTES, type TakeRoom } from "./body-budget.ts";
+import { Connections } from "./connections.ts";
 import { allowOrigins } from "./cors.ts";
 import { BODY_LIMIT, type Caller, type Endpoint } from "./endpoint.ts";
 import { asFailure, failure } from "./envelope.ts";
-import { type JsonBodyOptions, parseJsonBody } from "./json-body.ts";
-import { drain, refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./malformed.ts";
+import { JsonReader } from "./json-reader.ts";
+import { refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./malformed.ts";
 import { watchMethods } from "./other-methods.ts";
 import { html, sendPage } from "./page.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { refuseUnfinishedRequests } from "./unfinished-requests.ts";
+import { ignoreBodies, takeBodies } from "./read-body.ts";
+import { trustedProxies } from "./trusted-proxies.ts";
+import { announcesBody, answerBeforeBodies } from "./unread-body.ts";
 import { fileFieldOf, formLimit } from "./uploads.ts";
 
 /** What machines of the operator's own ask, often and from one address; everything else has a rate limit. */
@@ -34,7 +38,6 @@ const unlimitedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export const API_PREFIX = "/api/v1";
 
-const UPLOADS_BYTES = 1024 * 1024 * 1024;
 const MOST_CONNECTIONS = 10_000;
 /** Path and headers together, twice what Node.js takes: a key that is far too long is an unknown one. */
 const MOST_HEADER_BYTES = 32 * 1024;
@@ -43,17 +46,20 @@ const MOST_HEADER_BYTES = 32 * 1024;
 export interface Patience {
   readonly headersMs: number;
   readonly requestMs: number;
+  /** How long a body may be without progress. */
+  readonly stallMs: number;
   /** How often late ones are looked for. */
   readonly checkMs: number;
 }
 
-const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, checkMs: 2_000 };
+const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, stallMs: 10_000, checkMs: 2_000 };
 
 declare module "fastify" {
   interface FastifyRequest {
     caller: Caller;
+    rawReply: ServerResponse;
   }
-  interface FastifyContextConfig extends JsonBodyOptions {
+  interface FastifyContextConfig {
     /** Operation id, for metrics and logs. */
     operation?: string;
   }
@@ -74,16 +80,16 @@ export interface ServerOptions {
   /** Everything outside /api/v1: health, metrics, inbox, public pages. */
   readonly pages: (server: FastifyInstance) => void;
   readonly patience?: Patience;
-  /** Memory for all large bodies together. */
-  readonly largeBodiesBytes?: number;
-  /** Disk for all uploads together that are being read. */
-  readonly uploadsBytes?: number;
+  /** In place of those of the table. */
+  readonly limits?: Partial<HttpLimits>;
 }
 
 /** Builds the server without listening. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = options.log;
-  const { headersMs, requestMs, checkMs } = options.patience ?? PATIENCE;
+  const { headersMs, requestMs, stallMs, checkMs } = options.patience ?? PATIENCE;
+  const limits: HttpLimits = { ...httpLimits, ...options.limits };
+  const isProxy = trustedProxies(options.trustedProxies);
   const server = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
@@ -97,7 +103,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
       connectionsCheckingInterval: checkMs,
       requireHostHeader: false,
     },
-    trustProxy: options.trustedProxies.length > 0 ? [...options.trustedProxies] : false,
+    trustProxy: options.trustedProxies.length > 0 ? isProxy : false,
     forceCloseConnections: "idle",
     // No id is too long for the router: one of the wrong form is answered as an unknown one.
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MOST_HEADER_BYTES },
@@ -107,12 +113,17 @@ export function createServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: refuseMalformedHttp,
   });
   server.server.maxConnections = MOST_CONNECTIONS;
+  // A page takes no body unless it says which.
   server.removeAllContentTypeParsers();
-  server.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
-  server.decorateRequest("caller");
+  server.decorateRequest("caller").decorateRequest("rawReply").decorateRequest("bodyDigest", null);
   server.server.on("checkExpectation", refuseExpectation);
-  refuseUnfinishedRequests(server);
+  // A client that asks first is told to go on when its body is read, and not before (arriving-bodies.ts).
+  server.server.on("checkContinue", (request, response) => server.server.emit("request", request, response));
+  new Connections(limits.connectionsOfNetwork, isProxy).watch(server);
+  watchArrivingBodies(server, limits, stallMs);
+  answerBeforeBodies(server);
   server.addHook("onRequest", async (request, reply) => {
+    request.rawReply = reply.raw;
     reply.header("X-Request-Id", request.id);
     requirePlainRequest(request.raw);
     if (!unlimitedPaths.has(request.url)) reply.headers(await options.rateLimiter.take(request.ip));
@@ -128,8 +139,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
       "answered",
     );
   });
+  // After the key was looked at, and before a body is.
+  server.addHook("preParsing", (request, _reply, _payload, done) =>
+    done(request.is404 ? unknownPath(request) : null),
+  );
   server.setErrorHandler((error, _request, reply) => sendFailure(reply, error, options.log));
-  server.setNotFoundHandler((_request, reply) => sendFailure(reply, new ApiError("NOT_FOUND"), options.log));
+  server.setNotFoundHandler((request) => {
+    throw unknownPath(request);
+  });
   const refuseOtherMethods = watchMethods(server, API_PREFIX);
   options.pages(server);
   server.register(async (api) => registerEndpoints(api, options), { prefix: API_PREFIX });
@@ -142,36 +159,46 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   api.addHook("onRequest", async (request) => {
     request.caller = await options.authenticator.authenticate(request.headers["x-api-key"]);
   });
-  const takeMemory = createBodyBudget(options.largeBodiesBytes ?? LARGE_BODIES_BYTES, BODY_LIMIT);
-  const takeDisk = createBodyBudget(options.uploadsBytes ?? UPLOADS_BYTES, BODY_LIMIT);
-  const add = (scope: FastifyInstance, endpoint: Endpoint, bodyLimit: number, takeRoom: TakeRoom) =>
+  const add = (scope: FastifyInstance, endpoint: Endpoint, bodyLimit: number) =>
     scope.route({
       method: endpoint.method,
       url: urlOf(endpoint),
       bodyLimit,
       config: { operation: endpoint.id },
-      onRequest: async (request, reply) => {
-        authorize(endpoint, request.caller);
-        takeRoom(request, reply);
-      },
+      onRequest: async (request) => authorize(endpoint, request.caller),
       handler: answerer(endpoint, options.database, options.dataDir),
     });
   const isForm = ({ body }: Endpoint) => fileFieldOf(body) !== undefined;
-  for (const endpoint of options.endpoints.filter((endpoint) => !isForm(endpoint))) {
-    add(api, endpoint, endpoint.bodyLimit ?? BODY_LIMIT, takeMemory);
+  const reader = new JsonReader();
+  api.addHook("onClose", () => reader.close());
+  takeBodies(api, "application/json", (body, request) => reader.read(request, body));
+  for (const endpoint of options.endpoints.filter((endpoint) => endpoint.body && !isForm(endpoint))) {
+    add(api, endpoint, endpoint.bodyLimit ?? BODY_LIMIT);
   }
+  api.register(async (scope) => {
+    ignoreBodies(scope);
+    for (const endpoint of options.endpoints.filter(({ body }) => body === undefined)) {
+      add(scope, endpoint, BODY_LIMIT);
+    }
+  });
   // In a scope of their own, where no parser touches a body: the endpoint reads the form, and refuses all else.
   api.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     await scope.register(multipart);
     scope.addContentTypeParser("*", async () => undefined);
     for (const endpoint of options.endpoints.filter(isForm)) {
-      add(scope, endpoint, formLimit(endpoint.bodyLimit ?? BODY_LIMIT), takeDisk);
+      add(scope, endpoint, formLimit(endpoint.bodyLimit ?? BODY_LIMIT));
     }
   });
-  api.setNotFoundHandler(() => {
-    throw new ApiError("NOT_FOUND", "There is no such path: see /docs for all of them");
+  // Its requests have the key looked at first, as all others of the API.
+  api.setNotFoundHandler((request) => {
+    throw unknownPath(request);
   });
+}
+
+function unknownPath({ url }: FastifyRequest): ApiError {
+  const isOfApi = url.startsWith(`${API_PREFIX}/`);
+  return new ApiError("NOT_FOUND", isOfApi ? "There is no such path: see /docs for all of them" : undefined);
 }
 
 function urlOf(endpoint: Endpoint): string {
@@ -182,7 +209,9 @@ function urlOf(endpoint: Endpoint): string {
  * A path that cannot be decoded is no path of ours. In the API, who has no key is told that first, as everywhere; all
  * else is for people.
  */
-function refuseUnreadablePath({ url, headers }: FastifyRequest, reply: FastifyReply, log: Log): void {
+function refuseUnreadablePath(request: FastifyRequest, reply: FastifyReply, log: Log): void {
+  const { url, headers } = request;
+  if (announcesBody(request)) reply.header("Connection", "close");
   if (url.startsWith(`${API_PREFIX}/`)) {
     sendFailure(reply, new ApiError(headers["x-api-key"] === undefined ? "UNAUTHORIZED" : "NOT_FOUND"), log);
   } else sendPage(reply, 404, "There is no such page", html`<p>The address may have been cut off.</p>`);
@@ -203,22 +232,8 @@ function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["er
   reply
     .headers({ "X-Request-Id": reply.request.id, ...error.headers })
     .code(status)
-    .type("application/json; charset=utf-8");
-  const send = () => void reply.send(JSON.stringify(failure(error)));
-  if (status === 413 || status === 503) void drain(reply.request).then(send);
-  else send();
-}
-
-/** JSON is UTF-8 (RFC 8259 section 8.1). Compressed bodies are not taken: a small one may unpack to any size. */
-async function readJson({ headers, routeOptions }: FastifyRequest, body: Buffer): Promise<unknown> {
-  const encoding = headers["content-encoding"] ?? "identity";
-  if (encoding !== "identity") {
-    throw new ApiError("VALIDATION_ERROR", "Send the body as it is, without Content-Encoding");
-  }
-  if (/charset\s*=\s*"?(?!utf-?8\b)/i.test(headers["content-type"] ?? "") || !isUtf8(body)) {
-    throw new ApiError("VALIDATION_ERROR", "Send the body in UTF-8");
-  }
-  return parseJsonBody(body.toString("utf8"), routeOptions.config);
+    .type("application/json; charset=utf-8")
+    .send(JSON.stringify(failure(error)));
 }
 
 /** A caller's own request id, when it is short and plain enough to stand in logs and headers. */

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Type } from "typebox";
@@ -9,6 +9,7 @@ import { insertBareWorkspace, startBareServer } from "../../../test/support/bare
 import { testDatabase } from "../../../test/support/database.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { ApiError } from "../errors.ts";
+import type { Limit } from "../limits/limits.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
 import { openApiDocument } from "./openapi.ts";
 import { fileField, type UploadedFile } from "./uploads.ts";
@@ -48,9 +49,17 @@ const importThings = endpoint({
   },
 });
 const database = await testDatabase();
-const api = await startBareServer(database, [importThings], { dataDir, uploadsBytes: 2 * LIMIT });
+const row = (scope: Limit["scope"], most: number): Limit => ({ what: "uploads", scope, most, beyond: "" });
+const api = await startBareServer(database, [importThings], {
+  dataDir,
+  // An upload that has stopped is not let go while a test looks at it.
+  patience: { headersMs: 15_000, requestMs: 60_000, checkMs: 2_000, stallMs: 3_600_000 },
+  limits: { uploads: row("installation", 3 * LIMIT), uploadsOfWorkspace: row("workspace", 2 * LIMIT) },
+});
 const key = api.newKey(await insertBareWorkspace(database));
+const other = api.newKey(await insertBareWorkspace(database));
 
+const sockets: Socket[] = [];
 beforeEach(() => {
   seen.length = 0;
   work = async () => {};
@@ -282,14 +291,15 @@ describe("a file over the limit is 413, and told what it may have", () => {
 });
 
 /** Headers and the beginning of a file; the rest does not come. */
-async function begin(announced: number) {
+async function begin(announced: number, bytes = KB, secret = key) {
   const socket = connect(api.port, "127.0.0.1");
   socket.on("error", () => {});
-  const headers = ["Host: x", `X-API-Key: ${key}`, `Content-Length: ${announced}`];
+  const headers = ["Host: x", `X-API-Key: ${secret}`, `Content-Length: ${announced}`];
   const type = "Content-Type: multipart/form-data; boundary=x";
-  const opening = filePart.slice(0, -2) + "a".repeat(KB);
+  const opening = filePart.slice(0, -2) + "a".repeat(bytes);
   socket.write(["POST /api/v1/things/import HTTP/1.1", ...headers, type, "", opening].join("\r\n"));
   await once(socket, "ready");
+  sockets.push(socket);
   return socket;
 }
 
@@ -301,12 +311,27 @@ it("an upload that breaks off leaves nothing", async () => {
   expect(seen).toEqual([]);
 });
 
-it("uploads that together are too large for the disk wait outside", async () => {
-  const sockets = [await begin(LIMIT), await begin(LIMIT)];
-  await eventually("both to be begun", async () => (await lying()).length === 2);
+it("uploads that only announce their size keep no room from others", async () => {
+  for (let count = 0; count < 9; count += 1) await begin(LIMIT);
+  await eventually("all to be begun", async () => (await lying()).length === 9);
+  expect((await post(form(["csvFile", new Blob([new Uint8Array(LIMIT)])]))).status).toBe(200);
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+it("a workspace whose uploads are too large for its share of the disk waits, and others do not", async () => {
+  await begin(LIMIT, LIMIT - KB);
+  await begin(LIMIT, LIMIT - KB);
   const big = form(["csvFile", new Blob([new Uint8Array(LIMIT)])]);
-  expect((await post(big)).status).toBe(503);
-  for (const socket of sockets) socket.destroy();
+  await eventually("the share to be used up", async () => {
+    const { status, body } = await post(big);
+    return status === 429 && body.error.includes("uploads per workspace at one time");
+  });
+  expect((await post(big, { "X-API-Key": other })).status).toBe(200);
+  await eventually("the disk to be used up", async () => {
+    await begin(LIMIT, LIMIT - KB, other);
+    return (await post(big, { "X-API-Key": other })).status === 503;
+  });
+  for (const socket of sockets.splice(0)) socket.destroy();
   await eventually("room", async () => (await post(big)).status === 200);
 });
 

@@ -8,15 +8,17 @@ import { patternsInWords } from "./shapes.ts";
 
 /**
  * Compiles a shape once; the returned function gives the value back typed and its ids in lower case, or throws
- * VALIDATION_ERROR.
+ * VALIDATION_ERROR. It reports each id that was not in lower case.
  */
-export function bodyReader<Shape extends TSchema>(shape: Shape): (value: unknown) => Static<Shape> {
+export function bodyReader<Shape extends TSchema>(
+  shape: Shape,
+): (value: unknown, onChange?: () => void) => Static<Shape> {
   // Compiled at the first request, not at start: a hundred shapes would cost the start a hundred milliseconds.
   let validator: Validator | undefined;
   const spellIds = idSpeller(shape);
-  return (value) => {
+  return (value, onChange = () => {}) => {
     validator ??= Compile(shape);
-    if (validator.Check(value)) return (spellIds?.(value) ?? value) as Static<Shape>;
+    if (validator.Check(value)) return (spellIds?.(value, onChange) ?? value) as Static<Shape>;
     if (value === undefined) throw new ApiError("VALIDATION_ERROR", "Send a JSON object as the request body");
     const [first, ...rest] = faultsOf(validator, value);
     throw new ApiError("VALIDATION_ERROR", [first, ...rest].map((fault) => fault?.message).join("; "), {

@@ -33,7 +33,66 @@ export interface Limit {
 
 const MIB = 1024 * 1024;
 
+/** What clients may hold of this process over HTTP. Each API process counts for itself. */
+export const httpLimits = {
+  connectionsOfNetwork: {
+    what: "HTTP connections",
+    scope: "network",
+    most: 1_000,
+    beyond:
+      "the network's connection that has been idle for longest is closed; when none is idle, the new one is. Trusted proxies are exempt",
+  },
+  unfinishedOfNetwork: {
+    what: "requests whose body is still arriving",
+    scope: "network",
+    most: 500,
+    beyond: "429",
+  },
+  unfinishedOfKey: {
+    what: "requests whose body is still arriving",
+    scope: "API key",
+    most: 250,
+    beyond: "429",
+  },
+  bodies: {
+    what: "request bodies in memory",
+    scope: "installation",
+    most: 256 * MIB,
+    unit: "bytes",
+    beyond: "bodies that have stopped arriving are answered 408 and give their room back; then 503",
+  },
+  bodiesOfWorkspace: {
+    what: "request bodies in memory",
+    scope: "workspace",
+    most: 64 * MIB,
+    unit: "bytes",
+    beyond: "the same, with 429",
+  },
+  bodiesOfNetwork: {
+    what: "request bodies in memory of callers without a key",
+    scope: "network",
+    most: 4 * MIB,
+    unit: "bytes",
+    beyond: "the same, with 429",
+  },
+  uploads: {
+    what: "uploads on disk",
+    scope: "installation",
+    most: 1024 * MIB,
+    unit: "bytes",
+    beyond: "uploads that have stopped arriving are answered 408 and give their room back; then 503",
+  },
+  uploadsOfWorkspace: {
+    what: "uploads on disk",
+    scope: "workspace",
+    most: 256 * MIB,
+    unit: "bytes",
+    beyond: "the same, with 429",
+  },
+} as const satisfies Record<string, Limit>;
+
 export const limits = {
+  ...httpLimits,
   returnsSessions: {
     what: "SMTP sessions on the port for mail that comes back",
     scope: "machine",

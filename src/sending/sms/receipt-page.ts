@@ -7,10 +7,16 @@ import { insertReceipts } from "../../delivery/sms/store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { invalid, notFound } from "../../platform/errors.ts";
+import { parseJsonBody } from "../../platform/http/json-body.ts";
+import { utf8Text } from "../../platform/http/json-reader.ts";
+import { takeBodies } from "../../platform/http/read-body.ts";
 import type { PurposeKeys } from "../../platform/secrets.ts";
 import { RECEIPT_PATH, readReceiptToken } from "./receipt-link.ts";
 
 const LONGEST_DETAIL = 200;
+/** A receipt has a few hundred bytes. */
+const MOST_BYTES = 64 * 1024;
+const MOST_ELEMENTS = 1_000;
 
 export interface ReceiptPageDeps {
   readonly db: Database;
@@ -24,18 +30,21 @@ export function registerSmsReceipts(
   server: FastifyInstance,
   { db, clock, keys, gateway }: ReceiptPageDeps,
 ): void {
-  // What a gateway says besides is nothing to us, be it an id of more digits than a number keeps.
-  const config = { takesAnyNumber: true };
-  server.post<{ Params: { "*": string } }>(
-    `${RECEIPT_PATH}*`,
-    { config },
-    async ({ params, body }, reply) => {
+  server.register(async (pages) => {
+    // Other fields of a gateway are ignored, be it an id of more digits than a number keeps.
+    takeBodies(
+      pages,
+      "application/json",
+      (body, request) => parseJsonBody(utf8Text(request, body), { takesAnyNumber: true }, MOST_ELEMENTS),
+      MOST_BYTES,
+    );
+    pages.post<{ Params: { "*": string } }>(`${RECEIPT_PATH}*`, async ({ params, body }, reply) => {
       const named = keys.read((key) => readReceiptToken(params["*"], key));
       if (named === null) throw notFound("SMS");
       await insertReceipts(db, [{ gateway, ...named, ...readReceipt(body) }], clock.now());
       return reply.code(204).send();
-    },
-  );
+    });
+  });
 }
 
 function readReceipt(body: unknown): { status: "delivered" | "failed"; detail: string } {

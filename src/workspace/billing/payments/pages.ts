@@ -4,6 +4,7 @@ import type { Clock } from "../../../platform/clock.ts";
 import type { Database } from "../../../platform/database/pool.ts";
 import { ApiError } from "../../../platform/errors.ts";
 import { html, sendPage } from "../../../platform/http/page.ts";
+import { takeBodies } from "../../../platform/http/read-body.ts";
 import type { Plans } from "../plans.ts";
 import type { PaymentGateway } from "./gateway.ts";
 import { hearPayment } from "./pay-in.ts";
@@ -24,30 +25,25 @@ export function registerPaymentPages(
   { db, clock, plans, gateway }: PaymentPagesDeps,
 ): void {
   server.register(async (pages) => {
-    pages.removeAllContentTypeParsers();
     // The signature is over the octets.
-    pages.addContentTypeParser("*", { parseAs: "buffer" }, (_request, body, done) => done(null, body));
-    pages.post(
-      "/payments/stripe",
-      { bodyLimit: MOST_BYTES },
-      async ({ headers, body, log, id: request_id }) => {
-        const signature = headers["stripe-signature"];
-        const rawBody = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-        const now = clock.now();
-        const event = gateway.readEvent(rawBody, typeof signature === "string" ? signature : undefined, now);
-        if (event === undefined)
-          throw new ApiError("BAD_REQUEST", "This is not signed by the payment provider");
-        const ignored = await db.transaction((tx) => hearPayment(tx, plans, gateway, event, now));
-        if (ignored !== null) {
-          const { because, isUncredited } = ignored;
-          const { workspaceId, transactionId, reference } = event.payment ?? {};
-          const concerned = { request_id, event: event.id, because, workspaceId, transactionId, reference };
-          if (isUncredited) log.error(concerned, "a payment was made and not credited");
-          else log.info(concerned, "a payment event changed nothing");
-        }
-        return { received: true };
-      },
-    );
+    takeBodies(pages, "*", (body) => body, MOST_BYTES);
+    pages.post("/payments/stripe", async ({ headers, body, log, id: request_id }) => {
+      const signature = headers["stripe-signature"];
+      const rawBody = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+      const now = clock.now();
+      const event = gateway.readEvent(rawBody, typeof signature === "string" ? signature : undefined, now);
+      if (event === undefined)
+        throw new ApiError("BAD_REQUEST", "This is not signed by the payment provider");
+      const ignored = await db.transaction((tx) => hearPayment(tx, plans, gateway, event, now));
+      if (ignored !== null) {
+        const { because, isUncredited } = ignored;
+        const { workspaceId, transactionId, reference } = event.payment ?? {};
+        const concerned = { request_id, event: event.id, because, workspaceId, transactionId, reference };
+        if (isUncredited) log.error(concerned, "a payment was made and not credited");
+        else log.info(concerned, "a payment event changed nothing");
+      }
+      return { received: true };
+    });
     pages.get("/payments/done", (_request, reply) =>
       sendPage(
         reply,

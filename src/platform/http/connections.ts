@@ -1,0 +1,120 @@
+/**
+ * Open connections: each network has its share of them (limits.ts), trusted proxies aside, which carry other people's
+ * requests. A network at its limit loses the connection that has been idle for longest; when none is idle, the new one is
+ * closed at once. At a stop what is idle, or has not sent its headers whole, is closed, and every other connection with
+ * its last answer.
+ */
+import type { Socket } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { type Held, HeldShares } from "../limits/held-shares.ts";
+import type { Limit } from "../limits/limits.ts";
+import { networkOf } from "./source-network.ts";
+
+/** An idle connection is closed for another one no sooner: its client may be about to use it. */
+const IDLE_MS = 1_000;
+
+interface Open {
+  readonly network: string;
+  /** Absent for trusted proxies. */
+  readonly held: Held | undefined;
+  /** Requests that are not answered: a client may send the next before (RFC 9112 section 9.3.2). */
+  unanswered: number;
+  idleSince: number;
+}
+
+export class Connections {
+  readonly #limit: Limit;
+  readonly #isProxy: (address: string) => boolean;
+  readonly #held = new HeldShares();
+  readonly #open = new Map<Socket, Open>();
+  /** By network, the longest idle first. Connections that have not been used yet are not among them. */
+  readonly #idle = new Map<string, Set<Socket>>();
+  #isStopping = false;
+
+  constructor(limit: Limit, isProxy: (address: string) => boolean) {
+    this.#limit = limit;
+    this.#isProxy = isProxy;
+  }
+
+  watch(server: FastifyInstance): void {
+    server.server.on("connection", (socket) => this.#accept(socket));
+    server.server.on("request", ({ socket }, response) => {
+      this.#use(socket);
+      response.once("close", () => this.#answered(socket));
+    });
+    server.addHook("preClose", async () => this.#stop());
+  }
+
+  #accept(socket: Socket): void {
+    const address = socket.remoteAddress ?? "";
+    const network = networkOf(address);
+    const held = this.#isProxy(address) ? undefined : this.#takePlace(network);
+    if (held === null) {
+      socket.destroy();
+      return;
+    }
+    this.#open.set(socket, { network, held, unanswered: 0, idleSince: 0 });
+    socket.once("close", () => this.#forget(socket));
+  }
+
+  /** Null when the network has no place left. */
+  #takePlace(network: string): Held | null {
+    const share = { limit: this.#limit, holder: network };
+    let place = this.#held.take([share]);
+    if ("reached" in place && this.#closeIdle(network)) place = this.#held.take([share]);
+    return "held" in place ? place.held : null;
+  }
+
+  #closeIdle(network: string): boolean {
+    for (const socket of this.#idle.get(network) ?? []) {
+      const { idleSince = Infinity } = this.#open.get(socket) ?? {};
+      if (performance.now() - idleSince < IDLE_MS) return false;
+      this.#forget(socket);
+      socket.destroy();
+      return true;
+    }
+    return false;
+  }
+
+  #use(socket: Socket): void {
+    const open = this.#open.get(socket);
+    if (open === undefined) return;
+    open.unanswered += 1;
+    this.#notIdle(socket, open);
+  }
+
+  #answered(socket: Socket): void {
+    const open = this.#open.get(socket);
+    if (open === undefined || socket.destroyed) return;
+    open.unanswered -= 1;
+    if (open.unanswered > 0) return;
+    if (this.#isStopping) {
+      socket.destroySoon();
+      return;
+    }
+    open.idleSince = performance.now();
+    const idle = this.#idle.get(open.network) ?? new Set();
+    this.#idle.set(open.network, idle);
+    idle.add(socket);
+  }
+
+  #notIdle(socket: Socket, { network }: Open): void {
+    const idle = this.#idle.get(network);
+    if (idle?.delete(socket) && idle.size === 0) this.#idle.delete(network);
+  }
+
+  #forget(socket: Socket): void {
+    const open = this.#open.get(socket);
+    if (open === undefined) return;
+    this.#open.delete(socket);
+    this.#notIdle(socket, open);
+    open.held?.release();
+  }
+
+  #stop(): void {
+    this.#isStopping = true;
+    for (const [socket, { unanswered }] of this.#open) {
+      if (unanswered === 0) socket.destroy();
+    }
+  }
+}
