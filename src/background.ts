@@ -83,6 +83,7 @@ export async function startJobs(services: Services): Promise<JobRunner> {
         examiner: openExaminer(services, prober),
       }),
     },
+    uninterrupted: [EXPORT_JOB],
     recurring: [...cleanUp(database, services.clock), ...recurringWork(services, plans)],
     onEnded: createJobReaction(services.clock),
   });
