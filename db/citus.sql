@@ -43,6 +43,7 @@ select create_distributed_table('delivery_queue', 'workspace_id', colocate_with 
 select create_distributed_table('idempotency_keys', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('jobs', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('job_file_parts', 'workspace_id', colocate_with => 'mailing_lists');
+select create_distributed_table('job_turns', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('import_batches', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('list_counters', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('list_days', 'workspace_id', colocate_with => 'mailing_lists');

@@ -632,6 +632,19 @@ create table job_runners (
   PRIMARY KEY (id)
 );
 
+create table job_turns (
+  workspace_id uuid not null,
+  type text not null,
+  due_at timestamp with time zone not null,
+  lease_id uuid,
+  runner_id text,
+  leased_at timestamp with time zone,
+  PRIMARY KEY (workspace_id, type),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX job_turns_leased ON job_turns USING btree (runner_id) WHERE (lease_id IS NOT NULL);
+CREATE INDEX job_turns_waiting ON job_turns USING btree (due_at) WHERE (lease_id IS NULL);
+
 create table jobs (
   workspace_id uuid not null,
   id uuid not null,
@@ -655,11 +668,14 @@ create table jobs (
   started_at timestamp with time zone,
   completed_at timestamp with time zone,
   expires_at timestamp with time zone,
+  due_at timestamp with time zone default now() not null,
+  attempts smallint default 0 not null,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))
 );
 CREATE INDEX jobs_by_expiry ON jobs USING btree (expires_at);
+CREATE INDEX jobs_open ON jobs USING btree (workspace_id, type, due_at, id) WHERE (status = ANY (ARRAY['pending'::text, 'processing'::text]));
 
 create table list_counters (
   workspace_id uuid not null,

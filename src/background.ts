@@ -84,6 +84,7 @@ export async function startJobs(services: Services): Promise<JobRunner> {
         examiner: openExaminer(services, prober),
       }),
     },
+    uninterrupted: [EXPORT_JOB],
     recurring: [...cleanUp(database, services.clock), ...recurringWork(services, plans)],
     onEnded: createJobReaction(services.clock),
   });

@@ -27,4 +27,6 @@ export async function forgetDeadRunners(database: Database): Promise<void> {
   await database.run(sql`update job_runners set seen_at = now() - interval '1 hour'`);
   await database.run(sql`
     update graphile_worker._private_jobs set locked_at = now() - interval '1 hour' where locked_at is not null`);
+  await database.run(sql`
+    update job_turns set leased_at = now() - interval '1 hour' where lease_id is not null`);
 }

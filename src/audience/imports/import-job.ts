@@ -26,7 +26,7 @@ const CONNECTIONS = 2;
 
 export function importHandler({ db, clock }: { db: Database; clock: Clock }): JobHandler<ImportInput> {
   const takeTurn = createTurns(CONNECTIONS);
-  return async ({ job, report, isCancelled, signal, hasToEnd, openInput, openScratch }) => {
+  return async ({ job, report, isCancelled, signal, hasToEnd, requireTurn, openInput, openScratch }) => {
     const { id: jobId, workspaceId, input } = job;
     const place = { workspaceId, jobId, mailingListId: input.mailing_list_id };
     const options = {
@@ -52,7 +52,7 @@ export function importHandler({ db, clock }: { db: Database; clock: Clock }): Jo
 
     const onWritten = (written: Written) => report(progressOf(plan, written));
     const { written, isWhole } = await writePeople(
-      { db, ...place, ...options, path: people.path, takeTurn, signal, hasToEnd, onWritten },
+      { db, ...place, ...options, path: people.path, takeTurn, signal, hasToEnd, requireTurn, onWritten },
       plan,
     );
     // A service that stops takes the job up again; a caller who cancels is told how far it came.

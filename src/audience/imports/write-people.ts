@@ -34,6 +34,8 @@ export interface Writing {
   readonly signal: AbortSignal;
   /** Asked before each batch: who cancels finds nothing written that had not been begun. */
   readonly hasToEnd: () => Promise<boolean>;
+  /** Called after each batch. @throws PutBack when other jobs wait for the place */
+  readonly requireTurn: () => void;
   /** Hears of all that is written, after each batch. */
   readonly onWritten: (sum: Written) => void;
 }
@@ -43,7 +45,7 @@ const AT_ONCE = 2;
 
 /**
  * @returns what is written at the end, and on the disk: of all batches, or where the signal ended it of those that are done
- * @throws PutBack while the workspace is suspended; an Error when a crash of the database took a batch back
+ * @throws PutBack while the workspace is suspended, or when other jobs wait for the place; an Error when a crash of the database took a batch back
  */
 export async function writePeople(
   writing: Writing,
@@ -68,7 +70,7 @@ export async function writePeople(
 
 /** Writes the batches with these numbers. @param before what the others came to */
 async function writeLeft(writing: Writing, plan: Plan, left: number[], before: Written): Promise<void> {
-  const { db, workspaceId, path, signal, hasToEnd, onWritten, takeTurn } = writing;
+  const { db, workspaceId, path, signal, hasToEnd, requireTurn, onWritten, takeTurn } = writing;
   await using people = await open(path);
   let sum = before;
   const work = async () => {
@@ -82,6 +84,7 @@ async function writeLeft(writing: Writing, plan: Plan, left: number[], before: W
       // Only now: another batch may have been added while this one was written.
       sum = sumOf([sum, written]);
       onWritten(sum);
+      if (left.length > 0) requireTurn();
     }
   };
   const works = await Promise.allSettled(Array.from({ length: Math.min(AT_ONCE, left.length) }, work));

@@ -41,6 +41,11 @@ export interface JobContext<Input> {
   readonly signal: AbortSignal;
   /** Whether it should, asked anew: for what must not be begun once the caller has been told that the job will stop. */
   readonly hasToEnd: () => Promise<boolean>;
+  /**
+   * To be called after each piece of work that the next run of the job does not repeat.
+   * @throws PutBack when the job has run for as long as one turn lasts and other jobs wait
+   */
+  readonly requireTurn: () => void;
   /** The upload that it was started with, on the disk. */
   readonly openInput: () => Promise<Scratch>;
   /** A place on the disk for this run alone. */
@@ -64,8 +69,8 @@ export interface JobOutcome {
 export type JobHandler<Input> = (context: JobContext<Input>) => Promise<JobOutcome>;
 
 /**
- * What a handler, or a recurring task, throws to go on later, and to let others have its place meanwhile. It is called anew
- * then; a job that is cancelled while it waits, at once.
+ * What a handler, or a recurring task, throws to go on later, and to let others have its place meanwhile. It is called
+ * anew then, behind the others that are due; a job that is cancelled while it waits is called when its turn comes.
  */
 export class PutBack extends Error {
   readonly seconds: number;
@@ -107,17 +112,15 @@ export interface Workplace {
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal;
   readonly onEnded?: OnJobEnded | undefined;
+  /** How long a job runs while others wait. */
+  readonly turnMs: number;
 }
 
-/**
- * `attempt` counts from 1, those of killed runners included.
- * @throws what the handler threw, when the queue should offer the job again later
- */
+/** One run of a job, if it is still open; a fault of the handler is written down, and the job is due again later. */
 export async function attemptJob(
-  { database, dataDir, log, stopping, onEnded }: Workplace,
+  { database, dataDir, log, stopping, onEnded, turnMs }: Workplace,
   handler: JobHandler<never>,
   key: { readonly workspace_id: WorkspaceId; readonly id: string },
-  attempt: number,
 ): Promise<void> {
   const run = await leaseJob(database, key.workspace_id, key.id);
   if (run === undefined) return;
@@ -138,10 +141,10 @@ export async function attemptJob(
   // One that has run before may have something to leave.
   if (run.cancel_requested && run.run_number === 1) return end({ status: "cancelled" });
   // Nobody recorded the last attempt's failure: it took its process along.
-  if (attempt > MOST_ATTEMPTS) return end({ status: "failed", error: GAVE_UP });
+  if (run.attempts > MOST_ATTEMPTS) return end({ status: "failed", error: GAVE_UP });
 
   const jobLog = log.child({ job_id: run.id, job_type: run.type });
-  await using watch = watchRun(database, run, () => progress, stopping, jobLog);
+  await using watch = watchRun({ database, stopping, turnMs }, run, () => progress, jobLog);
   try {
     const outcome = await handler({
       job: { ...run, workspaceId: run.workspace_id, input: run.input as never },
@@ -151,6 +154,7 @@ export async function attemptJob(
       isCancelled: () => watch.ending() === "cancelled",
       signal: watch.signal,
       hasToEnd: watch.hasToEnd,
+      requireTurn: watch.requireTurn,
       openInput: async () => {
         await using kept = new AsyncDisposableStack();
         const input = kept.use(await openScratch(dataDir));
@@ -171,21 +175,22 @@ export async function attemptJob(
     if (ending === "stopping") return updateJobRequeued(database, run, progress);
     if (fault instanceof PutBack) return updateJobPutBack(database, run, progress, fault.seconds);
     if (fault instanceof ApiError) return end({ status: "failed", error: fault.message });
-    jobLog.error({ err: fault, attempt }, "job failed");
-    if (attempt >= MOST_ATTEMPTS) return end({ status: "failed", error: GAVE_UP });
+    jobLog.error({ err: fault, attempt: run.attempts }, "job failed");
+    if (run.attempts >= MOST_ATTEMPTS) return end({ status: "failed", error: GAVE_UP });
     await updateJobWaiting(database, run, progress);
-    throw fault;
   }
 }
 
 /** Writes the progress every half second and aborts the signal when the run should end early. */
 function watchRun(
-  database: Database,
+  { database, stopping, turnMs }: Pick<Workplace, "database" | "stopping" | "turnMs">,
   run: JobRun,
   progress: () => Progress,
-  stopping: AbortSignal,
   log: Log,
-): AsyncDisposable & Pick<JobContext<never>, "signal" | "hasToEnd"> & { ending(): Ending | undefined } {
+): AsyncDisposable &
+  Pick<JobContext<never>, "signal" | "hasToEnd" | "requireTurn"> & { ending(): Ending | undefined } {
+  const turnEnd = performance.now() + turnMs;
+  let othersWait = false;
   const abort = new AbortController();
   const over = new AbortController();
   const stop = (ending: Ending) => abort.abort(ending);
@@ -193,8 +198,9 @@ function watchRun(
   const onStopping = () => stop("stopping");
   const write = async () => {
     const held = await updateJobProgress(database, run, progress());
-    if (held === undefined) stop("overtaken");
-    else if (held.cancel_requested) stop("cancelled");
+    if (held === undefined) return stop("overtaken");
+    othersWait = held.others_wait;
+    if (held.cancel_requested) stop("cancelled");
   };
   const isRunning = () => delay(WRITE_MS, true, { signal: over.signal }).catch(() => false);
   const watching = (async () => {
@@ -210,6 +216,9 @@ function watchRun(
     async hasToEnd() {
       await write();
       return abort.signal.aborted;
+    },
+    requireTurn() {
+      if (othersWait && performance.now() > turnEnd) throw new PutBack();
     },
     async [Symbol.asyncDispose]() {
       stopping.removeEventListener("abort", onStopping);

@@ -25,7 +25,8 @@ import type { WorkspaceId } from "../ids.ts";
 import type { OnJobEnded } from "./attempt.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { downloadName, openFile } from "./files.ts";
-import { countJobs, findJob, type JobRow, jobStatuses, listJobs, updateJobToCancel } from "./store.ts";
+import { cancelJob } from "./queue.ts";
+import { countJobs, findJob, type JobRow, jobStatuses, listJobs } from "./store.ts";
 
 const jobs: Resource = { name: "jobs", label: "Background jobs", group: "Account" };
 
@@ -96,7 +97,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
   /** A job that waits ends here, one that runs by its attempt. */
   const cancel = (workspaceId: WorkspaceId, id: string) =>
     db.transaction(async (tx) => {
-      const job = await updateJobToCancel(tx, workspaceId, id);
+      const job = await cancelJob(tx, workspaceId, id);
       if (job?.status === "cancelled") {
         const { type, status } = job;
         await removeOtherFiles(tx, workspaceId, id, []);

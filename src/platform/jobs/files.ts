@@ -11,6 +11,7 @@ import { newId, type WorkspaceId } from "../ids.ts";
 import { scratchFolder } from "../scratch.ts";
 import { createTurns, createWorkspaceTurns } from "../turns.ts";
 import { type FileKey, findOctets, findSize, insertPart, readParts } from "./file-store.ts";
+import { joinLine } from "./turns-store.ts";
 
 /** What an upload is called among the files of its job. */
 export const INPUT_FILE = "input";
@@ -36,7 +37,8 @@ const takeTurn = createWorkspaceTurns(
 );
 
 /**
- * Starts a job that reads an upload: `start` makes its record, and the file is there with the same commit.
+ * Starts a job that reads an upload: `start` makes its record under the id that it is given, and the file is there with
+ * the same commit.
  * @throws ApiError RATE_LIMIT_EXCEEDED when too many uploads of the workspace wait
  */
 export function startWithInput<Result>(
@@ -50,6 +52,7 @@ export function startWithInput<Result>(
     db.transaction(async (tx) => {
       const started = await start(tx, jobId);
       await storeParts(tx, { workspaceId, jobId, name: INPUT_FILE }, partsOf(path));
+      await joinLine(tx, workspaceId, jobId);
       return started;
     });
   return takeTurn(workspaceId, () => takeConnection(store));

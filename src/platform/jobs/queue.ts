@@ -1,11 +1,12 @@
-/** Starting a job: the record and its place in the queue belong to the caller's transaction. */
+/** Starting and cancelling a job: the record and its turn belong to the caller's transaction. */
 import { type Static, Type } from "typebox";
 import type { Queryable } from "../database/pool.ts";
 import { ApiError } from "../errors.ts";
 import { type Need, permissionOf } from "../http/endpoint.ts";
 import { Id } from "../http/shapes.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
-import { countOpenJobs, insertJob, lockStart } from "./store.ts";
+import { countOpenJobs, insertJob, type JobRow, lockStart, updateJobToCancel } from "./store.ts";
+import { joinLine } from "./turns-store.ts";
 
 /** Of one type and workspace, waiting or under way, each with a file. */
 const MOST_OPEN = 50;
@@ -44,7 +45,7 @@ export async function requireFewOpen(
 
 /**
  * Starts a job with the commit of `tx`. Whoever may read the resource of `needs` (the need of the endpoint that starts
- * it) may see the job. Give an `id` when files are stored for the job beside it.
+ * it) may see the job. One with an `id` waits for its upload, and joins the line with that (startWithInput).
  */
 export async function startJob(
   tx: Queryable,
@@ -54,5 +55,20 @@ export async function startJob(
   const id = job.id ?? newId();
   const permission = permissionOf({ ...job.needs, action: "read" });
   await insertJob(tx, workspaceId, { ...job, id, permission, total: job.total ?? null });
+  if (job.id === undefined) await joinLine(tx, workspaceId, id);
   return { job_id: id, status: "pending" };
+}
+
+/**
+ * Ends a job that never ran at once and has any other one stop, which may leave what it has done so far. Undefined when it
+ * has already ended.
+ */
+export async function cancelJob(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<JobRow | undefined> {
+  const job = await updateJobToCancel(db, workspaceId, id);
+  if (job !== undefined && job.status !== "cancelled") await joinLine(db, workspaceId, id);
+  return job;
 }

@@ -1,7 +1,9 @@
 /** Recurring tasks in Graphile Worker's queue; they have no record. */
 import sql from "sql-template-tag";
 import type { Queryable } from "../database/pool.ts";
-import { QUEUE_ATTEMPTS } from "./store.ts";
+
+/** Graphile's own limit on attempts, out of reach: a task that failed puts itself back. */
+const QUEUE_ATTEMPTS = 1_000;
 
 /**
  * Puts a recurring task in the queue, waiting once under its name; one that waits keeps its time unless `replace`. The

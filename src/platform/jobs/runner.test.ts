@@ -14,11 +14,11 @@ import type { WorkspaceId } from "../ids.ts";
 import { createLog } from "../log.ts";
 import { type JobContext, type JobHandler, type JobOutcome, PutBack } from "./attempt.ts";
 import { createLineFile } from "./line-file.ts";
-import { startJob } from "./queue.ts";
+import { cancelJob, startJob } from "./queue.ts";
 import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
 import { removeSilentRunners } from "./runners-store.ts";
 import { hasten } from "./schedule.ts";
-import { findJob, type JobRow, updateJobToCancel } from "./store.ts";
+import { findJob, type JobRow } from "./store.ts";
 
 const subscribers: Resource = { name: "subscribers", label: "Subscribers", group: "Audience" };
 const database = await testDatabase();
@@ -38,6 +38,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(runners.splice(0).map((runner) => runner.stop()));
   await database.run(sql`delete from jobs`);
+  await database.run(sql`delete from job_turns`);
   await database.run(
     sql`select graphile_worker.complete_jobs(array_agg(id)) from graphile_worker.jobs having count(*) > 0`,
   );
@@ -67,13 +68,20 @@ async function until(id: string, status: JobRow["status"]): Promise<JobRow> {
   return jobOf(id);
 }
 
+/** Whether a runner will look at the jobs of its kind again. */
+async function isInLine(id: string): Promise<boolean> {
+  const turn = await database.row(sql`
+    select from job_turns t join jobs j on j.workspace_id = t.workspace_id and j.type = t.type where j.id = ${id}`);
+  return turn !== undefined;
+}
+
 /** The retry pause is seconds long; a test need not wait for it. */
 async function dueNow(id: string): Promise<void> {
   await vi.waitFor(async () => {
     const changed = await database.run(sql`
-      select graphile_worker.reschedule_jobs(array_agg(id), run_at := now()) from graphile_worker.jobs
-      where key = ${id} and locked_at is null and attempts > 0 having count(*) > 0`);
+      update jobs set due_at = now() where id = ${id} and status = 'pending' and attempts > 0 and due_at > now()`);
     expect(changed).toBe(1);
+    await database.run(sql`update job_turns set due_at = now()`);
   }, patience);
 }
 
@@ -143,7 +151,7 @@ describe("a job", () => {
     const id = await start("work");
     const context = await entered;
     context.report({ processed: 7 });
-    await updateJobToCancel(database, workspaceId, id);
+    await cancelJob(database, workspaceId, id);
     expect(await until(id, "cancelled")).toMatchObject({ processed: 7, error: null });
     expect(context.isCancelled()).toBe(true);
   });
@@ -153,7 +161,7 @@ describe("a job", () => {
     await runnerWith({
       work: async ({ job, hasToEnd }) => {
         asked.push(await hasToEnd());
-        await updateJobToCancel(database, workspaceId, job.id);
+        await cancelJob(database, workspaceId, job.id);
         asked.push(await hasToEnd());
         return { result: "all" };
       },
@@ -165,10 +173,10 @@ describe("a job", () => {
   it("that was cancelled while it waited never runs", async () => {
     const run = vi.fn(async () => ({}));
     const id = await start("work");
-    await updateJobToCancel(database, workspaceId, id);
+    await cancelJob(database, workspaceId, id);
     await runnerWith({ work: run });
     await vi.waitFor(async () => {
-      expect(await database.row(sql`select from graphile_worker.jobs where key = ${id}`)).toBeUndefined();
+      expect(await isInLine(id)).toBe(false);
     }, patience);
     expect(run).not.toHaveBeenCalled();
     expect((await jobOf(id)).status).toBe("cancelled");
@@ -200,7 +208,7 @@ describe("a job", () => {
     expect(attempts).toBe(5);
     expect(job.error).toBe("The job failed on our side 5 times and was given up");
     await vi.waitFor(async () => {
-      expect(await database.row(sql`select from graphile_worker.jobs where key = ${id}`)).toBeUndefined();
+      expect(await isInLine(id)).toBe(false);
     }, patience);
   });
 
@@ -224,17 +232,18 @@ describe("a job that is put back", () => {
     const id = await start("work");
     await vi.waitFor(async () => {
       const later = sql`
-        select from graphile_worker.jobs where key = ${id} and run_at > now() + interval '50 minutes'`;
+        select from job_turns t join jobs j on j.workspace_id = t.workspace_id and j.type = t.type
+        where j.id = ${id} and t.due_at > now() + interval '50 minutes'`;
       expect(await database.row(later)).toBeDefined();
     }, patience);
-    await updateJobToCancel(database, workspaceId, id);
+    await cancelJob(database, workspaceId, id);
     expect(await until(id, "cancelled")).toMatchObject({ result: "what there is" });
   });
 
   it("in the moment in which it is cancelled is due at once", async () => {
     const work: JobHandler<never> = async ({ job, signal }) => {
       if (signal.aborted) return { result: "what there is", isPartial: true };
-      await updateJobToCancel(database, workspaceId, job.id);
+      await cancelJob(database, workspaceId, job.id);
       throw new PutBack(3_600);
     };
     await runnerWith({ work });
@@ -269,7 +278,7 @@ describe("when a runner stops in order", () => {
     await entered;
     await first.stop();
     runners.length = 0;
-    expect(await updateJobToCancel(database, workspaceId, id)).toMatchObject({ status: "pending" });
+    expect(await cancelJob(database, workspaceId, id)).toMatchObject({ status: "pending" });
     await runnerWith({
       work: async ({ isCancelled }) =>
         isCancelled() ? { result: "what there is", isPartial: true } : { result: "all" },
@@ -329,7 +338,7 @@ describe("when a runner dies", () => {
   it("a job that kills whoever runs it is given up", async () => {
     const run = vi.fn(async () => ({}));
     const id = await start("poison");
-    await database.run(sql`update graphile_worker._private_jobs set attempts = 5 where key = ${id}`);
+    await database.run(sql`update jobs set attempts = 5 where id = ${id}`);
     await runnerWith({ poison: run });
     expect(await until(id, "failed")).toMatchObject({ error: expect.stringContaining("given up") });
     expect(run).not.toHaveBeenCalled();
@@ -338,18 +347,19 @@ describe("when a runner dies", () => {
   it("what it held is given back, and what a living one holds is not", async () => {
     const { entered, handler } = waiting();
     await runnerWith({ work: handler });
-    const id = await start("work");
+    await start("work");
     await entered;
     await vi.waitFor(async () => {
       const seen = await database.row(sql`
-        select from job_runners join graphile_worker.jobs on locked_by = job_runners.id where key = ${id}`);
+        select from job_runners r join job_turns t on t.runner_id = r.id where t.workspace_id = ${workspaceId}`);
       expect(seen).toBeDefined();
     }, patience);
     const isHeldForAnHour = async () => {
-      const held = sql`select from graphile_worker.jobs where key = ${id} and locked_at <= now() - interval '1 hour'`;
+      const held = sql`
+        select from job_turns where workspace_id = ${workspaceId} and leased_at <= now() - interval '1 hour'`;
       return (await database.row(held)) !== undefined;
     };
-    await database.run(sql`update graphile_worker._private_jobs set locked_at = now() - interval '1 hour'`);
+    await database.run(sql`update job_turns set leased_at = now() - interval '1 hour'`);
     await removeSilentRunners(database, pace.silentMs);
     expect(await isHeldForAnHour()).toBe(true);
     await removeSilentRunners(database, 0);
@@ -361,13 +371,18 @@ describe("when a runner dies", () => {
     await runnerWith({ work: handler });
     const id = await start("work");
     const context = await entered;
+    await database.run(
+      sql`insert into job_runners (id, seen_at) values ('another', now() + interval '1 hour')`,
+    );
+    const lease = await database.row(sql`
+      update job_turns set lease_id = gen_random_uuid(), runner_id = 'another' returning lease_id, runner_id`);
     await database.run(sql`update jobs set run_number = run_number + 1, processed = 9 where id = ${id}`);
     await once(context.signal, "abort");
     context.report({ processed: 1 });
-    await vi.waitFor(async () => {
-      expect(await database.row(sql`select from graphile_worker.jobs where key = ${id}`)).toBeUndefined();
-    }, patience);
+    await Promise.all(runners.splice(0).map((runner) => runner.stop()));
     expect(await jobOf(id)).toMatchObject({ status: "processing", processed: 9 });
+    expect(await database.row(sql`select lease_id, runner_id from job_turns`)).toEqual(lease);
+    await database.run(sql`delete from job_runners`);
   });
 });
 

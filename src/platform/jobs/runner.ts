@@ -1,20 +1,21 @@
 /**
- * Runs jobs and recurring tasks with Graphile Worker: LISTEN for new ones, leases by row locks, retries. Each of the two
- * has places of its own: what callers start keeps nothing waiting that recurs.
+ * Runs background jobs in turns (places.ts) and recurring tasks with Graphile Worker. Each of the two has places of its
+ * own: what callers start keeps no recurring task waiting.
  *
- * Graphile gives the jobs of a killed worker back after four hours. Here every runner says every few seconds that it
- * lives (table job_runners), and each looks for locks of those that have been silent for long: their jobs are taken up
- * again within a minute. An advisory lock instead would be lost with a broken connection while the run goes on, and kept
- * for hours when a machine loses its power. A runner that was only frozen finds its runs overtaken (attempt.ts).
+ * Every runner says every few seconds that it lives (table job_runners), and each looks for what those hold that have been
+ * silent for long: their jobs and tasks are taken up again within a minute. An advisory lock instead would be lost with a
+ * broken connection while the run goes on, and kept for hours when a machine loses its power. A runner that was only frozen
+ * finds its runs overtaken (attempt.ts). Graphile alone would give tasks of a killed worker back after four hours.
  */
 import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Task, WorkerEvents } from "graphile-worker";
 import { createDatabase, type Database } from "../database/pool.ts";
-import type { WorkspaceId } from "../ids.ts";
+import { newId } from "../ids.ts";
 import type { Log } from "../log.ts";
-import { attemptJob, type JobHandler, type OnJobEnded, type Workplace } from "./attempt.ts";
+import type { JobHandler, OnJobEnded } from "./attempt.ts";
 import { loadGraphile } from "./graphile.ts";
+import { JobPlaces } from "./places.ts";
 import { removeRunner, removeSilentRunners, updateRunnerSeen } from "./runners-store.ts";
 import { type Recurring, runRecurring, scheduleAll, taskName } from "./schedule.ts";
 
@@ -24,11 +25,13 @@ export interface RunnerOptions {
   readonly log: Log;
   /** By job type, as given to startJob. A type without a handler here waits for a runner that has one. */
   readonly handlers: Readonly<Record<string, JobHandler<never>>>;
+  /** Types whose jobs run to their end, however many wait: they leave one place to the others. */
+  readonly uninterrupted?: readonly string[];
   readonly recurring: readonly Recurring[];
   readonly onEnded?: OnJobEnded;
   /** Jobs at a time; each may hold a connection of the pool, and so may each recurring task. */
   readonly concurrency?: number;
-  readonly pace?: Pace;
+  readonly pace?: Partial<Pace>;
 }
 
 export interface Pace {
@@ -38,6 +41,8 @@ export interface Pace {
   readonly heartbeatMs: number;
   /** A runner silent for so long counts as dead; well above any pause of a process that lives. */
   readonly silentMs: number;
+  /** How long a job runs before it goes behind those that wait. */
+  readonly turnMs: number;
 }
 
 export interface JobRunner {
@@ -47,15 +52,16 @@ export interface JobRunner {
 
 const JOBS_AT_ONCE = 2;
 const TASKS_AT_ONCE = 2;
-/** Two listen; the others ask for work and say that it is done. They are no part of the pool that the API waits for. */
-const QUEUE_CONNECTIONS = 4;
-const PACE: Pace = { pollMs: 2_000, heartbeatMs: 5_000, silentMs: 30_000 };
+/** One listens; the others ask for work and say that it is done. They are no part of the pool that the API waits for. */
+const QUEUE_CONNECTIONS = 3;
+const PACE: Pace = { pollMs: 2_000, heartbeatMs: 5_000, silentMs: 30_000, turnMs: 5_000 };
 /** Before Graphile is started again after it gave up (the database was away for long). */
 const RESTART_MS = 1_000;
 
 /** Starts running; the queue's schema must be there (platform/schema.ts). */
 export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
-  const { database, log, pace = PACE } = options;
+  const { database, dataDir, log, handlers, uninterrupted = [], onEnded } = options;
+  const pace = { ...PACE, ...options.pace };
   const stopping = new AbortController();
   const { signal } = stopping;
   await scheduleAll(database, options.recurring);
@@ -109,10 +115,22 @@ export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
       await delay(RESTART_MS, undefined, { signal }).catch(() => {});
     }
   };
-  const running = Promise.all([
-    keepRunning(jobsOf(options, signal), options.concurrency ?? JOBS_AT_ONCE),
-    keepRunning(recurringOf(options, signal), TASKS_AT_ONCE),
-  ]);
+  const runnerId = newId();
+  const places = new JobPlaces({
+    workplace: { database, dataDir, log, stopping: signal, onEnded, turnMs: pace.turnMs },
+    runnerId,
+    handlers,
+    uninterrupted,
+    places: options.concurrency ?? JOBS_AT_ONCE,
+    pollMs: pace.pollMs,
+  });
+  const runPlaces = async () => {
+    const over = new AbortController();
+    const beating = beat(database, runnerId, pace, over.signal, log, () => places.releaseLost());
+    await places.run().finally(() => over.abort());
+    await beating;
+  };
+  const running = Promise.all([runPlaces(), keepRunning(recurringOf(options, signal), TASKS_AT_ONCE)]);
   return {
     async stop() {
       stopping.abort();
@@ -120,19 +138,6 @@ export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
       await queue.close();
     },
   };
-}
-
-function jobsOf(
-  { database, dataDir, log, onEnded, handlers }: RunnerOptions,
-  stopping: AbortSignal,
-): Record<string, Task> {
-  const workplace: Workplace = { database, dataDir, log, stopping, onEnded };
-  const tasks: Record<string, Task> = {};
-  for (const [type, handler] of Object.entries(handlers)) {
-    tasks[type] = (payload, { job }) =>
-      attemptJob(workplace, handler, payload as { workspace_id: WorkspaceId; id: string }, job.attempts);
-  }
-  return tasks;
 }
 
 function recurringOf(
@@ -144,18 +149,20 @@ function recurringOf(
   );
 }
 
-/** Says that this runner lives and buries those that do not, until `over`. */
+/** Says that this runner lives and gives back what dead ones hold, until `over`; `andThen` follows each time. */
 async function beat(
   database: Database,
   runnerId: string,
   { heartbeatMs, silentMs }: Pace,
   over: AbortSignal,
   log: Log,
+  andThen?: () => Promise<void>,
 ): Promise<void> {
   while (!over.aborted) {
     try {
       await updateRunnerSeen(database, runnerId);
       await removeSilentRunners(database, silentMs);
+      await andThen?.();
     } catch (err) {
       log.warn({ err }, "job runner's heartbeat failed");
     }

@@ -1,8 +1,8 @@
 /**
- * The SQL of background jobs: the record that callers see (table jobs) and its twin in Graphile Worker's queue, whose
- * key is the record's id. The record says how far a job is, the twin who works on it.
+ * The SQL of background jobs: the record that callers see (table jobs). It says how far a job is and when it may run
+ * next; in which order the jobs of all workspaces run is said by turns (turns-store.ts).
  */
-import sql, { type Sql } from "sql-template-tag";
+import sql from "sql-template-tag";
 import { lockKey } from "../database/advisory-lock.ts";
 import type { Page } from "../database/page.ts";
 import type { Queryable } from "../database/pool.ts";
@@ -44,6 +44,8 @@ export interface JobRun extends Progress {
   readonly type: string;
   readonly input: unknown;
   readonly run_number: number;
+  /** Runs since it was last put back in order, this one included. */
+  readonly attempts: number;
   readonly cancel_requested: boolean;
 }
 
@@ -68,9 +70,6 @@ const KEPT_DAYS = 7;
 /** Whoever began to fetch a file just before that gets all of it. */
 const FETCH_HOURS = 1;
 
-/** Graphile's own limit on attempts, out of reach: attempt.ts counts, so that the record learns of the last one. */
-export const QUEUE_ATTEMPTS = 1_000;
-
 const columns = sql`id, type, status, permission, total, processed, succeeded, failed, skipped, counts, result, error,
   result_file, errors_file, created_at, started_at, completed_at, expires_at`;
 
@@ -79,27 +78,19 @@ const unexpired = sql`(expires_at is null or expires_at > now())`;
 /** Of a job that nobody needs any more. */
 export const isOver = sql`expires_at <= now() - make_interval(hours => ${FETCH_HOURS})`;
 
-/** The record and its place in the queue, in one statement; runs when the transaction of `db` has committed. */
+/** Of a job that waits, runs or is put back. */
+export const isOpen = sql`status in ('pending', 'processing')`;
+
+/** The record; the job runs once its kind is in the line (turns-store.ts). */
 export async function insertJob(
   db: Queryable,
   workspaceId: WorkspaceId,
   job: { id: string; type: string; permission: string; input: unknown; total: number | null },
 ): Promise<void> {
   await db.run(sql`
-    with record as (
-      insert into jobs (workspace_id, id, type, permission, input, total)
-      values (${workspaceId}, ${job.id}, ${job.type}, ${job.permission}, ${JSON.stringify(job.input)}, ${job.total})
-    )
-    select ${enqueueing(workspaceId, job)}`);
+    insert into jobs (workspace_id, id, type, permission, input, total)
+    values (${workspaceId}, ${job.id}, ${job.type}, ${job.permission}, ${JSON.stringify(job.input)}, ${job.total})`);
 }
-
-const enqueueing = (
-  workspaceId: WorkspaceId,
-  job: { id: string; type: string },
-  seconds: Sql = sql`0`,
-) => sql`
-  graphile_worker.add_job(${job.type}, json_build_object('workspace_id', ${workspaceId}::uuid, 'id', ${job.id}::uuid),
-    run_at := now() + make_interval(secs => ${seconds}), job_key := ${job.id}, max_attempts := ${QUEUE_ATTEMPTS})`;
 
 export async function findJob(
   db: Queryable,
@@ -144,7 +135,7 @@ export async function lockStart(tx: Queryable, workspaceId: WorkspaceId, type: s
 export async function countOpenJobs(db: Queryable, workspaceId: WorkspaceId, type: string): Promise<number> {
   const row = await db.row<{ count: number }>(sql`
     select count(*) as count from jobs
-    where workspace_id = ${workspaceId} and type = ${type} and status in ('pending', 'processing')`);
+    where workspace_id = ${workspaceId} and type = ${type} and ${isOpen}`);
   return row?.count ?? 0;
 }
 
@@ -152,27 +143,20 @@ const isUntouched = sql`status = 'pending' and run_number = 0`;
 
 /**
  * Ends a job that never ran at once and asks any other one to stop, which may leave what it has done so far; one that
- * waits for its next run becomes due for that. Undefined when it has already ended.
+ * waits for its next run becomes due, when its kind joins the line (queue.ts). Undefined when it has already ended.
  */
 export async function updateJobToCancel(
   db: Queryable,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<JobRow | undefined> {
-  const job = await db.row<JobRow>(sql`
-    update jobs set cancel_requested = true,
+  return db.row<JobRow>(sql`
+    update jobs set cancel_requested = true, due_at = least(due_at, now()),
       status = case when ${isUntouched} then 'cancelled' else status end,
       completed_at = case when ${isUntouched} then now() end,
       expires_at = case when ${isUntouched} then now() + make_interval(days => ${KEPT_DAYS}) end
-    where workspace_id = ${workspaceId} and id = ${id} and status in ('pending', 'processing')
+    where workspace_id = ${workspaceId} and id = ${id} and ${isOpen}
     returning ${columns}`);
-  // A statement of its own, which sees what a run that ended meanwhile has put back.
-  if (job !== undefined && job.status !== "cancelled") {
-    await db.run(sql`
-      select graphile_worker.reschedule_jobs(array_agg(id), run_at := now()) from graphile_worker.jobs
-      where key = ${id} and locked_at is null having count(*) > 0`);
-  }
-  return job;
 }
 
 /** Takes a job up under a new run number; undefined when there is nothing left to do. */
@@ -182,9 +166,10 @@ export async function leaseJob(
   id: string,
 ): Promise<JobRun | undefined> {
   return db.row<JobRun>(sql`
-    update jobs set status = 'processing', started_at = coalesce(started_at, now()), run_number = run_number + 1
-    where workspace_id = ${workspaceId} and id = ${id} and status in ('pending', 'processing')
-    returning workspace_id, id, type, input, run_number, cancel_requested,
+    update jobs set status = 'processing', started_at = coalesce(started_at, now()), run_number = run_number + 1,
+      attempts = attempts + 1
+    where workspace_id = ${workspaceId} and id = ${id} and ${isOpen}
+    returning workspace_id, id, type, input, run_number, attempts, cancel_requested,
       total, processed, succeeded, failed, skipped, counts`);
 }
 
@@ -195,13 +180,27 @@ const progressed = (progress: Progress) => sql`
   total = ${progress.total}, processed = ${progress.processed}, succeeded = ${progress.succeeded},
   failed = ${progress.failed}, skipped = ${progress.skipped}, counts = ${JSON.stringify(progress.counts)}`;
 
+/** What a run hears when it writes its progress. */
+export interface RunNews {
+  readonly cancel_requested: boolean;
+  /** Whether another job is due that has no place to run. */
+  readonly others_wait: boolean;
+}
+
 /** Writes the progress and hears whether to stop; undefined when another run has taken over. */
 export async function updateJobProgress(
   db: Queryable,
   run: JobRun,
   progress: Progress,
-): Promise<{ cancel_requested: boolean } | undefined> {
-  return db.row(sql`update jobs set ${progressed(progress)} where ${held(run)} returning cancel_requested`);
+): Promise<RunNews | undefined> {
+  return db.row(sql`
+    update jobs set ${progressed(progress)} where ${held(run)}
+    returning cancel_requested,
+      exists (select from job_turns where lease_id is null and due_at <= now())
+      or exists (
+        select from jobs o
+        where o.workspace_id = ${run.workspace_id} and o.type = ${run.type} and o.id <> ${run.id}
+          and o.status in ('pending', 'processing') and o.due_at <= now()) as others_wait`);
 }
 
 /** The last write of a run. An overtaken run's changes nothing, and is false. */
@@ -220,23 +219,30 @@ export async function updateJobEnded(
   return ended > 0;
 }
 
-/** Back to waiting: the queue offers the job again after a pause. */
+/** For longer after each attempt. */
+const laterAfterFault = sql`due_at = now() + make_interval(secs => exp(least(attempts, 10)::float8))`;
+
+/** Back to waiting after a fault. */
 export async function updateJobWaiting(db: Queryable, run: JobRun, progress: Progress): Promise<void> {
-  await db.run(sql`update jobs set ${progressed(progress)}, status = 'pending' where ${held(run)}`);
+  await db.run(sql`
+    update jobs set ${progressed(progress)}, status = 'pending', ${laterAfterFault} where ${held(run)}`);
 }
 
-/** Back to waiting with a fresh place in the queue, at once and without having used up an attempt. */
+/** Of an open job whose last run could not be written down. */
+export async function delayJob(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await db.run(sql`
+    update jobs set ${laterAfterFault} where workspace_id = ${workspaceId} and id = ${id} and ${isOpen}`);
+}
+
+/** Back to waiting, at its place among the jobs of its kind, and without having used up an attempt. */
 export async function updateJobRequeued(db: Queryable, run: JobRun, progress: Progress): Promise<void> {
   await db.run(sql`
-    with released as (
-      update jobs set ${progressed(progress)}, status = 'pending' where ${held(run)} returning id
-    )
-    select ${enqueueing(run.workspace_id, run)} from released`);
+    update jobs set ${progressed(progress)}, status = 'pending', attempts = 0 where ${held(run)}`);
 }
 
 /**
- * As that, some seconds later, or at once where it is to be cancelled. To its caller the job goes on all the while, so that
- * who cancels it gets what there is.
+ * Behind the other jobs of its kind, or due some seconds later; at once where it is to be cancelled. To its caller the
+ * job goes on all the while, so that who cancels it gets what there is.
  */
 export async function updateJobPutBack(
   db: Queryable,
@@ -245,9 +251,9 @@ export async function updateJobPutBack(
   seconds: number,
 ): Promise<void> {
   await db.run(sql`
-    with released as (update jobs set ${progressed(progress)} where ${held(run)} returning cancel_requested)
-    select ${enqueueing(run.workspace_id, run, sql`case when cancel_requested then 0 else ${seconds}::float8 end`)}
-    from released`);
+    update jobs set ${progressed(progress)}, attempts = 0,
+      due_at = now() + make_interval(secs => case when cancel_requested then 0 else ${seconds}::float8 end)
+    where ${held(run)}`);
 }
 
 /** Drops up to `most` of the jobs that are over, and says how many went. */

@@ -34,16 +34,11 @@ export interface BulkInput {
 
 export interface BulkDeps extends WriteDeps {
   readonly examiner: Examiner;
-  readonly pace?: Partial<Pace>;
-}
-
-export interface Pace extends RoundPauses {
-  /** Before a job lets others have its place. */
-  readonly placeMs: number;
+  readonly pace?: Partial<RoundPauses>;
 }
 
 /** Most servers that greylist want a minute; few want more than five. */
-const PACE: Pace = { greylistPauseMs: 90_000, turnPauseMs: 5_000, placeMs: 20_000 };
+const PACE: RoundPauses = { greylistPauseMs: 90_000, turnPauseMs: 5_000 };
 /** Batches of one job that are looked at together. */
 const AT_ONCE = 8;
 /** Connections that all jobs of a process take together; the others of the pool are for those who wait. */
@@ -59,9 +54,8 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
   const takeConnection = createTurns(CONNECTIONS);
   const takeTurn = createTurns(DOMAINS_AT_ONCE);
 
-  return async ({ job, report, isCancelled, signal, hasToEnd, openInput }) => {
+  return async ({ job, report, isCancelled, signal, hasToEnd, requireTurn, openInput }) => {
     const { id: jobId, workspaceId, input } = job;
-    const placeEnd = performance.now() + pace.placeMs;
     let hasWorked = false;
     const file = await readInput(openInput);
     const { addresses } = file;
@@ -98,7 +92,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
     };
 
     const requirePlace = () => {
-      if (hasWorked && performance.now() > placeEnd) throw new PutBack();
+      if (hasWorked) requireTurn();
       if (room.isFull) throw putBackUntil(room.end.getTime());
     };
     const putBackUntil = (moment: number) =>
