@@ -249,7 +249,7 @@ describe("a mail of words alone", () => {
     expect(status).toBe("delivered");
     expect(timeline.at(-1)).toMatchObject({
       type: "delayed",
-      detail: expect.stringContaining(text.slice(-15)),
+      detail: expect.stringContaining(text.slice(-13)),
     });
   });
 
