@@ -99,6 +99,8 @@ export interface MovedMessage {
   readonly code: number | null;
   readonly enhancedCode: string | null;
   readonly isAddressFault: boolean;
+  /** It was forwarded, and the mailbox it was forwarded to failed: that says nothing of the recipient's own. */
+  readonly isForward?: true;
   /** Of every bounce. */
   readonly classification: Classification | null;
   /** Of every complaint. */

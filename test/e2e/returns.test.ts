@@ -106,6 +106,20 @@ test("a campaign's mail names an address to leave by, and who writes there has l
   expect(body.data.subscribers).toEqual([expect.objectContaining({ email: "reader@example.test" })]);
 });
 
+test("a report about the mailbox that ours was forwarded to bounces the message and suppresses nobody", async () => {
+  const { id, mailFrom } = await delivered("forwards@example.test");
+  expect(await sendIn(inboundPort, mailFrom, deliveryReport("private@elsewhere.test"))).toMatch(/^250/);
+  expect(await scene.messageWhen("bounced", id)).toMatchObject({
+    error_message: expect.stringContaining("private@elsewhere.test"),
+  });
+  const { body } = await program.call("GET", "/bounces");
+  expect(body.data.bounces).toContainEqual(
+    expect.objectContaining({ message_id: id, email: "forwards@example.test", bounce_type: "soft" }),
+  );
+  const again = await scene.send("forwards@example.test");
+  await scene.messageWhen("delivered", again);
+});
+
 test("forged reports change nothing", async () => {
   const { id, mailFrom } = await delivered("safe@example.test");
   const [local = ""] = mailFrom.split("@");
@@ -113,7 +127,11 @@ test("forged reports change nothing", async () => {
   const report = deliveryReport("safe@example.test");
   expect(await sendIn(inboundPort, `${altered}@${platform.BOUNCE_DOMAIN}`, report)).toMatch(/^550 5\.1\.1/);
   expect(await sendIn(inboundPort, "safe@example.test", report)).toMatch(/^550 5\.7\.1/);
-  expect(await sendIn(inboundPort, mailFrom, deliveryReport("victim@example.test"))).toMatch(/^250/);
+  const strangers = deliveryReport("victim@example.test").replace(
+    "Action:",
+    "Action: failed\n\nFinal-Recipient: rfc822; other@example.test\nAction:",
+  );
+  expect(await sendIn(inboundPort, mailFrom, strangers)).toMatch(/^250/);
   expect(await sendIn(inboundPort, `fbl@${platform.BOUNCE_DOMAIN}`, complaintReport(altered))).toMatch(
     /^250/,
   );

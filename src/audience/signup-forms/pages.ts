@@ -9,8 +9,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { ApiError } from "../../platform/errors.ts";
 import { sendFaultPage } from "../../platform/http/fault-page.ts";
-import { networkOf } from "../../platform/http/source-network.ts";
 import { ignoreBodies, takeBodies } from "../../platform/http/read-body.ts";
+import { networkOf } from "../../platform/http/source-network.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { Secrets } from "../../platform/secrets.ts";
 import { LONGEST_NAME, readEmail, readLine } from "../subscribers/input.ts";
@@ -79,7 +79,7 @@ export function registerSignupPages(server: FastifyInstance, deps: SignupPageDep
   };
 
   const linkOf = ({ workspaceId, form }: FoundForm) => ({ workspaceId, id: form.mailing_list_id });
-  const newPage = (found: FoundForm) => signFormToken(linkOf(found), keys.page, deps.clock.now());
+  const newPage = (found: FoundForm) => signFormToken(linkOf(found), keys.page.signing, deps.clock.now());
 
   server.register(async (pages) => {
     pages.setErrorHandler(sendFaultPage);

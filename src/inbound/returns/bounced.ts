@@ -1,19 +1,18 @@
 /**
- * What a delivery report means for the message that its signed return path names. The report may say of others what it
- * likes: only the message's own recipient is heard of, or a report that names nobody.
+ * What a delivery report means for the message that its signed return path names. It never says anything of another
+ * message's recipient: news-of.ts decides which of its recipients is this message's.
  */
 import { createHash } from "node:crypto";
-import { addressOf } from "../../audience/suppression-lists/judge.ts";
-import { normalizeAddress } from "../../mail/address.ts";
-import type { Bounce, BounceRecipient } from "../../mail/bounces/bounce.ts";
+import type { Bounce, BounceVerdict } from "../../mail/bounces/bounce.ts";
 import { insertDelayNotice } from "../../messages/notice-store.ts";
-import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
+import { type Classification, type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { Log } from "../../platform/log.ts";
 import type { SendPlatformMail } from "../../sending/platform-mail.ts";
 import { storable } from "../storable.ts";
 import { sendBounceCopy } from "./bounce-copy.ts";
 import { findSentMessage, type SentMessage } from "./message-store.ts";
+import { type News, newsOf } from "./news-of.ts";
 import { recordNews } from "./record-news.ts";
 import { processed, type Settled } from "./store.ts";
 
@@ -24,21 +23,35 @@ export interface NewsDeps {
 }
 
 const LONGEST_HOST = 255;
+const LONGEST_NAME = 254;
+
+/** A report as it came to a message's return path. */
+export interface ReturnedReport {
+  readonly messageId: string;
+  readonly bounce: Bounce;
+  /** The message whose signed token the returned header bears; null when it bears none. */
+  readonly signedId: string | null;
+  readonly raw: Buffer;
+}
 
 export async function settleBounce(
   tx: Queryable,
-  { messageId, bounce, raw }: { readonly messageId: string; readonly bounce: Bounce; readonly raw: Buffer },
+  { messageId, bounce, signedId, raw }: ReturnedReport,
   { onMoved, sendPlatformMail, log }: NewsDeps,
   now: Date,
 ): Promise<Settled> {
   if (bounce.kind === "auto_reply") return processed("auto_reply");
   const message = await findSentMessage(tx, messageId);
   if (message === undefined) return processed("message_gone");
-  const news = newsOf(bounce.recipients, message);
+  const news = newsOf(bounce.recipients, message, signedId);
   if (news === undefined) return processed("other_recipient");
   const result = await settleNews(tx, message, news, onMoved, now);
   if (result === "bounced" || result === "delayed") {
-    const missing = await sendBounceCopy(tx, sendPlatformMail, message, { kind: result, news, raw });
+    const missing = await sendBounceCopy(tx, sendPlatformMail, message, {
+      kind: result,
+      news: news.recipient,
+      raw,
+    });
     if (typeof missing === "object" && missing !== null) {
       const { workspaceId: workspace_id, id: message_id } = message;
       log.info({ workspace_id, message_id, limit: missing.name }, "a bounce was not copied to bounce_email");
@@ -50,38 +63,29 @@ export async function settleBounce(
 async function settleNews(
   tx: Queryable,
   message: SentMessage,
-  news: BounceRecipient,
+  news: News,
   onMoved: OnMoved,
   now: Date,
 ): Promise<string> {
-  if (news.action === "delayed") {
+  const { recipient, forwardedTo } = news;
+  if (recipient.action === "delayed") {
     const notice = { ...aboutMessage(message), id: noticeId(message.id, now), time: now, ...said(news) };
     return (await insertDelayNotice(tx, notice)) ? "delayed" : "known";
   }
-  if (news.verdict === null) return news.action;
-  return (await recordNews(tx, bouncedOf(message, news, now), onMoved)) ? "bounced" : "known";
+  if (recipient.verdict === null) return recipient.action;
+  const toldOf: OnMoved =
+    forwardedTo === null
+      ? onMoved
+      : (inside, moved) =>
+          onMoved(
+            inside,
+            moved.map((one) => ({ ...one, isForward: true })),
+          );
+  return (await recordNews(tx, bouncedOf(message, news, now), toldOf)) ? "bounced" : "known";
 }
 
-/** The recipient that the report is about: a failure before what is said besides. */
-function newsOf(recipients: readonly BounceRecipient[], message: SentMessage): BounceRecipient | undefined {
-  const own = addressOf(message);
-  const named = recipients.filter((one) => namesIn(one).length > 0);
-  const about =
-    named.length === 0
-      ? recipients
-      : named.filter((one) => namesIn(one).some((name) => normalizeAddress(name) === own));
-  return about.find(({ action }) => action === "failed") ?? about[0];
-}
-
-/** The addresses a report gives; other names say nothing. */
-function namesIn({ address, finalRecipient }: BounceRecipient): string[] {
-  return [address, finalRecipient].filter((name) => name?.includes("@") === true) as string[];
-}
-
-function bouncedOf(message: SentMessage, news: BounceRecipient, now: Date): Outcome {
-  const { verdict, code } = news;
-  // What they take for a fault of ours came from the receiver's side all the same, and not from the address.
-  const type = verdict === null || verdict.bounceClass === "ours" ? "soft" : verdict.bounceClass;
+function bouncedOf(message: SentMessage, news: News, now: Date): Outcome {
+  const { verdict, code } = news.recipient;
   return {
     ...unclassified,
     ...aboutMessage(message),
@@ -91,18 +95,30 @@ function bouncedOf(message: SentMessage, news: BounceRecipient, now: Date): Outc
     attempts: null,
     nextAttemptAt: null,
     code,
-    isAddressFault: verdict?.suppress === true,
-    classification: { type, category: verdict?.category ?? "Undetermined" },
+    isAddressFault: verdict?.suppress === true && news.forwardedTo === null,
+    classification: classificationOf(verdict, news.forwardedTo !== null),
   };
+}
+
+function classificationOf(verdict: BounceVerdict | null, isForward: boolean): Classification {
+  const { bounceClass = "soft", category = "Undetermined" } = verdict ?? {};
+  // The mailbox at fault is not the recipient's: no category of a hard bounce holds of that one.
+  if (isForward) return { type: "soft", category: bounceClass === "hard" ? "General" : category };
+  // What they take for a fault of ours came from the receiver's side all the same, and not from the address.
+  return { type: bounceClass === "ours" ? "soft" : bounceClass, category };
 }
 
 function aboutMessage({ workspaceId, id }: SentMessage) {
   return { workspaceId, messageId: id };
 }
 
-function said({ status, diagnostic, remoteMta }: BounceRecipient) {
+function said({ recipient: { status, diagnostic, remoteMta }, forwardedTo }: News) {
+  const words = storable(diagnostic) || `The report says no more than ${status ?? "that"}`;
   return {
-    detail: storable(diagnostic) || `The report says no more than ${status ?? "that"}`,
+    detail:
+      forwardedTo === null
+        ? words
+        : `Of the mailbox ${storable(forwardedTo).slice(0, LONGEST_NAME)}, to which it was forwarded: ${words}`,
     mxHost: remoteMta === null ? null : storable(remoteMta).slice(0, LONGEST_HOST),
     enhancedCode: status,
   };

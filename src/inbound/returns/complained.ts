@@ -5,13 +5,13 @@
  */
 import { domainOf, parseMailbox } from "../../mail/address.ts";
 import type { Complaint } from "../../mail/bounces/arf.ts";
-import { decodeReturnPath } from "../../mail/bounces/verp.ts";
 import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { PurposeKeys } from "../../platform/secrets.ts";
 import { storable } from "../storable.ts";
 import { findSentMessage } from "./message-store.ts";
 import { recordNews } from "./record-news.ts";
+import { signedMessage } from "./returned-address.ts";
 import { processed, quarantined, type Settled } from "./store.ts";
 
 /** The message that a complaint names under our signature, however old: people complain when they open their mail. */
@@ -19,13 +19,7 @@ export function complainedMessage(
   { returned, cfblFeedbackId, originalMailFrom }: Complaint,
   keys: PurposeKeys,
 ): string | null {
-  const candidates = [returned?.token, cfblFeedbackId, originalMailFrom, returned?.returnPath];
-  for (const candidate of candidates) {
-    const [token = ""] = (candidate ?? "").trim().split("@", 1);
-    const messageId = keys.read((key) => decodeReturnPath(token, key));
-    if (messageId !== null) return messageId;
-  }
-  return null;
+  return signedMessage([returned?.token, cfblFeedbackId, originalMailFrom, returned?.returnPath], keys);
 }
 
 export async function settleComplaint(

@@ -9,6 +9,8 @@ export interface SentMessage {
   readonly localpart: string;
   readonly domain: string;
   readonly subject: string;
+  /** In its From field. */
+  readonly fromEmail: string;
   /** Who wants a copy of its bounces. */
   readonly bounceEmail: string | null;
 }
@@ -37,7 +39,7 @@ export async function findSentMessage(tx: Queryable, id: string): Promise<SentMe
   const found = await locate(tx, id);
   if (found === undefined) return undefined;
   return tx.row(sql`
-    select m.workspace_id as "workspaceId", m.id, m.localpart, m.domain, m.subject,
+    select m.workspace_id as "workspaceId", m.id, m.localpart, m.domain, m.subject, m.from_email as "fromEmail",
       coalesce(content.bounce_email, campaign.bounce_email) as "bounceEmail"
     from messages m
     left join message_contents content on content.workspace_id = m.workspace_id and content.message_id = m.id

@@ -6,7 +6,7 @@ import type { NewsReading, Reading } from "../reading/reading.ts";
 import { takeReport } from "../reports/take-report.ts";
 import { type NewsDeps, settleBounce } from "./bounced.ts";
 import { complainedMessage, settleComplaint } from "./complained.ts";
-import { type AddressDeps, readReturnedAddress } from "./returned-address.ts";
+import { type AddressDeps, readReturnedAddress, signedMessage } from "./returned-address.ts";
 import { type InboundMail, processed, quarantined, type Settled } from "./store.ts";
 
 export interface ReadDeps extends AddressDeps, NewsDeps {
@@ -70,5 +70,7 @@ function takeNews(
   if (returned === null || bounce === null) {
     return settled(quarantined(returned === null ? "it is no complaint" : "it is no report of a delivery"));
   }
-  return (tx) => settleBounce(tx, { messageId: returned, bounce, raw }, deps, now);
+  const { token, cfblFeedbackId, returnPath } = bounce.returned ?? {};
+  const signedId = signedMessage([token, cfblFeedbackId, returnPath], deps.keys.returnPath);
+  return (tx) => settleBounce(tx, { messageId: returned, bounce, signedId, raw }, deps, now);
 }

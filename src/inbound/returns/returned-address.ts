@@ -32,6 +32,22 @@ const CUSTOM_HOST = /^bounce\.(.+)$/;
 const REPORT_TOKEN = /^d-([0-9a-f]{32})$/;
 const OPERATOR = new Set(["postmaster", "abuse"]);
 
+/**
+ * The message that fields of a returned header name under our signature; null when none does. A field may hold a return
+ * path or its local part.
+ */
+export function signedMessage(
+  fields: readonly (string | null | undefined)[],
+  keys: PurposeKeys,
+): string | null {
+  for (const field of fields) {
+    const [token = ""] = (field ?? "").trim().replace(/^</, "").split("@", 1);
+    const messageId = keys.read((key) => decodeReturnPath(token, key));
+    if (messageId !== null) return messageId;
+  }
+  return null;
+}
+
 /** What an address stands for: null when it is none of ours, "foreign" when its host is not. */
 export async function readReturnedAddress(
   { db, bounceDomain, keys }: AddressDeps,

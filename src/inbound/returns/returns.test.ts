@@ -119,11 +119,13 @@ describe("a report to a signed return path", () => {
     expect(await isQueued(id)).toBe(true);
   });
 
-  test("of another recipient changes nothing", async () => {
+  test("of two other recipients changes nothing", async () => {
     const id = await deliver("grace@example.test");
-    expect(await receive(returnPath(id), deliveryReport("victim@example.test"))).toMatchObject({
-      result: "other_recipient",
-    });
+    const report = deliveryReport("victim@example.test").replace(
+      "Action:",
+      "Action: failed\n\nFinal-Recipient: rfc822; bystander@example.test\nAction:",
+    );
+    expect(await receive(returnPath(id), report)).toMatchObject({ result: "other_recipient" });
     expect((await message(id)).status).toBe("delivered");
     expect(await suppressedFor("victim@example.test")).toBeUndefined();
     expect(await suppressedFor("grace@example.test")).toBeUndefined();

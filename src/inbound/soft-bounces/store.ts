@@ -88,8 +88,8 @@ function isBounced(message: MovedMessage): message is LostMessage {
   return message.status === "bounced";
 }
 
-function isSoft({ status, classification, isAddressFault }: MovedMessage): boolean {
-  return status === "bounced" && classification?.type === "soft" && !isAddressFault;
+function isSoft({ status, classification, isAddressFault, isForward }: MovedMessage): boolean {
+  return status === "bounced" && classification?.type === "soft" && !isAddressFault && isForward !== true;
 }
 
 function isEnough({ failures, firstFailedAt, lastFailedAt }: SoftRow): boolean {

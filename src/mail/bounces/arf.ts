@@ -139,10 +139,16 @@ function shownAddresses(values: readonly string[]): string[] {
   return [...new Set(addresses)].slice(0, maxValues);
 }
 
-/** Null for what is no IP address. */
+/** The first IP address in a field, whatever stands around it: `192.0.2.1 (host.example)`; null when there is none. */
 function addressOf(value: string | null): string | null {
-  const address = value?.replace(/[[\]]/g, "") ?? "";
-  return isIP(address) === 0 ? null : address;
+  for (const word of value?.split(/[\s[\](){}<>,;"']+/) ?? []) {
+    const address = word.replace(/^(?:ip(?:v[46])?|dns)[:=]/i, "").replace(/\.$/, "");
+    if (isIP(address) !== 0) return address;
+    // With a port behind it.
+    const [, host = ""] = /^(\d{1,3}(?:\.\d{1,3}){3})[:#]\d{1,5}$/.exec(address) ?? [];
+    if (isIP(host) !== 0) return host;
+  }
+  return null;
 }
 
 /** "rfc822; <a@b>", "<a@b>" and "a@b" alike. */

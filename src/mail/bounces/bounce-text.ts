@@ -9,14 +9,18 @@ import {
   BEFORE_BYSTANDER,
   BEFORE_ORIGINAL,
   BEFORE_RECIPIENT,
+  BEFORE_SENDER_ELSEWHERE,
   BYSTANDER,
-  DELAYED,
-  GIVEN_UP,
   ORIGINAL_FOLLOWS,
 } from "./bounce-text-rules.ts";
 
 export interface NamedRecipient {
+  /** Who was written to. */
   readonly address: string;
+  /** Whose mailbox failed: another one where the message was forwarded. */
+  readonly finalRecipient: string;
+  /** Only a name was given: its domain is that of the reporter. */
+  readonly isGuess?: true;
   /** What is said of this recipient alone, "" when nothing is. */
   readonly reason: string;
   /** The server's answer that is quoted there, from its code on; "" when none is. */
@@ -39,6 +43,16 @@ const DECORATION = /^(?:[\s>*|•·"'<([+#-]|\d{1,3}[.)]\s|&lt;|mailto:|smtp:|rf
 const X400_ADDRESS = /^\s*[A-Z]+=[^@]*SMTP=$/i;
 const QUOTED_REPLY = /(?<![\w.:/-])[45]\d\d(?:[ -]|: )(?=\s*(?:[245]\.\d|\W{0,3}\p{L}))/u;
 const END_OF_REPLY = /^\s*(?:$|---|>>>|<<<)/;
+/** What stands between the addresses of a list, brackets included. */
+const SEPARATOR =
+  /^[\s>"')\]]*(?:[,;&、，和及と]|(?<=\s)(?:and|or|und|oder|et|ou|y|e|o|en|of|och|og|ja|i|a|oraz|и|та|ve)(?=\s|$))[\s<"'([,;]*(?:(?:and|und|et|y|e|en)\s+)?[<"'([]*$/u;
+const OPENING = /^[\s<"'([]*$/;
+/** A line that breaks off in the middle of a server's reply. */
+const OPEN_REPLY =
+  /(?:\b(?:said|replied|answered|response|reply):|\b[45]\d\d[ -]?|\b[45]\.\d{1,3}\.\d{1,3}|\b(?:RCPT TO|MAIL FROM):?)\s*$/i;
+/** Chinese, Japanese and Korean words at the ends of what looks like one address. */
+const WIDE_LEAD = /^[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+(?=[\x21-\x3f\x41-\x7e])/u;
+const WIDE_TAIL = /[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef]+$/u;
 const USER_NAME = /^[\s<"]+([\w.+-]{2,64})[>"]?(?:\s*:?|\s{2,}\S.*)$/;
 
 /** The lines of a bounce that are the reporter's own: what follows of the returned mail is cut off. */
@@ -49,13 +63,6 @@ export function noticeLines(text: string): string[] {
     .map((line) => line.slice(0, maxLineLength));
   const original = lines.findIndex((line, at) => at > 0 && ORIGINAL_FOLLOWS.some((rule) => rule.test(line)));
   return original < 0 ? lines : lines.slice(0, original);
-}
-
-/** What the words say of the mail: still being tried, given up after it was delayed, or simply failed. */
-export function stateOf(lines: readonly string[], subject: string): "delayed" | "given_up" | "failed" {
-  const words = lines.join(" ").replace(/\s+/g, " ");
-  if (!DELAYED.test(words) && !DELAYED.test(subject)) return "failed";
-  return GIVEN_UP.test(words) ? "given_up" : "delayed";
 }
 
 /**
@@ -75,7 +82,7 @@ export function namedRecipients(
   if (chosen.length === 0) return namedUsers(lines, reporterDomain);
   const recipients = new Map<string, NamedRecipient>();
   const keys = chosen.map(({ address }) => address.toLowerCase());
-  chosen.forEach(({ address, line, end }, at) => {
+  chosen.forEach(({ address, failed, line, end }, at) => {
     const key = keys[at] ?? "";
     const next = keys.findIndex((later, index) => index > at && later !== key);
     const stop = chosen[next]?.line ?? lines.length;
@@ -83,11 +90,21 @@ export function namedRecipients(
     if (known === undefined && recipients.size === maxRecipients) return;
     recipients.set(key, {
       address: known?.address ?? address,
+      finalRecipient: known?.finalRecipient ?? failed,
       reason: known?.reason || reasonOf(lines, line, end, stop),
       reply: known?.reply || quotedReply(lines.slice(line, Math.max(stop, line + 1))),
     });
   });
   return [...recipients.values()];
+}
+
+/** Which mailboxes, in lower case, failed for which address that was written to: "(generated from ann@example.com)". */
+export function forwardsIn(
+  lines: readonly string[],
+  strangers: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const forwards = readMentions(lines, strangers).filter(({ address, failed }) => address !== failed);
+  return new Map(forwards.map(({ address, failed }) => [failed.toLowerCase(), address]));
 }
 
 /** The first answer of a server that a notice quotes, from its code to the end of the paragraph; "" when there is none. */
@@ -112,68 +129,106 @@ export function linesAbout(lines: readonly string[], address: string): string {
 }
 
 interface Mention {
+  /** Who was written to. */
   address: string;
+  /** Whose mailbox failed. */
+  readonly failed: string;
   readonly line: number;
   /** Where the line goes on after the address. */
   readonly end: number;
-  /** listed: at the beginning of a line; told: in a sentence about a failure; else merely mentioned. */
-  readonly place: "listed" | "told" | "mentioned";
+  readonly place: Place;
+}
+
+/** listed: at the beginning of a line; told: in a sentence about a failure; else merely mentioned. */
+type Place = "listed" | "told" | "mentioned";
+
+/** An address as it is read, and whether a list goes on behind it. */
+interface Seen {
+  readonly line: number;
+  readonly end: number;
+  /** Null where it has no part in the failure. */
+  readonly place: Place | null;
 }
 
 function readMentions(lines: readonly string[], strangers: ReadonlySet<string>): Mention[] {
   const mentions: Mention[] = [];
   let openIndent = Number.POSITIVE_INFINITY;
+  let seen: Seen | null = null;
   lines.forEach((line, number) => {
     if (line.trim() === "") openIndent = Number.POSITIVE_INFINITY;
     const indent = line.search(/\S/);
     for (const match of line.matchAll(ADDRESS)) {
-      const address = match[0].replace(/^[=*>-]+|-+$/g, "");
-      const end = match.index + match[0].length;
-      const before = line.slice(0, match.index);
-      if (strangers.has(address.toLowerCase())) continue;
+      const { address, start, end } = addressAt(match);
+      const before = line.slice(0, start);
+      if (strangers.has(address.toLowerCase())) {
+        seen = { line: number, end, place: null };
+        continue;
+      }
       if (BEFORE_ORIGINAL.test(before)) {
         const last = mentions.at(-1);
         if (last !== undefined && number - last.line <= 3) last.address = address;
-        else mentions.push({ address, line: number, end, place: "told" });
+        else mentions.push({ address, failed: address, line: number, end, place: "told" });
         continue;
       }
-      const place = placeOf(before, line.slice(end), address, lines[number - 1] ?? "");
+      const goesOn: boolean = seen !== null && isList(lines, seen, number, before);
+      const place: Place | null =
+        goesOn && seen !== null
+          ? seen.place
+          : placeOf(before, line.slice(end), address, lines[number - 1] ?? "");
+      seen = { line: number, end, place };
       // What a notice quotes under a recipient is indented further, and may begin with another address.
-      if (place === null || (place === "listed" && indent > openIndent)) continue;
-      mentions.push({ address, line: number, end, place });
-      if (place === "listed") openIndent = indent;
+      if (place === null || (place === "listed" && indent > openIndent && !goesOn)) continue;
+      mentions.push({ address, failed: address, line: number, end, place });
+      if (place === "listed") openIndent = Math.min(openIndent, indent);
     }
   });
   return mentions;
 }
 
-function placeOf(
-  before: string,
-  after: string,
-  address: string,
-  lineBefore: string,
-): Mention["place"] | null {
+/** The address without marks before it, and without the words of scripts that put no blank around it. */
+function addressAt({ 0: found, index }: RegExpExecArray): { address: string; start: number; end: number } {
+  const isTail = WIDE_TAIL.test(found) && /@[\x21-\x7e]+\.[a-z]{2,}$/i.test(found.replace(WIDE_TAIL, ""));
+  const address = (isTail ? found.replace(WIDE_TAIL, "") : found)
+    .replace(WIDE_LEAD, "")
+    .replace(/^[=*>-]+|-+$/g, "");
+  const start = index + found.indexOf(address);
+  return { address, start, end: start + address.length };
+}
+
+/** Whether nothing but commas or an "and" is between the address that was seen before and this one. */
+function isList(lines: readonly string[], { line, end }: Seen, number: number, before: string): boolean {
+  if (number > line + 1) return false;
+  if (number === line) return SEPARATOR.test(before.slice(end));
+  return SEPARATOR.test((lines[line] ?? "").slice(end)) && OPENING.test(before);
+}
+
+function placeOf(before: string, after: string, address: string, lineBefore: string): Place | null {
   const lead = before.replace(ADDRESS, "").replace(/[,;]/g, " ");
   if (BYSTANDER.test(address.slice(0, address.lastIndexOf("@")))) return null;
-  if (DECORATION.test(lead)) return isWrapped(lineBefore, after) ? null : "listed";
+  if (DECORATION.test(lead)) return placeAtLineStart(lineBefore, after);
   if (X400_ADDRESS.test(before)) return "listed";
-  if (BEFORE_BYSTANDER.test(before)) return null;
+  if (BEFORE_BYSTANDER.test(before) || BEFORE_SENDER_ELSEWHERE.test(before)) return null;
+  return placeInSentence(before, after);
+}
+
+function placeInSentence(before: string, after: string): "told" | "mentioned" {
   return BEFORE_RECIPIENT.some((rule) => rule.test(before)) || AFTER_RECIPIENT.test(after)
     ? "told"
     : "mentioned";
 }
 
+/** At the beginning of a line a sentence may go on, or the reply of a server that is quoted. */
+function placeAtLineStart(lineBefore: string, after: string): Place | null {
+  if (BEFORE_BYSTANDER.test(lineBefore) && !/:\s*$/.test(lineBefore)) return null;
+  if (OPEN_REPLY.test(lineBefore)) return null;
+  const isOpen = /[\p{L},]$/u.test(lineBefore.trimEnd()) && lineBefore.length > 50;
+  if (!isOpen || !/^>?\s+\p{L}/u.test(after)) return "listed";
+  return placeInSentence(lineBefore, after) === "told" ? "told" : null;
+}
+
 /** Where no sentence is understood, the only address that there is must be meant. */
 function onlyOne(mentions: readonly Mention[]): readonly Mention[] {
   return new Set(mentions.map(({ address }) => address.toLowerCase())).size === 1 ? mentions.slice(0, 1) : [];
-}
-
-/** The line before is a sentence that goes on here, about somebody to write to or in the middle of its words. */
-function isWrapped(lineBefore: string, after: string): boolean {
-  const isOpen = /[\p{L},]$/u.test(lineBefore.trimEnd()) && lineBefore.length > 50;
-  return (
-    (BEFORE_BYSTANDER.test(lineBefore) && !/:\s*$/.test(lineBefore)) || (isOpen && /^\s+\p{L}/u.test(after))
-  );
 }
 
 /** From behind the address to the end of its paragraph, or where nothing stands there, of the next one. */
@@ -187,7 +242,7 @@ function reasonOf(lines: readonly string[], line: number, end: number, stop: num
   }
   return words
     .join(" ")
-    .replace(/^[\s>"')\]:]+/, "")
+    .replace(/^[\s>"')\]:.]+/, "")
     .replace(/\s+/g, " ")
     .trim()
     .slice(0, maxReasonLength);
@@ -205,6 +260,8 @@ function namedUsers(lines: readonly string[], domain: string | null): NamedRecip
     if (user === undefined || users.length === maxRecipients) break;
     users.push({
       address: `${user}@${domain}`,
+      finalRecipient: `${user}@${domain}`,
+      isGuess: true,
       reason: line.slice(line.indexOf(user) + user.length).trim(),
       reply: "",
     });

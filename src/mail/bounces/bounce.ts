@@ -5,27 +5,13 @@
  */
 
 import { classifyReply, enhancedCode, type ReplyVerdict } from "../refusals/smtp-reply.ts";
-import { isAutoReply, isListAnswer } from "./auto-reply.ts";
-import {
-  linesAbout,
-  type NamedRecipient,
-  namedRecipients,
-  noticeLines,
-  quotedReply,
-  stateOf,
-} from "./bounce-text.ts";
-import { BOUNCE_SENDER, BOUNCE_SUBJECT, BOUNCE_TEXT } from "./bounce-text-rules.ts";
+import { isReadReceipt } from "./auto-reply.ts";
+import { forwardsIn, linesAbout, type NamedRecipient, namedRecipients, quotedReply } from "./bounce-text.ts";
 import { type DeliveryAction, type DeliveryReport, deliveryReport } from "./dsn.ts";
-import {
-  fieldOf,
-  type MailPart,
-  ownParts,
-  readFields,
-  readReportMail,
-  textOf,
-  wordsOf,
-} from "./report-mail.ts";
-import { describeReturned, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
+import { addressesIn, type Notice, readNotice, strangersTo } from "./notice.ts";
+import { answerMarkOf, noticeState } from "./notice-kind.ts";
+import { type MailPart, ownParts, readReportMail, wordsOf } from "./report-mail.ts";
+import { describeReturned, isOurs, type ReturnedMessage } from "./returned-message.ts";
 
 /** The verdict without what only a live conversation has. */
 export type BounceVerdict = Pick<ReplyVerdict, "bounceClass" | "category" | "suppress">;
@@ -78,17 +64,21 @@ function readBounceMail(mail: MailPart, depth: number): Bounce | null {
   const inner = carried.find((candidate) => deliveryReport(candidate) !== null);
   if (inner !== undefined) return readBounceMail(inner, depth + 1);
   const notice = readNotice(mail);
-  const recipients = report === null ? fromText(mail, notice) : fromReport(report, notice);
+  if (report === null && isReadReceipt(mail)) return answer("auto_reply", [], null, notice);
+  const recipients = report === null ? fromText(mail, notice) : fromReport(report, mail, notice);
   if (recipients !== null) {
     const kind = recipients.some(({ action }) => action === "failed") ? "bounce" : "notice";
     return answer(kind, recipients, report, notice);
   }
-  if (isAutoReply(mail) || isListAnswer(mail)) return answer("auto_reply", [], null, notice);
+  const mark = answerMarkOf(mail, notice);
+  if (mark === "subject" || mark === "header") return answer("auto_reply", [], null, notice);
   for (const candidate of carried) {
+    // Whatever our own message says, it is no report.
+    if (isOurs(describeReturned(candidate.headers))) continue;
     const bounce = readBounceMail(candidate, depth + 1);
     if (bounce !== null && bounce.kind !== "auto_reply") return bounce;
   }
-  return null;
+  return mark === null ? null : answer("auto_reply", [], null, notice);
 }
 
 function answer(
@@ -105,95 +95,82 @@ function carriedMails(mail: MailPart): MailPart[] {
   return [...ownParts(mail)].flatMap(({ type, parts }) => (type.startsWith("message/") ? parts : []));
 }
 
-interface Notice {
-  readonly subject: string;
-  /** The reporter's own words. */
-  readonly lines: readonly string[];
-  readonly returned: ReturnedMessage | null;
-}
-
-function readNotice(mail: MailPart): Notice {
-  const texts = [...ownParts(mail)].filter(
-    ({ type }) => type.startsWith("text/") && !type.includes("rfc822"),
-  );
-  const plain = texts.filter((part) => part.type !== "text/html" && part.body.trim() !== "");
-  const text = (plain.length > 0 ? plain : texts).map(textOf).join("\n\n");
-  return {
-    subject: wordsOf(mail, "Subject"),
-    lines: noticeLines(text),
-    returned: returnedMessage(mail) ?? returnedInText(text),
-  };
-}
-
-/** The header of our message where it is quoted in the text. */
-function returnedInText(text: string): ReturnedMessage | null {
-  const lines = text.split(/\r\n?|\n/);
-  const cut = noticeLines(text).length;
-  const start = lines.findIndex((line, at) => at >= cut && /^>?[\w-]+:\s/.test(line));
-  if (start < 0) return null;
-  const { headers } = readFields(lines.slice(start).join("\n").replace(/^>/, ""));
-  return headers.length > 1 ? describeReturned(headers) : null;
-}
-
-/** Recipients found in the words; null when the mail does not look like a bounce. */
+/** Recipients found in the words; null when the mail is no notice about a delivery. */
 function fromText(mail: MailPart, notice: Notice): BounceRecipient[] | null {
-  const { subject, lines, returned } = notice;
-  const from = wordsOf(mail, "From");
-  const failed = (fieldOf(mail, "X-Failed-Recipients") ?? "").split(",").flatMap((text) => addressesIn(text));
-  const isMachine =
-    failed.length > 0 ||
-    BOUNCE_SENDER.test(from) ||
-    from.slice(from.lastIndexOf("<")).trim() === "<>" ||
-    mail.parameters.get("report-type")?.toLowerCase() === "delivery-status";
-  const saysSo = [BOUNCE_SUBJECT.test(subject), BOUNCE_TEXT.test(lines.join(" ").replace(/\s+/g, " "))];
-  if (!isMachine && (isAutoReply(mail) || !saysSo.every(Boolean))) return null;
-  if (!saysSo.some(Boolean) && failed.length === 0 && !/mailer-?daemon/i.test(from)) return null;
-  const senders = [
-    from,
-    ...["To", "Reply-To", "Sender", "Errors-To"].map((name) => fieldOf(mail, name) ?? ""),
-  ];
-  const strangers = new Set(senders.flatMap(addressesIn).map((address) => address.toLowerCase()));
-  const named = namedRecipients(lines, strangers, domainIn(from));
-  const state = stateOf(lines, subject);
-  const action = state === "delayed" ? "delayed" : "failed";
+  const { lines, returned } = notice;
+  const failed = wordsOf(mail, "X-Failed-Recipients").split(",").flatMap(addressesIn);
+  const state = noticeState(mail, notice, failed.length > 0);
+  if (state === null) return null;
+  const action = ACTION_OF[state];
   // What was delayed first was no fault of the address, whatever is quoted.
   const isPassing = state !== "failed";
+  const reporter = addressesIn(wordsOf(mail, "From"))[0]?.replace(/^.*@/, "").toLowerCase() ?? null;
+  const named = namedRecipients(lines, strangersTo(mail, notice), reporter);
   const all = whoFailed(named, failed, returned);
   // What is said of one recipient must not be taken as said of the others.
   const isShared =
     all.length === 1 || all.every(({ reply, reason }) => reply === "" && !/\p{L}{3}/u.test(reason));
   return all.map((recipient) => {
-    const { address } = recipient;
-    const known = {
-      address,
-      finalRecipient: address,
-      action,
-      status: null,
-      code: null,
-      remoteMta: null,
-    } as const;
+    const { address, finalRecipient } = recipient;
+    const known = { address, finalRecipient, action, status: null, code: null, remoteMta: null } as const;
     return judged(known, textsAbout(recipient, isShared, lines), isPassing);
   });
 }
 
-/** A NamedRecipient whose name may be missing. */
-type Failed = Omit<NamedRecipient, "address"> & { readonly address: string | null };
+const ACTION_OF = {
+  failed: "failed",
+  given_up: "failed",
+  delayed: "delayed",
+  delivered: "delivered",
+} as const;
 
-/** Those the words name; else those of X-Failed-Recipients; else the one our message was written to; else nobody. */
+/** A NamedRecipient whose name may be missing. */
+type Failed = Omit<NamedRecipient, "address" | "finalRecipient"> & {
+  readonly address: string | null;
+  readonly finalRecipient: string | null;
+};
+
+/** Those of X-Failed-Recipients; else those the words name; else the one our message was written to; else nobody. */
 function whoFailed(
   named: readonly NamedRecipient[],
   failed: readonly string[],
   returned: ReturnedMessage | null,
 ): Failed[] {
-  if (named.length > 0) return [...named];
   const [to = null, ...others] = addressesIn(returned?.to ?? "");
-  const written: readonly (string | null)[] = failed.length > 0 ? failed : [others.length === 0 ? to : null];
-  return written.map((address) => ({ address, reason: "", reply: "" }));
+  const written = others.length === 0 ? to : null;
+  const bare = (address: string | null) => ({ address, finalRecipient: address, reason: "", reply: "" });
+  if (failed.length > 0) {
+    return [...new Set(failed)].map(
+      (address) =>
+        named.find((one) => isAlike(one.finalRecipient, address) || isAlike(one.address, address)) ??
+        bare(address),
+    );
+  }
+  if (named.length === 0) return [bare(written)];
+  const [only] = named;
+  // A name without a domain: better than the reporter's domain is that of the address that was written to.
+  if (
+    only?.isGuess === true &&
+    named.length === 1 &&
+    written !== null &&
+    isAlike(localOf(only.address), localOf(written))
+  ) {
+    return [{ ...only, address: written, finalRecipient: written }];
+  }
+  return [...named];
+}
+
+function isAlike(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+function localOf(address: string): string {
+  return address.slice(0, address.lastIndexOf("@"));
 }
 
 /** What may explain one recipient's failure, the surest first. */
 function* textsAbout(
-  { address, reason, reply }: Failed,
+  { address, reason, reply }: Pick<Failed, "address" | "reason" | "reply">,
   isShared: boolean,
   lines: readonly string[],
 ): Generator<string> {
@@ -206,14 +183,17 @@ function* textsAbout(
 }
 
 /** The recipients of a delivery-status part, explained by their diagnostics or, where those say nothing, by the words. */
-function fromReport({ recipients }: DeliveryReport, { lines }: Notice): BounceRecipient[] {
+function fromReport({ recipients }: DeliveryReport, mail: MailPart, notice: Notice): BounceRecipient[] {
+  const { lines } = notice;
   const isShared = recipients.length === 1;
-  return recipients.map(({ recipient: address, diagnostic: reply, ...status }) =>
-    judged(
+  const forwards = forwardsIn(lines, strangersTo(mail, notice));
+  return recipients.map(({ recipient, diagnostic: reply, ...status }) => {
+    const address = forwards.get(recipient.toLowerCase()) ?? recipient;
+    return judged(
       { address, ...status, code: replyCode(reply) },
-      textsAbout({ address, reason: "", reply }, isShared, lines),
-    ),
-  );
+      textsAbout({ address: recipient, reason: "", reply }, isShared, lines),
+    );
+  });
 }
 
 /** Judges a failure by the first of the texts that says enough. */
@@ -252,12 +232,4 @@ function judged(
 
 function replyCode(text: string): number | null {
   return Number(REPLY_CODE.exec(text)?.[1]) || null;
-}
-
-function addressesIn(text: string): string[] {
-  return text.split(/[\s<>()[\]"',;:]+/).filter((word) => word.slice(1, -1).includes("@"));
-}
-
-function domainIn(from: string): string | null {
-  return addressesIn(from)[0]?.replace(/^.*@/, "").toLowerCase() ?? null;
 }

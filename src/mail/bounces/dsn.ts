@@ -2,8 +2,10 @@
  * Delivery status notifications (RFC 3464, internationalised RFC 6533): the part of a bounce that is made for programs,
  * as the many implementations write it rather than as the RFCs want it.
  */
+
+import { decodeWords } from "postal-mime";
 import type { HeaderField } from "../message/header.ts";
-import { fieldOf, inBrackets, type MailPart, octetsOf, ownParts, readFields } from "./report-mail.ts";
+import { fieldOf, inBrackets, type MailPart, ownParts, readFields, textOf } from "./report-mail.ts";
 
 export type DeliveryAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
 
@@ -32,6 +34,12 @@ const STATUS_PARTS = /^message\/(?:global-)?delivery-status$/;
 /** A recipient's fields that somebody put into a text, without a part of its own. */
 const STATUS_IN_TEXT = /^(?:Original|Final)-Recipient[ \t]*:/im;
 const maxRecipients = 1_000;
+const TYPE = /^[ \t]*[\w.+-]+[ \t]*;/;
+/** Types as people misspell them; words before a semicolon that are none of these are part of the value. */
+const KNOWN_TYPE =
+  /^[ \t]*(?:rfc[ -]?\d{3,4}|smtp|esmtp|utf-?8|utf-8-addr\w*|x-?400|dns|local|unknown|internet|x-[\w.-]+)[ \t]*;/i;
+/** A type that another mark or a blank sets apart. */
+const LOOSE_TYPE = /^(?:(?:rfc[ -]?822|smtp|utf-8|internet)(?:[ \t]*[:,=][ \t]*|[ \t]+)|mailto:)(?=\S*@)/i;
 
 /** The report in a mail; null when it has none that names a recipient. */
 export function deliveryReport(mail: MailPart): DeliveryReport | null {
@@ -42,9 +50,12 @@ export function deliveryReport(mail: MailPart): DeliveryReport | null {
   return null;
 }
 
-/** The value of a field of the kind `type; value` (RFC 3464 section 2.1.2), with or without the type. */
+/** The value of a field of the kind `type; value` (RFC 3464 section 2.1.2), with or without the type, or with two. */
 export function typedValue(field: string | null): string {
-  return (field ?? "").replace(/^[ \t]*[\w-]+[ \t]*;/, "").trim();
+  let value = (field ?? "").trim();
+  if (TYPE.test(value)) value = value.replace(TYPE, "");
+  while (KNOWN_TYPE.test(value)) value = value.replace(KNOWN_TYPE, "");
+  return value.trim();
 }
 
 function isStatusText({ type, body }: MailPart): boolean {
@@ -52,7 +63,7 @@ function isStatusText({ type, body }: MailPart): boolean {
 }
 
 function readReport(part: MailPart): DeliveryReport {
-  const text = octetsOf(part).toString("utf8").replace(/\r\n?/g, "\n");
+  const text = textOf(part).replace(/\r\n?/g, "\n");
   const groups = text
     .split(/\n(?:[ \t]*\n)+/, 2 * maxRecipients)
     .flatMap((group) => splitAtRecipients(readFields(`${group.replace(/^\n+/, "")}\n`).headers));
@@ -80,19 +91,21 @@ function splitAtRecipients(headers: readonly HeaderField[]): HeaderField[][] {
 function readRecipient(headers: readonly HeaderField[]): DeliveryStatus | null {
   const original = recipientName(fieldOf({ headers }, "Original-Recipient"));
   const final = recipientName(fieldOf({ headers }, "Final-Recipient"));
+  // Sendmail's name for the mailbox that an alias led to.
+  const actual = recipientName(fieldOf({ headers }, "X-Actual-Recipient"));
   // Exchange Online writes "rfc822;" alone, others a placeholder.
   const recipient = original.includes("@") || final === "" ? original : final;
   if (recipient === "") return null;
   const statusField = fieldOf({ headers }, "Status") ?? "";
   const status = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])/.exec(statusField)?.[0] ?? null;
-  const diagnostic = typedValue(fieldOf({ headers }, "Diagnostic-Code"));
-  const comment = statusField
+  const diagnostic = decodeWords(typedValue(fieldOf({ headers }, "Diagnostic-Code")));
+  const comment = decodeWords(statusField)
     .replace(status ?? "", "")
     .replace(/[()]/g, " ")
     .trim();
   return {
     recipient,
-    finalRecipient: final || original,
+    finalRecipient: actual.includes("@") ? actual : final || original,
     action: actionOf(fieldOf({ headers }, "Action") ?? "", status, diagnostic || comment),
     status,
     diagnostic: [diagnostic, comment].filter((text) => text !== "").join("; "),
@@ -102,10 +115,18 @@ function readRecipient(headers: readonly HeaderField[]): DeliveryStatus | null {
 
 /** "rfc822; <a@b>" and "a@b" alike; X.400 names and others stay as they are. Characters as in RFC 6533 section 3. */
 function recipientName(field: string | null): string {
-  const name = typedValue(field).replace(/\\x\{([\da-f]{2,5})\}/gi, (_, hex: string) =>
-    String.fromCodePoint(Number.parseInt(hex, 16)),
+  const name = decodeWords(typedValue(field))
+    .replace(/\\x\{([\da-f]{2,5})\}/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
+    .replace(LOOSE_TYPE, "")
+    // A comment behind it.
+    .replace(/(@\S+)\s+\([^()]*\)$/, "$1");
+  return (
+    inBrackets(name) ??
+    name
+      .replace(/^(["'])(.*)\1$/, "$2")
+      .replace(/^<|>$|[;,]+$/g, "")
+      .trim()
   );
-  return inBrackets(name) ?? name.replace(/^["'<]+|["'>]+$/g, "");
 }
 
 function actionOf(field: string, status: string | null, words: string): DeliveryAction {

@@ -3,6 +3,7 @@
  * anybody may send one, so everything is bounded and nothing throws: what cannot be read as MIME (RFC 2045, RFC 2046) is
  * read as text. An own reader, because libraries hide what reports live on: their parts as they were sent.
  */
+import iconv from "iconv-lite";
 import { decodeWords } from "postal-mime";
 import { textFromHtml } from "../html/body-forms.ts";
 import type { HeaderField } from "../message/header.ts";
@@ -31,6 +32,8 @@ const maxValueLength = 10_000;
 const FIELD = /^([!-9;-~]+)[ \t]*:[ \t]*(.*)$/s;
 /** A delimiter line that declares itself by the header field of a part after it. */
 const UNDECLARED_BOUNDARY = /^--(\S[^\n]*)\n(?:content-|\n)/im;
+/** ISO-2022-JP, which needs no octet beyond ASCII. */
+const ESCAPED_JAPANESE = new RegExp(`${String.fromCharCode(0x1b)}[$(][@BJ]`);
 const WHOLE_MESSAGES = new Set(["message/rfc822", "message/global"]);
 
 /**
@@ -52,9 +55,24 @@ export function fieldOf({ headers }: Pick<MailPart, "headers">, name: string): s
   return headers.find(([given]) => given.toLowerCase() === wanted)?.[1] ?? null;
 }
 
-/** A field's words as people read them (RFC 2047), "" when there is none. */
-export function wordsOf(part: Pick<MailPart, "headers">, name: string): string {
-  return decodeWords(fieldOf(part, name) ?? "");
+/**
+ * A field's words as people read them, "" when there is none: RFC 2047, and octets as they are (RFC 6532), in UTF-8 or
+ * else in the charset of the part.
+ */
+export function wordsOf(part: Pick<MailPart, "headers" | "parameters">, name: string): string {
+  const value = fieldOf(part, name) ?? "";
+  return decodeWords(hasOctets(value) ? rawWords(value, part.parameters.get("charset")) : value);
+}
+
+/** The local part of the address in From, "" for the null sender; what a display name or a comment says is no part of it. */
+export function senderLocalPart(mail: Pick<MailPart, "headers">): string {
+  const from = fieldOf(mail, "From") ?? "";
+  const open = from.lastIndexOf("<");
+  const address = open >= 0 ? from.slice(open + 1).replace(/>.*$/s, "") : from.replace(/\([^()]*\)/g, " ");
+  const word = address.trim().split(/\s+/);
+  // A phrase without an address names no mailbox.
+  const only = word.length === 1 ? word[0] : word.find((one) => one.includes("@"));
+  return (only ?? "").replace(/\\?@.*$/s, "").replace(/^["']|["']$/g, "");
 }
 
 /** What stands in angle brackets, "" for the null sender; undefined where nothing does. */
@@ -176,9 +194,25 @@ function fromQuotedPrintable(body: string): string {
     .replace(/=([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
+/** Values are read one character for each octet; a text that has been decoded before may hold others. */
+function hasOctets(value: string): boolean {
+  return ESCAPED_JAPANESE.test(value) || (/[\x80-\xff]/.test(value) && !/[^\0-\xff]/.test(value));
+}
+
+function rawWords(value: string, charset: string | undefined): string {
+  const octets = Buffer.from(value, "latin1");
+  try {
+    if (!ESCAPED_JAPANESE.test(value)) return new TextDecoder("utf-8", { fatal: true }).decode(octets);
+  } catch {
+    // Then it is the charset of the text, or a guess.
+  }
+  return decodeText(octets, charset);
+}
+
 function decodeText(octets: Buffer, charset: string | undefined): string {
   const named = charset === undefined ? null : decoderOf(charset);
-  if (named !== null) return named.decode(octets);
+  if (named !== null) return named(octets);
+  if (ESCAPED_JAPANESE.test(octets.toString("latin1"))) return new TextDecoder("iso-2022-jp").decode(octets);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(octets);
   } catch {
@@ -186,12 +220,14 @@ function decodeText(octets: Buffer, charset: string | undefined): string {
   }
 }
 
-/** Null for a charset that nobody knows, and for US-ASCII, which only promises that nothing is decoded wrongly. */
-function decoderOf(charset: string): InstanceType<typeof TextDecoder> | null {
-  if (/^(?:us-)?ascii$/i.test(charset)) return null;
+/** Null for an unknown charset, and for those that are declared without a look at the text. */
+function decoderOf(charset: string): ((octets: Buffer) => string) | null {
+  if (/^(?:(?:us-)?ascii|ansi_x3.*|unknown.*|x-unknown|default|8bit|binary)$/i.test(charset)) return null;
+  const name = /^iso-2022-jp/i.test(charset) ? "iso-2022-jp" : charset;
   try {
-    return new TextDecoder(charset);
+    const decoder = new TextDecoder(name);
+    return (octets) => decoder.decode(octets);
   } catch {
-    return null;
+    return iconv.encodingExists(name) ? (octets) => iconv.decode(octets, name) : null;
   }
 }

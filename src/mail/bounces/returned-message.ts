@@ -4,7 +4,16 @@
  */
 import { messageTokenHeader } from "../dkim/dkim.ts";
 import type { HeaderField } from "../message/header.ts";
-import { fieldOf, inBrackets, type MailPart, octetsOf, ownParts, readFields } from "./report-mail.ts";
+import {
+  fieldOf,
+  inBrackets,
+  type MailPart,
+  octetsOf,
+  ownParts,
+  readFields,
+  wordsOf,
+} from "./report-mail.ts";
+import { isReturnPath } from "./verp.ts";
 
 export interface ReturnedMessage {
   /** Without angle brackets. */
@@ -23,7 +32,7 @@ export interface ReturnedMessage {
   readonly headers: readonly HeaderField[];
 }
 
-const HEADER_PARTS = /^(?:text\/rfc822-headers?|message\/(?:rfc822|global)-headers?)$/;
+const HEADER_PARTS = /^(?:text\/rfc822(?:-headers?)?|message\/(?:rfc822|global)-headers?)$/;
 
 /** The returned mail or its header, null when the report carries none. */
 export function returnedMessage(report: MailPart): ReturnedMessage | null {
@@ -42,13 +51,18 @@ export function describeReturned(headers: readonly HeaderField[]): ReturnedMessa
     messageId: bare(field("Message-ID")),
     token: field(messageTokenHeader),
     returnPath: bare(field("Return-Path")),
-    to: field("To"),
+    to: field("To") && wordsOf({ headers, parameters: new Map() }, "To"),
     from: field("From"),
     subject: field("Subject"),
     feedbackId: field("Feedback-ID"),
     cfblFeedbackId: field("CFBL-Feedback-ID"),
     headers,
   };
+}
+
+/** Whether its header looks like one of ours. That proves nothing. */
+export function isOurs({ token, returnPath }: ReturnedMessage): boolean {
+  return token !== null || (returnPath !== null && isReturnPath(returnPath.split("@", 1)[0] ?? ""));
 }
 
 function fieldsOf(part: MailPart): HeaderField[] {

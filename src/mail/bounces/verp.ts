@@ -32,9 +32,14 @@ export function encodeReturnPath(messageId: string, key: KeyObject): string {
   );
 }
 
+/** Whether a local part has the form of a return path, whoever made it. */
+export function isReturnPath(localPart: string): boolean {
+  return LOCAL_PART.test(localPart);
+}
+
 /** The message id, or null when the local part is not one that `encodeReturnPath` made with this key. */
 export function decodeReturnPath(localPart: string, key: KeyObject): string | null {
-  if (!LOCAL_PART.test(localPart)) return null;
+  if (!isReturnPath(localPart)) return null;
   const claimed = localPart.toLowerCase();
   const id = hexOf(claimed.slice(PREFIX.length)).slice(0, ID_HEX_DIGITS);
   const messageId = id.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");

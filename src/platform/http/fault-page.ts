@@ -1,21 +1,15 @@
 /** What is refused before a page's handler has run (too many requests, too large a form) is for people, too: a page, not JSON. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { asFailure } from "./envelope.ts";
-import { drain } from "./malformed.ts";
 import { html, sendPage } from "./page.ts";
 
 /** The error handler of a scope of pages; what it does not know it throws on to the server's. */
-export async function sendFaultPage(
-  thrown: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+export function sendFaultPage(thrown: unknown, _request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, error } = asFailure(thrown);
   if (status !== 413 && status !== 429) throw thrown;
   reply.headers(error.headers);
   if (status === 429)
     return sendBusy(reply, "Too many requests came from your network", error.headers["Retry-After"]);
-  await drain(request);
   return sendPage(reply, status, "That was too long", html`<p>Please go back and send less.</p>`);
 }
 

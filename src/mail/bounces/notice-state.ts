@@ -1,0 +1,96 @@
+/** What the words of a notice say of the delivery, in English (bounce-text-rules.ts) and other languages (notice-words.ts). */
+import {
+  BOUNCE_SUBJECT,
+  BOUNCE_TEXT,
+  DELAYED,
+  DELIVERED,
+  GIVEN_UP,
+  NEUTRAL_SUBJECT,
+  STRONG_TEXT,
+} from "./bounce-text-rules.ts";
+import { NOTICE_LANGUAGES } from "./notice-words.ts";
+import { plainWords } from "./plain-words.ts";
+
+/**
+ * failed: not delivered; given_up: not delivered, after it was late; delayed: still being tried; delivered: it arrived;
+ * unknown: no sentence is understood.
+ */
+export type NoticeState = "failed" | "given_up" | "delayed" | "delivered" | "unknown";
+
+export interface NoticeWords {
+  readonly state: NoticeState;
+  /** The subject is that of a notice about a delivery. */
+  readonly subject: boolean;
+  /** A sentence of the text may be about a delivery. */
+  readonly text: boolean;
+  /** A sentence of the text is plainly about one: nothing else is written so. */
+  readonly strong: boolean;
+}
+
+const LANGUAGES = Object.values(NOTICE_LANGUAGES);
+const ENOUGH_MARKS = 2;
+/** Its dots end no sentence. */
+const ADDRESS = /[\w.!$%&*+/=?^{|}~-]{1,128}@[\w.-]{1,253}(?<=\w)/g;
+
+/** @param quotesPermanent the notice quotes a permanent refusal */
+export function noticeWords(
+  lines: readonly string[],
+  subject: string,
+  quotesPermanent: boolean,
+): NoticeWords {
+  const english = lines.join(" ").replace(/\s+/g, " ");
+  const plain = plainWords(english.replace(ADDRESS, "@"));
+  const title = plainWords(subject);
+  const spoken = LANGUAGES.filter(({ marks }) => marks === null || hasMarks(marks, `${title} ${plain}`));
+  const said = (kind: "delayed" | "givenUp", text: string) =>
+    spoken.some((language) => language[kind].test(text));
+
+  const failsInSubject = failureIn(subject) >= 0;
+  const isLateInEnglish = DELAYED.test(english) || DELAYED.test(subject);
+  const isLate = isLateInEnglish || said("delayed", plain) || said("delayed", title);
+  const isGivenUp = GIVEN_UP.test(english) || said("givenUp", plain);
+  const strong =
+    STRONG_TEXT.test(english) || LANGUAGES.some(({ failed }) => failed.test(plain)) || said("delayed", plain);
+  const text = strong || BOUNCE_TEXT.test(english) || DELAYED.test(english);
+  const isDelivered =
+    !quotesPermanent &&
+    !failsInSubject &&
+    !strong &&
+    (DELIVERED.test(subject) || (!text && DELIVERED.test(english)));
+  // The rules for other languages are coarser than a code that is quoted.
+  const isEnded = isGivenUp || (quotesPermanent && !isLateInEnglish);
+  const fails = failsInSubject || text || quotesPermanent;
+  const state = isLate
+    ? isEnded
+      ? "given_up"
+      : "delayed"
+    : isDelivered
+      ? "delivered"
+      : fails
+        ? "failed"
+        : "unknown";
+  return {
+    state,
+    subject:
+      failsInSubject || DELAYED.test(subject) || said("delayed", title) || BOUNCE_SUBJECT.test(subject),
+    text,
+    strong,
+  };
+}
+
+/** Where a subject begins to say that a delivery failed, as plainWords() spells it; -1 where it does not. */
+export function failureIn(subject: string): number {
+  const title = plainWords(subject);
+  const english = NEUTRAL_SUBJECT.test(title) ? -1 : title.search(BOUNCE_SUBJECT);
+  const places = [english, ...LANGUAGES.map(({ failed }) => title.search(failed))].filter((at) => at >= 0);
+  return places.length === 0 ? -1 : Math.min(...places);
+}
+
+function hasMarks(marks: RegExp, text: string): boolean {
+  const found = new Set<string>();
+  for (const [word] of text.matchAll(marks)) {
+    found.add(word);
+    if (found.size >= ENOUGH_MARKS) return true;
+  }
+  return false;
+}

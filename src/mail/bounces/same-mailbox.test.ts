@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import { isAddress, isSameMailbox } from "./same-mailbox.ts";
+
+describe("one mailbox", () => {
+  test.each([
+    ["in other letters", "Ann@Corp.Example", "ann@corp.example"],
+    ["in quotes", "ann@corp.example", '"ann"@corp.example'],
+    ["in brackets", "ann@corp.example", "<ann@corp.example>"],
+    ["with a sub-address", "ann@corp.example", "ann+news@corp.example"],
+    ["without its sub-address", "ann+news@corp.example", "ann@corp.example"],
+    ["with a dot behind the domain", "ann@corp.example", "ann@corp.example."],
+    ["with a source route", "ann@corp.example", "@mx.corp.example,@in.corp.example:ann@corp.example"],
+    ["with a percent sign", "ann@corp.example", "ann%corp.example@gateway.example"],
+    ["with exclamation marks", "ann@corp.example", "gateway!corp.example!ann"],
+    ["with an equals sign", "ann@corp.example", "bounce-1=ann=corp.example@gateway.example"],
+    ["rewritten by SRS", "ann@corp.example", "SRS0=HHH=TT=corp.example=ann@forward.example"],
+    ["signed by BATV", "ann@corp.example", "prvs=0123456789=ann@corp.example"],
+    ["in xtext", "ann+b@corp.example", "ann+2Bb@corp.example"],
+    ["wholly in xtext", "ann@corp.example", "ann+40corp.example@gateway.example"],
+    ["wrapped by Exchange", "ann@corp.example", "IMCEASMTP-ann+40corp+2Eexample@tenant.example"],
+    ["as a guest of a tenant", "ann@corp.example", "ann_corp.example#EXT#@tenant.onmicrosoft.com"],
+    ["as an X.400 name", "ann@corp.example", "c=US;a= ;p=CORP;dda:SMTP=ANN(a)corp.example;"],
+    ["with a backslash against aliases", "ann@corp.example", "\\ann@corp.example"],
+    ["in A-labels", "ann@müller.example", "ann@xn--mller-kva.example"],
+    ["at the host that keeps it", "bob@corp.example", "bob@mail3.corp.example"],
+    ["at the domain above", "bob@cs.corp.example", "bob@corp.example"],
+    ["at another mail host", "bob@mail.corp.example", "bob@mx2.corp.example"],
+    ["at a hosted tenant", "alice@corp.example", "alice@corp.onmicrosoft.example"],
+    ["at the real tenant host", "alice@corp.com", "alice@corp.mail.onmicrosoft.com"],
+    ["at Google's test domain", "alice@corp.com", "alice@corp.com.test-google-a.com"],
+    ["at a protection host", "alice@corp.com", "alice@corp-com.mail.protection.outlook.com"],
+    ["at Google's other domain, without dots", "a.lice@gmail.com", "alice@googlemail.com"],
+  ])("%s", (_, own, reported) => {
+    expect(isSameMailbox(own, reported)).toBe(true);
+  });
+});
+
+describe("another mailbox", () => {
+  test.each([
+    ["of the same domain", "ann@corp.example", "bob@corp.example"],
+    ["elsewhere", "ann@corp.example", "ann@gmail.com"],
+    ["of a provider with a common name", "ann@mail.com", "ann@mail.other.example"],
+    ["below a public suffix", "ann@one.co.uk", "ann@two.co.uk"],
+    ["of another tenant of a host", "ann@one.github.io", "ann@two.github.io"],
+    ["that begins alike", "ann@corp.example", "ann.smith@corp.example"],
+    ["without dots, where they count", "a.lice@corp.example", "alice@corp.example"],
+    ["of a part of the company", "ann@sales.corp.example", "ann@research.corp.example"],
+  ])("%s", (_, own, reported) => {
+    expect(isSameMailbox(own, reported)).toBe(false);
+  });
+
+  test("endless names are compared in no time", () => {
+    const start = process.threadCpuUsage();
+    for (const piece of ["a=b.", "%a.b", "a!b.c", "+40", "@", "SRS0=a=", '"']) {
+      isSameMailbox("ann@corp.example", `${piece.repeat(100_000)}@x.example`);
+    }
+    expect(process.threadCpuUsage(start).user / 1_000).toBeLessThan(500);
+  });
+});
+
+test.each([
+  ["|/usr/bin/vacation ann@corp.example", false],
+  ['"|exec /usr/bin/procmail #ann@corp.example"', false],
+  ["/var/mail/ann@corp.example", false],
+  [":include:/etc/lists/ann@corp.example", false],
+  ["IMCEAEX-_O=CORP_OU=FIRST_CN=ANN@corp.example", false],
+  ["ann", false],
+  ["ann@corp.example", true],
+])("%j is an address: %s", (name, is) => {
+  expect(isAddress(name)).toBe(is);
+});
