@@ -2,15 +2,17 @@
 import { createWaker } from "./delivery/channel.ts";
 import { returnPathKey } from "./delivery/return-path-key.ts";
 import { type Certificate, openCertificate } from "./inbound/listener/certificate.ts";
-import { createConnectionCaps } from "./inbound/listener/connection-caps.ts";
+import { ConnectionCaps } from "./inbound/listener/connection-caps.ts";
 import { type Listener, type ListenerOptions, startListener } from "./inbound/listener/listener.ts";
 import { MessageMemory } from "./inbound/listener/message-data.ts";
+import { NetworkLog } from "./inbound/listener/network-log.ts";
 import { createReading } from "./inbound/reading/reading.ts";
 import { createReturns } from "./inbound/returns/conversation.ts";
 import { startProcessing } from "./inbound/returns/processing.ts";
 import { createLogins } from "./inbound/submission/login.ts";
 import { createSubmission } from "./inbound/submission/submission.ts";
 import { createAuthenticator } from "./platform/http/authenticate.ts";
+import { limits } from "./platform/limits/limits.ts";
 import { createReactions, onUnsubscribed } from "./reactions.ts";
 import { createAcceptor } from "./sending/accept.ts";
 import { createPlatformMail } from "./sending/platform-mail.ts";
@@ -24,14 +26,14 @@ import { readPlans } from "./workspace/billing/plans-file.ts";
 const SUBMISSION = {
   mostBytes: 30 * 1024 * 1024,
   memoryBytes: 256 * 1024 * 1024,
-  connections: { perNetwork: 100, all: 1_000 },
+  sessions: { perNetwork: limits.submissionSessionsPerNetwork.most, all: limits.submissionSessions.most },
 };
 
 /** Room for a report that returns the largest message we send; the heap of those under way is bounded apart. */
 const RETURNS = {
   mostBytes: 40 * 1024 * 1024,
   memoryBytes: 160 * 1024 * 1024,
-  connections: { perNetwork: 50, all: 1_000 },
+  sessions: { perNetwork: limits.returnsSessionsPerNetwork.most, all: limits.returnsSessions.most },
 };
 
 export interface Inbound {
@@ -97,10 +99,11 @@ async function openReturns(services: Services, certificate: Certificate, port: n
     isImplicitTls: false,
     needsLogin: false,
     certificate,
-    caps: createConnectionCaps(RETURNS.connections),
+    caps: new ConnectionCaps(RETURNS.sessions),
     memory: new MessageMemory(RETURNS.memoryBytes),
     mostBytes: RETURNS.mostBytes,
     log,
+    networkLog: new NetworkLog(log),
     open: createReturns({ ...addresses, onStored: () => processing.wake() }),
   });
   log.info({ port: listener.port }, "the port for mail that comes back listens");
@@ -130,10 +133,11 @@ async function openSubmission(
     name: config.MAIL_HOSTNAME,
     needsLogin: true,
     certificate,
-    caps: createConnectionCaps(SUBMISSION.connections),
+    caps: new ConnectionCaps(SUBMISSION.sessions),
     memory: new MessageMemory(SUBMISSION.memoryBytes),
     mostBytes: SUBMISSION.mostBytes,
     log,
+    networkLog: new NetworkLog(log),
     open: createSubmission({
       db: database,
       clock,

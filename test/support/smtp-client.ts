@@ -17,12 +17,18 @@ export interface SmtpClient {
   close(): void;
 }
 
-/** Connects and reads the greeting; over TLS from the first byte when told so. */
-export async function openSmtp(port: number, isImplicitTls = false): Promise<SmtpClient> {
+/**
+ * Connects and reads the greeting; over TLS from the first byte when told so.
+ * @param localAddress in 127.0.0.0/8: each is a network of its own
+ */
+export async function openSmtp(
+  port: number,
+  isImplicitTls = false,
+  localAddress = "127.0.0.1",
+): Promise<SmtpClient> {
   const insecure = { rejectUnauthorized: false };
-  let socket: Socket = isImplicitTls
-    ? connectTls({ port, host: "127.0.0.1", ...insecure })
-    : connect(port, "127.0.0.1");
+  const to = { port, host: "127.0.0.1", localAddress };
+  let socket: Socket = isImplicitTls ? connectTls({ ...to, ...insecure }) : connect(to);
   const ended = Promise.withResolvers<void>();
   let text = "";
   let isOver = false;

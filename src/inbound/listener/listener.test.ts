@@ -10,9 +10,10 @@ import { eventually } from "../../../test/support/eventually.ts";
 import { openSmtp, type SmtpClient } from "../../../test/support/smtp-client.ts";
 import { createLog } from "../../platform/log.ts";
 import { type Certificate, openCertificate } from "./certificate.ts";
-import { createConnectionCaps } from "./connection-caps.ts";
+import { ConnectionCaps } from "./connection-caps.ts";
 import { type Conversation, type Listener, type ListenerOptions, startListener } from "./listener.ts";
 import { MessageMemory } from "./message-data.ts";
+import { NetworkLog } from "./network-log.ts";
 import { makeSelfSigned } from "./self-signed.ts";
 import { SmtpReply } from "./smtp-reply.ts";
 
@@ -47,10 +48,11 @@ async function listen(change: Partial<ListenerOptions> = {}, said: Partial<Conve
     isImplicitTls: false,
     needsLogin: false,
     certificate,
-    caps: createConnectionCaps({ perNetwork: 10, all: 10 }),
+    caps: new ConnectionCaps({ perNetwork: 10, all: 10 }),
     memory,
     mostBytes: MOST_BYTES,
     log,
+    networkLog: new NetworkLog(log),
     open: () => ({
       mail: async () => {},
       recipient: async () => {},
@@ -66,8 +68,8 @@ async function listen(change: Partial<ListenerOptions> = {}, said: Partial<Conve
   return { port: listener.port, listener, memory: change.memory ?? memory };
 }
 
-async function toData(port: number) {
-  const client = await openSmtp(port);
+async function toData(port: number, localAddress = "127.0.0.1") {
+  const client = await openSmtp(port, false, localAddress);
   await client.say("EHLO client.test");
   await client.say("MAIL FROM:<a@b.test>");
   await client.say("RCPT TO:<c@d.test>");
@@ -149,7 +151,7 @@ async function startTls(socket: Socket) {
 
 describe("a connection", () => {
   test("of a network that has enough is refused, and let in when another one is over", async () => {
-    const { port } = await listen({ caps: createConnectionCaps({ perNetwork: 1, all: 10 }) });
+    const { port } = await listen({ caps: new ConnectionCaps({ perNetwork: 1, all: 10 }) });
     const first = await openSmtp(port);
     const refused = connectTcp(port, "127.0.0.1");
     const [greeting] = await once(refused, "data");
@@ -168,7 +170,7 @@ describe("a connection", () => {
     ["is over", async (client: SmtpClient) => void (await client.startTls())],
     ["fails", async (client: SmtpClient) => client.write("STARTTLS\r\nno handshake\r\n")],
   ])("whose TLS %s makes room for the next", async (_, converse) => {
-    const { port } = await listen({ caps: createConnectionCaps({ perNetwork: 1, all: 10 }) });
+    const { port } = await listen({ caps: new ConnectionCaps({ perNetwork: 1, all: 10 }) });
     const client = await openSmtp(port);
     await client.say("EHLO client.test");
     await converse(client);
@@ -214,7 +216,7 @@ describe("a connection", () => {
       },
     ],
   ])("that %s (TLS at once: %s) is ended in time, and makes room", async (_, isImplicitTls, begin) => {
-    const caps = createConnectionCaps({ perNetwork: 1, all: 10 });
+    const caps = new ConnectionCaps({ perNetwork: 1, all: 10 });
     const { port } = await listen({ needsLogin: true, isImplicitTls, caps, deadlines: { loginMs: 500 } });
     const socket = connectTcp(port, "127.0.0.1");
     socket.on("error", () => {});
@@ -234,7 +236,7 @@ describe("a connection", () => {
   test("whose TLS handshake fails at once makes room for the next", async () => {
     const { port } = await listen({
       isImplicitTls: true,
-      caps: createConnectionCaps({ perNetwork: 1, all: 10 }),
+      caps: new ConnectionCaps({ perNetwork: 1, all: 10 }),
     });
     const socket = connectTcp(port, "127.0.0.1");
     socket.on("error", () => {});
@@ -245,8 +247,82 @@ describe("a connection", () => {
     await eventually("room", async () => (await openSmtp(port, true)).say("NOOP"));
   });
 
+  test("takes the place of the session that is idle longest when all places are taken", async () => {
+    const caps = new ConnectionCaps({ perNetwork: 10, all: 3 }, { graceMs: 50 });
+    const { port } = await listen({ caps });
+    const busy = await toData(port, "127.0.0.2");
+    const idle = await openSmtp(port, false, "127.0.0.3");
+    await idle.say("EHLO client.test");
+    const younger = await openSmtp(port, false, "127.0.0.3");
+    const next = await eventually("room", async () => {
+      idle.write("NOOP\r\n");
+      const client = await openSmtp(port, false, "127.0.0.4");
+      return (await client.say("NOOP")).startsWith("250") && client;
+    });
+    await idle.ended;
+    expect(await younger.say("NOOP")).toMatch(/^250/);
+    busy.write("x\r\n.\r\n");
+    expect(await busy.reply()).toBe("250 2.0.0 Taken");
+    for (const client of [busy, younger, next]) client.close();
+  });
+
+  test("of one network cannot take the place of the only one of another", async () => {
+    const caps = new ConnectionCaps({ perNetwork: 10, all: 2 }, { graceMs: 0 });
+    const { port } = await listen({ caps });
+    const only = await openSmtp(port, false, "127.0.0.2");
+    const first = await openSmtp(port, false, "127.0.0.3");
+    const second = await openSmtp(port, false, "127.0.0.3");
+    expect(await first.reply()).toMatch(/^421 4\.3\.2 Too many sessions/);
+    await first.ended;
+    expect(await only.say("NOOP")).toMatch(/^250/);
+    expect(await second.say("NOOP")).toMatch(/^250/);
+    for (const client of [only, second]) client.close();
+  });
+
+  test.each([false, true])(
+    "that is idle is ended soon while most places are taken (submission: %s)",
+    async (needsLogin) => {
+      const caps = new ConnectionCaps({ perNetwork: 10, all: 10 }, { crowdedIdleMs: 200 });
+      const { port } = await listen({ caps, needsLogin });
+      const clients: SmtpClient[] = [];
+      while (clients.length < 8) clients.push(await openSmtp(port));
+      const ninth = await openSmtp(port);
+      const talking = setInterval(() => clients[0]?.write("NOOP\r\n"), 20);
+      await clients[0]?.ended;
+      clearInterval(talking);
+      expect(await ninth.say("NOOP")).toMatch(/^250/);
+      for (const client of clients.slice(1)) expect(await client.say("NOOP")).toMatch(/^250/);
+      for (const client of [...clients, ninth]) client.close();
+    },
+  );
+
+  test("that sends its message at a good rate is not ended, however full the port is", async () => {
+    const caps = new ConnectionCaps({ perNetwork: 10, all: 1 }, { crowdedIdleMs: 500, graceMs: 0 });
+    const { port } = await listen({ caps });
+    const client = await toData(port);
+    const sending = setInterval(() => client.write(`${"x".repeat(70)}\r\n`), 10);
+    for (const deadline = performance.now() + 1_200; performance.now() < deadline; ) {
+      const refused = await openSmtp(port);
+      await refused.ended;
+    }
+    clearInterval(sending);
+    client.write(".\r\n");
+    expect(await client.reply()).toBe("250 2.0.0 Taken");
+    client.close();
+  });
+
+  test("that sends its message an octet at a time is ended, in an empty port too", async () => {
+    const caps = new ConnectionCaps({ perNetwork: 10, all: 10 }, { stallMs: 200 });
+    const { port } = await listen({ caps });
+    const client = await toData(port);
+    const trickling = setInterval(() => client.write("x"), 20);
+    expect(await client.reply()).toBe("421 4.4.2 The message comes too slowly");
+    await client.ended;
+    clearInterval(trickling);
+  });
+
   test("in the middle of a TLS handshake does not hold up a stop", async () => {
-    const caps = createConnectionCaps({ perNetwork: 1, all: 10 });
+    const caps = new ConnectionCaps({ perNetwork: 1, all: 10 });
     const { port, listener } = await listen({ isImplicitTls: true, caps });
     const socket = connectTcp(port, "127.0.0.1");
     socket.on("error", () => {});
@@ -254,9 +330,9 @@ describe("a connection", () => {
     socket.resume();
     socket.write("\x16\x03\x01\x02\x00");
     await eventually("it to be counted", async () => {
-      const leave = caps.admit("127.0.0.1");
-      leave?.();
-      return leave === null;
+      const admission = caps.admit("127.0.0.1", () => {});
+      admission?.leave();
+      return admission === null;
     });
     await listener.stop(50);
     await ended;

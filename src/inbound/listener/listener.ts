@@ -16,8 +16,9 @@ import {
 import { networkOf } from "../../platform/http/source-network.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Certificate } from "./certificate.ts";
-import type { ConnectionCaps } from "./connection-caps.ts";
+import type { Admission, ConnectionCaps } from "./connection-caps.ts";
 import { type MessageMemory, withMessageData } from "./message-data.ts";
+import type { NetworkLog } from "./network-log.ts";
 import { SmtpReply } from "./smtp-reply.ts";
 
 /** One client from its first byte to its last, over any number of messages. */
@@ -44,6 +45,7 @@ export interface ListenerOptions {
   /** Octets of the largest message. */
   readonly mostBytes: number;
   readonly log: Log;
+  readonly networkLog: NetworkLog;
   /** @param network the client's address, or of IPv6 its network */
   readonly open: (network: string) => Conversation;
   readonly deadlines?: Partial<typeof DEADLINES>;
@@ -74,12 +76,14 @@ const REFUSAL_MS = 1_000;
 
 /** @throws when the port cannot be had */
 export async function startListener(options: ListenerOptions): Promise<Listener> {
-  const { name, isImplicitTls, needsLogin, certificate, caps, log, mostBytes } = options;
+  const { name, isImplicitTls, needsLogin, certificate, caps, log, networkLog, mostBytes } = options;
   const deadlines = { ...DEADLINES, ...options.deadlines };
   const conversations = new Map<string, Conversation>();
   const receiving = new Set<string>();
   /** With what is to be done when each is gone. */
   const sockets = new Map<Socket, () => void>();
+  /** By network and port of the client. */
+  const admissions = new Map<string, Admission>();
   let isStopping = false;
 
   /** Called by the library as well, which takes all listeners off a socket that begins TLS. */
@@ -97,20 +101,23 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   const hangUp = (id: string, text: string) => {
     for (const connection of smtp.connections) if (connection.session.id === id) connection.send(421, text);
   };
-  /** Counted from the connection, for the library knows of one only when its TLS handshake is over. */
-  const endInTime = (socket: Socket, network: string) => {
-    const { remotePort } = socket;
+  const peerOf = (network: string, remotePort: number | undefined) => `${network} ${remotePort}`;
+  const admissionOf = ({ remoteAddress, remotePort }: SMTPServerSession) =>
+    admissions.get(peerOf(networkOf(remoteAddress), remotePort));
+  /** The library knows of a connection only after its TLS handshake. */
+  const connectionOf = (peer: string) =>
+    [...smtp.connections].find((one) => peerOf(networkOf(one.remoteAddress), one.remotePort) === peer);
+  const endSession = (socket: Socket, peer: string, text: string) => {
+    connectionOf(peer)?.send(421, text);
+    setTimeout(() => socket.destroy(), REFUSAL_MS).unref();
+  };
+  /** Counted from the connection, TLS handshake included. */
+  const endInTime = (socket: Socket, peer: string) => {
     const [ms, reason] = needsLogin
       ? [deadlines.loginMs, "4.7.0 Nobody logged in"]
       : [deadlines.strangerMs, "4.4.2 The session took too long"];
     return setTimeout(() => {
-      // Among those that live, as this one does; and a network is one customer.
-      const connection = [...smtp.connections].find(
-        (one) => one.remotePort === remotePort && networkOf(one.remoteAddress) === network,
-      );
-      if (connection?.session.user) return;
-      connection?.send(421, reason);
-      setTimeout(() => socket.destroy(), REFUSAL_MS).unref();
+      if (!connectionOf(peer)?.session.user) endSession(socket, peer, reason);
     }, ms).unref();
   };
   const replyOf = (fault: unknown): Error => {
@@ -139,13 +146,22 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       hangUp(id, "4.4.2 The message took too long");
     }, deadlines.dataMs);
     receiving.add(id);
+    const admission = admissionOf(session);
+    admission?.beginMessage();
+    const limits = {
+      most: mostBytes,
+      memory: options.memory,
+      onOctets: (octets: number) => admission?.receive(octets),
+    };
     try {
-      return await withMessageData(stream, { most: mostBytes, memory: options.memory }, (message) => {
+      return await withMessageData(stream, limits, (message) => {
         clearTimeout(late);
+        admission?.endMessage();
         return conversationOf(session).message(message, envelope);
       });
     } finally {
       clearTimeout(late);
+      admission?.progress();
       receiving.delete(id);
       if (isStopping) setImmediate(hangUp, id, "4.3.2 The service is stopping");
     }
@@ -180,6 +196,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     onAuth({ password }, session, callback) {
       answer(async () => {
         await conversationOf(session).login?.(password ?? "");
+        admissionOf(session)?.progress();
         return { user: session.id };
       }, callback);
     },
@@ -211,16 +228,22 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
 
   const server = createServer((socket) => {
     const network = networkOf(socket.remoteAddress ?? "");
-    const leave = caps.admit(network);
-    if (leave === null) {
-      log.debug({ network }, "an SMTP connection was refused: there are too many");
+    const peer = peerOf(network, socket.remotePort);
+    const admission = caps.admit(network, (reason) => {
+      networkLog.note(network, `an SMTP session was ended: ${reason}`);
+      endSession(socket, peer, reason);
+    });
+    if (admission === null) {
+      networkLog.note(network, "an SMTP connection was refused: there are too many");
       refuse(socket, isImplicitTls ? "" : `421 4.7.0 ${name} Too many connections: retry later\r\n`);
       return;
     }
-    const late = endInTime(socket, network);
+    const late = endInTime(socket, peer);
+    admissions.set(peer, admission);
     sockets.set(socket, () => {
       clearTimeout(late);
-      leave();
+      admission.leave();
+      if (admissions.get(peer) === admission) admissions.delete(peer);
     });
     socket.once("close", forgetGone);
     (isImplicitTls ? tlsServer : smtp.server).emit("connection", socket);

@@ -39,13 +39,24 @@ export class MessageMemory {
  */
 export async function withMessageData<Result>(
   stream: SMTPServerDataStream,
-  { most, memory }: { readonly most: number; readonly memory: MessageMemory },
+  {
+    most,
+    memory,
+    onOctets = () => {},
+  }: {
+    readonly most: number;
+    readonly memory: MessageMemory;
+    readonly onOctets?: (octets: number) => void;
+  },
   use: (message: Buffer) => Promise<Result>,
 ): Promise<Result> {
   const received = new ReceivedOctets(most, memory);
   try {
     try {
-      for await (const chunk of stream as AsyncIterable<Buffer>) received.add(chunk);
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        onOctets(chunk.length);
+        received.add(chunk);
+      }
     } catch (cause) {
       throw new SmtpReply(451, "4.4.2", "The message broke off", { cause });
     }

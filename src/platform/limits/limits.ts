@@ -7,6 +7,7 @@
 /** Whose use is added up. A network is one IPv4 address or one IPv6 /64 (source-network.ts). */
 export type Scope =
   | "installation"
+  | "machine"
   | "workspace"
   | "API key"
   | "network"
@@ -27,6 +28,31 @@ export interface Limit {
   readonly beyond: string;
 }
 
-export const limits = {} as const satisfies Record<string, Limit>;
+export const limits = {
+  returnsSessions: {
+    what: "SMTP sessions on the port for mail that comes back",
+    scope: "machine",
+    most: 1_000,
+    beyond: "The session that has been idle longest makes room; 421 4.7.0 while none has been idle for 5 s",
+  },
+  returnsSessionsPerNetwork: {
+    what: "SMTP sessions on the port for mail that comes back",
+    scope: "network",
+    most: 50,
+    beyond: "421 4.7.0 when the session begins",
+  },
+  submissionSessions: {
+    what: "SMTP sessions on the submission ports",
+    scope: "machine",
+    most: 1_000,
+    beyond: "The session that has been idle longest makes room; 421 4.7.0 while none has been idle for 5 s",
+  },
+  submissionSessionsPerNetwork: {
+    what: "SMTP sessions on the submission ports",
+    scope: "network",
+    most: 100,
+    beyond: "421 4.7.0 when the session begins",
+  },
+} as const satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof limits;
