@@ -602,13 +602,19 @@ create table inbound_mails (
   lease_number integer default 0 not null,
   received_at timestamp with time zone not null,
   settled_at timestamp with time zone,
+  class text default 'open'::text not null,
+  turn bigint default 0 not null,
+  stored_bytes integer default 0 not null,
   PRIMARY KEY (id),
+  CHECK ((class = ANY (ARRAY['signed'::text, 'open'::text]))),
+  CHECK (((class = 'signed'::text) = (kind = ANY (ARRAY['return_path'::text, 'unsubscribe'::text])))),
   CHECK ((kind = ANY (ARRAY['return_path'::text, 'complaint'::text, 'report'::text, 'unsubscribe'::text, 'operator'::text]))),
   CHECK ((status = ANY (ARRAY['received'::text, 'processed'::text, 'quarantined'::text, 'kept'::text])))
 );
-CREATE INDEX inbound_mails_due ON inbound_mails USING btree (due_at) INCLUDE (bytes) WHERE (status = 'received'::text);
+CREATE INDEX inbound_mails_by_local_part ON inbound_mails USING btree (lower(split_part(rcpt_to, '@'::text, 1))) WHERE ((status = 'received'::text) AND (class = 'signed'::text));
 CREATE INDEX inbound_mails_settled ON inbound_mails USING btree (settled_at) WHERE (status = 'processed'::text);
 CREATE INDEX inbound_mails_shown ON inbound_mails USING btree (status, id) WHERE (status = ANY (ARRAY['quarantined'::text, 'kept'::text]));
+CREATE INDEX inbound_mails_waiting ON inbound_mails USING btree (class, turn, id) INCLUDE (due_at, network, stored_bytes) WHERE (status = 'received'::text);
 
 create table job_file_parts (
   workspace_id uuid not null,

@@ -13,7 +13,7 @@ import { proberFor } from "./hygiene/probe/prober.ts";
 import { isTrackingDomain } from "./identity/tracking-domains/store.ts";
 import { trackingBase } from "./identity/tracking-domains/tracking-base.ts";
 import { registerConfirmationPage } from "./identity/verified-senders/confirmation-page.ts";
-import { countInboundMails } from "./inbound/returns/store.ts";
+import { countInboundMails, countWaitingMails, waitOfOldestMail } from "./inbound/returns/store.ts";
 import { recordEngagements } from "./messages/engagement.ts";
 import { systemClock } from "./platform/clock.ts";
 import { readConfig } from "./platform/config.ts";
@@ -73,6 +73,18 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     help: "Mails that came back and are still stored, by what became of them.",
     label: "status",
     read: () => countInboundMails(database),
+  });
+  metrics.gauge({
+    name: "posthaste_inbound_waiting_mails",
+    help: "Mails that came back and wait to be processed: to signed addresses, and to open ones.",
+    label: "class",
+    read: () => countWaitingMails(database),
+  });
+  metrics.gauge({
+    name: "posthaste_inbound_oldest_waiting_seconds",
+    help: "For how long the oldest of them has waited; 0 when none waits.",
+    label: "class",
+    read: () => waitOfOldestMail(database, clock.now()),
   });
   const rateLimiter = createRateLimiter({
     limit: config.RATE_LIMIT,

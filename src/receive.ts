@@ -83,10 +83,11 @@ async function openReturns(services: Services, certificate: Certificate, port: n
     bounceDomain: config.BOUNCE_DOMAIN,
     keys: { returnPath: returnPathKey(secrets), link: mailLinkKey(secrets) },
   };
-  const reading = createReading();
+  const readings = { signed: createReading(), open: createReading() };
+  const networkLog = new NetworkLog(log);
   const processing = startProcessing({
     ...addresses,
-    reading,
+    readings,
     log,
     onMoved: createReactions(clock),
     onUnsubscribed,
@@ -103,15 +104,19 @@ async function openReturns(services: Services, certificate: Certificate, port: n
     memory: new MessageMemory(RETURNS.memoryBytes),
     mostBytes: RETURNS.mostBytes,
     log,
-    networkLog: new NetworkLog(log),
-    open: createReturns({ ...addresses, onStored: () => processing.wake() }),
+    networkLog,
+    open: createReturns({
+      ...addresses,
+      log: networkLog,
+      onStored: (mailClass) => processing.wake(mailClass),
+    }),
   });
   log.info({ port: listener.port }, "the port for mail that comes back listens");
   return {
     listeners: [listener],
     async close() {
       await processing.stop();
-      await reading.close();
+      await Promise.all([readings.signed.close(), readings.open.close()]);
     },
   };
 }

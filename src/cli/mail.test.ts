@@ -14,10 +14,11 @@ async function shown(raw: Buffer, isTTY: boolean): Promise<Buffer> {
     kind: "operator",
     mailFrom: "",
     rcptTo: "abuse@bounce.test",
-    network: "192.0.2.1",
   } as const;
   const plenty = { waiting: 1_000, bytes: 1_000_000 };
-  await insertInboundMails(db, [{ ...mail, raw, bytes: raw.length }], plenty, new Date());
+  const backlog = { signed: plenty, open: plenty, network: plenty, address: 1_000 };
+  const mails = [{ ...mail, raw, bytes: raw.length }];
+  await insertInboundMails(db, { network: "192.0.2.1", mails }, backlog, new Date());
   const written: Uint8Array[] = [];
   const code = await runCli(["mail", "show", "--id", id], {
     stdout: { isTTY, write: (text) => written.push(Buffer.from(text)) },

@@ -58,6 +58,17 @@ test("what is no news is neither a complaint nor a bounce", async () => {
   expect(await reading.read("news", mail)).toEqual({ ok: true, answer: { complaint: null, bounce: null } });
 });
 
+test("a mail that takes long does not hold up the next one", async () => {
+  const answered: string[] = [];
+  const read = async (name: string, records: number) => {
+    await reading.read("report", dmarcReport(records));
+    answered.push(name);
+  };
+  await Promise.all([read("both threads", 1), read("are started", 1)]);
+  await Promise.all([read("long", 10_000), read("short", 1), read("short too", 1)]);
+  expect(answered.slice(2)).toEqual(["short", "short too", "long"]);
+});
+
 test("a mail that cannot be read in time is given up", async () => {
   const hasty = createReading({ deadlineMs: 1, heapMb: 512 });
   expect(await hasty.read("report", dmarcReport(1_000))).toEqual({ ok: false, reason: "too_slow" });

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { newCampaign } from "../../../test/support/campaigns.ts";
+import { eventually } from "../../../test/support/eventually.ts";
 import { BOUNCE_DOMAIN, deliveryReport, sendIn, startReturns } from "../../../test/support/returns.ts";
 import { openSmtp, type SmtpClient } from "../../../test/support/smtp-client.ts";
 
@@ -8,6 +9,7 @@ import { openSmtp, type SmtpClient } from "../../../test/support/smtp-client.ts"
 let isAway = false;
 const returns = await startReturns((database) => ({
   ...database,
+  row: (...call) => (isAway ? Promise.reject(new Error("connection refused")) : database.row(...call)),
   run: (...call) => (isAway ? Promise.reject(new Error("connection refused")) : database.run(...call)),
 }));
 const { service, port, deliver, returnPath, token, receive } = returns;
@@ -158,6 +160,79 @@ test("who goes on guessing recipients is hung up on", async () => {
   }
   expect(await client.say(`RCPT TO:<b.50@${BOUNCE_DOMAIN}>`)).toMatch(/^421/);
   await client.ended;
+});
+
+describe("junk to open addresses", () => {
+  const HOUR_MS = 3_600_000;
+  const open = [
+    `fbl@${BOUNCE_DOMAIN}`,
+    `postmaster@${BOUNCE_DOMAIN}`,
+    `d-${"0123456789abcdef".repeat(2)}@${BOUNCE_DOMAIN}`,
+  ];
+  /** As if this network had sent so much in this hour. */
+  const use = async (name: "openMailsPerNetwork" | "openBytesPerNetwork", used: number) => {
+    const ends = new Date(Math.floor(clock.now().getTime() / HOUR_MS) * HOUR_MS + HOUR_MS);
+    await database.run(sql`
+      insert into quota_uses (limit_name, holder, ends_at, used) values (${name}, '127.0.0.1', ${ends}, ${used})
+      on conflict (limit_name, holder, ends_at) do update set used = excluded.used`);
+  };
+  afterEach(async () => {
+    await database.run(sql`delete from quota_uses`);
+    await database.run(sql`delete from inbound_mails where status = 'received'`);
+  });
+
+  test.each([
+    ["openMailsPerNetwork", 1_999, "2,000 mails to open addresses"],
+    ["openBytesPerNetwork", 256 * 1024 ** 2 - 20, "256 MiB of mails to open addresses"],
+  ] as const)(
+    "are put off beyond %s, until the hour ends, and reports to return paths are not",
+    async (name, used, what) => {
+      const id = await deliver("ada@example.test");
+      await use(name, used);
+      expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, "Subject: Hi\n\nhi")).toMatch(/^250/);
+      await use(name, used + (name === "openMailsPerNetwork" ? 1 : 20));
+      for (const address of open) {
+        const client = await begun();
+        expect(await client.say(`RCPT TO:<${address}>`)).toContain(`451 4.7.1 There can be at most ${what}`);
+        expect(await client.say(`RCPT TO:<${returnPath(id)}>`)).toMatch(/^250/);
+      }
+      clock.advance(HOUR_MS);
+      expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, "Subject: Hi\n\nhi")).toMatch(/^250/);
+      clock.advance(-HOUR_MS);
+    },
+  );
+
+  test("count by what is stored of them, and are put off after DATA when they are larger than what is left", async () => {
+    await use("openBytesPerNetwork", 256 * 1024 ** 2 - 1024 ** 2 - 10);
+    const large = `Subject: large\r\n\r\n${`${"x".repeat(70)}\r\n`.repeat(40_000)}`;
+    expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, Buffer.from(large))).toMatch(/^250/);
+    expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, "Subject: Hi\n\nhi")).toMatch(/^451 4\.7\.1/);
+  });
+
+  test("are taken once, however often their one address is named", async () => {
+    const client = await begun();
+    const before = await stored();
+    for (const address of ["fbl", "FBL", "Fbl"]) {
+      expect(await client.say(`RCPT TO:<${address}@${BOUNCE_DOMAIN}>`)).toMatch(/^250/);
+    }
+    await client.say("DATA");
+    client.write("Subject: a\r\n\r\nb\r\n.\r\n");
+    expect(await client.reply()).toMatch(/^250/);
+    expect(await stored()).toBe(before + 1);
+  });
+
+  test("fill what may wait of them, and a report to a return path is taken and processed all the same", async () => {
+    await database.run(sql`
+      insert into inbound_mails (id, kind, class, mail_from, rcpt_to, network, raw, bytes, stored_bytes, turn, due_at,
+        received_at)
+      select gen_random_uuid(), 'complaint', 'open', '', 'fbl', '192.0.2.' || n % 200, '', 0, 0, n,
+        ${new Date(clock.now().getTime() + HOUR_MS)}, ${clock.now()}
+      from generate_series(1, 20000) n`);
+    const id = await deliver("grace@example.test");
+    expect(await sendIn(port, `fbl@${BOUNCE_DOMAIN}`, "Subject: Hi\n\nhi")).toMatch(/^452 4\.3\.1/);
+    expect(await sendIn(port, returnPath(id), deliveryReport("grace@example.test"))).toMatch(/^250/);
+    await eventually("the bounce", async () => (await returns.message(id)).status === "bounced", 3_000);
+  });
 });
 
 describe("the port", () => {

@@ -7,11 +7,15 @@ import { reportMailLimit } from "../../mail/bounces/report-mail.ts";
 import { attachmentMailLimit } from "../../mail/reports/report-attachment.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
+import { limits } from "../../platform/limits/limits.ts";
+import { limitSentence } from "../../platform/limits/refusal.ts";
 import type { Conversation } from "../listener/listener.ts";
+import type { NetworkLog } from "../listener/network-log.ts";
 import { SmtpReply } from "../listener/smtp-reply.ts";
 import { storable } from "../storable.ts";
+import { findReachedQuota, takeOpenQuota } from "./open-quotas.ts";
 import { type AddressDeps, type ReturnedAddress, readReturnedAddress } from "./returned-address.ts";
-import { insertInboundMails } from "./store.ts";
+import { type Backlog, insertInboundMails, type MailClass, mailClassOf } from "./store.ts";
 import { isTooOld } from "./too-old.ts";
 
 const MOST_RECIPIENTS = 10;
@@ -19,22 +23,32 @@ const MOST_RECIPIENTS = 10;
 const MOST_REFUSED = 50;
 /** As Postfix counts: a message that has seen more servers goes in circles. */
 const MOST_RECEIVED = 50;
-/** What may wait to be processed; whoever comes beyond comes back later. */
-const BACKLOG = { waiting: 20_000, bytes: 2 * 1024 ** 3 };
+const BACKLOG: Backlog = {
+  signed: { waiting: limits.waitingSignedMails.most, bytes: limits.waitingSignedBytes.most },
+  open: { waiting: limits.waitingOpenMails.most, bytes: limits.waitingOpenBytes.most },
+  network: { waiting: limits.waitingMailsPerNetwork.most, bytes: limits.waitingBytesPerNetwork.most },
+  address: limits.waitingMailsPerAddress.most,
+};
+const BACKLOG_SENTENCES = {
+  network: "Too much mail of your network waits to be processed.",
+  address: "Too much mail to this address waits to be processed.",
+};
 /** Octets that are read of a mail, and so stored. */
 const readOctets = (kind: ReturnedAddress["kind"]) =>
   kind === "report" ? attachmentMailLimit : reportMailLimit;
 
 export interface ReturnsDeps extends AddressDeps {
   readonly clock: Clock;
-  /** Called when there is mail to process. */
-  readonly onStored: () => void;
+  readonly log: NetworkLog;
+  /** Called when there is mail of this class to process. */
+  readonly onStored: (mailClass: MailClass) => void;
 }
 
 export function createReturns(deps: ReturnsDeps): (network: string) => Conversation {
-  const { db, clock } = deps;
+  const { db, clock, log } = deps;
   return (network) => {
-    let kinds = new Map<string, ReturnedAddress["kind"]>();
+    /** By address, in the form in which two spellings of one address are the same. */
+    let recipients = new Map<string, { readonly address: string; readonly kind: ReturnedAddress["kind"] }>();
     let refused = 0;
     const refuse = (enhanced: string, text: string) => {
       refused += 1;
@@ -42,9 +56,13 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
         ? new SmtpReply(421, "4.7.0", "Too many unknown recipients")
         : new SmtpReply(550, enhanced, text);
     };
+    const tooMuch = (sentence: string) => {
+      log.note(network, `mail was put off: ${sentence}`);
+      return new SmtpReply(451, "4.7.1", `${sentence} Retry later.`);
+    };
     return {
       async mail() {
-        kinds = new Map();
+        recipients = new Map();
       },
       async recipient({ address }) {
         const returned = await readReturnedAddress(deps, address);
@@ -55,11 +73,17 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
         ) {
           throw refuse("5.1.1", "There is no such mailbox");
         }
-        const isSecondReport = returned.kind === "report" && [...kinds.values()].includes("report");
-        if (kinds.size >= MOST_RECIPIENTS || isSecondReport) {
+        const { kind } = returned;
+        const isSecondReport = kind === "report" && [...recipients.values()].some((one) => one.kind === kind);
+        if (recipients.size >= MOST_RECIPIENTS || isSecondReport) {
           throw new SmtpReply(452, "4.5.3", "Too many recipients: send the others a copy of their own");
         }
-        kinds.set(address, returned.kind);
+        if (mailClassOf(kind) === "open") {
+          const reached = await findReachedQuota(db, network, clock.now());
+          if (reached !== null) throw tooMuch(limitSentence(reached));
+        }
+        // The token of an unsubscribe address tells capitals from small letters.
+        recipients.set(kind === "unsubscribe" ? address : address.toLowerCase(), { address, kind });
       },
       async message(message, { mailFrom }) {
         if (countReceived(message) > MOST_RECEIVED) {
@@ -69,19 +93,24 @@ export function createReturns(deps: ReturnsDeps): (network: string) => Conversat
             `The message goes in circles: more than ${MOST_RECEIVED} Received fields`,
           );
         }
-        const mails = [...kinds].map(([rcptTo, kind]) => ({
+        const mails = [...recipients.values()].map(({ address, kind }) => ({
           id: newId(),
           kind,
           mailFrom: mailFrom ? storable(mailFrom.address) : "",
-          rcptTo: storable(rcptTo),
-          network,
+          rcptTo: storable(address),
           raw: message.subarray(0, readOctets(kind)),
           bytes: message.length,
         }));
-        if (!(await insertInboundMails(db, mails, BACKLOG, clock.now()))) {
-          throw new SmtpReply(452, "4.3.1", "Too much mail waits at this moment: retry later");
+        const open = mails.filter(({ kind }) => mailClassOf(kind) === "open");
+        const reached = await takeOpenQuota(db, { network, mails: open }, clock.now());
+        if (reached !== null) throw tooMuch(limitSentence(reached));
+        const refusal = await insertInboundMails(db, { network, mails }, BACKLOG, clock.now());
+        if (refusal === "class") {
+          log.note(network, "mail was put off: too much waits to be processed");
+          throw new SmtpReply(452, "4.3.1", "Too much mail waits to be processed: retry later");
         }
-        deps.onStored();
+        if (refusal !== null) throw tooMuch(BACKLOG_SENTENCES[refusal]);
+        for (const mailClass of new Set(mails.map(({ kind }) => mailClassOf(kind)))) deps.onStored(mailClass);
         return "2.0.0 Taken";
       },
     };

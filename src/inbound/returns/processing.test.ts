@@ -1,6 +1,6 @@
 import { createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { stubClock } from "../../../test/support/clock.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { eventually } from "../../../test/support/eventually.ts";
@@ -8,9 +8,10 @@ import { encodeReturnPath } from "../../mail/bounces/verp.ts";
 import { newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
 import { forgetInbound } from "../forget.ts";
-import { createReading } from "../reading/reading.ts";
+import { createReading, type Reading } from "../reading/reading.ts";
 import { type ProcessingDeps, processDueMail, startProcessing } from "./processing.ts";
 import {
+  type Backlog,
   insertInboundMails,
   leaseInboundMails,
   lockInboundMail,
@@ -24,12 +25,13 @@ const clock = stubClock();
 const BOUNCE_DOMAIN = "bounce.posthaste.test";
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-const plenty = { waiting: 1_000, bytes: 1_000_000 };
+const plenty = { waiting: 100_000, bytes: 1_000_000_000 };
+const backlog: Backlog = { signed: plenty, open: plenty, network: plenty, address: 20 };
 const log = createLog("silent");
 const key = createSecretKey(Buffer.alloc(32, 1));
 
-const reading = createReading();
-afterAll(() => reading.close());
+const readings = { signed: createReading(), open: createReading() };
+afterAll(() => Promise.all([readings.signed.close(), readings.open.close()]));
 
 /** Looking the domain of a report up fails as often as told. */
 let failures = 0;
@@ -48,23 +50,34 @@ const deps: ProcessingDeps = {
   log,
   bounceDomain: BOUNCE_DOMAIN,
   keys: { returnPath: key, link: key },
-  reading,
+  readings,
   onMoved: async () => {},
   onUnsubscribed: async () => false,
   sendPlatformMail: async () => {},
 };
 
-async function store(local = "postmaster", raw = "Subject: a\r\n\r\nb", most = plenty): Promise<boolean> {
+interface Stored {
+  readonly raw?: string;
+  readonly network?: string;
+  readonly most?: Partial<Backlog>;
+}
+
+/** As the port does; gives which bound of the backlog was reached. */
+async function store(
+  local = "postmaster",
+  { raw = "Subject: a\r\n\r\nb", network = "192.0.2.1", most = {} }: Stored = {},
+): Promise<string | null> {
+  const kinds = { postmaster: "operator", fbl: "complaint" } as const;
   const mail = {
     id: newId(),
-    kind: local === "postmaster" ? "operator" : "report",
+    kind:
+      local in kinds ? kinds[local as keyof typeof kinds] : local.startsWith("b.") ? "return_path" : "report",
     mailFrom: "",
     rcptTo: `${local}@${BOUNCE_DOMAIN}`,
-    network: "192.0.2.1",
     raw: Buffer.from(raw),
     bytes: raw.length,
   } as const;
-  return insertInboundMails(db, [mail], most, clock.now());
+  return insertInboundMails(db, { network, mails: [mail] }, { ...backlog, ...most }, clock.now());
 }
 
 const all = () =>
@@ -79,22 +92,22 @@ beforeEach(async () => {
 test("a mail that takes too long to read is put aside", async () => {
   await store(encodeReturnPath(newId(), key));
   const hasty = createReading({ deadlineMs: 1, heapMb: 512 });
-  await processDueMail({ ...deps, reading: hasty });
+  await processDueMail({ ...deps, readings: { signed: hasty, open: hasty } });
   await hasty.close();
   expect(await all()).toMatchObject([{ status: "quarantined", result: "it takes too long to read" }]);
 });
 
 test("a mail stays with who reads it while a whole batch takes as long as it may", async () => {
   await store(encodeReturnPath(newId(), key));
-  const slow: ProcessingDeps["reading"] = {
-    ...reading,
+  const slow: Reading = {
+    close: async () => {},
     async read() {
       clock.advance(95_000);
       await processDueMail(deps);
       return { ok: false, reason: "too_slow" };
     },
   };
-  await processDueMail({ ...deps, reading: slow });
+  await processDueMail({ ...deps, readings: { signed: slow, open: slow } });
   expect(await all()).toEqual([
     { status: "quarantined", result: "it takes too long to read", lease_number: 1 },
   ]);
@@ -133,7 +146,7 @@ test("who lets a lease lapse changes nothing any more", async () => {
   await store();
   const lease = async () => {
     const until = new Date(clock.now().getTime() + MINUTE_MS);
-    return (await leaseInboundMails(db, { now: clock.now(), until, most: 10 }))[0];
+    return (await leaseInboundMails(db, { mailClass: "open", now: clock.now(), until, most: 10 }))[0];
   };
   const slow = await lease();
   expect(await lease()).toBeUndefined();
@@ -151,10 +164,116 @@ test("who lets a lease lapse changes nothing any more", async () => {
 });
 
 test("no more is stored than may wait", async () => {
-  expect(await store("postmaster", "x", { waiting: 1, bytes: 100 })).toBe(true);
-  expect(await store("postmaster", "x", { waiting: 1, bytes: 100 })).toBe(false);
-  expect(await store("postmaster", "x", { waiting: 10, bytes: 1 })).toBe(false);
+  const open = (waiting: number, bytes: number) => ({ raw: "x", most: { open: { waiting, bytes } } });
+  expect(await store("postmaster", open(1, 100))).toBeNull();
+  expect(await store("postmaster", open(1, 100))).toBe("class");
+  expect(await store("postmaster", open(10, 1))).toBe("class");
   expect(await all()).toHaveLength(1);
+});
+
+test("mail to open addresses that may not wait any more leaves room for signed return paths", async () => {
+  const full = { most: { open: { waiting: 1, bytes: 100 } } };
+  expect(await store("fbl", full)).toBeNull();
+  expect(await store("fbl", full)).toBe("class");
+  expect(await store(encodeReturnPath(newId(), key), full)).toBeNull();
+});
+
+test("a network has a part of what may wait, and a signed address a few mails", async () => {
+  const most = { network: { waiting: 2, bytes: 1_000 } };
+  const path = encodeReturnPath(newId(), key);
+  for (let count = 0; count < 2; count++) expect(await store("fbl", { most })).toBeNull();
+  expect(await store("fbl", { most })).toBe("network");
+  expect(await store("fbl", { most, network: "192.0.2.2" })).toBeNull();
+  expect(await store(path, { most })).toBeNull();
+  for (let count = 1; count < 20; count++)
+    expect(await store(path, { network: `192.0.2.${count}` })).toBeNull();
+  expect(await store(path.toUpperCase().replace("B.", "b."), { network: "192.0.2.99" })).toBe("address");
+});
+
+describe("the order of processing", () => {
+  /** Rows as the port writes them, many at once. */
+  const storeMany = async (count: number, network: string) => {
+    for (let first = 0; first < count; first += 500) {
+      const mails = Array.from({ length: Math.min(500, count - first) }, () => ({
+        id: newId(),
+        kind: "complaint" as const,
+        mailFrom: "",
+        rcptTo: `fbl@${BOUNCE_DOMAIN}`,
+        raw: Buffer.from("Subject: junk\r\n\r\njunk"),
+        bytes: 21,
+      }));
+      expect(await insertInboundMails(db, { network, mails }, backlog, clock.now())).toBeNull();
+    }
+  };
+  const left = async () => (await all()).filter(({ status }) => status === "received").length;
+  const settledAt = async (rcptTo: string) =>
+    (
+      await db.row<{ status: string }>(
+        sql`select status from inbound_mails where rcpt_to = ${`${rcptTo}@${BOUNCE_DOMAIN}`}`,
+      )
+    )?.status;
+
+  test("a report to a signed return path is processed while 20,000 mails to open addresses wait", async () => {
+    await storeMany(20_000, "192.0.2.66");
+    const path = encodeReturnPath(newId(), key);
+    const processing = startProcessing(deps);
+    await store(path, { network: "192.0.2.1" });
+    processing.wake("signed");
+    const begun = performance.now();
+    await eventually("the report to be processed", async () => (await settledAt(path)) !== "received");
+    expect(performance.now() - begun).toBeLessThan(3_000);
+    expect(await left()).toBeGreaterThan(18_000);
+    await processing.stop();
+  }, 60_000);
+
+  test("mails to open addresses are read while reports to return paths wait", async () => {
+    const never = Promise.withResolvers<Awaited<ReturnType<Reading["read"]>>>();
+    const blocked: Reading = { read: () => never.promise as never, close: async () => {} };
+    for (let count = 0; count < 8; count++) await store(encodeReturnPath(newId(), key));
+    await store("fbl");
+    const processing = startProcessing({ ...deps, readings: { ...readings, signed: blocked } });
+    await eventually("the open mail to be processed", async () => (await left()) === 8);
+    never.resolve({ ok: false, reason: "too_slow" });
+    await processing.stop();
+  });
+
+  test("networks take turns: one mail of another network waits for few of the one that sends a lot", async () => {
+    await storeMany(400, "192.0.2.66");
+    await store("postmaster", { network: "192.0.2.1" });
+    const lease = { mailClass: "open", now: clock.now(), until: clock.now(), most: 3 } as const;
+    const ids = (await leaseInboundMails(db, lease)).map(({ id }) => id);
+    const taken = await db.rows<{ network: string }>(sql`
+      select network from inbound_mails where id = any(${ids}::uuid[])`);
+    expect(taken.map(({ network }) => network)).toContain("192.0.2.1");
+  });
+
+  test("mails to signed addresses take turns by network as well", async () => {
+    for (let count = 0; count < 30; count++) {
+      await store(encodeReturnPath(newId(), key), { network: "192.0.2.66" });
+    }
+    await store(encodeReturnPath(newId(), key), { network: "192.0.2.1" });
+    const lease = { mailClass: "signed", now: clock.now(), until: clock.now(), most: 2 } as const;
+    const ids = (await leaseInboundMails(db, lease)).map(({ id }) => id);
+    const taken = await db.rows<{ network: string }>(sql`
+      select network from inbound_mails where id = any(${ids}::uuid[])`);
+    expect(taken.map(({ network }) => network)).toContain("192.0.2.1");
+  });
+
+  test("a large mail counts as several in its network's turns", async () => {
+    for (let count = 0; count < 3; count++)
+      await store("fbl", { raw: "x".repeat(1024 * 1024), network: "192.0.2.66" });
+    for (let count = 0; count < 3; count++) await store("fbl", { raw: "x", network: "192.0.2.1" });
+    const lease = { mailClass: "open", now: clock.now(), until: clock.now(), most: 4 } as const;
+    const ids = (await leaseInboundMails(db, lease)).map(({ id }) => id);
+    const taken = await db.rows<{ network: string }>(sql`
+      select network from inbound_mails where id = any(${ids}::uuid[]) order by network`);
+    expect(taken.map(({ network }) => network)).toEqual([
+      "192.0.2.1",
+      "192.0.2.1",
+      "192.0.2.1",
+      "192.0.2.66",
+    ]);
+  });
 });
 
 test("what is done with is forgotten after a week, of what is kept the newest stay", async () => {
@@ -173,7 +292,7 @@ test("what is done with is forgotten after a week, of what is kept the newest st
 test("a process that is woken begins at once, and ends when it is told to", async () => {
   const processing = startProcessing(deps);
   await store();
-  processing.wake();
+  processing.wake("open");
   await eventually("the mail to be processed", async () => (await all())[0]?.status === "kept", 3_000);
   await processing.stop();
 });

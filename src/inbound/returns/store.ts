@@ -3,36 +3,101 @@ import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { ReturnedAddress } from "./returned-address.ts";
 
+/**
+ * Signed: return paths and unsubscribe addresses, which only those know who were sent a mail. Open: everything that
+ * anyone can write to. Each class is limited, and processed, apart from the other.
+ */
+export type MailClass = "signed" | "open";
+
+export const mailClasses: readonly MailClass[] = ["signed", "open"];
+
+export const mailClassOf = (kind: ReturnedAddress["kind"]): MailClass =>
+  kind === "return_path" || kind === "unsubscribe" ? "signed" : "open";
+
 export interface NewInboundMail {
   readonly id: string;
   readonly kind: ReturnedAddress["kind"];
   readonly mailFrom: string;
   readonly rcptTo: string;
-  readonly network: string;
+  /** As much of it as is ever read. */
   readonly raw: Buffer;
   /** As it came. */
   readonly bytes: number;
 }
 
-/** Stores all of them, or none and says false when too much waits already. */
+/** What may wait to be processed: mails, and the octets that are stored of them. */
+export interface Amount {
+  readonly waiting: number;
+  readonly bytes: number;
+}
+
+export interface Backlog {
+  /** Of each class. */
+  readonly signed: Amount;
+  readonly open: Amount;
+  /** Of each class, from one network. */
+  readonly network: Amount;
+  /** Mails to one signed address. */
+  readonly address: number;
+}
+
+/** Which bound of the backlog is reached. */
+export type BacklogRefusal = "class" | "network" | "address";
+
+/** A mail of so many octets counts as two in its network's turns, one of twice as many as three. */
+const TURN_BYTES = 256 * 1024;
+
+/**
+ * Stores one message, once for each of its recipients: all of them, or none when too much waits already. A mail's turn
+ * comes after those of its own network, but not before the turn that is being taken: so networks alternate, and one
+ * that sends a lot waits for itself only (start-time fair queueing).
+ * @returns the bound that is reached, null when the mails were stored
+ */
 export async function insertInboundMails(
   db: Queryable,
-  mails: readonly NewInboundMail[],
-  most: { readonly waiting: number; readonly bytes: number },
+  { network, mails }: { readonly network: string; readonly mails: readonly NewInboundMail[] },
+  most: Backlog,
   now: Date,
-): Promise<boolean> {
+): Promise<BacklogRefusal | null> {
   const column = <Value>(read: (mail: NewInboundMail) => Value) => mails.map(read);
-  const stored = await db.run(sql`
-    insert into inbound_mails (id, kind, mail_from, rcpt_to, network, raw, bytes, due_at, received_at)
-    select m.*, ${now}, ${now}
-    from unnest(${column((mail) => mail.id)}::uuid[], ${column((mail) => mail.kind)}::text[],
-      ${column((mail) => mail.mailFrom)}::text[], ${column((mail) => mail.rcptTo)}::text[],
-      ${column((mail) => mail.network)}::text[], ${column((mail) => mail.raw)}::bytea[],
-      ${column((mail) => mail.bytes)}::integer[]) as m
-    where (
-      select count(*) < ${most.waiting} and coalesce(sum(bytes), 0) < ${most.bytes}
-      from inbound_mails where status = 'received')`);
-  return stored > 0;
+  const row = await db.row<{ refusal: BacklogRefusal | null }>(sql`
+    with mails as (
+      select * from unnest(${column((mail) => mail.id)}::uuid[], ${column((mail) => mail.kind)}::text[],
+        ${column((mail) => mailClassOf(mail.kind))}::text[],
+        ${column((mail) => mail.mailFrom)}::text[], ${column((mail) => mail.rcptTo)}::text[],
+        ${column((mail) => mail.raw)}::bytea[], ${column((mail) => mail.bytes)}::integer[])
+        with ordinality as m (id, kind, class, mail_from, rcpt_to, raw, bytes, position)),
+    waiting as (
+      select c.class, count(w.id) as mails, coalesce(sum(w.stored_bytes), 0) as bytes,
+        count(w.id) filter (where w.network = ${network}) as network_mails,
+        coalesce(sum(w.stored_bytes) filter (where w.network = ${network}), 0) as network_bytes,
+        coalesce(min(w.turn) filter (where w.due_at <= ${now}), 0) as present_turn,
+        coalesce(max(w.turn + 1 + w.stored_bytes / ${TURN_BYTES}::integer) filter (where w.network = ${network}), 0)
+          as next_turn
+      from (select distinct class from mails) c
+      left join inbound_mails w on w.status = 'received' and w.class = c.class
+      group by c.class),
+    refusals as (
+      select case
+        when class = 'signed' and (mails >= ${most.signed.waiting} or bytes >= ${most.signed.bytes}) then 'class'
+        when class = 'open' and (mails >= ${most.open.waiting} or bytes >= ${most.open.bytes}) then 'class'
+        when network_mails >= ${most.network.waiting} or network_bytes >= ${most.network.bytes} then 'network'
+        end as refusal
+      from waiting
+      union all
+      select 'address' from mails m where class = 'signed' and ${most.address} <= (
+        select count(*) from inbound_mails w
+        where w.status = 'received' and w.class = 'signed'
+          and lower(split_part(w.rcpt_to, '@', 1)) = lower(split_part(m.rcpt_to, '@', 1)))),
+    stored as (
+      insert into inbound_mails (id, kind, class, mail_from, rcpt_to, network, raw, bytes, stored_bytes, turn,
+        due_at, received_at)
+      select m.id, m.kind, m.class, m.mail_from, m.rcpt_to, ${network}, m.raw, m.bytes, octet_length(m.raw),
+        greatest(w.present_turn, w.next_turn) + m.position - 1, ${now}, ${now}
+      from mails m join waiting w on w.class = m.class
+      where not exists (select from refusals where refusal is not null))
+    select min(refusal) as refusal from refusals`);
+  return row?.refusal ?? null;
 }
 
 /** A mail that one process holds; the number of its lease is how often it was taken. */
@@ -41,15 +106,20 @@ export interface LeasedMail {
   readonly lease_number: number;
 }
 
-/** The oldest that are due, held until the given moment. */
+/** Those of the class whose turn it is and that are due, held until the given time. */
 export function leaseInboundMails(
   db: Queryable,
-  { now, until, most }: { readonly now: Date; readonly until: Date; readonly most: number },
+  {
+    mailClass,
+    now,
+    until,
+    most,
+  }: { readonly mailClass: MailClass; readonly now: Date; readonly until: Date; readonly most: number },
 ): Promise<LeasedMail[]> {
   return db.rows(sql`
     with due as materialized (
-      select id from inbound_mails where status = 'received' and due_at <= ${now}
-      order by due_at limit ${most} for update skip locked)
+      select id from inbound_mails where status = 'received' and class = ${mailClass} and due_at <= ${now}
+      order by turn, id limit ${most} for update skip locked)
     update inbound_mails m set due_at = ${until}, lease_number = lease_number + 1
     from due where m.id = due.id
     returning m.id, m.lease_number`);
@@ -160,6 +230,21 @@ export function listInboundMails(
 export async function findRawMail(db: Queryable, id: string): Promise<Buffer | undefined> {
   const row = await db.row<{ raw: Buffer }>(sql`select raw from inbound_mails where id = ${id}`);
   return row?.raw;
+}
+
+/** Mails that wait to be processed, by class. */
+export async function countWaitingMails(db: Queryable): Promise<Record<MailClass, number>> {
+  const rows = await db.rows<{ class: MailClass; count: number }>(sql`
+    select class, count(*) from inbound_mails where status = 'received' group by class`);
+  return { signed: 0, open: 0, ...Object.fromEntries(rows.map((row) => [row.class, row.count])) };
+}
+
+/** Seconds since the oldest mail that still waits came in, by class; 0 when none waits. */
+export async function waitOfOldestMail(db: Queryable, now: Date): Promise<Record<MailClass, number>> {
+  const rows = await db.rows<{ class: MailClass; oldest: Date }>(sql`
+    select class, min(received_at) as oldest from inbound_mails where status = 'received' group by class`);
+  const waited = rows.map((row) => [row.class, Math.max(0, now.getTime() - row.oldest.getTime()) / 1_000]);
+  return { signed: 0, open: 0, ...Object.fromEntries(waited) };
 }
 
 /** By status. */

@@ -53,6 +53,66 @@ export const limits = {
     most: 100,
     beyond: "421 4.7.0 when the session begins",
   },
+  waitingSignedMails: {
+    what: "mails to return paths and unsubscribe addresses that wait to be processed",
+    scope: "installation",
+    most: 20_000,
+    beyond: "452 4.3.1 at the end of the message",
+  },
+  waitingSignedBytes: {
+    what: "mails to return paths and unsubscribe addresses that wait to be processed",
+    scope: "installation",
+    most: 2 * 1024 ** 3,
+    unit: "bytes",
+    beyond: "452 4.3.1 at the end of the message",
+  },
+  waitingOpenMails: {
+    what: "mails to open addresses that wait to be processed",
+    scope: "installation",
+    most: 20_000,
+    beyond: "452 4.3.1 at the end of the message",
+  },
+  waitingOpenBytes: {
+    what: "mails to open addresses that wait to be processed",
+    scope: "installation",
+    most: 1024 ** 3,
+    unit: "bytes",
+    beyond: "452 4.3.1 at the end of the message",
+  },
+  waitingMailsPerNetwork: {
+    what: "mails to signed addresses, and as many to open ones, that wait to be processed",
+    scope: "network",
+    most: 5_000,
+    beyond: "451 4.7.1 at the end of the message",
+  },
+  waitingBytesPerNetwork: {
+    what: "mails to signed addresses, and as many to open ones, that wait to be processed",
+    scope: "network",
+    most: 512 * 1024 ** 2,
+    unit: "bytes",
+    beyond: "451 4.7.1 at the end of the message",
+  },
+  waitingMailsPerAddress: {
+    what: "mails to one return path or unsubscribe address that wait to be processed",
+    scope: "mailbox",
+    most: 20,
+    beyond: "451 4.7.1 at the end of the message",
+  },
+  openMailsPerNetwork: {
+    what: "mails to open addresses",
+    scope: "network",
+    most: 2_000,
+    per: "hour",
+    beyond: "451 4.7.1 at RCPT",
+  },
+  openBytesPerNetwork: {
+    what: "mails to open addresses (of each, what is stored)",
+    scope: "network",
+    most: 256 * 1024 ** 2,
+    unit: "bytes",
+    per: "hour",
+    beyond: "451 4.7.1 at RCPT",
+  },
 } as const satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof limits;
