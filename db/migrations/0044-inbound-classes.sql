@@ -13,9 +13,6 @@ update inbound_mails set
 where status = 'received' or kind in ('return_path', 'unsubscribe');
 
 alter table inbound_mails
-  alter column class drop default,
-  alter column turn drop default,
-  alter column stored_bytes drop default,
   add constraint inbound_mails_class_of_kind check ((class = 'signed') = (kind in ('return_path', 'unsubscribe')));
 
 drop index inbound_mails_due;

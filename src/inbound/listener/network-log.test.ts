@@ -1,17 +1,20 @@
+import { pino } from "pino";
 import { expect, test } from "vitest";
-import type { Log } from "../../platform/log.ts";
-import { createLog } from "../../platform/log.ts";
 import { NetworkLog } from "./network-log.ts";
 
 const MINUTE_MS = 60_000;
 
 /** A network log at a time that the test moves, and what it has written. */
 function openLog() {
-  const lines: { network: string; notLogged: number; what: string }[] = [];
+  const lines: unknown[] = [];
   const time = { ms: 0 };
-  const log: Log = createLog("silent");
-  log.warn = (fields: { network: string; notLogged: number }, what: string) =>
-    void lines.push({ ...fields, what });
+  const format = { base: { pid: 1 }, timestamp: false, messageKey: "what" };
+  const log = pino(format, {
+    write(line) {
+      const { network, notLogged, what } = JSON.parse(line);
+      lines.push({ network, notLogged, what });
+    },
+  });
   return { lines, time, networkLog: new NetworkLog(log, () => time.ms) };
 }
 
