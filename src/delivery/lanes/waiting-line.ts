@@ -1,5 +1,9 @@
-/** The messages of one lane that wait: transactional mail in front of bulk mail, each in the order in which it came. */
+/**
+ * The messages of one lane that wait: transactional mail in front of bulk mail, and of each the workspaces in turn, so
+ * that much of one workspace stands in front of nothing of another. A workspace's own go in the order in which they came.
+ */
 
+import type { WorkspaceId } from "../../platform/ids.ts";
 import type { LeasedMessage } from "../queue/lease-store.ts";
 import type { Priority } from "../queue/queue-store.ts";
 import type { Destination } from "../routes/destination.ts";
@@ -11,38 +15,84 @@ export interface Load {
 }
 
 export class WaitingLine {
-  readonly #loads: Readonly<Record<Priority, Load[]>> = { 0: [], 1: [] };
+  readonly #lines: Readonly<Record<Priority, Turns>> = { 0: new Turns(), 1: new Turns() };
 
   get length(): number {
-    return this.#loads[0].length + this.#loads[1].length;
+    return this.#lines[0].length + this.#lines[1].length;
   }
 
   /** Those of bulk mail. */
   get bulkLength(): number {
-    return this.#loads[1].length;
+    return this.#lines[1].length;
   }
 
   add(load: Load): void {
-    this.#loads[load.message.priority].push(load);
+    this.#lines[load.message.priority].add(load);
   }
 
-  /** Takes out who is next among those who can go, of equal priority the first for `site`. */
+  /** Takes out the next one that can go, of each workspace the first for `site` before others. */
   take(canGo: (load: Load) => boolean, site?: string): Load | undefined {
-    for (const line of [this.#loads[0], this.#loads[1]]) {
+    return this.#lines[0].take(canGo, site) ?? this.#lines[1].take(canGo, site);
+  }
+
+  /** Takes out the last one of the workspace with the most. */
+  takeLast(): Load | undefined {
+    return this.#lines[1].takeLast() ?? this.#lines[0].takeLast();
+  }
+
+  takeAll(): Load[] {
+    return [...this.#lines[0].takeAll(), ...this.#lines[1].takeAll()];
+  }
+}
+
+/** Messages of one priority. */
+class Turns {
+  /** None of them is empty; the workspace whose turn was last is the last. */
+  readonly #lines = new Map<WorkspaceId, Load[]>();
+  length = 0;
+
+  add(load: Load): void {
+    const { workspace_id: workspaceId } = load.message;
+    const line = this.#lines.get(workspaceId);
+    if (line === undefined) this.#lines.set(workspaceId, [load]);
+    else line.push(load);
+    this.length += 1;
+  }
+
+  take(canGo: (load: Load) => boolean, site?: string): Load | undefined {
+    for (const [workspaceId, line] of this.#lines) {
       const sameSite = line.findIndex((load) => load.destination.site === site && canGo(load));
       const at = sameSite < 0 ? line.findIndex(canGo) : sameSite;
-      const [load] = at < 0 ? [] : line.splice(at, 1);
-      if (load) return load;
+      if (at < 0) continue;
+      // Its next turn is behind those of all others.
+      this.#lines.delete(workspaceId);
+      const load = this.#takeFrom(line, at);
+      if (line.length > 0) this.#lines.set(workspaceId, line);
+      return load;
     }
     return undefined;
   }
 
-  /** Takes out who would be last. */
   takeLast(): Load | undefined {
-    return this.#loads[1].pop() ?? this.#loads[0].pop();
+    let longest: { readonly workspaceId: WorkspaceId; readonly line: Load[] } | undefined;
+    for (const [workspaceId, line] of this.#lines) {
+      if (line.length > (longest?.line.length ?? 0)) longest = { workspaceId, line };
+    }
+    if (longest === undefined) return undefined;
+    const load = this.#takeFrom(longest.line, longest.line.length - 1);
+    if (longest.line.length === 0) this.#lines.delete(longest.workspaceId);
+    return load;
   }
 
   takeAll(): Load[] {
-    return [...this.#loads[0].splice(0), ...this.#loads[1].splice(0)];
+    const all = [...this.#lines.values()].flat();
+    this.#lines.clear();
+    this.length = 0;
+    return all;
+  }
+
+  #takeFrom(line: Load[], at: number): Load | undefined {
+    this.length -= 1;
+    return line.splice(at, 1)[0];
   }
 }
