@@ -1,0 +1,283 @@
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql, { raw } from "sql-template-tag";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { insertVerifiedDomain } from "../../../test/support/sender-domain.ts";
+import { startService } from "../../../test/support/service.ts";
+import { KeyHolding } from "../../identity/own-key.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { createLog } from "../../platform/log.ts";
+import { parseRing } from "../../platform/secret-keys/ring.ts";
+import { countSealed, resealAll } from "../../platform/secret-keys/sealed-store.ts";
+import { createSecrets, type Secrets, shortFingerprint } from "../../platform/secrets.ts";
+import { runCli } from "../program.ts";
+import { sealedColumns } from "./sealed-columns.ts";
+
+const OLD = "the key in use until the rotation began";
+const NEW = "the key that the rotation has brought in";
+const old = createSecrets(OLD);
+const both = createSecrets(OLD, NEW);
+const promoted = createSecrets(NEW, OLD);
+const nameOf = (secrets: Secrets) => shortFingerprint(secrets.fingerprints[0]);
+const rotated = createSecrets(NEW);
+
+const service = await startService({ secretKeys: [OLD] });
+const { database: db, workspaceId, call } = service;
+const DOMAINS = 5;
+for (let number = 0; number < DOMAINS; number++) {
+  await insertVerifiedDomain(db, old, workspaceId, `shop${number}.test`);
+}
+await call("POST", "/routing-rules", {
+  name: "Relay",
+  action: { relay_url: "smtp://u:p@smart.example:587" },
+});
+const webhook = await call("POST", "/webhooks", { url: "https://shop.example/hook", events: ["*"] });
+await call("POST", `/webhooks/${webhook.body.data.id}/rotate-secret`);
+/** Domains, the relay, and a webhook's secret with the one before it. */
+const SEALED = DOMAINS + 3;
+
+/** Everything that is sealed, as it was with the old key: each test begins so. */
+const asMade = await Promise.all(
+  sealedColumns.map(async ({ table, column }) => ({
+    table,
+    column,
+    rows: await db.rows<{ id: string; sealed: Buffer }>(sql`
+      select id, ${raw(column)} as sealed from ${raw(table)} where ${raw(column)} is not null`),
+  })),
+);
+
+beforeEach(async () => {
+  await db.run(sql`delete from secret_keys`);
+  await db.run(sql`delete from secret_key_rings`);
+  for (const { table, column, rows } of asMade) {
+    for (const { id, sealed } of rows) {
+      await db.run(sql`update ${raw(table)} set ${raw(column)} = ${sealed} where id = ${id}`);
+    }
+  }
+});
+
+async function newDataDir(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-rotation-"));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A machine's command line: with SECRET_KEY, or with a key file in its DATA_DIR. */
+async function newMachine(keys: { readonly env?: string; readonly file?: string }) {
+  const dataDir = await newDataDir();
+  if (keys.file !== undefined) await writeFile(join(dataDir, "secret.key"), keys.file);
+  return {
+    file: async () => parseRing((await readFile(join(dataDir, "secret.key"), "utf8")).trim()),
+    async run(...words: string[]) {
+      const printed: string[] = [];
+      const output = { write: (text: string | Uint8Array) => printed.push(String(text)) };
+      const code = await runCli(["secret-key", ...words], {
+        stdout: output,
+        stderr: output,
+        environment: { DATABASE_URL: db.url, DATA_DIR: dataDir, SECRET_KEY: keys.env ?? "" },
+        endpoints: () => [],
+        serve: async () => {},
+      });
+      return { code, text: printed.join("") };
+    },
+  };
+}
+
+async function start(secrets: Secrets): Promise<KeyHolding> {
+  const holding = await KeyHolding.begin(db, secrets, createLog("silent"));
+  onTestFinished(() => holding.stop());
+  return holding;
+}
+
+const sealedBy = (secrets: Secrets) => countSealed(db, secrets, sealedColumns);
+
+test("in the key file: prepared beside a running service, brought into use after its restart, retired at last", async () => {
+  const machine = await newMachine({ file: `${OLD}\n` });
+  const first = await start(old);
+  const prepared = await machine.run("rotate");
+  expect(prepared).toMatchObject({ code: 0, text: expect.stringContaining("restart the service") });
+  const [kept, fresh = ""] = await machine.file();
+  expect(kept).toBe(OLD);
+  const tooEarly = await machine.run("rotate");
+  expect(tooEarly).toMatchObject({ code: 1, text: expect.stringMatching(/not yet known to .*restart it/) });
+  expect(await machine.file()).toEqual([OLD, fresh]);
+
+  await first.stop();
+  const second = await start(createSecrets(OLD, fresh));
+  const done = await machine.run("rotate");
+  expect(done).toMatchObject({
+    code: 0,
+    text: expect.stringMatching(
+      new RegExp(`^${SEALED} sealed values are sealed again.*still sign with an earlier one`, "s"),
+    ),
+  });
+  expect(await machine.file()).toEqual([fresh, OLD]);
+  expect(await sealedBy(createSecrets(fresh))).toEqual({ byPosition: [SEALED], unopened: 0 });
+
+  const signing = await machine.run("retire", nameOf(old), "--yes");
+  expect(signing).toMatchObject({ code: 1, text: expect.stringContaining("still sign with") });
+  await second.stop();
+  await start(createSecrets(fresh, OLD));
+  const unsure = await machine.run("retire", nameOf(old));
+  expect(unsure).toMatchObject({
+    code: 1,
+    text: expect.stringMatching(/newest of them from 20.*\(0 days ago\).*--yes/s),
+  });
+  expect(await machine.file()).toEqual([fresh, OLD]);
+  expect((await machine.run("retire", nameOf(old), "--yes")).code).toBe(0);
+  expect(await machine.file()).toEqual([fresh]);
+});
+
+test("in the key file, with no service running, one command does it all", async () => {
+  const machine = await newMachine({ file: OLD });
+  expect(await machine.run("rotate")).toMatchObject({
+    code: 0,
+    text: expect.stringContaining("is complete"),
+  });
+  const [fresh, earlier] = await machine.file();
+  expect(earlier).toBe(OLD);
+  expect(await sealedBy(createSecrets(fresh))).toEqual({ byPosition: [SEALED], unopened: 0 });
+  const again = await machine.run("rotate");
+  expect(again).toMatchObject({ code: 0, text: expect.stringContaining("is complete") });
+  expect(await machine.file()).toEqual([fresh, OLD]);
+  await machine.run("rotate", "--another");
+  expect((await machine.file()).slice(1)).toEqual([fresh, OLD]);
+});
+
+test("with SECRET_KEY each step is checked, and the command says which is next", async () => {
+  const running = await start(old);
+  const begun = await (await newMachine({ env: OLD })).run("rotate");
+  expect(begun.text).toMatch(/A new secret key, shown this once:\s+[\w-]{43}\s.*SECRET_KEY=old,new/s);
+  const added = await newMachine({ env: `${OLD},${NEW}` });
+  expect(await added.run("rotate")).toMatchObject({
+    code: 1,
+    text: expect.stringMatching(/not yet known to .*SECRET_KEY/),
+  });
+  await running.stop();
+  const both_ = await start(both);
+  expect(await added.run("rotate")).toMatchObject({
+    code: 1,
+    text: expect.stringContaining("put it first in SECRET_KEY on every machine"),
+  });
+  expect(await sealedBy(old)).toEqual({ byPosition: [SEALED], unopened: 0 });
+  await both_.stop();
+  await start(promoted);
+  const first = await newMachine({ env: `${NEW},${OLD}` });
+  expect(await first.run("rotate")).toMatchObject({ code: 0, text: expect.stringContaining("is complete") });
+  expect(await sealedBy(rotated)).toEqual({ byPosition: [SEALED], unopened: 0 });
+  expect(await first.run("retire", nameOf(old), "--yes")).toMatchObject({
+    code: 0,
+    text: expect.stringContaining("take it out of SECRET_KEY on every machine"),
+  });
+  await start(rotated);
+});
+
+test("a new key put first while a machine knows only the old one changes nothing and is refused", async () => {
+  await start(old);
+  const hasty = await newMachine({ env: `${NEW},${OLD}` });
+  expect(await hasty.run("rotate")).toMatchObject({
+    code: 1,
+    text: expect.stringContaining("could not be opened by"),
+  });
+  expect(await sealedBy(old)).toEqual({ byPosition: [SEALED], unopened: 0 });
+});
+
+test("another key alone is refused as before", async () => {
+  await start(old);
+  const stranger = await newMachine({ env: NEW });
+  for (const words of [["rotate"], ["rotate", "--another"]]) {
+    expect(await stranger.run(...words)).toMatchObject({
+      code: 1,
+      text: expect.stringContaining("belongs to another secret key"),
+    });
+  }
+});
+
+test("a rotation that is broken off while it seals leaves everything open, and goes on when it is run again", async () => {
+  let updates = 0;
+  const failing: Database = {
+    ...db,
+    run(statement) {
+      updates += 1;
+      if (updates === 2) throw new Error("killed");
+      return db.run(statement);
+    },
+  };
+  await expect(resealAll(failing, promoted, sealedColumns, 2)).rejects.toThrow("killed");
+  expect(await sealedBy(promoted)).toEqual({ byPosition: [2, SEALED - 2], unopened: 0 });
+  expect(await resealAll(db, promoted, sealedColumns, 2)).toBe(SEALED - 2);
+  expect(await sealedBy(rotated)).toEqual({ byPosition: [SEALED], unopened: 0 });
+  expect(await resealAll(db, promoted, sealedColumns, 2)).toBe(0);
+});
+
+test("a value that is written while it is sealed again keeps what was written", async () => {
+  const id = webhook.body.data.id;
+  const context = `webhook:${id}`;
+  const overtaken: Database = {
+    ...db,
+    async run(statement) {
+      await db.run(sql`update webhooks set secret = ${old.seal("whsec_newer", context)} where id = ${id}`);
+      return db.run(statement);
+    },
+  };
+  await resealAll(overtaken, promoted, sealedColumns);
+  const row = await db.row<{ secret: Buffer }>(sql`select secret from webhooks where id = ${id}`);
+  expect(row && promoted.open(row.secret, context)).toBe("whsec_newer");
+});
+
+test("a key that something sealed needs cannot be retired", async () => {
+  await start(old).then((holding) => holding.stop());
+  await start(both).then((holding) => holding.stop());
+  await start(promoted);
+  const machine = await newMachine({ env: `${NEW},${OLD}` });
+  expect(await machine.run("retire", nameOf(old), "--yes")).toMatchObject({
+    code: 1,
+    text: expect.stringContaining(`${SEALED} sealed values may need ${nameOf(old)}`),
+  });
+  expect(await machine.run("retire", nameOf(rotated), "--yes")).toMatchObject({
+    code: 1,
+    text: expect.stringContaining("is the key that seals and signs"),
+  });
+  expect(await machine.run("retire", "00000000", "--yes")).toMatchObject({
+    code: 1,
+    text: expect.stringContaining(nameOf(old)),
+  });
+});
+
+test("the list shows what each key seals, and what none opens", async () => {
+  await start(old);
+  const machine = await newMachine({ env: `${OLD},${NEW}` });
+  const { text } = await machine.run("list", "--json");
+  expect(JSON.parse(text)).toEqual({
+    unopened: 0,
+    keys: [
+      {
+        fingerprint: nameOf(old),
+        state: "in use",
+        here: "seals and signs",
+        sealed_values: SEALED,
+        processes: 1,
+        last_used_at: expect.any(String),
+      },
+      {
+        fingerprint: nameOf(rotated),
+        state: "not yet used",
+        here: "opens and verifies",
+        sealed_values: 0,
+        processes: 0,
+        last_used_at: null,
+      },
+    ],
+  });
+  expect((await machine.run("list")).text).toMatch(/^FINGERPRINT +STATE +HERE/);
+});
+
+test("a command on a folder without a key makes none", async () => {
+  const machine = await newMachine({});
+  expect(await machine.run("rotate")).toMatchObject({
+    code: 1,
+    text: expect.stringContaining("there is no secret key here"),
+  });
+  await expect(machine.file()).rejects.toThrow("ENOENT");
+});
