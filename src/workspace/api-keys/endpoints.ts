@@ -12,11 +12,11 @@ import type { WorkspaceId } from "../../platform/ids.ts";
 import { LONGEST_NAME, readName } from "../name.ts";
 import { ApiKey, IssuedKey } from "./api-key.ts";
 import { catalogueOf, PermissionCatalogue, readPermissions } from "./catalogue.ts";
-import { lockForChange } from "./escalation.ts";
+import { lockForChange, requireChangeable } from "./escalation.ts";
 import { readExpiry } from "./expiry.ts";
 import { issueKey } from "./issue.ts";
 import { newSecret, prefixOf } from "./secret.ts";
-import { apiKeyRoom, deactivateKey, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
+import { apiKeyRoom, findKey, listKeys, removeKey, updateKey, updateSecret } from "./store.ts";
 
 const apiKeys: Resource = { name: "api_keys", label: "API keys", group: "Account" };
 
@@ -129,6 +129,7 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       body: ApiKeyChanges,
       answer: ApiKey,
       message: "API key updated",
+      errors: ["CONFLICT"],
       handle({ caller, params, body }) {
         const changes = {
           ...(body.name !== undefined && { name: readName(body.name) }),
@@ -136,9 +137,9 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
           ...(body.expires_at !== undefined && { expires_at: expiryOf(body.expires_at) }),
         };
         return change(async (tx) => {
-          const { own, key } = await lockForChange(tx, caller, clock.now(), params.id);
-          const changed = { ...key, ...changes };
-          requirePermissions(own, changed.permissions);
+          const change = await lockForChange(tx, caller, clock.now(), params.id);
+          const changed = { ...change.key, ...changes };
+          requireChangeable(change, changed, clock.now());
           await updateKey(tx, caller.workspaceId, changed);
           return changed;
         });
@@ -174,11 +175,14 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       needs: need(apiKeys, "write"),
       answer: ApiKey,
       message: "API key deactivated",
+      errors: ["CONFLICT"],
       handle({ caller, params }) {
         return change(async (tx) => {
-          const key = await deactivateKey(tx, caller.workspaceId, params.id);
-          if (!key) throw notFound("API key");
-          return key;
+          const change = await lockForChange(tx, caller, clock.now(), params.id);
+          const inactive = { ...change.key, is_active: false };
+          requireChangeable(change, inactive, clock.now());
+          await updateKey(tx, caller.workspaceId, inactive);
+          return inactive;
         });
       },
     }),
@@ -208,11 +212,14 @@ export function apiKeyEndpoints({ db, clock, endpoints, forgetKeys, onRemoved }:
       needs: need(apiKeys, "write"),
       answer: Deleted,
       message: "API key deleted",
+      errors: ["CONFLICT"],
       handle({ caller, params }) {
         return change(async (tx) => {
-          const removed = await removeKey(tx, caller.workspaceId, params.id);
-          if (removed === undefined) throw notFound("API key");
-          await onRemoved(tx, caller.workspaceId, removed);
+          const change = await lockForChange(tx, caller, clock.now(), params.id);
+          requireChangeable(change, null, clock.now());
+          const { id, name } = change.key;
+          await removeKey(tx, caller.workspaceId, id);
+          await onRemoved(tx, caller.workspaceId, { id, name });
           return { id: params.id, deleted: true } as const;
         });
       },

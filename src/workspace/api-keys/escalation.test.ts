@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import sql from "sql-template-tag";
+import { describe, expect, test } from "vitest";
 import type { ApiAnswer } from "../../../test/support/api-caller.ts";
 import { startService } from "../../../test/support/service.ts";
 import { untilWaiting } from "../../../test/support/waiting.ts";
@@ -85,7 +86,7 @@ test.each([
   for (const [held, wanted] of pairs) {
     const { key } = await holderOf("api_keys:write", held);
     const target = await holderOf(wanted);
-    if (act === "reactivates") await service.call("DELETE", `/api-keys/${target.id}`, undefined, { key });
+    if (act === "reactivates") await service.call("DELETE", `/api-keys/${target.id}`);
     const before = await findKey(database, workspaceId, target.id);
     const answer = await service.call(method, `/api-keys/${target.id}${path}`, body, { key });
     expectJudged(answer, held, wanted);
@@ -93,28 +94,90 @@ test.each([
   }
 });
 
-test("a key narrows a stronger one into what it holds itself, and into nothing else", async () => {
+test.each([
+  ["narrows", "PUT", "", { permissions: ["api_keys:write"] }],
+  ["narrows and renames", "PUT", "", { permissions: ["api_keys:write"], name: "Harmless", expires_at: null }],
+  ["deactivates", "DELETE", "", undefined],
+  ["deletes", "DELETE", "/permanent", undefined],
+] as const)("no key %s a key stronger than itself, active or not", async (_act, method, path, body) => {
   for (const [held, wanted] of pairs) {
     const { key } = await holderOf("api_keys:write", held);
-    const target = await holderOf("*:*");
-    const before = await findKey(database, workspaceId, target.id);
-    const permissions = ["api_keys:write", wanted];
-    const body = { permissions, name: "Narrowed", expires_at: null };
-    const answer = await service.call("PUT", `/api-keys/${target.id}`, body, { key });
-    expectJudged(answer, held, wanted);
-    const narrowed = { ...before, name: "Narrowed", permissions: [...new Set(permissions)] };
-    expect(await findKey(database, workspaceId, target.id)).toEqual(
-      answer.status === 200 ? narrowed : before,
-    );
+    for (const isActive of [true, false]) {
+      const target = await holderOf(wanted);
+      if (!isActive) await service.call("DELETE", `/api-keys/${target.id}`);
+      const before = await findKey(database, workspaceId, target.id);
+      const answer = await service.call(method, `/api-keys/${target.id}${path}`, body, { key });
+      expectJudged(answer, held, wanted);
+      if (answer.status !== 200) expect(await findKey(database, workspaceId, target.id)).toEqual(before);
+    }
   }
 });
 
-test("a key may deactivate and delete a stronger one", async () => {
-  const { key } = await holderOf("api_keys:write");
-  const strong = await holderOf("*:*");
-  for (const path of [`/api-keys/${strong.id}`, `/api-keys/${strong.id}/permanent`]) {
-    expect((await service.call("DELETE", path, undefined, { key })).status).toBe(200);
+describe("the last active key with every permission", () => {
+  const soon = new Date(service.clock.now().getTime() + 3_600_000).toISOString();
+  const endings = [
+    ["deleted", "DELETE", "/permanent", undefined],
+    ["deactivated", "DELETE", "", undefined],
+    ["narrowed", "PUT", "", { permissions: ["api_keys:*"] }],
+    ["made to expire", "PUT", "", { expires_at: soon }],
+  ] as const;
+
+  /** A workspace of its own, with its first key. */
+  async function newOwner() {
+    const owner = await service.newWorkspace();
+    const { keyId } = (await findKeyByHash(database, hashSecret(owner.key))) ?? { keyId: "" };
+    const call: typeof service.call = (method, path, body) =>
+      service.call(method, path, body, { key: owner.key });
+    const make = async (permissions: string[], expires_at: string | null = null) =>
+      (await call("POST", "/api-keys", { name: "Another", permissions, expires_at })).body.data;
+    return { ...owner, id: keyId, call, make };
   }
+
+  test.each(endings)("is not %s, and the answer says what to do", async (_ending, method, path, body) => {
+    const { id, call, make, workspaceId: own } = await newOwner();
+    await make(["*:read"]);
+    const inactive = await make(["*:*"]);
+    await call("DELETE", `/api-keys/${inactive.id}`);
+    const expired = await make(["*:*"], soon);
+    await database.run(sql`update api_keys set expires_at = ${new Date(0)} where id = ${expired.id}`);
+    const before = await findKey(database, own, id);
+    const answer = await call(method, `/api-keys/${id}${path}`, body);
+    expect([answer.status, answer.body.code, answer.body.error]).toEqual([
+      409,
+      "CONFLICT",
+      expect.stringContaining("make another one first"),
+    ]);
+    expect(await findKey(database, own, id)).toEqual(before);
+  });
+
+  test.each(endings)("is %s when another such key remains", async (_ending, method, path, body) => {
+    const { id, call, make } = await newOwner();
+    await make(["*:*"], soon);
+    expect((await call(method, `/api-keys/${id}${path}`, body)).status).toBe(200);
+  });
+
+  test("may be renamed, given a new secret and a longer life", async () => {
+    const { id, call, make } = await newOwner();
+    const short = await make(["*:*"], soon);
+    await call("DELETE", `/api-keys/${id}/permanent`);
+    const by = { key: short.key };
+    for (const change of [{ name: "Owner" }, { expires_at: null }]) {
+      expect((await service.call("PUT", `/api-keys/${short.id}`, change, by)).status).toBe(200);
+    }
+    expect((await service.call("POST", `/api-keys/${short.id}/regenerate`, undefined, by)).status).toBe(200);
+  });
+
+  test("stays when two such keys delete each other at once", async () => {
+    const { id, call, make, key, workspaceId: own } = await newOwner();
+    const other = await make(["*:*"]);
+    const answers = await Promise.all([
+      call("DELETE", `/api-keys/${other.id}/permanent`),
+      service.call("DELETE", `/api-keys/${id}/permanent`, undefined, { key: other.key }),
+    ]);
+    expect(key).not.toBe(other.key);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(await listKeys(database, own, { showInactive: true })).toHaveLength(1);
+  });
 });
 
 test.each([

@@ -52,6 +52,20 @@ export function lockKeys(tx: Queryable, workspaceId: WorkspaceId, ids: readonly 
     order by id for update`);
 }
 
+/** The same, and with them the active keys that hold `permission` in so many words. */
+export function lockKeysAndHolders(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+  permission: string,
+): Promise<ApiKey[]> {
+  return tx.rows(sql`
+    select ${columns} from api_keys
+    where workspace_id = ${workspaceId}
+      and (id = any(${ids}::uuid[]) or (is_active and ${permission} = any(permissions)))
+    order by id for update`);
+}
+
 /** Writes what a maker decides and whether the key is active. */
 export async function updateKey(tx: Queryable, workspaceId: WorkspaceId, key: ApiKey): Promise<void> {
   await tx.run(sql`
@@ -73,24 +87,8 @@ export async function updateSecret(
     where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
-export function deactivateKey(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  id: string,
-): Promise<ApiKey | undefined> {
-  return db.row(sql`
-    update api_keys set is_active = false where workspace_id = ${workspaceId} and id = ${id}
-    returning ${columns}`);
-}
-
-/** The one that is gone; undefined when there was none. */
-export function removeKey(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  id: string,
-): Promise<{ readonly id: string; readonly name: string } | undefined> {
-  return db.row(sql`
-    delete from api_keys where workspace_id = ${workspaceId} and id = ${id} returning id, name`);
+export async function removeKey(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
+  await tx.run(sql`delete from api_keys where workspace_id = ${workspaceId} and id = ${id}`);
 }
 
 /** The FindKey of platform/http/authenticate.ts: the one look-up that begins without a workspace. */
