@@ -29,6 +29,8 @@ export interface FakeStripe {
 export interface EventChange {
   readonly id?: string;
   readonly type?: string;
+  /** Without it the event is of the fake's own mode, test. */
+  readonly livemode?: boolean;
   readonly session?: Readonly<Record<string, unknown>>;
 }
 
@@ -74,13 +76,19 @@ export async function startFakeStripe(): Promise<FakeStripe> {
     },
     event(
       transactionId,
-      { id = `evt_${transactionId}`, type = "checkout.session.completed", session = {} } = {},
+      {
+        id = `evt_${transactionId}`,
+        type = "checkout.session.completed",
+        livemode = false,
+        session = {},
+      } = {},
     ) {
       const form = asked.get(transactionId);
       if (form === undefined) throw new Error("there is no such session");
       const object = {
         id: sessionOf(transactionId),
         object: "checkout.session",
+        livemode,
         payment_status: "paid",
         amount_total: Number(form["line_items[0][price_data][unit_amount]"]),
         currency: form["line_items[0][price_data][currency]"],
@@ -88,7 +96,7 @@ export async function startFakeStripe(): Promise<FakeStripe> {
         metadata: { workspace_id: form["metadata[workspace_id]"] },
         ...session,
       };
-      return JSON.stringify({ id, object: "event", type, data: { object } });
+      return JSON.stringify({ id, object: "event", type, livemode, data: { object } });
     },
     sign: (payload, at, secret = WEBHOOK_SECRET) =>
       library.webhooks.generateTestHeaderString({

@@ -24,6 +24,8 @@ export interface PaymentPage {
 export interface PaymentEvent {
   /** The gateway's, the same however often it tells. */
   readonly id: string;
+  /** Set where it is of the mode, test or live, that the configured key is not of: it moves no money here. */
+  readonly otherMode: "test" | "live" | null;
   /** Null: nothing that concerns us. */
   readonly payment: {
     readonly outcome: "paid" | "failed";

@@ -92,8 +92,12 @@ export async function hearPayment(
   event: PaymentEvent,
   now: Date,
 ): Promise<Ignored | null> {
-  const { payment } = event;
+  const { payment, otherMode } = event;
   const harmless = (because: string): Ignored => ({ because, isUncredited: false });
+  if (otherMode !== null) {
+    const because = `it is of ${otherMode} mode, and the configured key is not`;
+    return { because, isUncredited: otherMode === "live" && payment?.outcome === "paid" };
+  }
   if (payment === null) return harmless("it concerns no top-up");
   const { workspaceId, transactionId, reference, cents, currency, outcome } = payment;
   const uncredited = (because: string): Ignored => ({ because, isUncredited: outcome === "paid" });

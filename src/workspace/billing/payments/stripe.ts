@@ -41,8 +41,11 @@ const Session = Type.Object({
 const Event = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 255 }),
   type: Type.String(),
+  livemode: Type.Optional(Type.Boolean()),
   data: Type.Object({ object: Type.Unknown() }),
 });
+
+const Moded = Type.Object({ livemode: Type.Boolean() });
 
 const PaidSession = Type.Object({
   id: Type.String({ minLength: 1, maxLength: 255 }),
@@ -80,7 +83,8 @@ export function createStripe({ apiUrl, secretKey, webhookSecret }: StripeSetting
     readEvent(rawBody, signature, now) {
       if (signature === undefined || !isSigned(rawBody, signature, webhookSecret, now)) return undefined;
       const event = parsed(rawBody.toString());
-      return Value.Check(Event, event) ? { id: event.id, payment: paymentOf(event) } : undefined;
+      if (!Value.Check(Event, event)) return undefined;
+      return { id: event.id, otherMode: otherModeOf(event, secretKey), payment: paymentOf(event) };
     },
   };
 }
@@ -115,6 +119,18 @@ const outcomes = new Map<string, "paid" | "failed">([
   ["checkout.session.async_payment_failed", "failed"],
   ["checkout.session.expired", "failed"],
 ]);
+
+/**
+ * The mode of an event that the key is not of; null where they agree or one of them is not known. An endpoint of Stripe's
+ * may be given the events of both modes, and whoever has the test key makes any payment look made.
+ */
+function otherModeOf({ livemode, data }: Static<typeof Event>, secretKey: string): "test" | "live" | null {
+  const keyMode = /^[a-z]+(?:_[a-z]+)?_(test|live)_/.exec(secretKey)?.[1];
+  if (keyMode === undefined) return null;
+  const modes = [livemode, Value.Check(Moded, data.object) ? data.object.livemode : undefined];
+  const other = keyMode === "live" ? "test" : "live";
+  return modes.includes(other === "live") ? other : null;
+}
 
 function paymentOf({ type, data }: Static<typeof Event>): PaymentEvent["payment"] {
   const outcome = outcomes.get(type);

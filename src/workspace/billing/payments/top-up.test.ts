@@ -145,6 +145,51 @@ describe("an event", () => {
     expect([(await find(id)).status, await balance()]).toEqual(["pending", before]);
   });
 
+  test.each([
+    ["sk_test_1", true],
+    ["rk_test_1", true],
+    ["sk_live_1", false],
+    ["rk_live_1", false],
+  ])(
+    "is ignored with 200 where %s is the key and livemode is %s, and credits nothing",
+    async (key, livemode) => {
+      const gateway = stripeOf(readConfig({ ...stripe.env, STRIPE_SECRET_KEY: key }));
+      if (gateway === null) throw new Error("no gateway");
+      const lines: string[] = [];
+      const pages = fastify({
+        logger: { level: "info", stream: { write: (line: string) => void lines.push(line) } },
+      });
+      registerPaymentPages(pages, { db: database, clock, plans, gateway });
+      const id = await begin();
+      const before = await balance();
+      const told: EventChange[] = [
+        { livemode, id: `evt_${key}` },
+        { livemode: !livemode, session: { livemode }, id: `evt_${key}_session` },
+      ];
+      for (const change of told) {
+        const payload = stripe.event(id, change);
+        const headers = {
+          "stripe-signature": stripe.sign(payload, clock.now()),
+          "content-type": "application/json",
+        };
+        const answer = await pages.inject({ method: "POST", url: "/payments/stripe", payload, headers });
+        expect(answer.statusCode).toBe(200);
+      }
+      expect([(await find(id)).status, await balance()]).toEqual(["pending", before]);
+      expect(
+        lines.filter((line) => line.includes(`it is of ${livemode ? "live" : "test"} mode`)),
+      ).toHaveLength(2);
+      const payload = stripe.event(id, { livemode: !livemode, id: `evt_${key}_own` });
+      const headers = {
+        "stripe-signature": stripe.sign(payload, clock.now()),
+        "content-type": "application/json",
+      };
+      await pages.inject({ method: "POST", url: "/payments/stripe", payload, headers });
+      expect((await find(id)).status).toBe("completed");
+      await pages.close();
+    },
+  );
+
   test("of another workspace's transaction changes neither", async () => {
     const id = await begin();
     const other = await service.newWorkspace();
