@@ -2,6 +2,8 @@
 const argv = process.argv.slice(2);
 // The one place that reads the environment; platform/config.ts makes sense of it.
 const environment = process.env;
+// Every file that this process or its children make is the owner's alone.
+process.umask(0o077);
 
 if (argv[0] === "deliver") {
   // Each loads what it needs: the endpoints would take 12 MiB of the delivery process's heap.

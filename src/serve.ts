@@ -18,6 +18,7 @@ import { startEmbedded } from "./platform/database/embedded.ts";
 import { publicUrlFault } from "./platform/links-lead-here.ts";
 import { createLog, type Log } from "./platform/log.ts";
 import { endWithParent } from "./platform/parent.ts";
+import { makePrivate } from "./platform/private-folder.ts";
 import { prepareSchema } from "./platform/schema.ts";
 import { sweepScratch } from "./platform/scratch.ts";
 import { formatRing, loadSecretKeys } from "./platform/secret-keys/ring.ts";
@@ -53,6 +54,7 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.abort());
   endWithParent();
 
+  makePrivate(config.DATA_DIR, log);
   const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log });
   const services = createServices(
     config,

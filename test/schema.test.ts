@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
+import { sealedColumns } from "../src/cli/secret-key/sealed-columns.ts";
 import { testDatabase } from "./support/database.ts";
 import { schemaText } from "./support/schema-text.ts";
 
@@ -21,4 +22,27 @@ test("the primary key of every tenant table begins with the workspace", async ()
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`);
   const wrong = tenantTables.filter(({ first }) => first !== "workspace_id").map(({ name }) => name);
   expect(wrong.sort()).toEqual(installationWide);
+});
+
+/** Octets that are not sealed with the secret key: hashes, mails, files and sets. */
+const unsealed = [
+  "api_keys.key_hash",
+  "captured_messages.raw",
+  "idempotency_keys.request_hash",
+  "inbound_mails.raw",
+  "job_file_parts.octets",
+  "secret_keys.fingerprint",
+  "submissions.raw",
+  "subscribers.active_lists",
+];
+
+test("every column of octets is sealed again by a rotation of the secret key, or is named as not sealed", async () => {
+  const columns = await db.rows<{ name: string; table: string }>(sql`
+    select c.relname || '.' || a.attname as name, c.relname as table
+    from pg_attribute a join pg_class c on c.oid = a.attrelid
+    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+      and a.attnum > 0 and not a.attisdropped and a.atttypid = 'bytea'::regtype`);
+  const sealed = sealedColumns.map(({ table, column }) => `${table}.${column}`);
+  const names = columns.map(({ name }) => name);
+  expect(names.sort()).toEqual([...sealed, ...unsealed].sort());
 });

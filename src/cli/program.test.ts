@@ -144,10 +144,13 @@ test("a running service notices a suspension and its end within two seconds", as
   expect((await write()).status).toBe(201);
 });
 
-test("a key is made for a workspace that has locked itself out", async () => {
+test("a key is made for a workspace that has lost its last one", async () => {
   const { id, key } = await make();
   const [own] = (await keysOf(key)).body.data;
-  await service.call("DELETE", `/api-keys/${own.id}/permanent`, undefined, { key });
+  const last = await service.call("DELETE", `/api-keys/${own.id}/permanent`, undefined, { key });
+  expect(last.status).toBe(409);
+  await service.call("PUT", `/api-keys/${own.id}`, { name: "Lost" }, { key });
+  await service.call("POST", `/api-keys/${own.id}/regenerate`, undefined, { key });
   expect((await keysOf(key)).status).toBe(401);
   const line = `key create --workspace ${id} --name Rescue --permissions api_keys:write,api_keys:read`;
   const rescue = await answer(`${line} --expires 2099-01-31T12:00:00+02:00`);

@@ -22,6 +22,10 @@ import {
 import { join } from "node:path";
 import type { Conclusion } from "./conclusion.ts";
 
+/** Journals hold recipients' addresses and what other servers said of them. */
+const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
+const PRIVATE_FILE = 0o600;
+
 /** Whose a journal is. */
 export interface JournalOwner {
   readonly workerId: string;
@@ -48,9 +52,9 @@ export interface Journal {
 }
 
 export function openJournal(folder: string, owner: JournalOwner): Journal {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, PRIVATE_FOLDER);
   const file = journalFile(folder, owner);
-  let descriptor = openSync(file, "a");
+  let descriptor = openSync(file, "a", PRIVATE_FILE);
   let size = 0;
   const write = (text: string): boolean => {
     try {
@@ -67,7 +71,7 @@ export function openJournal(folder: string, owner: JournalOwner): Journal {
     const shorter = `${file}.new`;
     // A kill may have left one.
     rmSync(shorter, { force: true });
-    const next = openSync(shorter, "a");
+    const next = openSync(shorter, "a", PRIVATE_FILE);
     try {
       writeFileSync(next, text);
       renameSync(shorter, file);
@@ -112,7 +116,7 @@ export function openJournal(folder: string, owner: JournalOwner): Journal {
 
 /** The workers that have a journal here, alive or dead. */
 export function listJournals(folder: string): JournalOwner[] {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder, PRIVATE_FOLDER);
   return readdirSync(folder).flatMap((name) => {
     const [, workerId, pid] = /^([0-9a-f-]+)\.(\d+)\.jsonl$/.exec(name) ?? [];
     return workerId === undefined ? [] : [{ workerId, pid: Number(pid) }];

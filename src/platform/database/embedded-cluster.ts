@@ -8,10 +8,12 @@
 import { createHash } from "node:crypto";
 import {
   appendFile,
+  chmod,
   chown,
   lchown,
   lstat,
   mkdir,
+  mkdtemp,
   open,
   readdir,
   readFile,
@@ -24,7 +26,7 @@ import { join } from "node:path";
 import { isAlive } from "../alive.ts";
 import type { Log } from "../log.ts";
 import { type Binaries, locateBinaries } from "./embedded-binaries.ts";
-import { chooseLaunch, type Launch, runToEnd } from "./embedded-launch.ts";
+import { chooseLaunch, type Launch, launchAsOwnUser, OWN_USER, runToEnd } from "./embedded-launch.ts";
 
 export interface Cluster {
   readonly binaries: Binaries;
@@ -41,13 +43,17 @@ export const PORT = 5432;
 /** The file in the cluster that `settingsFile()` goes to. */
 export const SETTINGS = "posthaste.conf";
 
+/** Others have their own things in such a folder: /tmp is one. */
+const STICKY = 0o1000;
+
 /** Bytes of a socket's path that the kernel takes (`sun_path`, less the final NUL). */
 const SOCKET_PATH_MAX = process.platform === "darwin" ? 103 : 107;
 
 /** Makes the cluster in `dataDir` unless it is there. Throws one sentence when it cannot be used here. */
 export async function openCluster(dataDir: string, log: Log): Promise<Cluster> {
   const binaries = await locateBinaries();
-  await mkdir(join(dataDir, "postgres"), { recursive: true, mode: 0o700 });
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await makeFolder(await realpath(dataDir), binaries.postgres);
   const folder = await realpath(join(dataDir, "postgres"));
   const owner = await stat(folder);
   const ourUid = process.geteuid?.();
@@ -90,7 +96,7 @@ async function initialise(folder: string, { binaries, launch, data }: Cluster): 
   const making = join(folder, `making-${process.pid}`);
   await rm(making, { recursive: true, force: true });
   await runToEnd(
-    launch,
+    { ...launch, prefix: launch.initPrefix ?? launch.prefix },
     binaries.initdb,
     `--pgdata=${making}`,
     `--username=${USER}`,
@@ -115,6 +121,48 @@ async function initialise(folder: string, { binaries, launch, data }: Cluster): 
   await directory.sync();
 }
 
+/**
+ * Makes the folder. Of root it becomes the property of the server's own user where nothing is in that user's way, for which
+ * DATA_DIR is opened to the group of that user: passing it needs neither listing nor reading. Whose the folder is, is
+ * decided before it has its name: of several first starts at once all find the same.
+ */
+async function makeFolder(dataDir: string, postgres: string): Promise<void> {
+  const folder = join(dataDir, "postgres");
+  const before = await stat(dataDir);
+  const isShared = (before.mode & STICKY) !== 0;
+  if (process.geteuid?.() === 0 && before.uid === 0 && !isShared && !(await exists(folder))) {
+    const making = join(dataDir, `postgres-${process.pid}`);
+    try {
+      await mkdir(making, { mode: 0o700 });
+      await chown(dataDir, before.uid, OWN_USER);
+      await chmod(dataDir, (before.mode & 0o7700) | 0o010);
+      const launch = await launchAsOwnUser(making, postgres);
+      if (launch !== null) {
+        await chown(making, launch.uid, launch.gid);
+        // Root without its usual capabilities may now be kept out itself.
+        await rm(await mkdtemp(join(making, "trial-")), { recursive: true });
+        await rename(making, folder);
+        return;
+      }
+    } catch {
+      // Whatever is in the way, there are other ways.
+    }
+    await rm(making, { recursive: true, force: true });
+    if (!(await exists(folder))) {
+      await chown(dataDir, before.uid, before.gid).catch(() => {});
+      await chmod(dataDir, before.mode & 0o7777).catch(() => {});
+    }
+  }
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Gives everything in the folder to the server's user; the folder itself last, so that an interruption is seen. */
 async function handOver(folder: string, { uid, gid }: Launch): Promise<void> {
   for (const name of await readdir(folder, { recursive: true })) await lchown(join(folder, name), uid, gid);
@@ -132,6 +180,9 @@ async function prepareSocketFolder(folder: string, { uid, gid }: Launch): Promis
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
+  // Left by a server of ours that ran as ourselves.
+  const left = await lstat(short);
+  if (left.isDirectory() && left.uid === process.geteuid?.()) await lchown(short, uid, gid);
   const found = await lstat(short);
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o077) !== 0) {
     throw new Error(

@@ -5,7 +5,7 @@
  * stays behind after a SIGKILL, and the number may by then belong to somebody else.
  */
 import { execFile, spawn } from "node:child_process";
-import { open, readdir, readFile, readlink, writeFile } from "node:fs/promises";
+import { chown, open, readdir, readFile, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
@@ -57,7 +57,9 @@ export async function startPostmaster(cluster: Cluster, log: Log): Promise<"read
   const { binaries, data, launch, socketFolder } = cluster;
   await disown(join(data, "postmaster.pid"));
   await disown(join(socketFolder, `.s.PGSQL.${PORT}.lock`));
-  await writeFile(join(data, SETTINGS), settingsFile(), { mode: 0o644 });
+  await writeFile(join(data, SETTINGS), settingsFile(), { mode: 0o600 });
+  // We are root where the server is another user.
+  if (launch.uid !== process.geteuid?.()) await chown(join(data, SETTINGS), launch.uid, launch.gid);
   // The setting is a list, in which quotes keep a comma from parting a path.
   const sockets = `unix_socket_directories="${socketFolder.replaceAll('"', '""')}"`;
   const [file, words] = commandLine(launch, binaries.postgres, "-D", data, "-c", sockets);

@@ -199,7 +199,9 @@ describe("with one cluster", () => {
 
   test("an orphaned server is taken over as it runs, and stopped by its new owner", async () => {
     const cluster = await openCluster(dataDir, log);
-    const prefix = cluster.launch.prefix.filter((word) => !TIED.includes(word));
+    // "setpriv" also changes the user, where there is one to change to.
+    const tied = cluster.launch.prefix.includes("--reuid") ? TIED.slice(1) : TIED;
+    const prefix = cluster.launch.prefix.filter((word) => !tied.includes(word));
     await startPostmaster({ ...cluster, launch: { ...cluster.launch, prefix } }, log);
     const orphan = await findPostmaster(cluster);
     const { connection, stop } = await start(dataDir);
@@ -300,6 +302,96 @@ test.runIf(process.geteuid?.() === 0)("as root, data of another user is served a
   const { connection } = await start(dataDir);
   expect(await query(connection, "select 1 as one")).toEqual([{ one: 1 }]);
   expect((await stat(join(dataDir, "postgres/data/PG_VERSION"))).uid).toBe(65_534);
+});
+
+describe.runIf(process.geteuid?.() === 0 && process.platform === "linux")("as root", () => {
+  /** Its folders may be passed, as those of /opt or /srv may. */
+  async function openFolder(): Promise<string> {
+    const folder = await temporaryFolder();
+    await chmod(folder, 0o711);
+    return join(folder, "data");
+  }
+  const uidOf = async (pid: number) =>
+    Number(/^Uid:\t(\d+)/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]);
+  const OWN_USER = 60_999;
+
+  test("new data is a user's own, who runs the server and reaches nothing else", async () => {
+    const dataDir = await openFolder();
+    const { connection, stop } = await start(dataDir);
+    await query(connection, "create table kept (id int)");
+    expect(await uidOf(await postmasterPid(dataDir))).toBe(OWN_USER);
+    const capabilities = await readFile(`/proc/${await postmasterPid(dataDir)}/status`, "utf8");
+    expect(capabilities).toMatch(/^CapEff:\t0+$/m);
+    const { mode, uid, gid } = await stat(dataDir);
+    expect([mode & 0o777, uid, gid]).toEqual([0o710, 0, OWN_USER]);
+    expect((await stat(join(dataDir, "postgres"))).mode & 0o777).toBe(0o700);
+    expect(await readdir(dataDir)).toEqual(["postgres"]);
+    await stop();
+    const again = await start(dataDir);
+    expect(await query(again.connection, "select * from kept")).toEqual([]);
+  });
+
+  test("such data is there after a kill -9 of us and of the server", async () => {
+    const dataDir = await openFolder();
+    const owner = await startElsewhere(dataDir);
+    const { connection, stop } = await start(dataDir);
+    await query(connection, "create table kept (id int)");
+    owner.kill("SIGKILL");
+    process.kill(await postmasterPid(dataDir), "SIGKILL");
+    await stop();
+    const next = await start(dataDir);
+    expect(await query(next.connection, "select * from kept")).toEqual([]);
+  });
+
+  test("several first starts at once share one such server", async () => {
+    const dataDir = await openFolder();
+    const [, , { connection }] = await Promise.all([
+      startElsewhere(dataDir),
+      startElsewhere(dataDir),
+      start(dataDir),
+    ]);
+    expect(await query(connection, "select 1 as one")).toEqual([{ one: 1 }]);
+    expect(await uidOf(await postmasterPid(dataDir))).toBe(OWN_USER);
+    expect(await readdir(dataDir)).toEqual(["postgres"]);
+  });
+
+  test("a folder that only root can pass stays as it is, and the server runs as root in a namespace", async () => {
+    const dataDir = join(await temporaryFolder(), "data");
+    await mkdir(dataDir, { mode: 0o700 });
+    const before = await stat(dataDir);
+    const { connection } = await start(dataDir);
+    expect(await query(connection, "select 1 as one")).toEqual([{ one: 1 }]);
+    const cluster = await openCluster(dataDir, log);
+    expect(cluster.launch.uid === 0 || cluster.launch.uid === 65_534).toBe(true);
+    const { mode, uid, gid } = await stat(dataDir);
+    expect({ mode, uid, gid }).toEqual({ mode: before.mode, uid: before.uid, gid: before.gid });
+  });
+
+  test("data that root owns already stays root's, though a user of its own could reach it", async () => {
+    const closed = await temporaryFolder();
+    const dataDir = join(closed, "data");
+    const first = await start(dataDir);
+    await query(first.connection, "create table kept (id int)");
+    await first.stop();
+    const owner = (await stat(join(dataDir, "postgres"))).uid;
+    await chmod(dataDir, 0o755);
+    await chmod(closed, 0o755);
+    const second = await start(dataDir);
+    expect(await query(second.connection, "select * from kept")).toEqual([]);
+    expect((await stat(join(dataDir, "postgres"))).uid).toBe(owner);
+  });
+
+  test("a short socket folder that an earlier server of root has left is taken over", async () => {
+    const long = join(await openFolder(), "so-long-a-path".repeat(8));
+    const dataDir = join(long, "data");
+    await mkdir(dataDir, { recursive: true, mode: 0o711 });
+    const one = await start(dataDir);
+    folders.push(one.connection.host);
+    await one.stop();
+    await chown(one.connection.host, 0, 0);
+    const two = await start(dataDir);
+    expect(await query(two.connection, "select 1 as one")).toEqual([{ one: 1 }]);
+  });
 });
 
 test("library links that the package's install script should have made are made", async () => {

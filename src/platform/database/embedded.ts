@@ -81,7 +81,10 @@ export async function startEmbedded(options: {
   const stopping = new AbortController();
   const { signal } = stopping;
   let session = await attach(cluster, log, signal);
-  if (session.owner) await adviseHugePages(session.client, log);
+  if (session.owner) {
+    log.info({ folder: cluster.data, as: cluster.launch.who }, "PostgreSQL runs");
+    await adviseHugePages(session.client, log);
+  }
 
   async function keepRunning(): Promise<void> {
     for (let pause = 0; !signal.aborted; pause = Math.min(2 * pause + RESTART_MS.step, RESTART_MS.most)) {
