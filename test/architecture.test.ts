@@ -146,6 +146,11 @@ test("one file notifies", () => {
   expect(notifiers).toEqual(["delivery/channel.ts"]);
 });
 
+test("one file reads bodies", () => {
+  const readers = files.filter(({ text }) => text.includes("addContentTypeParser(")).map(({ path }) => path);
+  expect(readers).toEqual(["platform/http/read-body.ts"]);
+});
+
 test("no file outgrows its duty", () => {
   const large = files.filter(({ text }) => text.split("\n").length > MOST_LINES).map(({ path }) => path);
   expect(large).toEqual([]);

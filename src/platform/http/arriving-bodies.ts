@@ -21,6 +21,8 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Why the rest of the body is not read any more. */
     refusal: ApiError | null;
+    /** A reader has all of the body. */
+    isBodyRead: boolean;
   }
 }
 
@@ -35,6 +37,15 @@ const SHORT_SWEEPS = 2;
 const LEAST_BYTES_PER_S = 1024;
 /** Every holder of a limit of the whole installation is the same one. */
 const ALL = "";
+
+/**
+ * Whether all of the body is here, as most are: in one packet with the headers. Node.js says so itself a moment after the
+ * request has begun to be handled.
+ */
+export function hasCome({ raw, isBodyRead }: FastifyRequest): boolean {
+  if (raw.complete || isBodyRead) return true;
+  return raw.readableLength === Number(raw.headers["content-length"] ?? NaN);
+}
 
 /** One body. Its reader reports each chunk to it. */
 export interface Arrival {
@@ -254,6 +265,6 @@ function stopping(): ApiError {
 export function watchArrivingBodies(server: FastifyInstance, limits: HttpLimits, stallMs: number): void {
   const bodies = new ArrivingBodies(limits, stallMs);
   server.decorate("arrivingBodies", bodies);
-  server.decorateRequest("refusal", null);
+  server.decorateRequest("refusal", null).decorateRequest("isBodyRead", false);
   server.addHook("preClose", async () => bodies.stop());
 }

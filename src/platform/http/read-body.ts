@@ -5,6 +5,9 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ApiError } from "../errors.ts";
 import { bytesText } from "../limits/refusal.ts";
+import { hasCome } from "./arriving-bodies.ts";
+
+const NOTHING = Buffer.alloc(0);
 
 /**
  * Bodies of this content type ("*" for all that have no parser) are read and parsed so.
@@ -32,7 +35,13 @@ async function readBody(request: FastifyRequest, most: number): Promise<Buffer> 
   const { raw, headers, server } = request;
   if (Number(headers["content-length"] ?? 0) > most) throw tooLarge(most);
   if (raw.destroyed) throw brokeOff();
-  const arrival = raw.complete ? undefined : server.arrivingBodies.begin(request, "memory");
+  if (hasCome(request) && raw.readableFlowing === null) {
+    const body: Buffer = raw.read() ?? NOTHING;
+    if (body.length > most) throw tooLarge(most);
+    request.isBodyRead = true;
+    return body;
+  }
+  const arrival = server.arrivingBodies.begin(request, "memory");
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -40,17 +49,18 @@ async function readBody(request: FastifyRequest, most: number): Promise<Buffer> 
   const fail = (fault: ApiError) => {
     stop();
     chunks.length = 0;
-    arrival?.giveUp();
+    arrival.giveUp();
     reject(fault);
   };
   const onData = (chunk: Buffer) => {
     bytes += chunk.length;
     if (bytes > most) return fail(tooLarge(most));
     chunks.push(chunk);
-    arrival?.note(chunk.length);
+    arrival.note(chunk.length);
   };
   const onEnd = () => {
     stop();
+    request.isBodyRead = true;
     resolve(Buffer.concat(chunks, bytes));
   };
   const onError = (fault?: Error) => fail(fault instanceof ApiError ? fault : brokeOff(fault));

@@ -183,9 +183,8 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   });
   // In a scope of their own, where no parser touches a body: the endpoint reads the form, and refuses all else.
   api.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
+    ignoreBodies(scope);
     await scope.register(multipart);
-    scope.addContentTypeParser("*", async () => undefined);
     for (const endpoint of options.endpoints.filter(isForm)) {
       add(scope, endpoint, formLimit(endpoint.bodyLimit ?? BODY_LIMIT));
     }

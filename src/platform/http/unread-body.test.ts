@@ -124,12 +124,32 @@ it("a client that asks whether it shall go on is told so where the body is wante
 });
 
 it("a client that reads the answer only when it has sent everything finds it", async () => {
-  const socket = await open("POST /nothing", [json, `Content-Length: ${20 * MEGABYTE}`]);
-  socket.pause();
-  for (let sent = 0; sent < 20; sent += 1) {
-    await new Promise((resolve) => socket.write(Buffer.alloc(MEGABYTE, " "), resolve));
+  for (const [caller, size] of [
+    [withKey(key), 40],
+    ["Accept: */*", 6],
+  ] as const) {
+    const length = `Content-Length: ${size * MEGABYTE}`;
+    const socket = await open("POST /api/v1/nothing", [json, caller, length]);
+    socket.pause();
+    for (let sent = 0; sent < size; sent += 1) {
+      await new Promise((resolve) => socket.write(Buffer.alloc(MEGABYTE, " "), resolve));
+    }
+    expect(await allOf(socket.resume())).toMatch(/^HTTP\/1\.1 40[14] /);
   }
-  expect(await allOf(socket.resume())).toMatch(/^HTTP\/1\.1 404 /);
+});
+
+it("a stranger who sends on and on is cut off", async () => {
+  const socket = await open("POST /nothing", [json, "Transfer-Encoding: chunked"]);
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  const chunk = `100000\r\n${" ".repeat(MEGABYTE)}\r\n`;
+  socket.resume();
+  let sent = 0;
+  while (!socket.closed && sent < 1_000) {
+    await Promise.race([new Promise((resolve) => socket.write(chunk, resolve)), closed]);
+    sent += 1;
+  }
+  await closed;
+  expect(sent).toBeLessThan(1_000);
 });
 
 it("a small body that nothing reads leaves the connection open for the next request", async () => {

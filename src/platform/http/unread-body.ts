@@ -6,9 +6,13 @@
  */
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import { hasCome } from "./arriving-bodies.ts";
+import type { Caller } from "./endpoint.ts";
 
-/** What is read and forgotten at the most. */
+/** What is read and forgotten at the most, of callers with a key. */
 const DRAIN = { bytes: 64 * 1024 * 1024, ms: 10_000, idleMs: 250 };
+/** The same of all others. */
+const STRANGERS_BYTES = 8 * 1024 * 1024;
 /** A body of no more bytes does not cost its client the connection. */
 const LITTLE_BYTES = 16 * 1024;
 /** How long a request is drained whose body was given up, because it stalled or the service is stopping. */
@@ -16,7 +20,7 @@ const GIVEN_UP_MS = 1_000;
 
 export function answerBeforeBodies(server: FastifyInstance): void {
   server.addHook("onSend", (request, reply, payload: unknown, done) => {
-    if (request.raw.complete || leavesLittle(request)) return done(null, payload);
+    if (hasCome(request) || leavesLittle(request)) return done(null, payload);
     reply.header("Connection", "close");
     const isText = typeof payload === "string" && payload !== "" && request.method !== "HEAD";
     if (!isText) return done(null, payload);
@@ -40,7 +44,10 @@ async function* answerAndDrain(answer: string, request: FastifyRequest): AsyncGe
   await drain(request);
 }
 
-function drain({ raw, refusal }: FastifyRequest): Promise<void> {
+function drain(request: FastifyRequest): Promise<void> {
+  const { raw, refusal } = request;
+  const caller = request.caller as Caller | undefined;
+  const most = caller === undefined ? STRANGERS_BYTES : DRAIN.bytes;
   const { promise, resolve } = Promise.withResolvers<void>();
   if (raw.readableEnded || raw.destroyed) resolve();
   let bytes = 0;
@@ -48,7 +55,7 @@ function drain({ raw, refusal }: FastifyRequest): Promise<void> {
   const late = setTimeout(resolve, refusal === null ? DRAIN.ms : GIVEN_UP_MS);
   raw.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > DRAIN.bytes) resolve();
+    if (bytes > most) resolve();
     else idle.refresh();
   });
   raw.once("end", resolve).once("close", resolve).once("error", resolve);

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtemp, readdir, readFile, readlink, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, readlink, rm, stat } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -71,6 +71,11 @@ afterEach(async () => {
 });
 
 const lying = () => readdir(join(dataDir, "uploads")).catch(() => []);
+
+async function bytesOnDisk(): Promise<number> {
+  const files = await Promise.all((await lying()).map((name) => stat(join(dataDir, "uploads", name))));
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
 
 async function openFiles(): Promise<string[]> {
   const numbers = await readdir("/proc/self/fd").catch(() => []);
@@ -319,18 +324,19 @@ it("uploads that only announce their size keep no room from others", async () =>
 });
 
 it("a workspace whose uploads are too large for its share of the disk waits, and others do not", async () => {
-  await begin(LIMIT, LIMIT - KB);
-  await begin(LIMIT, LIMIT - KB);
+  const stall = async (...secrets: string[]) => {
+    for (const secret of secrets) await begin(LIMIT, LIMIT - KB, secret);
+    const least = sockets.length * (LIMIT - 2 * KB);
+    await eventually("all of it to be on the disk", async () => (await bytesOnDisk()) >= least);
+  };
   const big = form(["csvFile", new Blob([new Uint8Array(LIMIT)])]);
-  await eventually("the share to be used up", async () => {
-    const { status, body } = await post(big);
-    return status === 429 && body.error.includes("uploads per workspace at one time");
-  });
-  expect((await post(big, { "X-API-Key": other })).status).toBe(200);
-  await eventually("the disk to be used up", async () => {
-    await begin(LIMIT, LIMIT - KB, other);
-    return (await post(big, { "X-API-Key": other })).status === 503;
-  });
+  await stall(key, key);
+  const { status, body } = await post(big);
+  expect([status, body.code]).toEqual([429, "RATE_LIMIT_EXCEEDED"]);
+  expect(body.error).toContain("uploads per workspace at one time");
+  await eventually("room for others", async () => (await post(big, { "X-API-Key": other })).status === 200);
+  await stall(other);
+  expect((await post(big, { "X-API-Key": other })).status).toBe(503);
   for (const socket of sockets.splice(0)) socket.destroy();
   await eventually("room", async () => (await post(big)).status === 200);
 });

@@ -14,6 +14,7 @@ import { type TSchema, Type } from "typebox";
 import { ApiError, invalid, overloaded } from "../errors.ts";
 import { newId } from "../ids.ts";
 import { scratchFolder } from "../scratch.ts";
+import { hasCome } from "./arriving-bodies.ts";
 import { flagField } from "./query.ts";
 import { bodyReader } from "./validate.ts";
 
@@ -118,7 +119,7 @@ export function formReader(
 function meter(request: FastifyRequest): void {
   const { raw, server } = request;
   if (raw.destroyed) throw new ApiError("VALIDATION_ERROR", "The connection broke before the form had come");
-  if (raw.complete) return;
+  if (hasCome(request)) return;
   const arrival = server.arrivingBodies.begin(request, "disk");
   raw.on("data", (chunk: Buffer) => arrival.note(chunk.length));
 }
