@@ -75,7 +75,8 @@ function isAnswer(mail: MailPart, text: string, evidence: Evidence): boolean {
   if (mark === null) return false;
   // Even a postmaster goes on holiday: then nothing in the mail is about a delivery.
   if (sender === "mailer-daemon" || sender === "postmaster" || sender === "null") {
-    return mark === "subject" && !strong && !returnsMessage;
+    const isAboutDelivery = strong || returnsMessage || (mark !== "subject" && (subject || !says));
+    return mark !== "shared" && !isAboutDelivery;
   }
   return mark !== "shared" || !((subject && says) || (strong && returnsMessage));
 }

@@ -29,6 +29,9 @@ export interface NoticeWords {
 
 const LANGUAGES = Object.values(NOTICE_LANGUAGES);
 const ENOUGH_MARKS = 2;
+/** "You will be told if it fails permanently": what would happen then, has not. */
+const CONDITION =
+  /(?<!\p{L})(?:if|unless|until|wenn|falls|sollten?|si|se non|qualora|caso|indien|wanneer|jesli|jezeli|если|якщо|pokud|daca|hvis|jos|eger)(?!\p{L})[^.;。!?]*|(?:もし|如果|若)[^。]*|[^。]{0,80}場合(?:は|に)/giu;
 /** Its dots end no sentence. */
 const ADDRESS = /[\w.!$%&*+/=?^{|}~-]{1,128}@[\w.-]{1,253}(?<=\w)/g;
 
@@ -48,15 +51,13 @@ export function noticeWords(
   const failsInSubject = failureIn(subject) >= 0;
   const isLateInEnglish = DELAYED.test(english) || DELAYED.test(subject);
   const isLate = isLateInEnglish || said("delayed", plain) || said("delayed", title);
-  const isGivenUp = GIVEN_UP.test(english) || said("givenUp", plain);
+  const isGivenUp =
+    GIVEN_UP.test(english.replace(CONDITION, "")) || said("givenUp", plain.replace(CONDITION, ""));
   const strong =
     STRONG_TEXT.test(english) || LANGUAGES.some(({ failed }) => failed.test(plain)) || said("delayed", plain);
   const text = strong || BOUNCE_TEXT.test(english) || DELAYED.test(english);
   const isDelivered =
-    !quotesPermanent &&
-    !failsInSubject &&
-    !strong &&
-    (DELIVERED.test(subject) || (!text && DELIVERED.test(english)));
+    !quotesPermanent && !failsInSubject && !strong && (DELIVERED.test(subject) || DELIVERED.test(english));
   // The rules for other languages are coarser than a code that is quoted.
   const isEnded = isGivenUp || (quotesPermanent && !isLateInEnglish);
   const fails = failsInSubject || text || quotesPermanent;
