@@ -129,6 +129,16 @@ describe("a delay that is told in words alone is an event and no bounce", () => 
     expectOf("notice", "delayed", read(text, subject));
   });
 
+  test.each([
+    ["a reply code", "550 vesto dinari"],
+    ["a status", "5.4.7"],
+  ])("unless %s in it says that it is permanent: then it is a soft bounce", (_, code) => {
+    const text = `Votre message n'a pas encore pu être remis :\n\n<anna@example.com>: ${code}\n\nNous allons réessayer.`;
+    const bounce = read(text);
+    expectOf("bounce", "failed", bounce);
+    expect(bounce?.recipients[0]?.verdict).toMatchObject({ suppress: false });
+  });
+
   test("a server's temporary reply in it changes nothing", () => {
     const text =
       "Votre message n'a pas encore pu être remis :\n\n<anna@example.com>: 450 4.2.1 try again later\n\nNous allons réessayer.";

@@ -35,7 +35,7 @@ const CONDITION =
 /** Its dots end no sentence. */
 const ADDRESS = /[\w.!$%&*+/=?^{|}~-]{1,128}@[\w.-]{1,253}(?<=\w)/g;
 
-/** @param quotesPermanent the notice quotes a permanent refusal */
+/** @param quotesPermanent the notice quotes a permanent code */
 export function noticeWords(
   lines: readonly string[],
   subject: string,
@@ -61,17 +61,10 @@ export function noticeWords(
   // The rules for other languages are coarser than a code that is quoted.
   const isEnded = isGivenUp || (quotesPermanent && !isLateInEnglish);
   const fails = failsInSubject || text || quotesPermanent;
-  const state = isLate
-    ? isEnded
-      ? "given_up"
-      : "delayed"
-    : isDelivered
-      ? "delivered"
-      : fails
-        ? "failed"
-        : "unknown";
+  const ofLate = isEnded ? "given_up" : "delayed";
+  const ofOthers = fails ? "failed" : "unknown";
   return {
-    state,
+    state: isLate ? ofLate : isDelivered ? "delivered" : ofOthers,
     subject:
       failsInSubject || DELAYED.test(subject) || said("delayed", title) || BOUNCE_SUBJECT.test(subject),
     text,
