@@ -29,6 +29,8 @@ export interface NoticeWords {
 
 const LANGUAGES = Object.values(NOTICE_LANGUAGES);
 const ENOUGH_MARKS = 2;
+/** Characters that are read in so many languages: what a notice has to say stands at its beginning. */
+const LONGEST_TEXT = 32 * 1024;
 /** "You will be told if it fails permanently": what would happen then, has not. */
 const CONDITION =
   /(?<!\p{L})(?:if|unless|until|wenn|falls|sollten?|si|se non|qualora|caso|indien|wanneer|jesli|jezeli|если|якщо|pokud|daca|hvis|jos|eger)(?!\p{L})[^.;。!?]*|(?:もし|如果|若)[^。]*|[^。]{0,80}場合(?:は|に)/giu;
@@ -42,7 +44,7 @@ export function noticeWords(
   quotesPermanent: boolean,
 ): NoticeWords {
   const english = lines.join(" ").replace(/\s+/g, " ");
-  const plain = plainWords(english.replace(ADDRESS, "@"));
+  const plain = plainWords(english.slice(0, LONGEST_TEXT).replace(ADDRESS, "@"));
   const title = plainWords(subject);
   const spoken = LANGUAGES.filter(({ marks }) => marks === null || hasMarks(marks, `${title} ${plain}`));
   const said = (kind: "delayed" | "givenUp", text: string) =>
