@@ -155,6 +155,17 @@ describe("an automatic answer is no bounce, whatever its sender is called", () =
     expect(kindOf(`From: Anna <anna@mailservice.example>\nSubject: ${subject}`)).toBe("auto_reply");
   });
 
+  test.each(["postmaster@example.com", "Mail System <>"])(
+    "also of %s, where nothing in it is about a delivery",
+    (from) => {
+      const body = "I am on holiday and cannot receive mails.\n";
+      expect(kindOf(`From: ${from}\nSubject: Re: Your order\nAuto-Submitted: auto-replied`, body)).toBe(
+        "auto_reply",
+      );
+      expect(kindOf(`From: ${from}\nSubject: Automatic reply: Your order`, body)).toBe("auto_reply");
+    },
+  );
+
   test("a challenge says so in its text", () => {
     const body =
       "Your message was not delivered yet, because you are a first time sender.\nPlease click here to verify that you are human:\nhttps://challenge.example/1\n";

@@ -7,12 +7,12 @@
  */
 
 /** Local parts of From that only mail systems use, in the spellings that occur. */
-export const MAILER_DAEMON = /^(?:mail(?:er)?[-_.]?d(?:ae|ea|e|a)mon|mdaemon)(?:[-_.+=].*)?$/i;
-export const POSTMASTER = /^post[-_.]?master(?:[-_.+=].*)?$/i;
+export const MAILER_DAEMON = /^(?:mail(?:er)?[-_.]?d(?:ae|ea|e|a)mon|mdaemon)(?:[-_.+=\d].*)?$/i;
+export const POSTMASTER = /^post[-_.]?master(?:[-_.+=\d].*)?$/i;
 
 /** Local parts of From that mail systems use besides. */
 export const MAIL_SYSTEM =
-  /^(?:mail[-_.]?(?:delivery|system|admin\w*|server|service|agent|router|gateway|gate|fehler|error|robot)|(?:mail[-_.]?)?delivery(?:[-_.]?(?:sub)?system)?|system[-_.]?admin\w*|smtp\w*|imss|mmda?|mda|mta|ndr|dsn|bounces?|listserv|microsoftexchange[0-9a-f]{8,}|no-?reply[-_.+]?(?:bounce|deliver)\w*)$/i;
+  /^(?:mail[-_.]?(?:delivery|system|admin\w*|server|service|agent|router|gateway|gate|fehler|error|robot)|(?:mail[-_.]?)?delivery(?:[-_.]?(?:sub)?system)?|system[-_.]?admin\w*|smtp\w*|imss|mmda?|mda|mta|daemon|ndr|dsn|bounces?|listserv|microsoftexchange[0-9a-f]{8,}|no-?reply[-_.+]?(?:bounce|deliver)\w*)$/i;
 
 /** What such mails are called. */
 export const BOUNCE_SUBJECT =

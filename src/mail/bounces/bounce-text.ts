@@ -34,6 +34,8 @@ const maxLines = 2_000;
 const maxReasonLength = 1_000;
 // Ours have one recipient each: a notice about more than some is not about them.
 const maxRecipients = 200;
+/** Places of one recipient that are searched for a reason. */
+const maxSearches = 50;
 
 const ADDRESS =
   /(?:"[^"\s@]{1,64}"|[^\s<>()[\]{}"',;:=|\\]{1,128})@(?:[\p{L}\p{N}_-]+\.)+[\p{L}\p{N}-]{2,}/gu;
@@ -81,13 +83,18 @@ export function namedRecipients(
   const chosen = listed.length > 0 ? listed : told.length > 0 ? told : onlyOne(mentions);
   if (chosen.length === 0) return namedUsers(lines, reporterDomain);
   const recipients = new Map<string, NamedRecipient>();
+  const searches = new Map<string, number>();
   const keys = chosen.map(({ address }) => address.toLowerCase());
   chosen.forEach(({ address, failed, line, end }, at) => {
     const key = keys[at] ?? "";
+    const known = recipients.get(key);
+    if (known === undefined ? recipients.size === maxRecipients : known.reply !== "" && known.reason !== "")
+      return;
+    // One address may stand in every line.
+    if ((searches.get(key) ?? 0) >= maxSearches) return;
+    searches.set(key, (searches.get(key) ?? 0) + 1);
     const next = keys.findIndex((later, index) => index > at && later !== key);
     const stop = chosen[next]?.line ?? lines.length;
-    const known = recipients.get(key);
-    if (known === undefined && recipients.size === maxRecipients) return;
     recipients.set(key, {
       address: known?.address ?? address,
       finalRecipient: known?.finalRecipient ?? failed,

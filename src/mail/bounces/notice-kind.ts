@@ -16,8 +16,9 @@ const FULL_CODE = /(?<![\w.:/-])([45])\d\d[ -]+\W{0,2}\1\.\d{1,3}\.\d{1,3}(?![\w
 const HASH_CODE = /\(#([45])\.\d{1,3}\.\d{1,3}\)/;
 /** The reply codes that refusals have (RFC 5321 section 4.2.3, RFC 7504). */
 const BARE_CODE = /(?<![\w.:/+()-])(42[1-2]|45[0-5]|50[0-4]|521|5[345]\d)[ -]\s*(?=\W{0,3}\p{L})/gu;
+/** A permanent code, whatever stands beside it: in words that are not understood it is all there is to go by. */
 const PERMANENT =
-  /(?<![\w.])5\.\d{1,3}\.\d{1,3}(?![\w.])|(?<![\w.:/+()-])5[0-5]\d[ -]\s*(?=\W{0,3}[\p{L}#<]|5\.\d)/u;
+  /(?<![\w.])5\.[0-7]\.\d{1,3}(?![\w.])|(?<![\w.:/+()-])(?:50[1-4]|521|5[345]\d)[ -]\s*(?=\W{0,3}[\p{L}#<]|5\.\d)/u;
 /** What the words behind a code that are no refusal are taken for. */
 const VAGUE: ReadonlySet<BounceCategory> = new Set(["Undetermined", "General", "ProtocolError"]);
 /** Words behind a bare code that are looked at. */
@@ -32,14 +33,15 @@ export function noticeState(
 ): Exclude<NoticeState, "unknown"> | null {
   const text = notice.lines.join(" ").replace(/\s+/g, " ");
   const quoted = quotedRefusal(text);
-  const words = noticeWords(notice.lines, notice.subject, quoted === "5");
+  const quotesPermanent = quoted === "5" || PERMANENT.test(text);
+  const words = noticeWords(notice.lines, notice.subject, quotesPermanent);
   const sender = senderOf(mail);
   const isReport = mail.parameters.get("report-type")?.toLowerCase() === "delivery-status";
   const evidence = { ...words, sender, quoted, namesFailed, isReport, returnsMessage: notice.returnsMessage };
   if (isAnswer(mail, text, evidence) || !isBelieved(evidence)) return null;
   if (words.state !== "unknown") return words.state;
   // Words that are not understood are no failure. That header names what failed.
-  return namesFailed || PERMANENT.test(text) ? "failed" : "delayed";
+  return namesFailed ? "failed" : "delayed";
 }
 
 /** Of a mail that tells of no delivery: how sure it is that it is an automatic answer. */
@@ -75,7 +77,8 @@ function isAnswer(mail: MailPart, text: string, evidence: Evidence): boolean {
   if (mark === null) return false;
   // Even a postmaster goes on holiday: then nothing in the mail is about a delivery.
   if (sender === "mailer-daemon" || sender === "postmaster" || sender === "null") {
-    return mark === "subject" && !strong && !returnsMessage;
+    const isAboutDelivery = strong || returnsMessage || (mark !== "subject" && (subject || !says));
+    return mark !== "shared" && !isAboutDelivery;
   }
   return mark !== "shared" || !((subject && says) || (strong && returnsMessage));
 }

@@ -109,6 +109,12 @@ describe("a delay that is told in words alone is an event and no bounce", () => 
     ["Romanian", "Mesajul către anna@example.com nu a fost încă livrat și va fi reîncercat."],
     ["Turkish", "İletiniz anna@example.com adresine henüz teslim edilemedi, tekrar denenecektir."],
     ["Greek", "Το μήνυμά σας προς anna@example.com καθυστερεί. Θα συνεχίσουμε να προσπαθούμε."],
+    ["German", "Die Übermittlung an folgende Empfänger ist verzögert:\n\nanna@example.com"],
+    ["French", "La remise à anna@example.com est retardée. Vous serez averti si elle échoue définitivement."],
+    [
+      "English",
+      "There was a temporary problem delivering your message to anna@example.com. We will retry for 47 more hours. You'll be notified if the delivery fails permanently.",
+    ],
     ["English", "Your message to anna@example.com has not yet been delivered. We will keep trying."],
   ])("%s: %s", (_, text) => {
     expectOf("notice", "delayed", read(text));
@@ -121,6 +127,16 @@ describe("a delay that is told in words alone is an event and no bounce", () => 
     ["Japanese", "配信遅延のお知らせ", "anna@example.com"],
   ])("%s, told by a subject in raw UTF-8: %s", (_, subject, text) => {
     expectOf("notice", "delayed", read(text, subject));
+  });
+
+  test.each([
+    ["a reply code", "550 vesto dinari"],
+    ["a status", "5.4.7"],
+  ])("unless %s in it says that it is permanent: then it is a soft bounce", (_, code) => {
+    const text = `Votre message n'a pas encore pu être remis :\n\n<anna@example.com>: ${code}\n\nNous allons réessayer.`;
+    const bounce = read(text);
+    expectOf("bounce", "failed", bounce);
+    expect(bounce?.recipients[0]?.verdict).toMatchObject({ suppress: false });
   });
 
   test("a server's temporary reply in it changes nothing", () => {
@@ -258,6 +274,23 @@ describe("a notice that looks like a person's mail", () => {
     const text = `\n${FULL}\n--- Original message ---\nX-Posthaste-Message: b.token\nTo: anna@carrier.example\nSubject: Your order\n\nHello\n`;
     expect(from("Carrier <info@carrier.example>\nSubject: Re: Your order", text)?.kind).toBe("bounce");
   });
+
+  test("is a bounce with our message attached as a file", () => {
+    const file = Buffer.from("From: news@ours.example\nTo: anna@carrier.example\n\nHello\n").toString(
+      "base64",
+    );
+    const body = `Content-Type: multipart/mixed; boundary=b\n\n--b\n\n${FULL}\n--b\nContent-Type: application/octet-stream; name="original.eml"\nContent-Transfer-Encoding: base64\n\n${file}\n--b--\n`;
+    expect(from("no-reply@carrier.example\nSubject: Mail", body)?.kind).toBe("bounce");
+  });
+
+  test.each(["", "> "])(
+    "is a bounce with our header in the text, behind %j and nothing that announces it",
+    (mark) => {
+      const quoted = ["From: news@ours.example", "X-Posthaste-Message: b.token", "To: anna@carrier.example"];
+      const text = `\n${FULL}\n${quoted.map((line) => `${mark}${line}`).join("\n")}\n`;
+      expect(from("no-reply@carrier.example\nSubject: Mail", text)?.kind).toBe("bounce");
+    },
+  );
 
   test.each([
     ["without our message", "info@carrier.example\nSubject: Mail", `\n${FULL}`],

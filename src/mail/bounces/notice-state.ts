@@ -29,17 +29,22 @@ export interface NoticeWords {
 
 const LANGUAGES = Object.values(NOTICE_LANGUAGES);
 const ENOUGH_MARKS = 2;
+/** Characters that are read in so many languages: what a notice has to say stands at its beginning. */
+const LONGEST_TEXT = 32 * 1024;
+/** "You will be told if it fails permanently": what would happen then, has not. */
+const CONDITION =
+  /(?<!\p{L})(?:if|unless|until|wenn|falls|sollten?|si|se non|qualora|caso|indien|wanneer|jesli|jezeli|если|якщо|pokud|daca|hvis|jos|eger)(?!\p{L})[^.;。!?]*|(?:もし|如果|若)[^。]*|[^。]{0,80}場合(?:は|に)/giu;
 /** Its dots end no sentence. */
 const ADDRESS = /[\w.!$%&*+/=?^{|}~-]{1,128}@[\w.-]{1,253}(?<=\w)/g;
 
-/** @param quotesPermanent the notice quotes a permanent refusal */
+/** @param quotesPermanent the notice quotes a permanent code */
 export function noticeWords(
   lines: readonly string[],
   subject: string,
   quotesPermanent: boolean,
 ): NoticeWords {
   const english = lines.join(" ").replace(/\s+/g, " ");
-  const plain = plainWords(english.replace(ADDRESS, "@"));
+  const plain = plainWords(english.slice(0, LONGEST_TEXT).replace(ADDRESS, "@"));
   const title = plainWords(subject);
   const spoken = LANGUAGES.filter(({ marks }) => marks === null || hasMarks(marks, `${title} ${plain}`));
   const said = (kind: "delayed" | "givenUp", text: string) =>
@@ -48,29 +53,20 @@ export function noticeWords(
   const failsInSubject = failureIn(subject) >= 0;
   const isLateInEnglish = DELAYED.test(english) || DELAYED.test(subject);
   const isLate = isLateInEnglish || said("delayed", plain) || said("delayed", title);
-  const isGivenUp = GIVEN_UP.test(english) || said("givenUp", plain);
+  const isGivenUp =
+    GIVEN_UP.test(english.replace(CONDITION, "")) || said("givenUp", plain.replace(CONDITION, ""));
   const strong =
     STRONG_TEXT.test(english) || LANGUAGES.some(({ failed }) => failed.test(plain)) || said("delayed", plain);
   const text = strong || BOUNCE_TEXT.test(english) || DELAYED.test(english);
   const isDelivered =
-    !quotesPermanent &&
-    !failsInSubject &&
-    !strong &&
-    (DELIVERED.test(subject) || (!text && DELIVERED.test(english)));
+    !quotesPermanent && !failsInSubject && !strong && (DELIVERED.test(subject) || DELIVERED.test(english));
   // The rules for other languages are coarser than a code that is quoted.
   const isEnded = isGivenUp || (quotesPermanent && !isLateInEnglish);
   const fails = failsInSubject || text || quotesPermanent;
-  const state = isLate
-    ? isEnded
-      ? "given_up"
-      : "delayed"
-    : isDelivered
-      ? "delivered"
-      : fails
-        ? "failed"
-        : "unknown";
+  const ofLate = isEnded ? "given_up" : "delayed";
+  const ofOthers = fails ? "failed" : "unknown";
   return {
-    state,
+    state: isLate ? ofLate : isDelivered ? "delivered" : ofOthers,
     subject:
       failsInSubject || DELAYED.test(subject) || said("delayed", title) || BOUNCE_SUBJECT.test(subject),
     text,

@@ -29,7 +29,9 @@ const marks = (text: string) =>
 
 export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
   german: {
-    marks: marks("der die das nicht ihre ihrer ist und wurde konnte wird nachricht an zu"),
+    marks: marks(
+      "der die das nicht ihre ihrer ist und wurde konnte wird nachricht an zu folgende folgenden empfanger empfaenger zustellung ubermittlung",
+    ),
     failed: rule(
       "nicht~3 (?:zugestellt|zustell|ausgeliefert|aus?liefer|ubermittel|uebermittel|ubertrag|gesendet|versendet|versandt|weitergeleitet|angenommen|erreich)",
       "un(?:zu)?stellbar|unzustellbar",
@@ -58,7 +60,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     ),
   },
   french: {
-    marks: marks("le la les votre vos vous pas est ete une des du de pour aux"),
+    marks: marks(
+      "le la les votre vos vous pas est ete une des du de pour aux suivant suivants destinataire destinataires remise livraison courrier",
+    ),
     failed: rule(
       "n'(?:a|ont|est|etait) (?:pas |toujours |encore )*(?:pu|ete)?~3 ?(?:remis|livre|delivre|envoye|distribue|achemine|transmis|expedie|parvenu)",
       "n'(?:a|ont|est) pas (?:abouti|arrive)",
@@ -90,7 +94,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     ),
   },
   spanish: {
-    marks: marks("el la los las su sus no se que para por mensaje correo ha del una"),
+    marks: marks(
+      "el la los las su sus no se que para por mensaje correo ha del una siguiente siguientes destinatario destinatarios entrega",
+    ),
     failed: rule(
       "no (?:se |le )?(?:ha |han |pudo |pudieron |puede |pueden |fue |fueron |sera |hemos |es |ha sido )*(?:podido |posible |logrado )*(?:ser )?(?:entreg|envi|remit|repart|distribu|hacer llegar|transmit)",
       "no entregad|no entregable",
@@ -116,7 +122,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     ),
   },
   italian: {
-    marks: marks("il la di non del della che per stato messaggio e un al sono"),
+    marks: marks(
+      "il la di non del della che per stato messaggio e un al sono seguente seguenti destinatario destinatari consegna recapito",
+    ),
     failed: rule(
       "non (?:e |e' |sono |puo |ha |hanno |si |stat[oai] )*(?:possibile |potuto |riuscit[oa] )*(?:a |essere |stat[oai] )*(?:consegn|recapit|inviat|inviare|inoltr|spedi|trasmess|trasmett|raggiung)",
       "impossibile~2 (?:consegn|recapit|invi|inoltr|raggiung)",
@@ -142,7 +150,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     ),
   },
   portuguese: {
-    marks: marks("nao sua seu foi para mensagem que uma ao ser do da pode"),
+    marks: marks(
+      "nao sua seu foi para mensagem que uma ao ser do da pode seguinte seguintes destinatario destinatarios entrega",
+    ),
     failed: rule(
       "nao (?:foi |pode |pudo |podera |se |e |conseguiu |conseguimos |ha |sera )*(?:possivel |ser )*(?:entreg|envi|remet|transmit|encaminh)",
       "impossivel~2 (?:entreg|envi)",
@@ -166,7 +176,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     ),
   },
   dutch: {
-    marks: marks("het een niet uw van is de aan bericht kon werd zijn voor en"),
+    marks: marks(
+      "het een niet uw van is de aan bericht kon werd zijn voor en volgende ontvanger ontvangers bezorging",
+    ),
     failed: rule(
       "niet~3 (?:bezorg|afgeleverd|afleveren|aflever|verzonden|verstuurd|besteld|doorgestuurd|worden bereikt|ontvangen)",
       "onbestelbaar|onbezorgbaar|niet-bezorg",
@@ -189,7 +201,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     ),
   },
   polish: {
-    marks: marks("nie sie do na jest wiadomosc zostala zostal pod adres z dla"),
+    marks: marks(
+      "nie sie do na jest wiadomosc zostala zostal pod adres z dla nastepujacych odbiorcy odbiorcow dostarczenie wiadomosci",
+    ),
     failed: rule(
       "nie~4 (?:dostarcz|doreczon|dorecz|wyslan|wyslac|przekazan|przeslan)",
       "niedostarcz|niedoreczon",
@@ -277,7 +291,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     givenUp: /영구|더 이상[^.]{0,12}(?:시도|전송)|포기|중단/u,
   },
   swedish: {
-    marks: marks("inte till att ditt din har meddelandet meddelande kunde for och ett"),
+    marks: marks(
+      "inte till att ditt din har meddelandet meddelande kunde for och ett foljande mottagare leverans",
+    ),
     failed: rule(
       "(?:inte|ej)~3 (?:leverer|skick|sand|levereras|na fram)",
       "(?:leverans|utskick)\\w*~4 (?:misslyck|fel)|leveransfel|olevererbar",
@@ -291,7 +307,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     givenUp: rule("permanent|gett upp|slutgiltig|inga (?:fler|fler|ytterligare)~1 forsok"),
   },
   danish_norwegian: {
-    marks: marks("ikke til din den blev ble kunne har meldingen meddelelsen og er for af av"),
+    marks: marks(
+      "ikke til din den blev ble kunne har meldingen meddelelsen og er for af av folgende modtagere mottakere levering",
+    ),
     failed: rule(
       "ikke~3 (?:lever|afleveret|afleveres|sendes|sendt|kommet frem)",
       "(?:levering|aflevering)\\w*~4 (?:mislyk|feil|fejl)|leveringsfe[ij]l|kan ikke leveres",
@@ -305,7 +323,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     givenUp: rule("permanent|opgivet|gitt opp|ingen flere~1 (?:forsok|forsog)|endelig"),
   },
   finnish: {
-    marks: marks("ei ole viesti viestia viestisi on ja vastaanottajalle seuraaville tai voitu"),
+    marks: marks(
+      "ei ole viesti viestia viestisi on ja vastaanottajalle seuraaville tai voitu toimitus vastaanottajille",
+    ),
     failed: rule(
       "ei~4 (?:toimit|lahet|valit|perille)",
       "(?:toimitus|toimittaminen|lahetys|lahettaminen)\\w*~4 (?:epaonnistu|ei onnistu|estynyt)",
@@ -319,7 +339,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     givenUp: rule("pysyva|lopullis|ei (?:enaa )?yrite\\w*~1 (?:enaa|uudelleen)|luovutt"),
   },
   czech_slovak: {
-    marks: marks("se na nebo je vase zprava zpravu sprava spravu nebylo bylo nebola ktera pro pre ste"),
+    marks: marks(
+      "se na nebo je vase zprava zpravu sprava spravu nebylo bylo nebola ktera pro pre ste nasledujici doruceni dorucenie prijemce",
+    ),
     failed: rule(
       "(?:nelze|nemohl|nebyl|nepodaril|neda|nie je mozne|nemoz|nebol|nepodari|nemohol)\\w*~6 (?:doruc|odesl|odosl|predat|predana)",
       "nedoruc",
@@ -336,7 +358,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     ),
   },
   hungarian: {
-    marks: marks("nem az egy es a uzenet uzenetet level levelet kovetkezo cimzett cimre volt"),
+    marks: marks(
+      "nem az egy es a uzenet uzenetet level levelet kovetkezo cimzett cimre volt kezbesites cimzettek",
+    ),
     failed: rule(
       "nem~4 (?:kezbesit|tovabbit|elkuld|szallit|lehetett|sikerult)",
       "kezbesithetetlen|(?:kezbesites|kuldes|tovabbitas)\\w*~4 (?:sikertelen|meghiusul|nem sikerult|hiba)|sikertelen~1 (?:kezbesit|kuld)|kezbesitesi hiba|visszakuld",
@@ -350,7 +374,9 @@ export const NOTICE_LANGUAGES: Readonly<Record<string, NoticeLanguage>> = {
     givenUp: rule("vegleges|tartos hiba|nem~1 (?:probal|kiserl)\\w*~1 (?:ujra|tovabb)|feladta"),
   },
   romanian: {
-    marks: marks("nu a fost mesajul mesaj catre pentru si la dumneavoastra dvs care nu este"),
+    marks: marks(
+      "nu a fost mesajul mesaj catre pentru si la dumneavoastra dvs care nu este urmatorii destinatari livrarea",
+    ),
     failed: rule(
       "nu~4 (?:livrat|livra|trimis|trimite|expediat|transmis|furnizat)",
       "(?:esec|eroare|probleme?)~3 (?:livrar|trimiter|expedier)|livrare\\w*~3 (?:esuat|a esuat|imposibil)|nelivrat",

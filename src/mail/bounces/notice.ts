@@ -1,4 +1,5 @@
 /** The words of a mail that came back, apart from those of the mail it returns. */
+import { messageTokenHeader } from "../dkim/dkim.ts";
 import { noticeLines } from "./bounce-text.ts";
 import { fieldOf, type MailPart, ownParts, readFields, textOf, wordsOf } from "./report-mail.ts";
 import { describeReturned, isOurs, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
@@ -28,13 +29,19 @@ export function readNotice(mail: MailPart): Notice {
   };
 }
 
-/** The header of our message where it is quoted in the text. */
+const FIELD = /^(?:> ?)?[\w-]+:\s/;
+const TOKEN_FIELD = new RegExp(`^(?:> ?)?${messageTokenHeader}:`, "i");
+
+/** The header of our message where it is quoted in the text: behind a line that announces it, or around our token. */
 function returnedInText(text: string): ReturnedMessage | null {
   const lines = text.split(/\r\n?|\n/);
   const cut = noticeLines(text).length;
-  const start = lines.findIndex((line, at) => at >= cut && /^>?[\w-]+:\s/.test(line));
+  let start = lines.findIndex((line, at) => at >= cut && FIELD.test(line));
+  if (start < 0) start = lines.findIndex((line) => TOKEN_FIELD.test(line));
   if (start < 0) return null;
-  const { headers } = readFields(lines.slice(start).join("\n").replace(/^>/, ""));
+  while (start > 0 && /^(?:> ?)?(?:[\w-]+:\s|[ \t]+\S)/.test(lines[start - 1] ?? "")) start--;
+  const quoted = lines.slice(start).map((line) => line.replace(/^> ?/, ""));
+  const { headers } = readFields(quoted.join("\n"));
   return headers.length > 1 ? describeReturned(headers) : null;
 }
 

@@ -38,7 +38,8 @@ const HEADER_PARTS = /^(?:text\/rfc822(?:-headers?)?|message\/(?:rfc822|global)-
 export function returnedMessage(report: MailPart): ReturnedMessage | null {
   for (const part of ownParts(report)) {
     const [carried] = part.type.startsWith("message/") ? part.parts : [];
-    const headers = carried?.headers ?? (HEADER_PARTS.test(part.type) ? fieldsOf(part) : []);
+    const isMessage = HEADER_PARTS.test(part.type) || isMailFile(part);
+    const headers = carried?.headers ?? (isMessage ? fieldsOf(part) : []);
     if (headers.length > 0) return describeReturned(headers);
   }
   return null;
@@ -63,6 +64,15 @@ export function describeReturned(headers: readonly HeaderField[]): ReturnedMessa
 /** Whether its header looks like one of ours. That proves nothing. */
 export function isOurs({ token, returnPath }: ReturnedMessage): boolean {
   return token !== null || (returnPath !== null && isReturnPath(returnPath.split("@", 1)[0] ?? ""));
+}
+
+/** A mail that is attached as a file. */
+function isMailFile(part: MailPart): boolean {
+  const disposition = fieldOf(part, "Content-Disposition") ?? "";
+  return (
+    /\.eml$/i.test(part.parameters.get("name") ?? "") ||
+    /filename\*?=[^;]*\.eml["']?\s*(?:;|$)/i.test(disposition)
+  );
 }
 
 function fieldsOf(part: MailPart): HeaderField[] {
