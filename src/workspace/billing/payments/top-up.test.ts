@@ -1,3 +1,4 @@
+import fastify from "fastify";
 import { pino } from "pino";
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
