@@ -11,7 +11,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { maySendAsEach } from "../identity/may-send-as.ts";
 import { ApiError, overloaded } from "../platform/errors.ts";
-import { requireOneMore } from "./allowance.ts";
+import { requireAcceptable } from "./allowance.ts";
 import { type CommitDeps, commit, foreignSender, type Waiting } from "./commit-batch.ts";
 import { type Draft, sizeOf } from "./insert-drafts.ts";
 
@@ -93,7 +93,7 @@ export function createAcceptor(deps: CommitDeps, limits: Readonly<typeof LIMITS>
   const acceptor: Acceptor = {
     async check({ sender, message }) {
       if (sender && !(await maySendAsEach(db, [sender]))(sender)) throw foreignSender(message);
-      await requireOneMore(db, plans, message.workspaceId, clock.now());
+      await requireAcceptable(db, { plans, clock }, message);
     },
     accept: (draft) => acceptor.acceptTogether([draft]),
     async acceptTogether(drafts) {

@@ -1,8 +1,8 @@
 /** Somebody pressed the button behind the link that was mailed to them: now they join. */
 
-import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
+import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { addMember, setStatus } from "../subscribers/change-member.ts";
 import { findMemberByEmail, findSubscriberByEmail } from "../subscribers/store.ts";
 import type { OnSubscriber } from "../subscribers/subscriber-news.ts";
@@ -21,9 +21,8 @@ const LINK_MS = 48 * 3_600_000;
 /** Where such people come from, as reads show it. */
 const SOURCE = "form";
 
-export interface ConfirmDeps {
+export interface ConfirmDeps extends StorageDeps {
   readonly db: Database;
-  readonly clock: Clock;
   readonly onSubscriber: OnSubscriber;
 }
 
