@@ -54,6 +54,7 @@ select create_distributed_table('message_events', 'workspace_id', colocate_with 
 select create_distributed_table('messages', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('meter_entries', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('meter_hours', 'workspace_id', colocate_with => 'mailing_lists');
+select create_distributed_table('content_months', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('meters', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('origin_names', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('payment_events', 'workspace_id', colocate_with => 'mailing_lists');

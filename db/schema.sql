@@ -144,6 +144,7 @@ create table billing_accounts (
   is_prepaid boolean default false not null,
   email_headroom bigint default 0,
   headroom_until timestamp with time zone default '-infinity'::timestamp with time zone not null,
+  content_headroom bigint default 0,
   PRIMARY KEY (workspace_id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((balance >= (0)::numeric))
@@ -437,6 +438,15 @@ create table confirmation_mails (
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
 CREATE INDEX confirmation_mails_by_mailbox ON confirmation_mails USING btree (mailbox, sent_at);
+
+create table content_months (
+  workspace_id uuid not null,
+  month date not null,
+  bytes bigint not null,
+  PRIMARY KEY (workspace_id, month),
+  FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
+);
+CREATE INDEX content_months_by_age ON content_months USING btree (month);
 
 create table custom_fields (
   workspace_id uuid not null,
@@ -813,6 +823,7 @@ create table meter_entries (
   kind text not null,
   quantity integer not null,
   created_at timestamp with time zone not null,
+  bytes bigint default 0 not null,
   PRIMARY KEY (workspace_id, id),
   CHECK ((kind = ANY (ARRAY['email'::text, 'validation'::text, 'blacklist_check'::text])))
 );

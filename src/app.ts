@@ -171,6 +171,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       registerSignupPages(pages, {
         db: database,
         clock,
+        plans,
         log,
         secrets,
         publicUrl,

@@ -54,6 +54,7 @@ import { switchOffOverfullWebhooks } from "./webhooks/switch-off-overfull.ts";
 import { keepBooks } from "./workspace/billing/keep-books.ts";
 import type { Plans } from "./workspace/billing/plans.ts";
 import { readPlans } from "./workspace/billing/plans-file.ts";
+import { removeDroppedMonths } from "./workspace/billing/storage/storage-store.ts";
 
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 24 * HOUR_SECONDS;
@@ -75,7 +76,7 @@ export async function startJobs(services: Services): Promise<JobRunner> {
     dataDir: config.DATA_DIR,
     log,
     handlers: {
-      [IMPORT_JOB]: importHandler({ db: database, clock: services.clock }),
+      [IMPORT_JOB]: importHandler({ db: database, clock: services.clock, plans }),
       [EXPORT_JOB]: exportHandler({ db: database, clock: services.clock }),
       [BULK_JOB]: bulkHandler({
         db: database,
@@ -159,6 +160,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       async run() {
         const { MESSAGE_CONTENT_DAYS: contents, MESSAGE_LOG_DAYS: log } = config;
         await removeOldPartitions(database, { contents, log }, clock.now());
+        await removeDroppedMonths(database, clock.now());
       },
     },
     {

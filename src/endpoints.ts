@@ -115,9 +115,9 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...topUpEndpoints({ db: database, clock, log, gateway: parts.paymentGateway, publicUrl }),
     ...mailingListEndpoints({ db: database, clock, campaigns: listCampaigns }),
     ...signupFormEndpoints({ db: database, clock, secrets, publicUrl }),
-    ...subscriberEndpoints({ db: database, clock, historyOf, onSubscriber: announceSubscriber }),
-    ...importEndpoints({ db: database }),
-    ...exportEndpoints({ db: database }),
+    ...subscriberEndpoints({ db: database, clock, plans, historyOf, onSubscriber: announceSubscriber }),
+    ...importEndpoints({ db: database, clock, plans }),
+    ...exportEndpoints({ db: database, clock, plans }),
     ...customFieldEndpoints({ db: database, clock, uses: [usedByImports, ...fieldUses] }),
     ...segmentEndpoints({
       db: database,
@@ -125,7 +125,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       uses: [usedBySuppression, usedByCampaign],
       keepName: keepSegmentName,
     }),
-    ...suppressionListEndpoints({ db: database, clock }),
+    ...suppressionListEndpoints({ db: database, clock, plans }),
     ...sendingDomainEndpoints({
       db: database,
       clock,
@@ -180,6 +180,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...campaignEndpoints({
       db: database,
       clock,
+      plans,
       acceptor,
       publicUrl,
       notifyWorkers,
@@ -190,7 +191,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       requireAllowance: (workspaceId) => requireOneMore(database, plans, workspaceId, clock.now()),
     }),
     ...campaignAnalyticsEndpoints({ db: database }),
-    ...autoresponderEndpoints({ db: database, clock, notifyWorkers }),
+    ...autoresponderEndpoints({ db: database, clock, plans, notifyWorkers }),
     ...emailEndpoints({
       acceptor,
       clock,

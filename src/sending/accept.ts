@@ -11,7 +11,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { maySendAsEach } from "../identity/may-send-as.ts";
 import { ApiError, overloaded } from "../platform/errors.ts";
-import { requireOneMore } from "./allowance.ts";
+import { requireAcceptable } from "./allowance.ts";
 import { type CommitDeps, commit, foreignAddress, questionsOf, type Waiting } from "./commit-batch.ts";
 import { type Draft, sizeOf } from "./insert-drafts.ts";
 
@@ -95,7 +95,7 @@ export function createAcceptor(deps: CommitDeps, limits: Readonly<typeof LIMITS>
       const { message } = draft;
       const refusal = foreignAddress(draft, await maySendAsEach(db, questionsOf(draft)));
       if (refusal !== null) throw refusal;
-      await requireOneMore(db, plans, message.workspaceId, clock.now());
+      await requireAcceptable(db, { plans, clock }, message);
     },
     accept: (draft) => acceptor.acceptTogether([draft]),
     async acceptTogether(drafts) {

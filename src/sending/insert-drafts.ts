@@ -83,7 +83,7 @@ export function insertsOf(
   return sql`
     suppressions as materialized (${entriesFor(recipients)}),
     ${insertMessagesSql(messages, { condition, judging })}, queue as (${queue}),
-    meter as (${takeAcceptedSql(now ?? messages[0]?.createdAt ?? new Date())})
+    meter as (${takeAcceptedSql(messages, now ?? messages[0]?.createdAt ?? new Date(), isPlain)})
     ${announceSuppressed && !isPlain ? sql`, announced as (${announceSuppressed(sql`log`)})` : empty}`;
 }
 

@@ -397,7 +397,10 @@ test("an import announces its end, and nothing of its people", async () => {
     database: db,
     dataDir,
     log,
-    handlers: { [IMPORT_JOB]: importHandler({ db, clock }), [EXPORT_JOB]: exportHandler({ db, clock }) },
+    handlers: {
+      [IMPORT_JOB]: importHandler({ db, clock, plans }),
+      [EXPORT_JOB]: exportHandler({ db, clock }),
+    },
     recurring: [],
     onEnded: createJobReaction(clock),
   });

@@ -7,6 +7,7 @@ import { EXPORT_JOB, exportHandler } from "../../src/audience/exports/export-job
 import { IMPORT_JOB, importHandler } from "../../src/audience/imports/import-job.ts";
 import { startRunner } from "../../src/platform/jobs/runner.ts";
 import { createLog } from "../../src/platform/log.ts";
+import { plans } from "../../src/workspace/billing/plans.ts";
 import type { ApiAnswer } from "./api-caller.ts";
 import { endedJob } from "./ended-job.ts";
 import { startService, type TestService } from "./service.ts";
@@ -37,7 +38,7 @@ export async function startImportService(): Promise<ImportService> {
   const { database, call, clock } = service;
   const log = createLog("silent");
   const handlers = {
-    [IMPORT_JOB]: importHandler({ db: database, clock }),
+    [IMPORT_JOB]: importHandler({ db: database, clock, plans }),
     [EXPORT_JOB]: exportHandler({ db: database, clock }),
   };
   const runner = await startRunner({ database, dataDir, log, handlers, recurring: [] });

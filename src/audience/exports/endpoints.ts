@@ -1,4 +1,5 @@
 /** Writing the people of a list to a CSV file. */
+
 import { type Static, Type } from "typebox";
 import type { Database } from "../../platform/database/pool.ts";
 import { invalid } from "../../platform/errors.ts";
@@ -6,6 +7,7 @@ import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { omittable } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { JobStarted, requirePlace, startJob } from "../../platform/jobs/queue.ts";
+import { requireBytes, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { listFieldsInForce } from "../custom-fields/store.ts";
 import { requireMailingList } from "../mailing-lists/store.ts";
 import { findSegment } from "../segments/store.ts";
@@ -33,7 +35,8 @@ const ExportRequest = Type.Object(
   { $id: "SubscriberExport" },
 );
 
-export function exportEndpoints({ db }: { db: Database }): Endpoint[] {
+export function exportEndpoints(deps: StorageDeps & { readonly db: Database }): Endpoint[] {
+  const { db } = deps;
   const needs = need(subscribers, "write");
   return [
     endpoint({
@@ -47,12 +50,13 @@ export function exportEndpoints({ db }: { db: Database }): Endpoint[] {
       answer: JobStarted,
       status: 202,
       message: "The export has started",
-      errors: ["CONFLICT"],
+      errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller: { workspaceId }, params, body }) {
         await requireMailingList(db, workspaceId, params.id);
         const input = await readRequest(db, workspaceId, params.id, body);
         return db.transaction(async (tx) => {
           await requirePlace(tx, workspaceId, EXPORT_JOB, "exports");
+          await requireBytes(deps, tx, workspaceId, 1);
           return startJob(tx, workspaceId, { type: EXPORT_JOB, needs, input });
         });
       },

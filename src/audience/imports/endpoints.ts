@@ -6,6 +6,7 @@ import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { fileField } from "../../platform/http/uploads.ts";
 import { startWithInput } from "../../platform/jobs/files.ts";
 import { JobStarted, requirePlace, startJob } from "../../platform/jobs/queue.ts";
+import { requireBytes, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { lockListsForUse, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
@@ -41,7 +42,8 @@ const ImportForm = Type.Object(
   { $id: "SubscriberImport" },
 );
 
-export function importEndpoints({ db }: { db: Database }): Endpoint[] {
+export function importEndpoints(deps: StorageDeps & { readonly db: Database }): Endpoint[] {
+  const { db } = deps;
   const needs = need(subscribers, "write");
   return [
     endpoint({
@@ -55,7 +57,7 @@ export function importEndpoints({ db }: { db: Database }): Endpoint[] {
       answer: JobStarted,
       status: 202,
       message: "The import has started",
-      errors: ["CONFLICT"],
+      errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller: { workspaceId }, params, body }) {
         await requireMailingList(db, workspaceId, params.id);
         const input: ImportInput = {
@@ -68,6 +70,7 @@ export function importEndpoints({ db }: { db: Database }): Endpoint[] {
         return startWithInput(db, workspaceId, body.csvFile.path, async (tx, id) => {
           if ((await lockListsForUse(tx, workspaceId, [params.id])) === 0) throw notFound("Mailing list");
           await requirePlace(tx, workspaceId, IMPORT_JOB, "imports");
+          await requireBytes(deps, tx, workspaceId, body.csvFile.bytes);
           return startJob(tx, workspaceId, { id, type: IMPORT_JOB, needs, input });
         });
       },

@@ -29,7 +29,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const db = await testDatabase();
 const dataDir = await mkdtemp(join(tmpdir(), "posthaste-import-"));
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
-const handler = importHandler({ db, clock: systemClock });
+const handler = importHandler({ db, clock: systemClock, plans });
 let workspaceId: WorkspaceId;
 let list: string;
 

@@ -1,9 +1,9 @@
 /** The background job that puts the people of a file on a list. */
-import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import type { JobHandler, JobOutcome } from "../../platform/jobs/attempt.ts";
 import { copyFile } from "../../platform/jobs/files.ts";
 import { createTurns } from "../../platform/turns.ts";
+import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { findPlan, keepPlan, type Plan } from "./plan.ts";
 import { readImport } from "./read-file.ts";
 import type { Written } from "./store.ts";
@@ -24,7 +24,11 @@ export interface ImportInput {
 /** Connections that all imports of a process take together; the others of the pool are for those who wait. */
 const CONNECTIONS = 2;
 
-export function importHandler({ db, clock }: { db: Database; clock: Clock }): JobHandler<ImportInput> {
+export function importHandler({
+  db,
+  clock,
+  plans,
+}: StorageDeps & { readonly db: Database }): JobHandler<ImportInput> {
   const takeTurn = createTurns(CONNECTIONS);
   return async ({ job, report, isCancelled, signal, hasToEnd, requireTurn, openInput, openScratch }) => {
     const { id: jobId, workspaceId, input } = job;
@@ -34,6 +38,7 @@ export function importHandler({ db, clock }: { db: Database; clock: Clock }): Jo
       resubscribe: input.resubscribe,
       triggerAutoresponders: input.trigger_autoresponders,
       clock,
+      plans,
     };
     await using people = await openScratch();
     let readHere: string | undefined;

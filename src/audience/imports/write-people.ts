@@ -4,11 +4,11 @@
  * workspace is suspended none is begun.
  */
 import { type FileHandle, open } from "node:fs/promises";
-import type { Clock } from "../../platform/clock.ts";
 import type { Database, Transaction } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { PutBack } from "../../platform/jobs/attempt.ts";
 import type { TakeTurn } from "../../platform/turns.ts";
+import { requireRows, rowLimit, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { requireNotSuspended } from "../../workspace/workspaces/suspension.ts";
 import { lockMailingList } from "../mailing-lists/store.ts";
 import { insertMembers } from "../subscribers/arrivals.ts";
@@ -16,7 +16,7 @@ import { stage, staged, unstage } from "../subscribers/staging.ts";
 import type { Batch, Plan } from "./plan.ts";
 import { claimBatch, listBatches, settleBatches, updateBatch, type Written } from "./store.ts";
 
-export interface Writing {
+export interface Writing extends StorageDeps {
   readonly db: Database;
   readonly workspaceId: WorkspaceId;
   readonly mailingListId: string;
@@ -27,7 +27,6 @@ export interface Writing {
   readonly resubscribe: boolean;
   /** Whether autoresponders begin for those who join; they do so when their batch is written. */
   readonly triggerAutoresponders: boolean;
-  readonly clock: Clock;
   /** Of all imports of this process: they must leave connections to others. */
   readonly takeTurn: TakeTurn;
   /** Ends it between two batches. */
@@ -45,7 +44,8 @@ const AT_ONCE = 2;
 
 /**
  * @returns what is written at the end, and on the disk: of all batches, or where the signal ended it of those that are done
- * @throws PutBack while the workspace is suspended, or when other jobs wait for the place; an Error when a crash of the database took a batch back
+ * @throws PutBack while the workspace is suspended, or when other jobs wait for the place; ApiError PLAN_LIMIT_REACHED when
+ * the plan allows no more people; an Error when a crash of the database took a batch back
  */
 export async function writePeople(
   writing: Writing,
@@ -125,6 +125,7 @@ async function writeBatch(
     resubscribe,
     triggerAutoresponders,
     clock,
+    plans,
   }: Writing,
   plan: Plan,
   at: number,
@@ -135,10 +136,11 @@ async function writeBatch(
   if (batch === undefined) throw new Error("a batch that is not in the plan");
   const write = async (tx: Transaction) => {
     if (!(await claimBatch(tx, workspaceId, key))) return nothing;
+    const limit = await rowLimit({ plans, clock }, tx, workspaceId, "subscribers");
     await lockMailingList(tx, workspaceId, mailingListId);
     await stage(tx, readBatch(people, batch, room));
     if (batch.replaced.length > 0) await unstage(tx, batch.replaced);
-    const { given, joined, changed } = await insertMembers(tx, workspaceId, {
+    const { given, created, joined, changed } = await insertMembers(tx, workspaceId, {
       mailingListId,
       people: staged,
       now: triggerAutoresponders ? clock.now() : new Date(plan.now),
@@ -148,6 +150,7 @@ async function writeBatch(
       defaults: plan.defaults,
       likelyNew: true,
     });
+    await requireRows(tx, workspaceId, limit, created);
     const written = { created: joined, updated: changed, unchanged: given - joined - changed };
     await updateBatch(tx, workspaceId, key, written);
     return written;

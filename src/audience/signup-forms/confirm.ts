@@ -1,9 +1,9 @@
 /** Somebody pressed the button behind the link that was mailed to them: now they join. */
 
-import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { addMember, setStatus } from "../subscribers/change-member.ts";
 import { findMemberByEmail, findSubscriberByEmail } from "../subscribers/store.ts";
 import type { OnSubscriber } from "../subscribers/subscriber-news.ts";
@@ -22,9 +22,8 @@ const LINK_MS = 48 * 3_600_000;
 /** Where such people come from, as reads show it. */
 const SOURCE = "form";
 
-export interface ConfirmDeps {
+export interface ConfirmDeps extends StorageDeps {
   readonly db: Database;
-  readonly clock: Clock;
   readonly onSubscriber: OnSubscriber;
   /** The mail with the link was asked for by the owner of its address: it does not count as one to a stranger. */
   readonly excuseMail: (tx: Queryable, workspaceId: WorkspaceId, to: string, sentAt: Date) => Promise<void>;

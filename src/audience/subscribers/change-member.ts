@@ -1,10 +1,11 @@
 /** Adding one person to a list, changing and removing one. */
+
 import sql, { type Sql } from "sql-template-tag";
 import { domainOf } from "../../mail/address.ts";
-import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { requireRows, rowLimit, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { holdFieldTypes, listFieldsInForce } from "../custom-fields/store.ts";
 import { lockMailingList } from "../mailing-lists/store.ts";
 import type { EntryOrigin } from "../suppression-lists/entry-store.ts";
@@ -25,9 +26,8 @@ import {
 import type { Member, MemberWithWarnings } from "./subscriber.ts";
 import { newsAbout, newsOf, type OnSubscriber } from "./subscriber-news.ts";
 
-interface Dependencies {
+interface Dependencies extends StorageDeps {
   readonly db: Database;
-  readonly clock: Clock;
   readonly onSubscriber: OnSubscriber;
 }
 
@@ -49,12 +49,13 @@ interface Place {
  * @throws ApiError VALIDATION_ERROR, NOT_FOUND (the list), CONFLICT when they are on the list, whatever their status
  */
 export function addMember(
-  { db, clock, onSubscriber }: Dependencies,
+  deps: Dependencies,
   workspaceId: WorkspaceId,
   mailingListId: string,
   body: NewMemberInput,
   keyName: string,
 ): Promise<MemberWithWarnings> {
+  const { db, clock, onSubscriber } = deps;
   const email = readEmail(body.email);
   const person = {
     email,
@@ -65,6 +66,7 @@ export function addMember(
   };
   const given = readObject(body.custom_fields ?? {});
   const add = async (tx: Queryable) => {
+    const limit = await rowLimit(deps, tx, workspaceId, "subscribers");
     await lockMailingList(tx, workspaceId, mailingListId);
     await holdFieldTypes(tx, workspaceId);
     const known = await lockSubscriberByEmail(tx, workspaceId, email);
@@ -80,6 +82,7 @@ export function addMember(
     });
     if (joined === 0) throw new ApiError("CONFLICT", `${email} is on this list already`);
     if (known === undefined && created === 0) throw new KnownMeanwhile();
+    await requireRows(tx, workspaceId, limit, created);
     const member = await findMemberByEmail(tx, workspaceId, mailingListId, email);
     if (member === undefined) throw new Error(`${email} joined and is not on the list`);
     if (body.status !== undefined) {

@@ -1,12 +1,13 @@
 /** Subscribers over HTTP: the members of a list, and the people of the workspace. */
+
 import { Type } from "typebox";
-import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { pageOf, pagination } from "../../platform/http/paging.ts";
 import { choiceField, idField, pageFields, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { requireKnownList, requireMailingList } from "../mailing-lists/store.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
 import { MemberChanges, NewMemberInput, StatusInput } from "./input.ts";
@@ -25,9 +26,8 @@ const search = textField(
   "Words of the name or of the address before its @, the last one perhaps only begun; or the beginning of an address or a domain. The middle of a word is not found. International domains are found in either script, by whole labels. Finds 2,000 people at most.",
 );
 
-interface Dependencies {
+interface Dependencies extends StorageDeps {
   readonly db: Database;
-  readonly clock: Clock;
   readonly historyOf: HistoryOf;
   readonly onSubscriber: OnSubscriber;
 }
@@ -71,7 +71,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       answer: MemberWithWarnings,
       status: 201,
       message: (data) => `${data.email} was added`,
-      errors: ["CONFLICT"],
+      errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
       handle: ({ caller, params, body }) =>
         addMember(deps, caller.workspaceId, params.id, body, caller.keyName),
     }),

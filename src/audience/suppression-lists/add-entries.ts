@@ -1,7 +1,7 @@
 /** Putting entries on a list by hand: a text with one a line. */
-import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { invalid } from "../../platform/errors.ts";
+import { requireRows, rowLimit, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
 import { type EntryValue, readEntryValue, splitEntries, unquoted, wildcardHint } from "./entry-value.ts";
 import { lockSuppressionList } from "./store.ts";
@@ -11,14 +11,15 @@ const MOST_ITEMS = 10_000;
 
 /**
  * Adds what can be read and counts the rest: added + duplicates + invalid is the number of items that are not blank.
- * @throws ApiError NOT_FOUND; VALIDATION_ERROR for more than 10,000 items, and when none is valid
+ * @throws ApiError NOT_FOUND; PLAN_LIMIT_REACHED; VALIDATION_ERROR for more than 10,000 items, and when none is valid
  */
 export async function addEntries(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  deps: StorageDeps & { readonly db: Database },
   list: EntriesOf,
   text: string,
   createdBy: string,
 ): Promise<AddedEntries> {
+  const { db, clock } = deps;
   const items = splitEntries(text);
   if (items.length > MOST_ITEMS) {
     const message = `entries must be at most ${MOST_ITEMS} (there are ${items.length}): import a file instead`;
@@ -28,8 +29,10 @@ export async function addEntries(
   for (const item of items) tally.read(item);
   if (tally.isEmpty) throw invalid({ field: "entries", message: `entries holds ${tally.nothing}` });
   return db.transaction(async (tx) => {
+    const limit = await rowLimit(deps, tx, list.workspaceId, "suppression_entries");
     await lockSuppressionList(tx, list.workspaceId, list.listId);
     tally.added = await insertEntries(tx, list, tally.takeValues(), { createdBy, createdAt: clock.now() });
+    await requireRows(tx, list.workspaceId, limit, tally.added);
     await tellPlanner(tx, tally.added);
     return tally.result();
   });

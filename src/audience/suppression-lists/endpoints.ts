@@ -1,12 +1,13 @@
 /** Suppression lists over HTTP. */
+
 import { Type } from "typebox";
-import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { pageFields, textField } from "../../platform/http/query.ts";
 import { Deleted, nullable } from "../../platform/http/shapes.ts";
 import { fileField } from "../../platform/http/uploads.ts";
+import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { createPositions } from "../subscribers/positions.ts";
 import { addEntries } from "./add-entries.ts";
 import { changeSuppressionList, createSuppressionList } from "./change-list.ts";
@@ -40,7 +41,7 @@ const suppressionLists: Resource = {
 const ENTRIES_LIMIT = 4 * 1024 * 1024;
 const FILE_LIMIT = 20 * 1024 * 1024;
 
-export function suppressionListEndpoints(deps: { readonly db: Database; readonly clock: Clock }): Endpoint[] {
+export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Database }): Endpoint[] {
   const { db } = deps;
   const positions = createPositions();
   const entriesOf = "/suppression-lists/{id}/entries";
@@ -146,6 +147,7 @@ export function suppressionListEndpoints(deps: { readonly db: Database; readonly
       status: 201,
       message: (data) => data.message,
       bodyLimit: ENTRIES_LIMIT,
+      errors: ["PLAN_LIMIT_REACHED"],
       handle: ({ caller: { workspaceId, keyName }, params, body }) =>
         addEntries(deps, { workspaceId, listId: params.id }, body.entries, keyName),
     }),
@@ -166,7 +168,7 @@ export function suppressionListEndpoints(deps: { readonly db: Database; readonly
       answer: AddedEntries,
       message: (data) => data.message,
       bodyLimit: FILE_LIMIT,
-      errors: ["FORBIDDEN", "BAD_REQUEST"],
+      errors: ["FORBIDDEN", "BAD_REQUEST", "PLAN_LIMIT_REACHED"],
       handle: ({ caller: { workspaceId, keyName }, params, body }) =>
         importEntries(deps, { workspaceId, listId: params.id }, body.csvFile.path, keyName),
     }),

@@ -1,10 +1,10 @@
 /** Putting entries on a list from a file: all that can be read, in one transaction, or nothing. */
-import type { Clock } from "../../platform/clock.ts";
 import { findColumn } from "../../platform/csv/columns.ts";
 import { unguardFormula } from "../../platform/csv/formulas.ts";
 import { openCsv } from "../../platform/csv/read.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
+import { requireRows, rowLimit, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { EntryTally } from "./add-entries.ts";
 import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
 import { keptByService } from "./remove-list.ts";
@@ -19,17 +19,19 @@ const BATCH = 5_000;
 /**
  * Reads the file at this path as CSV, or as lines: the column of one of these names, else the first; a header may be
  * missing. Values that are there already or twice are counted once, as duplicates; so are none that cannot be read.
- * @throws ApiError NOT_FOUND, FORBIDDEN for the system list; BAD_REQUEST for a file without any valid entry
+ * @throws ApiError NOT_FOUND, PLAN_LIMIT_REACHED, FORBIDDEN for the system list; BAD_REQUEST for a file without any valid entry
  */
 export async function importEntries(
-  { db, clock }: { readonly db: Database; readonly clock: Clock },
+  deps: StorageDeps & { readonly db: Database },
   list: EntriesOf,
   path: string,
   createdBy: string,
 ): Promise<AddedEntries> {
+  const { db, clock } = deps;
   const file = await openCsv(path);
   const origin = { createdBy, createdAt: clock.now() };
   return db.transaction(async (tx) => {
+    const limit = await rowLimit(deps, tx, list.workspaceId, "suppression_entries");
     const { is_system } = await lockSuppressionList(tx, list.workspaceId, list.listId);
     if (is_system) throw keptByService();
     const tally = new EntryTally();
@@ -55,6 +57,7 @@ export async function importEntries(
     if (tally.isEmpty) throw new ApiError("BAD_REQUEST", `The file holds ${tally.nothing}`);
     await store();
     tally.added += await storing;
+    await requireRows(tx, list.workspaceId, limit, tally.added);
     await tellPlanner(tx, tally.added);
     return tally.result();
   });

@@ -58,7 +58,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       answer: Autoresponder,
       status: 201,
       message: "Autoresponder created",
-      errors: ["BAD_REQUEST"],
+      errors: ["BAD_REQUEST", "PLAN_LIMIT_REACHED"],
       idempotent: true,
       bodyLimit: BODY_LIMIT,
       handle: (request) => createAutoresponder(deps, request),
@@ -83,7 +83,7 @@ export function autoresponderEndpoints(deps: AutoresponderDeps): Endpoint[] {
       answer: Autoresponder,
       message: "Autoresponder updated",
       bodyLimit: BODY_LIMIT,
-      errors: ["CONFLICT", "BAD_REQUEST"],
+      errors: ["CONFLICT", "BAD_REQUEST", "PLAN_LIMIT_REACHED"],
       handle: ({ caller, params, body }) => replaceAutoresponder(deps, caller, params.id, body),
     }),
     endpoint({

@@ -10,6 +10,7 @@ import { ApiError, notFound } from "../../platform/errors.ts";
 import type { Caller, EndpointRequest } from "../../platform/http/endpoint.ts";
 import { type Answered, answeredIn } from "../../platform/http/idempotency.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { type StorageDeps, withinBytes } from "../../workspace/billing/storage/storage.ts";
 import { wakeAutoresponders } from "./advance.ts";
 import type { Autoresponder, NewAutoresponder } from "./autoresponder.ts";
 import { lastDay } from "./days.ts";
@@ -28,7 +29,7 @@ import {
   updateAutoresponder,
 } from "./store.ts";
 
-export interface AutoresponderDeps {
+export interface AutoresponderDeps extends StorageDeps {
   readonly db: Database;
   readonly clock: Clock;
   /** Tells the delivery workers that there is something to do, or to leave. */
@@ -52,29 +53,31 @@ export async function requireAutoresponder(
   };
 }
 
-/** @throws ApiError VALIDATION_ERROR, BAD_REQUEST when there are as many as there may be */
+/** @throws ApiError VALIDATION_ERROR, BAD_REQUEST when there are as many as there may be, PLAN_LIMIT_REACHED */
 export async function createAutoresponder(
-  { db, clock }: AutoresponderDeps,
+  deps: AutoresponderDeps,
   { caller, body, idempotency }: EndpointRequest<unknown, unknown, NewAutoresponder>,
 ): Promise<Answered> {
+  const { db, clock } = deps;
   const { workspaceId } = caller;
   const { settings, steps } = await readAutoresponder(db, caller, body);
   const autoresponder = { id: newId(), ...settings };
   return db.transaction(async (tx) => {
     await requireRoom(tx, workspaceId, autoresponderRoom);
     await insertAutoresponder(tx, workspaceId, autoresponder, clock.now());
-    await replaceSteps(tx, workspaceId, autoresponder, steps);
+    await withinBytes(deps, tx, workspaceId, () => replaceSteps(tx, workspaceId, autoresponder, steps));
     return answeredIn(tx, idempotency, await requireAutoresponder(tx, workspaceId, autoresponder.id));
   });
 }
 
-/** Active or not. @throws ApiError NOT_FOUND, VALIDATION_ERROR, and for an active one what lockTrigger throws */
+/** Active or not. @throws ApiError NOT_FOUND, VALIDATION_ERROR, PLAN_LIMIT_REACHED, and for an active one what lockTrigger throws */
 export async function replaceAutoresponder(
-  { db, clock }: AutoresponderDeps,
+  deps: AutoresponderDeps,
   caller: Caller,
   id: string,
   body: NewAutoresponder,
 ): Promise<Autoresponder> {
+  const { db, clock } = deps;
   const { workspaceId, timezone } = caller;
   await requireAutoresponder(db, workspaceId, id);
   const { settings, steps } = await readAutoresponder(db, caller, body);
@@ -91,7 +94,7 @@ export async function replaceAutoresponder(
     const passed = dayDoneBy(settings, timezone, now);
     const dayDone = beginsAnew || (held.day_done ?? "") < (passed ?? "") ? passed : held.day_done;
     await updateAutoresponder(tx, workspaceId, { id, ...settings }, { beginsAnew, dayDone, now });
-    await replaceSteps(tx, workspaceId, { id, ...settings }, steps);
+    await withinBytes(deps, tx, workspaceId, () => replaceSteps(tx, workspaceId, { id, ...settings }, steps));
   });
   return requireAutoresponder(db, workspaceId, id);
 }

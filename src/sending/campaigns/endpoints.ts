@@ -82,6 +82,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       message: "Campaign created",
       idempotent: true,
       bodyLimit: BODY_LIMIT,
+      errors: ["BAD_REQUEST", "PLAN_LIMIT_REACHED"],
       handle: (request) => createCampaign(deps, request),
     }),
     endpoint({
@@ -104,7 +105,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       answer: Campaign,
       message: "Campaign updated",
       bodyLimit: BODY_LIMIT,
-      errors: ["CONFLICT"],
+      errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
       handle: ({ caller, params, body }) => replaceCampaign(deps, caller, params.id, body),
     }),
     endpoint({
@@ -189,6 +190,7 @@ export function campaignEndpoints(deps: CampaignDeps & TestDeps): Endpoint[] {
       answer: Campaign,
       status: 201,
       message: "Campaign duplicated",
+      errors: ["BAD_REQUEST", "PLAN_LIMIT_REACHED"],
       handle: ({ caller, params }) => duplicateCampaign(deps, caller.workspaceId, params.id),
     }),
     endpoint({

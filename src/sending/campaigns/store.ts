@@ -7,6 +7,7 @@ import type { LastCampaign } from "../../audience/mailing-lists/list-stats.ts";
 import { type DeletedOrigin, insertOriginName } from "../../messages/origin-names-store.ts";
 import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
+import type { Room } from "../../platform/database/room-store.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { segmentsOf } from "./audience/audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
@@ -57,6 +58,14 @@ export const campaigns = sql`
   left join campaign_counters n on n.workspace_id = c.workspace_id and n.campaign_id = c.id
   left join mailing_lists l on l.workspace_id = c.workspace_id and l.id = c.mailing_list_id
   left join segments g on g.workspace_id = c.workspace_id and g.id = c.segment_id`;
+
+/** Sent ones included. Above this lists of campaigns and sums over their contents would become slow. */
+export const campaignRoom: Room = {
+  table: sql`campaigns`,
+  counted: sql`and deleted_at is null`,
+  what: "campaigns",
+  most: 10_000,
+};
 
 /** Of a campaign `c` that was not deleted. */
 const isThere = sql`c.deleted_at is null`;

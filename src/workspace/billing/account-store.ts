@@ -42,17 +42,19 @@ export async function findAccount(db: Queryable, workspaceId: WorkspaceId): Prom
   return { balance, is_prepaid, plan, hourly_cap, subscription: is_subscribed ? subscription : null };
 }
 
-/** What the next batch of emails may count on without reading the meter (meter.ts). */
+/** What the next batch may count on without reading the meter (meter.ts): emails, and bytes of contents. */
 export async function updateHeadroom(
   tx: Queryable,
   workspaceId: WorkspaceId,
-  headroom: number | null,
+  { emails, contents }: { readonly emails: number | null; readonly contents: number | null },
   until: Date,
 ): Promise<void> {
   await tx.run(sql`
-    update billing_accounts set email_headroom = ${headroom}, headroom_until = ${until}
+    update billing_accounts
+    set email_headroom = ${emails}, content_headroom = ${contents}, headroom_until = ${until}
     where workspace_id = ${workspaceId}
-      and (email_headroom, headroom_until) is distinct from (${headroom}::bigint, ${until}::timestamptz)`);
+      and (email_headroom, content_headroom, headroom_until)
+        is distinct from (${emails}::bigint, ${contents}::bigint, ${until}::timestamptz)`);
 }
 
 /** From its first top-up on a workspace pays for what goes beyond its allowances. */

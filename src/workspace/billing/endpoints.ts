@@ -29,6 +29,7 @@ import {
   Usage,
 } from "./shapes.ts";
 import { capacityOf, remainingOf } from "./standing.ts";
+import { storedOf } from "./storage/storage.ts";
 import { cancelSubscription, subscribe } from "./subscribe.ts";
 import { countTransactions, listCharges, listTransactions, spentSince } from "./transaction-store.ts";
 import { transactionLines } from "./transactions-file.ts";
@@ -60,7 +61,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       id: "getBillingOverview",
       method: "GET",
       path: "/billing/overview",
-      summary: "Balance, plan and what is left of the month's emails",
+      summary: "Balance, plan, what is left of the month's emails, and what is stored",
       needs: read,
       answer: Overview,
       message: "Billing overview",
@@ -214,6 +215,7 @@ async function overviewOf(
     emails_remaining: remainingOf(standing),
     period_start: period.start,
     period_end: period.end,
+    storage: await storedOf(db, plan, workspaceId),
     // A cap of the hour is no matter of money.
     low_balance: standing.isPaying && capacityOf(standing) !== null && Number(account.balance) < LOW_BALANCE,
   };

@@ -3,21 +3,34 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { MeterKind } from "./plans.ts";
-import type { Metered, Reading, Use } from "./reading.ts";
+import type { Metered, NotedUse, Reading, Use } from "./reading.ts";
 
 const NARROW = 25_000;
+/** What one process accepts at one time (sending/accept.ts). Several machines may go beyond the limit by as much each. */
+const NARROW_BYTES = 256 * 1024 * 1024;
 
-/** Whether all workspaces are so far from their limits that each may take so many emails without asking: `is_wide`. */
-export function isWideSql(asked: readonly (readonly [WorkspaceId, number])[], now: Date): Sql {
+/** What is about to be accepted for a workspace: emails, and bytes of their contents. */
+export interface Asked {
+  readonly workspaceId: WorkspaceId;
+  readonly quantity: number;
+  readonly bytes: number;
+}
+
+/** Whether all workspaces are so far from their limits that each may take and store that without asking: `is_wide`. */
+export function isWideSql(asked: readonly Asked[], now: Date): Sql {
   return sql`
     select coalesce(bool_and(case
       when a.headroom_until is null or a.headroom_until <= ${now} then false
-      when a.email_headroom is null then true
-      else a.email_headroom - asked.quantity >= ${NARROW} + (
-        select coalesce(sum(quantity), 0) from meter_entries e
+      when a.email_headroom is null and a.content_headroom is null then true
+      else (
+        select (a.email_headroom is null or a.email_headroom - asked.quantity >= ${NARROW} + coalesce(sum(quantity), 0))
+          and (a.content_headroom is null or asked.bytes = 0
+            or a.content_headroom - asked.bytes >= ${NARROW_BYTES} + coalesce(sum(bytes), 0))
+        from meter_entries e
         where e.workspace_id = asked.workspace_id and e.kind = 'email') end), true) as is_wide
-    from unnest(${asked.map(([id]) => id)}::uuid[], ${asked.map(([, quantity]) => quantity)}::bigint[])
-      as asked (workspace_id, quantity)
+    from unnest(${asked.map(({ workspaceId }) => workspaceId)}::uuid[],
+        ${asked.map(({ quantity }) => quantity)}::bigint[], ${asked.map(({ bytes }) => bytes)}::bigint[])
+      as asked (workspace_id, quantity, bytes)
     left join billing_accounts a on a.workspace_id = asked.workspace_id`;
 }
 
@@ -28,11 +41,18 @@ export function noteUseSql(kind: MeterKind, uses: Sql, now: Date): Sql {
     select workspace_id, ${kind}, quantity, ${now} from ${uses} where quantity <> 0`;
 }
 
+/** The same of emails whose contents are stored: a relation of workspace_id, quantity and bytes. */
+export function noteStoredSql(uses: Sql, now: Date): Sql {
+  return sql`
+    insert into meter_entries (workspace_id, kind, quantity, bytes, created_at)
+    select workspace_id, 'email', quantity, bytes, ${now} from ${uses} where quantity <> 0`;
+}
+
 /** By hour, and apart what is older and what is younger than some moments, which are in order. */
 const byHour = (entries: Sql, moments: readonly Date[]) => sql`
   select kind, date_trunc('hour', created_at, 'UTC') as hour, max(created_at) as last,
     coalesce(sum(quantity) filter (where quantity > 0), 0) as taken,
-    coalesce(-sum(quantity) filter (where quantity < 0), 0) as given_back
+    coalesce(-sum(quantity) filter (where quantity < 0), 0) as given_back, sum(bytes)::bigint as bytes
   from ${entries}
   group by kind, date_trunc('hour', created_at, 'UTC'),
     width_bucket(created_at, ${[...moments]}::timestamptz[])`;
@@ -42,9 +62,9 @@ export function takeEntries(
   tx: Queryable,
   workspaceId: WorkspaceId,
   moments: readonly Date[],
-): Promise<Use[]> {
+): Promise<NotedUse[]> {
   return tx.rows(sql`
-    with gone as (delete from meter_entries where workspace_id = ${workspaceId} returning kind, quantity, created_at)
+    with gone as (delete from meter_entries where workspace_id = ${workspaceId} returning kind, quantity, bytes, created_at)
     ${byHour(sql`gone`, moments)}`);
 }
 
@@ -52,9 +72,9 @@ export function listEntries(
   db: Queryable,
   workspaceId: WorkspaceId,
   moments: readonly Date[],
-): Promise<Use[]> {
+): Promise<NotedUse[]> {
   const entries = sql`(
-    select kind, quantity, created_at from meter_entries where workspace_id = ${workspaceId}) e`;
+    select kind, quantity, bytes, created_at from meter_entries where workspace_id = ${workspaceId}) e`;
   return db.rows(byHour(entries, moments));
 }
 

@@ -33,7 +33,7 @@ const note = (quantity: number, at = now) =>
   );
 const read = (at = now) => getReading(db, plans, workspaceId, at);
 const isWide = async (at = now) =>
-  (await db.row<{ is_wide: boolean }>(isWideSql([[workspaceId, 1]], at)))?.is_wide;
+  (await db.row<{ is_wide: boolean }>(isWideSql([{ workspaceId, quantity: 1, bytes: 0 }], at)))?.is_wide;
 const setPlan = async (plan: string, cap: number | null = null) => {
   await db.run(sql`update workspaces set plan = ${plan}, hourly_cap = ${cap} where id = ${workspaceId}`);
   await db.transaction((tx) => settle(tx, plans, workspaceId, now));

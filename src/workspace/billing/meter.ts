@@ -24,11 +24,14 @@ import {
   capacityFor,
   hourOf,
   type Metered,
+  type NotedUse,
   type Reading,
   readingOf,
   type Use,
   withUse,
 } from "./reading.ts";
+import { contentRoom } from "./storage/storage.ts";
+import { addContents } from "./storage/storage-store.ts";
 
 /** Reads the meter without writing it. @throws ApiError NOT_FOUND for a workspace that is not there */
 export async function getReading(
@@ -49,12 +52,20 @@ export async function settle(
   plans: Plans,
   workspaceId: WorkspaceId,
   now: Date,
-): Promise<Reading> {
+): Promise<Settled> {
   await lockAccount(tx, workspaceId);
-  const { reading, steps } = await readMeter(tx, plans, workspaceId, now, takeEntries);
+  const { reading, steps, uses } = await readMeter(tx, plans, workspaceId, now, takeEntries);
   for (const step of steps) await write(tx, workspaceId, step, now);
-  await writeHeadroom(tx, workspaceId, reading);
-  return reading;
+  const contents = uses.map(({ last, bytes }) => ({ time: last, bytes }));
+  await addContents(tx, workspaceId, contents);
+  const room = await contentRoom(tx, workspaceId, reading.plan);
+  await writeHeadroom(tx, workspaceId, reading, room);
+  return { ...reading, contentRoom: room };
+}
+
+/** A reading that is written, with the bytes of contents that can still be stored; null is no limit. */
+export interface Settled extends Reading {
+  readonly contentRoom: number | null;
 }
 
 /** Takes what is asked for, or as much of it as there is. The account stays locked until the transaction ends. */
@@ -72,7 +83,7 @@ export async function takeUpTo(
   if (taken > 0) {
     const step = stepFrom(before, [{ kind, hour: hourOf(now), last: now, taken, given_back: 0 }]);
     await write(tx, workspaceId, step, now);
-    await writeHeadroom(tx, workspaceId, step.reading);
+    await writeHeadroom(tx, workspaceId, step.reading, before.contentRoom);
   }
   return { taken, refusal };
 }
@@ -98,7 +109,11 @@ async function readMeter(
   workspaceId: WorkspaceId,
   now: Date,
   entriesOf: typeof listEntries,
-): Promise<{ readonly reading: Reading; readonly steps: readonly Step[] }> {
+): Promise<{
+  readonly reading: Reading;
+  readonly steps: readonly Step[];
+  readonly uses: readonly NotedUse[];
+}> {
   const account = await findAccount(db, workspaceId);
   if (account === undefined) throw notFound("Workspace");
   const uses = await entriesOf(db, workspaceId, turningPoints(account, now));
@@ -116,7 +131,7 @@ async function readMeter(
   }
   const current = steps.find(({ reading }) => reading.period.start.getTime() === startOf(now));
   if (current === undefined) throw new Error("the present is no period");
-  return { reading: { ...current.reading, account: { ...account, balance } }, steps };
+  return { reading: { ...current.reading, account: { ...account, balance } }, steps, uses };
 }
 
 /** When a period ends, or a cancelled subscription, which may be in the middle of a calendar month. */
@@ -137,8 +152,13 @@ async function write(
   for (const movement of movements) await addToDay(tx, workspaceId, movement, now);
 }
 
-function writeHeadroom(tx: Queryable, workspaceId: WorkspaceId, reading: Reading): Promise<void> {
+function writeHeadroom(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  reading: Reading,
+  contents: number | null,
+): Promise<void> {
   const { most } = capacityFor(reading, "email");
-  const headroom = reading.account.hourly_cap === null ? most : 0;
-  return updateHeadroom(tx, workspaceId, headroom, reading.period.end);
+  const emails = reading.account.hourly_cap === null ? most : 0;
+  return updateHeadroom(tx, workspaceId, { emails, contents }, reading.period.end);
 }

@@ -9,7 +9,9 @@ const closed = { additionalProperties: false };
 const line = Type.String({ minLength: 1, maxLength: 200 });
 /** Dollars: the balance is charged with hundredths for plans, with millionths for use. */
 const price = Type.Optional(Type.String({ pattern: "^\\d{1,7}\\.\\d{2}$" }));
-const allowance = Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum: 1e12 }), Type.Null()]));
+const amount = (maximum: number) =>
+  Type.Optional(Type.Union([Type.Integer({ minimum: 0, maximum }), Type.Null()]));
+const allowance = amount(1e12);
 const rate = Type.Optional(
   Type.Union([Type.String({ pattern: "^(?=.*[1-9])\\d{1,4}(\\.\\d{1,6})?$" }), Type.Null()]),
 );
@@ -23,6 +25,9 @@ const Change = Type.Object(
       Type.Object({ email: allowance, validation: allowance, blacklist_check: allowance }, closed),
     ),
     rates: Type.Optional(Type.Object({ email: rate, validation: rate, blacklist_check: rate }, closed)),
+    storage: Type.Optional(
+      Type.Object({ bytes: amount(1e15), subscribers: allowance, suppression_entries: allowance }, closed),
+    ),
   },
   closed,
 );
@@ -52,11 +57,12 @@ export function readPlans(file: unknown): Plans {
 function changedPlan(plan: Plan, change: Static<typeof PricedChange>): Plan {
   const allowances = { ...plan.allowances, ...change.allowances };
   const rates = { ...plan.rates, ...change.rates };
+  const storage = { ...plan.storage, ...change.storage };
   const isMeasuredAnew = change.allowances !== undefined || change.rates !== undefined;
   const description = isMeasuredAnew ? describe(allowances.email, rates.email) : plan.description;
   // A year is twelve months, where nobody says otherwise.
   const yearly = change.price_monthly && { price_yearly: new Big(change.price_monthly).times(12).toFixed(2) };
-  return { ...plan, description, ...yearly, ...change, allowances, rates };
+  return { ...plan, description, ...yearly, ...change, allowances, rates, storage };
 }
 
 function describe(emails: number | null, rate: string | null): string {

@@ -8,6 +8,10 @@ import { type PlanName, planNames } from "../workspaces/workspace.ts";
 export const meterKinds = ["email", "validation", "blacklist_check"] as const;
 export type MeterKind = (typeof meterKinds)[number];
 
+/** What a workspace stores: bytes of message contents, drafts and files of background jobs, and rows. */
+export const storageKinds = ["bytes", "subscribers", "suppression_entries"] as const;
+export type StorageKind = (typeof storageKinds)[number];
+
 export interface Plan {
   readonly id: PlanName;
   readonly name: string;
@@ -19,6 +23,8 @@ export interface Plan {
   readonly allowances: Readonly<Record<MeterKind, number | null>>;
   /** USD for one beyond the allowance; null: there is none beyond it. */
   readonly rates: Readonly<Record<MeterKind, string | null>>;
+  /** What may be stored at one time; null is no limit. */
+  readonly storage: Readonly<Record<StorageKind, number | null>>;
   readonly features: readonly string[];
 }
 
@@ -27,6 +33,8 @@ export type Plans = Readonly<Record<PlanName, Plan>>;
 /** One price for whatever goes beyond an allowance. Blacklist checks end with theirs, whoever pays. */
 const OVERAGE_RATE = "0.0008";
 const rates = { email: OVERAGE_RATE, validation: OVERAGE_RATE, blacklist_check: null };
+
+const GIB = 1024 ** 3;
 
 export const plans: Plans = {
   free: {
@@ -37,7 +45,8 @@ export const plans: Plans = {
     price_yearly: "0.00",
     allowances: { email: 3_000, validation: 100, blacklist_check: 50 },
     rates,
-    features: ["Transactional email and campaigns", "Unlimited subscribers", "DKIM on your own domain"],
+    storage: { bytes: 2 * GIB, subscribers: 2_000_000, suppression_entries: 2_000_000 },
+    features: ["Transactional email and campaigns", "2,000,000 subscribers", "DKIM on your own domain"],
   },
   growth: {
     id: "growth",
@@ -47,6 +56,7 @@ export const plans: Plans = {
     price_yearly: "420.00",
     allowances: { email: 50_000, validation: 5_000, blacklist_check: 1_000 },
     rates,
+    storage: { bytes: 20 * GIB, subscribers: 10_000_000, suppression_entries: 10_000_000 },
     features: ["Everything in Free", "Prepaid overage"],
   },
   scale: {
@@ -57,6 +67,7 @@ export const plans: Plans = {
     price_yearly: "1140.00",
     allowances: { email: 250_000, validation: 25_000, blacklist_check: 5_000 },
     rates,
+    storage: { bytes: 100 * GIB, subscribers: 50_000_000, suppression_entries: 50_000_000 },
     features: ["Everything in Growth", "Five times the emails"],
   },
   enterprise: {
@@ -67,6 +78,7 @@ export const plans: Plans = {
     price_yearly: null,
     allowances: { email: null, validation: null, blacklist_check: null },
     rates,
+    storage: { bytes: null, subscribers: null, suppression_entries: null },
     features: ["Everything in Scale", "No limits"],
   },
 };

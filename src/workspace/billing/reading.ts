@@ -31,6 +31,11 @@ export interface Use {
   readonly given_back: number;
 }
 
+/** As it was noted, with the bytes of contents that were stored. */
+export interface NotedUse extends Use {
+  readonly bytes: number;
+}
+
 /** What can still be used. */
 export interface Capacity {
   /** Null is no limit. */

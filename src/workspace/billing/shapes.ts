@@ -10,7 +10,7 @@ import {
 import { gateways, transactionStatuses, transactionTypes } from "./ledger-store.ts";
 import { shownMoney } from "./money.ts";
 import { billingIntervals } from "./periods.ts";
-import type { Plan as PlanData, Plans } from "./plans.ts";
+import { type Plan as PlanData, type Plans, type StorageKind, storageKinds } from "./plans.ts";
 import type { TransactionRow } from "./transaction-store.ts";
 
 export const CURRENCY = "USD";
@@ -30,6 +30,7 @@ export const Plan = Type.Object(
     validation_allowance: Count,
     blacklist_check_allowance: Count,
     overage_rate: nullable(Money),
+    storage: Type.Object({ bytes: Count, subscribers: Count, suppression_entries: Count }),
     hard_stop: Type.Boolean({
       description: "Whether sending stops at the allowance, until a balance is paid in.",
     }),
@@ -67,6 +68,8 @@ export const SubscriptionInput = Type.Object(
   { $id: "SubscriptionInput" },
 );
 
+const StoredShape = Type.Object({ used: Type.Integer(), limit: Count });
+
 export const Overview = Type.Object(
   {
     balance: Money,
@@ -78,6 +81,16 @@ export const Overview = Type.Object(
     emails_remaining: Count,
     period_start: Timestamp,
     period_end: Timestamp,
+    storage: Type.Object(
+      Object.fromEntries(storageKinds.map((kind) => [kind, StoredShape])) as Record<
+        StorageKind,
+        typeof StoredShape
+      >,
+      {
+        description:
+          "What is stored at present: bytes of message contents, drafts and files of jobs, and rows.",
+      },
+    ),
     low_balance: Type.Boolean({ description: "Whether a paying workspace is about to run out." }),
   },
   { $id: "BillingOverview" },
@@ -132,6 +145,7 @@ export function planShape(plan: PlanData): Static<typeof Plan> {
     validation_allowance: allowances.validation,
     blacklist_check_allowance: allowances.blacklist_check,
     overage_rate: rates.email,
+    storage: plan.storage,
     hard_stop: id === "free",
     is_custom: price_monthly === null,
     features: [...features],

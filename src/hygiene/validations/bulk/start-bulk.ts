@@ -11,6 +11,7 @@ import type { Plans } from "../../../workspace/billing/plans.ts";
 import { standingOf } from "../../../workspace/billing/reading.ts";
 import { refusalError } from "../../../workspace/billing/refusal.ts";
 import { capacityOf, refusalOf } from "../../../workspace/billing/standing.ts";
+import { requireBytes } from "../../../workspace/billing/storage/storage.ts";
 import { validations } from "../resource.ts";
 import { readAddressFile } from "./address-file.ts";
 import { BULK_JOB, type BulkInput } from "./bulk-job.ts";
@@ -25,11 +26,8 @@ export interface StartDeps {
  * The hourly cap is no limit here: a job that reaches it goes on in the next hour.
  * @throws ApiError as readAddressFile does, when allowance or balance do not cover all of it, and CONFLICT
  */
-export async function startBulkValidation(
-  { db, clock, plans }: StartDeps,
-  workspaceId: WorkspaceId,
-  file: UploadedFile,
-) {
+export async function startBulkValidation(deps: StartDeps, workspaceId: WorkspaceId, file: UploadedFile) {
+  const { db, clock, plans } = deps;
   await requireFewOpen(db, workspaceId, BULK_JOB, "validations");
   const { addresses, duplicates } = await readAddressFile(file.path);
   const now = clock.now();
@@ -41,6 +39,7 @@ export async function startBulkValidation(
   const total = addresses.length + duplicates;
   return startWithInput(db, workspaceId, file.path, async (tx, id) => {
     await requirePlace(tx, workspaceId, BULK_JOB, "validations");
+    await requireBytes(deps, tx, workspaceId, file.bytes);
     return startJob(tx, workspaceId, { id, type: BULK_JOB, needs: need(validations, "write"), input, total });
   });
 }

@@ -11,10 +11,12 @@
  */
 import type { Clock } from "../../../platform/clock.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
+import { requireRoom } from "../../../platform/database/room-store.ts";
 import { ApiError, invalid, notFound } from "../../../platform/errors.ts";
 import type { Caller, EndpointRequest } from "../../../platform/http/endpoint.ts";
 import { type Answered, answeredIn } from "../../../platform/http/idempotency.ts";
 import { newId, type WorkspaceId } from "../../../platform/ids.ts";
+import { type StorageDeps, withinBytes } from "../../../workspace/billing/storage/storage.ts";
 import { LONGEST_NAME, readName } from "../../../workspace/name.ts";
 import { estimateAudience } from "../audience/audience.ts";
 import { holdAudience } from "../audience/hold-audience.ts";
@@ -22,6 +24,7 @@ import type { Campaign, NewCampaign } from "../campaign.ts";
 import { type CampaignReader, readCampaign, requireAudience } from "../read-campaign.ts";
 import {
   type CampaignState,
+  campaignRoom,
   findCampaign,
   findCampaignState,
   findHeldCampaign,
@@ -35,7 +38,7 @@ import { readScheduledAt } from "./scheduled-at.ts";
 import { checkSendable, holdLists, holdUsed, type SendChecks } from "./send-checks.ts";
 import { cancelCampaign, resumeCampaign, sendDraft, unscheduleCampaign } from "./transitions-store.ts";
 
-export interface CampaignDeps extends CampaignReader, SendChecks {
+export interface CampaignDeps extends CampaignReader, SendChecks, StorageDeps {
   readonly db: Database;
   readonly clock: Clock;
   /** Tells the delivery workers that there is something to do, or to leave. */
@@ -76,12 +79,24 @@ export async function createCampaign(
   const settings = await readCampaign(deps, caller, body, now);
   return db.transaction(async (tx) => {
     await requireAudience(tx, workspaceId, { body, settings }, now);
-    await insertCampaign(tx, workspaceId, { id, ...settings }, now);
+    await addCampaign(deps, tx, workspaceId, { id, ...settings }, now);
     return answeredIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
   });
 }
 
-/** @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, VALIDATION_ERROR */
+/** @throws ApiError BAD_REQUEST when there are as many as there may be, PLAN_LIMIT_REACHED */
+async function addCampaign(
+  deps: CampaignDeps,
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  campaign: Parameters<typeof insertCampaign>[2],
+  now: Date,
+): Promise<void> {
+  await requireRoom(tx, workspaceId, campaignRoom);
+  await withinBytes(deps, tx, workspaceId, () => insertCampaign(tx, workspaceId, campaign, now));
+}
+
+/** @throws ApiError NOT_FOUND, CONFLICT unless it is a draft, VALIDATION_ERROR, PLAN_LIMIT_REACHED */
 export async function replaceCampaign(
   deps: CampaignDeps,
   caller: Caller,
@@ -96,7 +111,7 @@ export async function replaceCampaign(
   const settings = await readCampaign(deps, caller, body, now);
   const isReplaced = await db.transaction(async (tx) => {
     await requireAudience(tx, workspaceId, { body, settings }, now);
-    return updateDraft(tx, workspaceId, id, settings, now);
+    return withinBytes(deps, tx, workspaceId, () => updateDraft(tx, workspaceId, id, settings, now));
   });
   if (!isReplaced) throw notADraft((await requireCampaignState(db, workspaceId, id)).status);
   return requireCampaign(db, workspaceId, id);
@@ -199,10 +214,11 @@ function wrongState(status: string, done: string, only: string): ApiError {
  * audience may be gone.
  */
 export async function duplicateCampaign(
-  { db, clock }: CampaignDeps,
+  deps: CampaignDeps,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<Campaign> {
+  const { db, clock } = deps;
   const now = clock.now();
   const original = await requireCampaign(db, workspaceId, id);
   const copy = {
@@ -214,7 +230,7 @@ export async function duplicateCampaign(
   };
   await db.transaction(async (tx) => {
     await holdAudience(tx, workspaceId, copy);
-    await insertCampaign(tx, workspaceId, copy, now);
+    await addCampaign(deps, tx, workspaceId, copy, now);
   });
   return requireCampaign(db, workspaceId, copy.id);
 }
