@@ -4,9 +4,10 @@ import { assemble } from "./delivery/assemble.ts";
 import type { AssemblyAnswer, Assignment } from "./delivery/assembly-line.ts";
 import { trackMail } from "./tracking/track-mail.ts";
 
-parentPort?.on("message", async (mail: Assignment) => {
-  const answer = await answerTo(mail);
-  parentPort?.postMessage(answer, answer.ok ? [answer.message.buffer] : []);
+parentPort?.on("message", (mail: Assignment) => {
+  void answerTo(mail).then((answer) => {
+    parentPort?.postMessage(answer, answer.ok ? [answer.message.buffer] : []);
+  });
 });
 
 async function answerTo(mail: Assignment): Promise<AssemblyAnswer> {

@@ -52,7 +52,7 @@ const large = "a < b & c  d\n".repeat(100_000);
 const aside = (content: object): ComposeOptions => ({
   ...options,
   loadContent: async () => ({ html: null, text: null, raw: null, attachments: null, ...content }),
-  assembleAside: line.assemble,
+  assembleAside: (mail) => line.assemble(mail),
 });
 const largeMessage = (who: string) => leased(who, { is_large: true, text: null });
 

@@ -68,7 +68,7 @@ export async function startDeliveryWorker(options: WorkerOptions): Promise<Dispa
     complaintAddress: config.INBOUND_PORT === null ? null : `fbl@${config.BOUNCE_DOMAIN}`,
     ...(options.trackHtml && { trackHtml: options.trackHtml }),
     loadContent: contentLoader(db),
-    assembleAside: assemblyLine.assemble,
+    assembleAside: (mail) => assemblyLine.assemble(mail),
   };
   const others = await watchOtherMachines(db, log);
   const warmUps = new WarmUpAllowances({ db, clock, log });
