@@ -10,6 +10,7 @@
 select create_reference_table('workspaces');
 select create_reference_table('domain_claims');
 select create_reference_table('domain_switches');
+select create_reference_table('quota_uses');
 select create_reference_table('sending_ips');
 select create_reference_table('tracking_domains');
 
