@@ -32,7 +32,7 @@ export type PlatformMailKind =
 export interface PlatformMail {
   readonly kind: PlatformMailKind;
   readonly to: string;
-  /** A name that was chosen by a tenant or an operator, and what stands in its place where it does not read like one. */
+  /** A name that was chosen by a tenant or an operator, and the words that replace it where it does not read like one. */
   readonly named?: { readonly text: string; readonly otherwise: string };
   /** Writes the mail around the name. */
   readonly write: (name: string) => {
@@ -63,7 +63,6 @@ export function createPlatformMail(from: string, clock: Clock): SendPlatformMail
     const reached = await takeQuotas(tx, usesOf(workspaceId, mail), now);
     if (reached !== null) return reached;
     const content = mail.write(await presentableName(tx, workspaceId, mail.named));
-    const fromName = mail.from === undefined ? "Posthaste" : mail.from.name;
     await insertDrafts(tx, [
       {
         sender: null,
@@ -76,8 +75,7 @@ export function createPlatformMail(from: string, clock: Clock): SendPlatformMail
           originId: null,
           originName: "Platform",
           fromEmail: mail.from?.address ?? from,
-          fromName:
-            fromName && ((await presentableName(tx, workspaceId, { text: fromName, otherwise: "" })) || null),
+          fromName: await presentableSender(tx, workspaceId, mail.from),
           toName: null,
           localpart: to.local,
           domain: to.domain,
@@ -139,6 +137,16 @@ function signupMailsTo(workspaceId: WorkspaceId, mailbox: string): QuotaUse[] {
     useOf("signupMailsOfWorkspaceToMailbox", `${workspaceId} ${mailbox}`),
     useOf("signupMailsToMailbox", mailbox),
   ];
+}
+
+async function presentableSender(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  from: PlatformMail["from"],
+): Promise<string | null> {
+  if (from === undefined) return "Posthaste";
+  if (from.name === null) return null;
+  return (await presentableName(tx, workspaceId, { text: from.name, otherwise: "" })) || null;
 }
 
 /** A brand that is a domain may be named where the workspace has proved that the domain is its own. */

@@ -15,6 +15,7 @@ import { sentCampaign } from "../../test/support/tracked-campaign.ts";
 import { post, visit } from "../../test/support/tracking-visits.ts";
 import { EXPORT_JOB, exportHandler } from "../audience/exports/export-job.ts";
 import { IMPORT_JOB, importHandler } from "../audience/imports/import-job.ts";
+import { noteRefusal } from "../audience/signup-forms/abuse.ts";
 import { createChecker, createZonesResolver } from "../hygiene/blacklist/checker.ts";
 import { runDueMonitors } from "../hygiene/blacklist/run-monitors.ts";
 import { readZones } from "../hygiene/blacklist/zones.ts";
@@ -30,7 +31,7 @@ import { insertDrafts } from "../sending/insert-drafts.ts";
 import { createPlatformMail } from "../sending/platform-mail.ts";
 import { plans } from "../workspace/billing/plans.ts";
 import { catalogue, type EventType, eventTypes } from "./catalogue.ts";
-import { announceCampaigns, announceListing, createJobReaction } from "./house-events.ts";
+import { announceCampaigns, announceFormAbuse, announceListing, createJobReaction } from "./house-events.ts";
 import { announceMoved } from "./message-events.ts";
 
 const dataDir = await mkdtemp(join(tmpdir(), "posthaste-webhooks-"));
@@ -420,6 +421,22 @@ test("an import announces its end, and nothing of its people", async () => {
       data: { job_id: started.body.data.job_id, job_type: IMPORT_JOB, status: "completed", processed: 2 },
     },
   ]);
+});
+
+test("a sign-up form whose list is full", async () => {
+  const { workspaceId, call, news } = await newScene();
+  const list = await newList(db, workspaceId);
+  await call("PUT", `/mailing-lists/${list}/signup-form`, { is_active: true });
+  const refusal = { workspaceId, mailingListId: list, network: "192.0.2.1", now: clock.now() };
+  const deps = { db, log, onFormAbused: announceFormAbuse };
+  for (const reason of ["network", "list", "list"] as const) await noteRefusal(deps, { ...refusal, reason });
+  const data = {
+    mailing_list_id: list,
+    reason: "list",
+    since: clock.now().toISOString(),
+    refused_last_hour: 2,
+  };
+  expect(await news()).toMatchObject([{ type: "form.abused", data }]);
 });
 
 test("every event of the catalogue was seen above", () => {

@@ -349,7 +349,7 @@ describe("nobody's mailbox is filled", () => {
     expect(await mailsTo(email)).toHaveLength(1);
   });
 
-  test("a list with 200 sign-ups in an hour takes no more, and says so to everybody alike", async () => {
+  test("a list with 200 sign-ups in an hour takes no more, and says so for every address", async () => {
     const url = await openForm();
     await add();
     await use("signupsOfList", `${service.workspaceId} ${list}`, 199, "hour");
@@ -383,7 +383,7 @@ describe("nobody's mailbox is filled", () => {
     expect(abuse).toMatchObject({ reason: "workspace", refused_last_hour: 1 });
   });
 
-  test("four lists are no way from one network to 800 strangers", async () => {
+  test("four lists are no way from one network to hundreds of strangers", async () => {
     nextHour();
     const domain = `strangers${count}.test`;
     for (let number = 0; number < 4; number++) {
@@ -391,7 +391,7 @@ describe("nobody's mailbox is filled", () => {
       const url = await openForm();
       const page = tokenIn(await (await fetch(url)).text());
       clock.advance(2_000);
-      const strangers = Array.from({ length: 200 }, (_, stranger) => `s${number}-${stranger}@${domain}`);
+      const strangers = Array.from({ length: 60 }, (_, stranger) => `s${number}-${stranger}@${domain}`);
       // Half of them from pages of their own, half from one.
       await Promise.all(
         strangers.map((stranger, place) =>
@@ -408,7 +408,7 @@ describe("junk from one network", () => {
   test("ends at 20 an hour, and a person elsewhere still gets the mail", async () => {
     nextHour();
     const url = await openForm();
-    const junk = Array.from({ length: 200 }, (_, at) => ask(url, { email: `j${at}@junk${count}.test` }));
+    const junk = Array.from({ length: 80 }, (_, at) => ask(url, { email: `j${at}@junk${count}.test` }));
     const answers = (await Promise.all(junk)).map(({ status }) => status);
     expect(answers.filter((status) => status === 200)).toHaveLength(20);
     const refused = await ask(url);

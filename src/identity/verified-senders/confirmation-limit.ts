@@ -7,12 +7,7 @@ import { mailboxOf } from "../../mail/address.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
-import {
-  findLastConfirmationMail,
-  insertConfirmationMail,
-  lockConfirmationMails,
-  removeOldConfirmationMails,
-} from "./store.ts";
+import { insertConfirmationMail, lockConfirmationMails } from "./store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -29,14 +24,12 @@ export async function noteConfirmationMail(
   pauseMs: number,
 ): Promise<void> {
   const mailbox = mailboxOf(email);
+  const quietSince = new Date(now.getTime() - pauseMs);
+  const forgetBefore = new Date(now.getTime() - DAY_MS);
   await lockConfirmationMails(tx, workspaceId);
-  await removeOldConfirmationMails(tx, workspaceId, new Date(now.getTime() - DAY_MS));
-  const last = await findLastConfirmationMail(tx, workspaceId, mailbox);
-  const pause = (last?.getTime() ?? 0) + pauseMs - now.getTime();
-  if (pause > 0) {
-    throw new ApiError("RATE_LIMIT_EXCEEDED", "A link was sent to this address less than a minute ago", {
-      headers: { "Retry-After": String(Math.ceil(pause / 1000)) },
-    });
-  }
-  await insertConfirmationMail(tx, workspaceId, mailbox, now);
+  const last = await insertConfirmationMail(tx, workspaceId, mailbox, { now, quietSince, forgetBefore });
+  if (last === undefined) return;
+  throw new ApiError("RATE_LIMIT_EXCEEDED", "A link was sent to this address less than a minute ago", {
+    headers: { "Retry-After": String(Math.ceil((last.getTime() + pauseMs - now.getTime()) / 1000)) },
+  });
 }

@@ -118,36 +118,29 @@ export async function lockConfirmationMails(tx: Queryable, workspaceId: Workspac
   await tx.run(sql`select pg_advisory_xact_lock(${lockKey(`confirmation mails ${workspaceId}`)})`);
 }
 
-/** When the workspace last had one sent to the mailbox. */
-export async function findLastConfirmationMail(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  mailbox: string,
-): Promise<Date | null> {
-  const row = await tx.row<{ last: Date | null }>(sql`
-    select max(sent_at) as last from confirmation_mails
-    where workspace_id = ${workspaceId} and mailbox = ${mailbox}`);
-  return row?.last ?? null;
-}
-
+/**
+ * Notes that a mail is sent to the mailbox now, unless the workspace's last one was sent after `quietSince`; forgets those
+ * before `forgetBefore`. To be called under the lock.
+ * @returns when that last one was sent; undefined when the mail was noted
+ */
 export async function insertConfirmationMail(
   tx: Queryable,
   workspaceId: WorkspaceId,
   mailbox: string,
-  now: Date,
-): Promise<void> {
-  await tx.run(sql`
-    insert into confirmation_mails (workspace_id, id, mailbox, sent_at)
-    values (${workspaceId}, ${newId()}, ${mailbox}, ${now})`);
-}
-
-/** Forgets the workspace's mails that were sent before `before`. */
-export async function removeOldConfirmationMails(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  before: Date,
-): Promise<void> {
-  await tx.run(
-    sql`delete from confirmation_mails where workspace_id = ${workspaceId} and sent_at <= ${before}`,
-  );
+  { now, quietSince, forgetBefore }: { readonly [Time in "now" | "quietSince" | "forgetBefore"]: Date },
+): Promise<Date | undefined> {
+  const late = await tx.row<{ sent_at: Date }>(sql`
+    with late as materialized (
+      select sent_at from confirmation_mails
+      where workspace_id = ${workspaceId} and mailbox = ${mailbox} and sent_at > ${quietSince}
+      order by sent_at desc limit 1
+    ), forgotten as (
+      delete from confirmation_mails where workspace_id = ${workspaceId} and sent_at <= ${forgetBefore}
+    ), noted as (
+      insert into confirmation_mails (workspace_id, id, mailbox, sent_at)
+      select ${workspaceId}::uuid, ${newId()}::uuid, ${mailbox}::text, ${now}::timestamptz
+      where not exists (select from late)
+    )
+    select sent_at from late`);
+  return late?.sent_at;
 }

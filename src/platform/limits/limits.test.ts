@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { HeldShares } from "./held-shares.ts";
 import type { Limit } from "./limits.ts";
-import { removeEndedQuotas, takeQuota, usedOfQuota } from "./quota-store.ts";
+import { giveBackQuota, removeEndedQuotas, takeQuota, takeQuotas, usedOfQuota } from "./quota-store.ts";
 import { limitRefusal } from "./refusal.ts";
 
 const db = await testDatabase();
@@ -63,6 +63,32 @@ test("a quota is never exceeded by takers at the same time, and begins anew with
   expect(await takeQuota(db, use, end)).toBeNull();
   expect(await removeEndedQuotas(db, end, 10)).toBe(1);
   expect(await usedOfQuota(db, use, end)).toBe(1);
+});
+
+test("of several quotas all are used or none, also by takers at the same time", async () => {
+  const wide = { name: "wide", quota: { ...mails, most: 100 }, holder: "all" };
+  const narrow = { name: "narrow", quota: mails, holder: "one" };
+  const answers = await Promise.all(
+    Array.from({ length: 6 }, () => db.transaction((tx) => takeQuotas(tx, [wide, narrow], now))),
+  );
+  const ends = new Date("2026-03-01T11:00:00Z");
+  expect(answers.filter((answer) => answer === null)).toHaveLength(2);
+  expect(answers.filter((answer) => answer !== null)).toEqual(
+    Array(4).fill({ name: "narrow", limit: mails, ends }),
+  );
+  expect(await usedOfQuota(db, wide, now)).toBe(2);
+  const large = { ...narrow, holder: "other", amount: 3 };
+  expect(await takeQuotas(db, [wide, large], now)).toMatchObject({ name: "narrow" });
+  expect([await usedOfQuota(db, wide, now), await usedOfQuota(db, large, now)]).toEqual([2, 0]);
+});
+
+test("what is given back can be used again, and never more than was used", async () => {
+  const use = { name: "given back", quota: mails, holder: "one" };
+  await takeQuota(db, { ...use, amount: 2 }, now);
+  await giveBackQuota(db, use, now);
+  expect(await takeQuota(db, use, now)).toBeNull();
+  await giveBackQuota(db, { ...use, amount: 5 }, now);
+  expect(await usedOfQuota(db, use, now)).toBe(0);
 });
 
 test("a refusal names the limit, whose it is and when there is room again", () => {

@@ -61,8 +61,8 @@ export interface Reached {
 }
 
 /**
- * Uses up a part of each quota, or of none. Transactions that take several quotas have to name them in one order, or they
- * wait for each other.
+ * Uses up a part of each quota, or of none; no two of them may be the same limit and holder. Transactions that take
+ * several quotas have to name them in one order, or they wait for each other.
  * @returns null when all had room, otherwise the first that had none
  */
 export async function takeQuotas(
@@ -70,13 +70,41 @@ export async function takeQuotas(
   uses: readonly QuotaUse[],
   now: Date,
 ): Promise<Reached | null> {
-  for (const [place, use] of uses.entries()) {
-    const ends = await takeQuota(tx, use, now);
-    if (ends === null) continue;
-    for (const taken of uses.slice(0, place)) await giveBackQuota(tx, taken, now);
-    return { name: use.name, limit: use.quota, ends };
-  }
-  return null;
+  const places = await takeEach(tx, uses, now);
+  const place = uses.findIndex((_, at) => !places.has(at));
+  const refused = uses[place];
+  if (refused === undefined) return null;
+  for (const [at, use] of uses.entries()) if (places.has(at)) await giveBackQuota(tx, use, now);
+  return { name: refused.name, limit: refused.quota, ends: windowEnd(refused.quota, now) };
+}
+
+/** Takes of each quota what it has room for. @returns the places of those that had room */
+async function takeEach(tx: Queryable, uses: readonly QuotaUse[], now: Date): Promise<Set<number>> {
+  const rows = uses.map(({ name, quota, holder, amount = 1 }, place) => ({
+    place,
+    name,
+    holder,
+    ends: windowEnd(quota, now),
+    amount,
+    most: quota.most,
+  }));
+  const taken = await tx.rows<{ place: number }>(sql`
+    with asked as (
+      select * from unnest(${rows.map(({ place }) => place)}::int[], ${rows.map(({ name }) => name)}::text[],
+        ${rows.map(({ holder }) => holder)}::text[], ${rows.map(({ ends }) => ends.toISOString())}::timestamptz[],
+        ${rows.map(({ amount }) => amount)}::bigint[], ${rows.map(({ most }) => most)}::bigint[])
+        as a (place, limit_name, holder, ends_at, amount, most)
+      where amount <= most order by place
+    ), taken as (
+      insert into quota_uses as u (limit_name, holder, ends_at, used)
+      select limit_name, holder, ends_at, amount from asked order by place
+      on conflict (limit_name, holder, ends_at) do update set used = u.used + excluded.used
+      where u.used + excluded.used <= (
+        select most from asked a where (a.limit_name, a.holder) = (u.limit_name, u.holder))
+      returning limit_name, holder
+    )
+    select place from asked join taken using (limit_name, holder)`);
+  return new Set(taken.map(({ place }) => place));
 }
 
 /** Gives back what was taken at `takenAt`; nothing where that window has been removed. */

@@ -410,6 +410,21 @@ describe("sending", () => {
     await database.run(sql`update sending_domains set is_verified = true`);
   });
 
+  test("is refused when the address for its bounces is not the workspace's any more", async () => {
+    const sender = sql`
+      insert into verified_senders (workspace_id, id, email, is_verified, verified_at, token_expires_at)
+      values (${workspaceId}, gen_random_uuid(), 'bounces@elsewhere.test', true, now(), now())`;
+    await database.run(sender);
+    const id = await create({ ...complete(), bounce_email: "bounces@elsewhere.test" });
+    await database.run(sql`delete from verified_senders where email = 'bounces@elsewhere.test'`);
+    const { status, body } = await act(id, "send");
+    expect([status, body.code, body.error]).toEqual([
+      403,
+      "EMAIL_NOT_VERIFIED",
+      "bounce_email bounces@elsewhere.test is not verified any more",
+    ]);
+  });
+
   test("is refused, and a test as well, when the envelope sender's return path is switched off", async () => {
     const switchOn = (isOn: boolean) =>
       database.run(
