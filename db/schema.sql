@@ -680,6 +680,7 @@ create table jobs (
   expires_at timestamp with time zone,
   due_at timestamp with time zone default now() not null,
   attempts smallint default 0 not null,
+  input_bytes bigint default 0 not null,
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
   CHECK ((status = ANY (ARRAY['pending'::text, 'processing'::text, 'completed'::text, 'failed'::text, 'cancelled'::text])))

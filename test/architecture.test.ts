@@ -141,9 +141,9 @@ test("SQL stands in stores, but for what is named here", () => {
   expect(found.filter((path) => !(path in outsideStores))).toEqual([]);
 });
 
-test("one file notifies", () => {
+test("each channel has one file that notifies: the delivery workers and the runners of jobs", () => {
   const notifiers = files.filter(({ text }) => /pg_notify|`\s*notify\b/.test(text)).map(({ path }) => path);
-  expect(notifiers).toEqual(["delivery/channel.ts"]);
+  expect(notifiers).toEqual(["delivery/channel.ts", "platform/jobs/turns-store.ts"]);
 });
 
 test("one file reads bodies", () => {

@@ -17,7 +17,9 @@ alter table jobs
   -- When the job may run next, among those of its kind in the workspace.
   add column due_at timestamptz not null default now(),
   -- Runs since the job was last put back in order; those that died with their process included.
-  add column attempts smallint not null default 0;
+  add column attempts smallint not null default 0,
+  -- Of the upload. Among the jobs of a workspace small ones go first, as long as no large one has waited for long.
+  add column input_bytes bigint not null default 0;
 create index jobs_open on jobs (workspace_id, type, due_at, id) where status in ('pending', 'processing');
 
 insert into job_turns (workspace_id, type, due_at)

@@ -3,7 +3,7 @@
  * that a job may be taken up, and its result fetched, on another machine than the one that took the upload; and what a
  * killed run wrote is either whole or nobody's.
  */
-import { mkdir, open, rm } from "node:fs/promises";
+import { mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { type Database, isDuplicate, type Queryable, type Transaction } from "../database/pool.ts";
@@ -11,6 +11,7 @@ import { newId, type WorkspaceId } from "../ids.ts";
 import { scratchFolder } from "../scratch.ts";
 import { createTurns, createWorkspaceTurns } from "../turns.ts";
 import { type FileKey, findOctets, findSize, insertPart, readParts } from "./file-store.ts";
+import { updateInputBytes } from "./store.ts";
 import { joinLine } from "./turns-store.ts";
 
 /** What an upload is called among the files of its job. */
@@ -52,6 +53,7 @@ export function startWithInput<Result>(
     db.transaction(async (tx) => {
       const started = await start(tx, jobId);
       await storeParts(tx, { workspaceId, jobId, name: INPUT_FILE }, partsOf(path));
+      await updateInputBytes(tx, workspaceId, jobId, (await stat(path)).size);
       await joinLine(tx, workspaceId, jobId);
       return started;
     });

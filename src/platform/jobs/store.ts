@@ -92,6 +92,18 @@ export async function insertJob(
     values (${workspaceId}, ${job.id}, ${job.type}, ${job.permission}, ${JSON.stringify(job.input)}, ${job.total})`);
 }
 
+/** How large its upload is. */
+export async function updateInputBytes(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  bytes: number,
+): Promise<void> {
+  await db.run(
+    sql`update jobs set input_bytes = ${bytes} where workspace_id = ${workspaceId} and id = ${id}`,
+  );
+}
+
 export async function findJob(
   db: Queryable,
   workspaceId: WorkspaceId,

@@ -47,12 +47,15 @@ export function leaseTurn(
     returning workspace_id, type`);
 }
 
-/** The job of a turn that has waited longest. */
+/** For each mebibyte of its upload a job is treated as if it had become due so much later, an hour at most. */
+const SECONDS_FOR_MIB = 60;
+
+/** The job of a turn that has waited longest; a small one goes before large ones that have not waited for long. */
 export async function findNextJob(db: Queryable, { workspace_id, type }: Turn): Promise<string | undefined> {
   const row = await db.row<{ id: string }>(sql`
     select id from jobs
     where workspace_id = ${workspace_id} and type = ${type} and ${isOpen} and due_at <= now()
-    order by due_at, id limit 1`);
+    order by due_at + make_interval(secs => least(3600, input_bytes / 1048576.0 * ${SECONDS_FOR_MIB})), id limit 1`);
   return row?.id;
 }
 

@@ -1,5 +1,8 @@
 /** In which order the jobs of several workspaces run: the real runner, with handlers that record what they are given. */
 import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
@@ -8,6 +11,7 @@ import { need, type Resource } from "../http/endpoint.ts";
 import type { WorkspaceId } from "../ids.ts";
 import { createLog } from "../log.ts";
 import type { JobContext, JobHandler } from "./attempt.ts";
+import { startWithInput } from "./files.ts";
 import { startJob } from "./queue.ts";
 import { type JobRunner, type RunnerOptions, startRunner } from "./runner.ts";
 
@@ -102,6 +106,25 @@ test("a long job gives up its place while others wait, also to one of its own wo
   await run({ work: handler });
   await untilAllEnded();
   expect(order).toEqual(["long", "small", "short", "long", "long", "long"]);
+});
+
+test("a small upload goes before large ones of its workspace that were sent shortly before", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-turns-"));
+  const upload = async (name: string, bytes: number) => {
+    const path = join(folder, name);
+    await writeFile(path, Buffer.alloc(bytes));
+    const job = { type: "work", needs: need(subscribers, "write"), input: { name } };
+    await startWithInput(database, large, path, (tx, id) => startJob(tx, large, { ...job, id }));
+  };
+  for (const name of ["large1", "large2", "large3"]) await upload(name, 2 * 1024 * 1024);
+  await upload("small", 10);
+  await database.run(sql`
+    update jobs set due_at = due_at - interval '1 hour' where input ->> 'name' = 'large3'`);
+  const { order, handler } = recording();
+  await run({ work: handler });
+  await untilAllEnded();
+  expect(order).toEqual(["large3", "small", "large1", "large2"]);
+  await rm(folder, { recursive: true });
 });
 
 test("a job that nobody waits for keeps its place for all of its pieces", async () => {
