@@ -60,19 +60,19 @@ export interface Api {
 
 /** The HTTP API, not yet listening. Nothing is connected or read while it is built. */
 export function createApi(services: Services, checks: Readonly<Record<string, ReadinessCheck>> = {}): Api {
-  const { config, log, clock, database, secrets } = services;
+  const { config, log, clock, requests: database, database: background, secrets } = services;
   const metrics = createMetrics();
   metrics.gauge({
     name: "posthaste_delivery_queue",
     help: "Messages in the delivery queue: waiting, or leased by a worker.",
     label: "state",
-    read: () => countQueue(database),
+    read: () => countQueue(background),
   });
   metrics.gauge({
     name: "posthaste_inbound_mails",
     help: "Mails that came back and are still stored, by what became of them.",
     label: "status",
-    read: () => countInboundMails(database),
+    read: () => countInboundMails(background),
   });
   const rateLimiter = createRateLimiter({
     limit: config.RATE_LIMIT,
@@ -80,7 +80,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     monotonicMs: () => performance.now(),
     log,
   });
-  const lastUsed = createLastUsed({ db: database, clock, log });
+  const lastUsed = createLastUsed({ db: background, clock, log });
   const authenticator = createAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
     now: () => clock.now(),
@@ -93,7 +93,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   const recorder = createRecorder({
     log,
     commit: (engagements) =>
-      database.transaction((tx) => recordEngagements(tx, engagements, createEngagementReactions(clock)), {
+      background.transaction((tx) => recordEngagements(tx, engagements, createEngagementReactions(clock)), {
         mayRepeat: true,
       }),
   });
@@ -108,6 +108,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   const smsGateway = config.SMS_GATEWAY_URL && readGateway(config.SMS_GATEWAY_URL);
   const endpoints = createEndpoints({
     ...services,
+    database,
     plans,
     acceptor,
     prober,
@@ -193,7 +194,8 @@ export function endpointsForDocs(): readonly Endpoint[] {
   const log = createLog("silent");
   const database = createDatabase("", { size: 1, name: "docs", onError: () => {} });
   const secrets = createSecrets("");
-  return createApi({ config: readConfig({}), log, clock: systemClock, database, secrets }).endpoints;
+  const services = { config: readConfig({}), log, clock: systemClock, database, requests: database, secrets };
+  return createApi(services).endpoints;
 }
 
 function listeningUrl(server: FastifyInstance): string {

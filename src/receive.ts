@@ -101,7 +101,7 @@ async function openReturns(services: Services, certificate: Certificate, port: n
     memory: new MessageMemory(RETURNS.memoryBytes),
     mostBytes: RETURNS.mostBytes,
     log,
-    open: createReturns({ ...addresses, onStored: () => processing.wake() }),
+    open: createReturns({ ...addresses, db: services.requests, onStored: () => processing.wake() }),
   });
   log.info({ port: listener.port }, "the port for mail that comes back listens");
   return {
@@ -118,8 +118,8 @@ async function openSubmission(
   services: Services,
   certificate: Certificate,
 ): Promise<Gate & { readonly port: number | null; readonly tlsPort: number | null }> {
-  const { config, database, clock, log } = services;
-  const lastUsed = createLastUsed({ db: database, clock, log });
+  const { config, requests: database, clock, log } = services;
+  const lastUsed = createLastUsed({ db: services.database, clock, log });
   const authenticator = createAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
     now: () => clock.now(),

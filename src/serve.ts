@@ -68,7 +68,7 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
     fault = error;
     process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
   }
-  const isClosed = await settlesWithin(CLOSE_MS, [services.database.close()], log);
+  const isClosed = await settlesWithin(CLOSE_MS, [services.database.close(), services.requests.close()], log);
   const isDown = await settlesWithin(CLOSE_MS, [embedded?.stop()], log);
   if (fault !== undefined) process.exit(1);
   if (isOver && isClosed && isDown) process.exit();

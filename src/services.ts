@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { type Clock, systemClock } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
 import { type ConnectionSettings, createDatabase, type Database } from "./platform/database/pool.ts";
+import { createRequestDatabase } from "./platform/database/request-database.ts";
 import { createLog, type Log } from "./platform/log.ts";
 import { createSecrets, loadSecretKey, type Secrets } from "./platform/secrets.ts";
 
@@ -10,7 +11,10 @@ export interface Services {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
+  /** For background work. */
   readonly database: Database;
+  /** For what a caller waits for: the API, pages, SMTP sessions. */
+  readonly requests: Database;
   readonly secrets: Secrets;
 }
 
@@ -28,16 +32,18 @@ export function createServices(
 ): Services {
   const log = createLog(config.LOG_LEVEL);
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  const connections = {
+    size: config.DATABASE_POOL,
+    name,
+    settings,
+    onError: (error: Error) => log.warn({ err: error }, "an idle database connection broke"),
+  };
   return {
     config,
     log,
     clock: systemClock,
-    database: createDatabase(databaseUrl, {
-      size: config.DATABASE_POOL,
-      name,
-      settings,
-      onError: (error) => log.warn({ err: error }, "an idle database connection broke"),
-    }),
+    database: createDatabase(databaseUrl, connections),
+    requests: createRequestDatabase(databaseUrl, connections),
     secrets: createSecrets(loadSecretKey(config.SECRET_KEY, config.DATA_DIR)),
   };
 }

@@ -40,13 +40,19 @@ export interface TestService {
 
 /** Starts it for the test file that calls this; stopped when the file is done. */
 export async function startService(
-  options: { readonly env?: Readonly<Record<string, string>>; readonly zone?: DnsZone } = {},
+  options: {
+    readonly env?: Readonly<Record<string, string>>;
+    readonly zone?: DnsZone;
+    /** The database that requests ask; closed with the service. Unless said, the one that tests ask. */
+    readonly requests?: (url: string) => Promise<Database>;
+  } = {},
 ): Promise<TestService> {
   const [database, dns, dataDir] = await Promise.all([
     testDatabase(),
     startFakeDns(options.zone),
     mkdtemp(join(tmpdir(), "posthaste-service-")),
   ]);
+  const requests = (await options.requests?.(database.url)) ?? database;
   const clock = stubClock();
   const config = readConfig({
     RATE_LIMIT: "off",
@@ -60,10 +66,11 @@ export async function startService(
     ...options.env,
   });
   const secrets = createSecrets(SECRET_KEY);
-  const api = createApi({ config, log: createLog("silent"), clock, database, secrets });
+  const api = createApi({ config, log: createLog("silent"), clock, database, requests, secrets });
   const url = await api.server.listen({ host: "127.0.0.1", port: 0 });
   afterAll(async () => {
     await api.stop();
+    if (requests !== database) await requests.close();
     await dns.close();
     await rm(dataDir, { recursive: true, force: true });
   });

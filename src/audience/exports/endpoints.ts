@@ -40,6 +40,7 @@ export function exportEndpoints({ db }: { db: Database }): Endpoint[] {
       id: "exportSubscribers",
       method: "POST",
       path: "/mailing-lists/{id}/subscribers/export-async",
+      mayTakeLong: "reading",
       summary: "Export subscribers to a CSV file, in the background",
       needs,
       body: ExportRequest,

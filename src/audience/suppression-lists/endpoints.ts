@@ -97,6 +97,7 @@ export function suppressionListEndpoints(deps: { readonly db: Database; readonly
       id: "deleteSuppressionList",
       method: "DELETE",
       path: "/suppression-lists/{id}",
+      mayTakeLong: "reading",
       summary: "Delete a suppression list with its entries",
       needs: need(suppressionLists, "write"),
       answer: Deleted,
@@ -111,6 +112,7 @@ export function suppressionListEndpoints(deps: { readonly db: Database; readonly
       id: "listSuppressionEntries",
       method: "GET",
       path: entriesOf,
+      mayTakeLong: "reading",
       summary: `Up to ${PAGE} entries of a list, newest first; null when there are none`,
       needs: need(suppressionLists, "read"),
       query: {
@@ -131,6 +133,7 @@ export function suppressionListEndpoints(deps: { readonly db: Database; readonly
       id: "addSuppressionEntries",
       method: "POST",
       path: entriesOf,
+      mayTakeLong: "reading",
       summary: "Add addresses and domains to a list, one a line",
       needs: need(suppressionLists, "write"),
       body: Type.Object(

@@ -14,6 +14,7 @@ import {
   type SMTPServerSession,
 } from "smtp-server";
 import { networkOf } from "../../platform/http/source-network.ts";
+import { inTime, PATIENCE_MS } from "../../platform/in-time.ts";
 import type { Log } from "../../platform/log.ts";
 import type { Certificate } from "./certificate.ts";
 import type { ConnectionCaps } from "./connection-caps.ts";
@@ -142,7 +143,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     try {
       return await withMessageData(stream, { most: mostBytes, memory: options.memory }, (message) => {
         clearTimeout(late);
-        return conversationOf(session).message(message, envelope);
+        return soon(conversationOf(session).message(message, envelope));
       });
     } finally {
       clearTimeout(late);
@@ -187,11 +188,11 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       answer(async () => {
         if (needsLogin && !session.secure)
           throw new SmtpReply(530, "5.7.0", "Issue a STARTTLS command first");
-        await conversationOf(session).mail(address, session.envelope);
+        await soon(conversationOf(session).mail(address, session.envelope));
       }, callback);
     },
     onRcptTo(address, session, callback) {
-      answer(() => conversationOf(session).recipient(address, session.envelope), callback);
+      answer(() => soon(conversationOf(session).recipient(address, session.envelope)), callback);
     },
     onData(stream, session, callback) {
       answer(() => receive(stream, session), callback);
@@ -252,6 +253,15 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       await closed;
     },
   };
+}
+
+/** A client hears within seconds that the database gives no answer. */
+function soon<Value>(answer: Promise<Value>): Promise<Value> {
+  return inTime(
+    PATIENCE_MS,
+    answer,
+    () => new SmtpReply(451, "4.3.0", "The database gives no answer: retry shortly"),
+  );
 }
 
 function refuse(socket: Socket, reply: string): void {

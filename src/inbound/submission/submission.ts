@@ -11,12 +11,14 @@ import type { Database } from "../../platform/database/pool.ts";
 import { ApiError, type ErrorCode } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/http/endpoint.ts";
 import { newId } from "../../platform/ids.ts";
+import { inTime } from "../../platform/in-time.ts";
 import type { Acceptor } from "../../sending/accept.ts";
 import type { Draft } from "../../sending/insert-drafts.ts";
 import type { Conversation } from "../listener/listener.ts";
 import { SmtpReply } from "../listener/smtp-reply.ts";
 import type { Logins } from "./login.ts";
 import { type ReadSubmission, readSubmission, type SubmissionContext } from "./read-submission.ts";
+import { type Attempt, newAttempt, UncertainAttempts } from "./uncertain-attempts.ts";
 
 const MOST_RECIPIENTS = 100;
 const MOST_WRONG_LOGINS = 3;
@@ -35,7 +37,11 @@ export interface SubmissionDeps {
   readonly hostname: string;
 }
 
+/** Before the listener gives the client up, so that it is known here that it was. */
+const PATIENCE_MS = 4_300;
+
 export function createSubmission(deps: SubmissionDeps): (network: string) => Conversation {
+  const uncertain = new UncertainAttempts();
   return (network) => {
     let secret = "";
     let wrongLogins = 0;
@@ -65,14 +71,36 @@ export function createSubmission(deps: SubmissionDeps): (network: string) => Con
         }
       },
       async message(message, { rcptTo, smtpUtf8 = false }) {
-        const { clock, hostname } = deps;
-        const sender = await caller();
-        const context = { id: newId(), hostname, now: clock.now(), isSmtpUtf8: smtpUtf8 };
-        const read = readSubmission(message, context);
-        await requireRights(deps.db, sender, read);
-        const drafts = rcptTo.map(({ address }) => draftFor(readAddress(address), read, sender, context));
-        await accept(deps, drafts);
-        return queued(drafts);
+        const { clock, db, hostname } = deps;
+        const late = new SmtpReply(451, "4.3.0", "The database gives no answer: retry shortly");
+        const began = performance.now();
+        const sender = await inTime(PATIENCE_MS, caller(), () => late);
+        const recipients = rcptTo.map(({ address }) => address);
+        const handedIn = { workspaceId: sender.workspaceId, recipients, message };
+        const earlier = uncertain.find(handedIn);
+        const attempt = earlier ?? newAttempt(recipients.length, clock.now());
+        const handIn = async () => {
+          if (earlier !== undefined && (await isStored(db, sender, earlier))) return;
+          const context = { ...attempt, hostname, isSmtpUtf8: smtpUtf8 };
+          const read = readSubmission(message, context);
+          await requireRights(db, sender, read);
+          const drafts = recipients.map((address, index) =>
+            draftFor(readAddress(address), read, sender, {
+              ...context,
+              messageId: attempt.messageIds[index],
+            }),
+          );
+          await accept(deps, drafts);
+        };
+        try {
+          await inTime(PATIENCE_MS - (performance.now() - began), handIn(), () => late);
+        } catch (fault) {
+          if (fault === late || !(fault instanceof SmtpReply)) uncertain.keep(handedIn, attempt);
+          else uncertain.forget(handedIn);
+          throw fault;
+        }
+        uncertain.forget(handedIn);
+        return queued(attempt);
       },
     };
   };
@@ -114,7 +142,7 @@ function draftFor(
   { local, domain }: Address,
   { from, subject, raw }: ReadSubmission,
   caller: Caller,
-  { id, now }: SubmissionContext,
+  { id, now, messageId = newId() }: SubmissionContext & { readonly messageId: string | undefined },
 ): Draft {
   return {
     sender: questionOf(caller, from),
@@ -122,7 +150,7 @@ function draftFor(
     retryHours: caller.retryHours,
     message: {
       workspaceId: caller.workspaceId,
-      id: newId(),
+      id: messageId,
       source: "smtp",
       originId: caller.keyId,
       originName: caller.keyName,
@@ -156,6 +184,12 @@ async function accept({ db, acceptor }: SubmissionDeps, drafts: readonly Draft[]
   }
 }
 
+/** Those of one attempt are stored together, or none is. */
+async function isStored(db: Database, { workspaceId }: Caller, { messageIds }: Attempt): Promise<boolean> {
+  const [first = ""] = messageIds;
+  return (await findMessage(db, workspaceId, first)) !== undefined;
+}
+
 const replies: Partial<Record<ErrorCode, readonly [code: number, enhanced: string]>> = {
   UNAUTHORIZED: [550, "5.7.1"],
   INSUFFICIENT_SCOPE: [550, "5.7.1"],
@@ -174,8 +208,7 @@ function refuse(fault: unknown, fromEmail = ""): never {
   throw new SmtpReply(code, enhanced, `${fault.code}: ${fault.message}`, { cause: fault });
 }
 
-function queued(drafts: readonly Draft[]): string {
-  const ids = drafts.map(({ message }) => message.id);
+function queued({ messageIds: ids }: Attempt): string {
   const more = ids.length > MOST_IDS ? ` and ${ids.length - MOST_IDS} more` : "";
   return `2.0.0 Queued as ${ids.slice(0, MOST_IDS).join(" ")}${more}`;
 }

@@ -14,6 +14,7 @@ import Fastify, {
 } from "fastify";
 import type { Database } from "../database/pool.ts";
 import { ApiError } from "../errors.ts";
+import { inTime, PATIENCE_MS } from "../in-time.ts";
 import type { Log } from "../log.ts";
 import { answerer } from "./answer.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";
@@ -25,8 +26,10 @@ import { type JsonBodyOptions, parseJsonBody } from "./json-body.ts";
 import { drain, refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./malformed.ts";
 import { watchMethods } from "./other-methods.ts";
 import { html, sendPage } from "./page.ts";
+import { ProcessMark } from "./process-mark.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { refuseUnfinishedRequests } from "./unfinished-requests.ts";
+import { UnsettledKeys } from "./unsettled-keys.ts";
 import { fileFieldOf, formLimit } from "./uploads.ts";
 
 /** What machines of the operator's own ask, often and from one address; everything else has a rate limit. */
@@ -52,6 +55,8 @@ const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, checkMs: 2_00
 declare module "fastify" {
   interface FastifyRequest {
     caller: Caller;
+    /** How long the key was looked up. */
+    waitedMs: number;
   }
   interface FastifyContextConfig extends JsonBodyOptions {
     /** Operation id, for metrics and logs. */
@@ -110,6 +115,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser("application/json", { parseAs: "buffer" }, readJson);
   server.decorateRequest("caller");
+  server.decorateRequest("waitedMs", 0);
   server.server.on("checkExpectation", refuseExpectation);
   refuseUnfinishedRequests(server);
   server.addHook("onRequest", async (request, reply) => {
@@ -140,8 +146,18 @@ export function createServer(options: ServerOptions): FastifyInstance {
 function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   allowOrigins(api, options.corsOrigins);
   api.addHook("onRequest", async (request) => {
-    request.caller = await options.authenticator.authenticate(request.headers["x-api-key"]);
+    const began = performance.now();
+    request.caller = await inTime(
+      PATIENCE_MS,
+      options.authenticator.authenticate(request.headers["x-api-key"]),
+    );
+    request.waitedMs = performance.now() - began;
   });
+  const processMark = new ProcessMark(options.database);
+  api.addHook("onReady", async () => void processMark.start());
+  api.addHook("onClose", () => processMark.end());
+  const { database, dataDir } = options;
+  const deps = { database, dataDir, processMark, unsettled: new UnsettledKeys(database) };
   const takeMemory = createBodyBudget(options.largeBodiesBytes ?? LARGE_BODIES_BYTES, BODY_LIMIT);
   const takeDisk = createBodyBudget(options.uploadsBytes ?? UPLOADS_BYTES, BODY_LIMIT);
   const add = (scope: FastifyInstance, endpoint: Endpoint, bodyLimit: number, takeRoom: TakeRoom) =>
@@ -154,7 +170,7 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
         authorize(endpoint, request.caller);
         takeRoom(request, reply);
       },
-      handler: answerer(endpoint, options.database, options.dataDir),
+      handler: answerer(endpoint, deps),
     });
   const isForm = ({ body }: Endpoint) => fileFieldOf(body) !== undefined;
   for (const endpoint of options.endpoints.filter((endpoint) => !isForm(endpoint))) {
@@ -199,7 +215,6 @@ function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["er
     const { id: request_id, method } = reply.request;
     log.error({ err: thrown, request_id, method, path: loggedPath(reply.request) }, "request failed");
   }
-  if (status === 503) reply.header("Retry-After", "5");
   reply
     .headers({ "X-Request-Id": reply.request.id, ...error.headers })
     .code(status)
