@@ -83,7 +83,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   const lastUsed = createLastUsed({ db: background, clock, log });
   const authenticator = createAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
-    now: () => clock.now(),
+    clock,
     onUse: (caller) => lastUsed.note(caller),
   });
   const plans = readPlans(config.PLANS_FILE);

@@ -122,7 +122,7 @@ async function openSubmission(
   const lastUsed = createLastUsed({ db: services.database, clock, log });
   const authenticator = createAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
-    now: () => clock.now(),
+    clock,
     onUse: (caller) => lastUsed.note(caller),
   });
   const shared: Omit<ListenerOptions, "port" | "isImplicitTls"> = {

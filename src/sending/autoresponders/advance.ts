@@ -85,12 +85,12 @@ export async function advance(
   const rests = new Map<string, number>();
   const turn = async (id: string, what: string, work: () => Promise<boolean>): Promise<boolean> => {
     const key = `${what} ${id}`;
-    if (signal.aborted || (rests.get(key) ?? 0) > clock.now().getTime()) return false;
+    if (signal.aborted || (rests.get(key) ?? 0) > clock.monotonicMs()) return false;
     const goesOn = await work().catch((err: unknown) => {
       log.error({ err, autoresponder: id }, "an autoresponder could not be moved on");
       return false;
     });
-    if (!goesOn) rests.set(key, clock.now().getTime() + SECONDS * 1_000);
+    if (!goesOn) rests.set(key, clock.monotonicMs() + SECONDS * 1_000);
     return true;
   };
   let isOver = false;
