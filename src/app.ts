@@ -5,6 +5,7 @@
 import type { FastifyInstance } from "fastify";
 import { registerSignupPages } from "./audience/signup-forms/pages.ts";
 import { registerInbox } from "./delivery/capture/inbox.ts";
+import { InboxAccess, inboxToken } from "./delivery/capture/inbox-access.ts";
 import { createWaker } from "./delivery/channel.ts";
 import { countQueue } from "./delivery/queue/queue-store.ts";
 import { readGateway } from "./delivery/sms/gateway-settings.ts";
@@ -21,7 +22,9 @@ import { createDatabase } from "./platform/database/pool.ts";
 import { createAuthenticator } from "./platform/http/authenticate.ts";
 import { registerDocs } from "./platform/http/docs-page.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
-import { type ReadinessCheck, registerHealth } from "./platform/http/health.ts";
+import { HEALTH_RATE, type ReadinessCheck, registerHealth } from "./platform/http/health.ts";
+import { registerHome } from "./platform/http/home-page.ts";
+import { metricsAccess } from "./platform/http/metrics-access.ts";
 import { createRateLimiter } from "./platform/http/rate-limit.ts";
 import { createServer } from "./platform/http/server.ts";
 import { createLog } from "./platform/log.ts";
@@ -45,6 +48,7 @@ import { announceSubscriber } from "./webhooks/house-events.ts";
 import { announceSuppressedSql } from "./webhooks/suppressed-store.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "./workspace/api-keys/store.ts";
+import { LimitNotices } from "./workspace/billing/limit-notices.ts";
 import { registerPaymentPages } from "./workspace/billing/payments/pages.ts";
 import { stripeOf } from "./workspace/billing/payments/stripe.ts";
 import { readPlans } from "./workspace/billing/plans-file.ts";
@@ -80,6 +84,12 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     monotonicMs: () => performance.now(),
     log,
   });
+  const healthRateLimiter = createRateLimiter({
+    limit: config.RATE_LIMIT && HEALTH_RATE,
+    redisUrl: null,
+    monotonicMs: () => performance.now(),
+    log,
+  });
   const lastUsed = createLastUsed({ db: background, clock, log });
   const authenticator = createAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
@@ -98,12 +108,14 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
       }),
   });
   const prober = proberFor(config);
+  const limitNotices = new LimitNotices(log, () => clock.monotonicMs());
   const acceptor = createAcceptor({
     db: database,
     clock,
     plans,
     onCommitted: createWaker(database),
     announceSuppressed: announceSuppressedSql,
+    onLimit: limitNotices.note,
   });
   const smsGateway = config.SMS_GATEWAY_URL && readGateway(config.SMS_GATEWAY_URL);
   const endpoints = createEndpoints({
@@ -117,6 +129,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     ownHosts,
     publicUrl,
     forgetKeys: () => authenticator.forget(),
+    onLimit: limitNotices.note,
   });
   const server = createServer({
     endpoints,
@@ -152,8 +165,16 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
           gateway: smsGateway.name,
         });
       }
-      registerHealth(pages, { database, dataDir: config.DATA_DIR, metrics, checks });
+      registerHealth(pages, {
+        database,
+        dataDir: config.DATA_DIR,
+        metrics,
+        maySeeMetrics: metricsAccess(config),
+        rateLimiter: healthRateLimiter,
+        checks,
+      });
       registerDocs(pages);
+      registerHome(pages, { hasInbox: config.MAIL_MODE === "capture" });
       if (paymentGateway)
         registerPaymentPages(pages, { db: database, clock, plans, gateway: paymentGateway });
       registerConfirmationPage(pages, { db: database, clock, secrets });
@@ -166,7 +187,9 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         sendMail: createSignupMail(createPlatformMail(config.PLATFORM_SENDER, clock)),
         onSubscriber: announceSubscriber,
       });
-      if (config.MAIL_MODE === "capture") registerInbox(pages, { db: database });
+      if (config.MAIL_MODE === "capture") {
+        registerInbox(pages, { db: database, access: new InboxAccess(inboxToken(config)) });
+      }
     },
   });
   return {

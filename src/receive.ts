@@ -19,6 +19,7 @@ import { mailLinkKey } from "./tracking/tokens.ts";
 import { announceSuppressedSql } from "./webhooks/suppressed-store.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "./workspace/api-keys/store.ts";
+import { LimitNotices } from "./workspace/billing/limit-notices.ts";
 import { readPlans } from "./workspace/billing/plans-file.ts";
 
 const SUBMISSION = {
@@ -143,9 +144,11 @@ async function openSubmission(
         plans: readPlans(config.PLANS_FILE),
         onCommitted: createWaker(database),
         announceSuppressed: announceSuppressedSql,
+        onLimit: new LimitNotices(log, () => clock.monotonicMs()).note,
       }),
       logins: createLogins({ authenticator, log }),
       hostname: config.MAIL_HOSTNAME,
+      platformFrom: config.DEFAULT_SENDER,
     }),
   };
   const listeners: Listener[] = [];

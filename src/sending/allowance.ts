@@ -9,6 +9,7 @@ import type { Queryable } from "../platform/database/pool.ts";
 import type { ApiError } from "../platform/errors.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import { tryLockAccount } from "../workspace/billing/account-store.ts";
+import type { OnLimit } from "../workspace/billing/limit-notices.ts";
 import { getReading, settle } from "../workspace/billing/meter.ts";
 import { isWideSql, noteUseSql } from "../workspace/billing/meter-store.ts";
 import type { Plans } from "../workspace/billing/plans.ts";
@@ -111,10 +112,13 @@ export async function requireOneMore(
   plans: Plans,
   workspaceId: WorkspaceId,
   now: Date,
+  onLimit?: OnLimit,
 ): Promise<void> {
   const reading = await getReading(db, plans, workspaceId, now);
   const { most, refusal } = capacityFor(reading, "email");
-  if (most === 0 && refusal !== "hourly_cap") throw refusalError(refusal, now);
+  if (most !== 0 || refusal === "hourly_cap") return;
+  onLimit?.(workspaceId, refusal);
+  throw refusalError(refusal, now);
 }
 
 async function capacityOf(tx: Queryable, plans: Plans, workspaceId: WorkspaceId, now: Date) {

@@ -16,6 +16,7 @@ import {
 import { networkOf } from "../../platform/http/source-network.ts";
 import { inTime, PATIENCE_MS } from "../../platform/in-time.ts";
 import type { Log } from "../../platform/log.ts";
+import { RepeatedFaults } from "../../platform/repeated-faults.ts";
 import type { Certificate } from "./certificate.ts";
 import type { ConnectionCaps } from "./connection-caps.ts";
 import { type MessageMemory, withMessageData } from "./message-data.ts";
@@ -77,6 +78,7 @@ const REFUSAL_MS = 1_000;
 export async function startListener(options: ListenerOptions): Promise<Listener> {
   const { name, isImplicitTls, needsLogin, certificate, caps, log, mostBytes } = options;
   const deadlines = { ...DEADLINES, ...options.deadlines };
+  const faults = new RepeatedFaults(log);
   const conversations = new Map<string, Conversation>();
   const receiving = new Set<string>();
   /** With what is to be done when each is gone. */
@@ -116,7 +118,11 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   };
   const replyOf = (fault: unknown): Error => {
     if (fault instanceof SmtpReply) return fault;
-    log.error({ err: fault }, "an SMTP command failed");
+    const code = fault instanceof Error && "code" in fault ? String(fault.code) : String(fault).slice(0, 100);
+    faults.note(
+      { kind: code, level: "error", message: "an SMTP command failed", fields: { err: fault } },
+      "smtp",
+    );
     return new SmtpReply(451, "4.3.0", "Something failed on our side: retry shortly");
   };
   /** Promises for the library's callbacks. */

@@ -349,14 +349,14 @@ describe("From", () => {
 
   test("that is foreign is named in the refusal", async () => {
     expect(await handIn(await session(), "From: ceo@bank.test\r\n\r\nHi")).toMatch(
-      /^550 5\.7\.1 EMAIL_NOT_VERIFIED: From ceo@bank\.test is not on a verified sending domain/,
+      /^550 5\.7\.1 VALIDATION_ERROR: From ceo@bank\.test is not on a verified sending domain/,
     );
   });
 
   test("on a domain of another workspace is foreign", async () => {
     const other = await service.newWorkspace();
     const client = await session(other.key);
-    expect(await handIn(client, mail())).toMatch(/^550 5\.7\.1 EMAIL_NOT_VERIFIED/);
+    expect(await handIn(client, mail())).toMatch(/^550 5\.7\.1 VALIDATION_ERROR/);
   });
 
   test("may be UTF-8 with SMTPUTF8", async () => {

@@ -4,7 +4,7 @@
  * tries again after a temporary refusal sends nothing twice.
  */
 import { maySendAsEach, type SenderQuestion } from "../../identity/may-send-as.ts";
-import { type Address, parseAddress } from "../../mail/address.ts";
+import { type Address, isSameAddress, parseAddress } from "../../mail/address.ts";
 import { findMessage } from "../../messages/store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
@@ -35,6 +35,8 @@ export interface SubmissionDeps {
   readonly logins: Logins;
   /** MAIL_HOSTNAME, for the Received field. */
   readonly hostname: string;
+  /** The installation's own sender, which every workspace may use. */
+  readonly platformFrom: string | null;
 }
 
 /** Before the listener gives the client up, so that it is known here that it was. */
@@ -83,11 +85,12 @@ export function createSubmission(deps: SubmissionDeps): (network: string) => Con
           if (earlier !== undefined && (await isStored(db, sender, earlier))) return;
           const context = { ...attempt, hostname, isSmtpUtf8: smtpUtf8 };
           const read = readSubmission(message, context);
-          await requireRights(db, sender, read);
+          await requireRights(deps, sender, read);
           const drafts = recipients.map((address, index) =>
             draftFor(readAddress(address), read, sender, {
               ...context,
               messageId: attempt.messageIds[index],
+              platformFrom: deps.platformFrom,
             }),
           );
           await accept(deps, drafts);
@@ -118,9 +121,14 @@ function readAddress(text: string): Address {
 }
 
 /** The acceptor asks for From itself; a message that names others besides has to have them all. */
-async function requireRights(db: Database, caller: Caller, { senders }: ReadSubmission): Promise<void> {
-  if (senders.length === 0) return;
-  const questions = senders.map((address) => questionOf(caller, address));
+async function requireRights(
+  { db, platformFrom }: SubmissionDeps,
+  caller: Caller,
+  { senders }: ReadSubmission,
+): Promise<void> {
+  const others = senders.filter(({ address }) => !isSameAddress(address, platformFrom));
+  if (others.length === 0) return;
+  const questions = others.map((address) => questionOf(caller, address));
   const maySendAs = await maySendAsEach(db, questions);
   const foreign = questions.find((question) => !maySendAs(question));
   if (foreign !== undefined) throw notVerified(`Sender or Resent-From ${foreign.address}`);
@@ -130,11 +138,12 @@ function questionOf({ workspaceId }: Caller, { address, domain }: Address): Send
   return { workspaceId, address, domain };
 }
 
+/** As POST /emails/send refuses it. */
 function notVerified(who: string): SmtpReply {
   return new SmtpReply(
     550,
     "5.7.1",
-    `EMAIL_NOT_VERIFIED: ${who} is not on a verified sending domain and is no verified sender of this workspace`,
+    `VALIDATION_ERROR: ${who} is not on a verified sending domain and is no verified sender of this workspace`,
   );
 }
 
@@ -142,10 +151,15 @@ function draftFor(
   { local, domain }: Address,
   { from, subject, raw }: ReadSubmission,
   caller: Caller,
-  { id, now, messageId = newId() }: SubmissionContext & { readonly messageId: string | undefined },
+  {
+    id,
+    now,
+    platformFrom,
+    messageId = newId(),
+  }: SubmissionContext & { readonly messageId: string | undefined; readonly platformFrom: string | null },
 ): Draft {
   return {
-    sender: questionOf(caller, from),
+    sender: isSameAddress(from.address, platformFrom) ? null : questionOf(caller, from),
     priority: 0,
     retryHours: caller.retryHours,
     message: {

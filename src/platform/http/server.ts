@@ -16,6 +16,7 @@ import type { Database } from "../database/pool.ts";
 import { ApiError } from "../errors.ts";
 import { inTime, PATIENCE_MS } from "../in-time.ts";
 import type { Log } from "../log.ts";
+import { RepeatedFaults } from "../repeated-faults.ts";
 import { answerer } from "./answer.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";
 import { createBodyBudget, LARGE_BODIES_BYTES, type TakeRoom } from "./body-budget.ts";
@@ -32,7 +33,7 @@ import { refuseUnfinishedRequests } from "./unfinished-requests.ts";
 import { UnsettledKeys } from "./unsettled-keys.ts";
 import { fileFieldOf, formLimit } from "./uploads.ts";
 
-/** What machines of the operator's own ask, often and from one address; everything else has a rate limit. */
+/** What machines of the operator's own ask, often and from one address (health.ts); everything else has a rate limit. */
 const unlimitedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export const API_PREFIX = "/api/v1";
@@ -88,6 +89,7 @@ export interface ServerOptions {
 /** Builds the server without listening. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = options.log;
+  const faults = new RepeatedFaults(options.log);
   const { headersMs, requestMs, checkMs } = options.patience ?? PATIENCE;
   const server = Fastify({
     loggerInstance,
@@ -108,7 +110,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MOST_HEADER_BYTES },
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers["x-request-id"]) ?? randomUUID(),
-    frameworkErrors: (_error, request, reply) => refuseUnreadablePath(request, reply, options.log),
+    frameworkErrors: (_error, request, reply) => refuseUnreadablePath(request, reply, faults),
     clientErrorHandler: refuseMalformedHttp,
   });
   server.server.maxConnections = MOST_CONNECTIONS;
@@ -129,13 +131,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     options.onAnswer(operation, status, ms / 1000);
     // The audit trail. A request that was refused before its key was known has no caller.
     const workspace_id = (request.caller as Caller | undefined)?.workspaceId;
-    options.log[status >= 500 ? "warn" : "debug"](
+    options.log.debug(
       { request_id: request.id, operation, status, ms: Math.round(ms), workspace_id },
       "answered",
     );
   });
-  server.setErrorHandler((error, _request, reply) => sendFailure(reply, error, options.log));
-  server.setNotFoundHandler((_request, reply) => sendFailure(reply, new ApiError("NOT_FOUND"), options.log));
+  server.setErrorHandler((error, _request, reply) => sendFailure(reply, error, faults));
+  server.setNotFoundHandler((_request, reply) => sendFailure(reply, new ApiError("NOT_FOUND"), faults));
   const refuseOtherMethods = watchMethods(server, API_PREFIX);
   options.pages(server);
   server.register(async (api) => registerEndpoints(api, options), { prefix: API_PREFIX });
@@ -198,10 +200,26 @@ function urlOf(endpoint: Endpoint): string {
  * A path that cannot be decoded is no path of ours. In the API, who has no key is told that first, as everywhere; all
  * else is for people.
  */
-function refuseUnreadablePath({ url, headers }: FastifyRequest, reply: FastifyReply, log: Log): void {
+function refuseUnreadablePath(
+  { url, headers }: FastifyRequest,
+  reply: FastifyReply,
+  faults: RepeatedFaults,
+): void {
   if (url.startsWith(`${API_PREFIX}/`)) {
-    sendFailure(reply, new ApiError(headers["x-api-key"] === undefined ? "UNAUTHORIZED" : "NOT_FOUND"), log);
+    sendFailure(
+      reply,
+      new ApiError(headers["x-api-key"] === undefined ? "UNAUTHORIZED" : "NOT_FOUND"),
+      faults,
+    );
   } else sendPage(reply, 404, "There is no such page", html`<p>The address may have been cut off.</p>`);
+}
+
+/** By which a fault is known again: its code, or what it says without figures, names and ids in it. */
+function wordsOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown;
+  const { code = "" } = thrown as NodeJS.ErrnoException;
+  if (code !== "" && !(thrown instanceof ApiError)) return `${thrown.name} ${code}`;
+  return `${thrown.name} ${thrown.message.slice(0, 100).replaceAll(/\d+|"[^"]*"|'[^']*'/g, "…")}`;
 }
 
 /** Without the query, where addresses may stand; outside the API as a pattern, because there paths hold tokens. */
@@ -209,11 +227,23 @@ function loggedPath({ url, routeOptions }: FastifyRequest): string | undefined {
   return url.startsWith(`${API_PREFIX}/`) ? url.split("?", 1)[0] : routeOptions.url;
 }
 
-function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["error"] }): void {
+function sendFailure(reply: FastifyReply, thrown: unknown, faults: RepeatedFaults): void {
   const { status, error, isOurFault } = asFailure(thrown);
-  if (isOurFault) {
-    const { id: request_id, method } = reply.request;
-    log.error({ err: thrown, request_id, method, path: loggedPath(reply.request) }, "request failed");
+  if (isOurFault || status >= 500) {
+    const { id: request_id, method, routeOptions } = reply.request;
+    const operation = routeOptions.config.operation ?? "other";
+    // An outage is one fault, whatever was asked; any other is one for each operation.
+    const isOutage = status === 503;
+    const what = isOutage && !(thrown instanceof ApiError) ? "the database is away" : wordsOf(thrown);
+    faults.note(
+      {
+        kind: isOutage ? what : `${what} (${operation})`,
+        level: isOurFault ? "error" : "warn",
+        message: "request failed",
+        fields: { err: thrown, request_id, method, path: loggedPath(reply.request), status },
+      },
+      operation,
+    );
   }
   reply
     .headers({ "X-Request-Id": reply.request.id, ...error.headers })

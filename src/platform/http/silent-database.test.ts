@@ -1,6 +1,6 @@
 /** What callers hear when the database is there and gives no answer: frozen, locked, or cut off with an answer under way. */
 import { randomUUID } from "node:crypto";
-import sql from "sql-template-tag";
+import sql, { raw } from "sql-template-tag";
 import { afterEach, describe, expect, test } from "vitest";
 import { type DatabaseWay, openWay } from "../../../test/support/database-way.ts";
 import { eventually } from "../../../test/support/eventually.ts";
@@ -98,7 +98,7 @@ test.each([
   async (table, ask) => {
     await send("warm up");
     await database.transaction(async (tx) => {
-      await tx.run({ ...sql``, text: `lock table ${table} in access exclusive mode`, values: [] } as never);
+      await tx.run(sql`${raw(`lock table ${table} in access exclusive mode`)}`);
       expect(await timed(ask())).toEqual(refused);
       await eventually("the statement to end", async () => {
         const waiting = await database.rows(sql`
