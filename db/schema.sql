@@ -582,6 +582,7 @@ create table idempotency_keys (
   answer_body text,
   reserved_until timestamp with time zone not null,
   created_at timestamp with time zone default now() not null,
+  holder bigint,
   PRIMARY KEY (workspace_id, path, key),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );

@@ -5,6 +5,7 @@
 import type { FastifyInstance } from "fastify";
 import { registerSignupPages } from "./audience/signup-forms/pages.ts";
 import { registerInbox } from "./delivery/capture/inbox.ts";
+import { InboxAccess, inboxToken } from "./delivery/capture/inbox-access.ts";
 import { createWaker } from "./delivery/channel.ts";
 import { countQueue } from "./delivery/queue/queue-store.ts";
 import { readGateway } from "./delivery/sms/gateway-settings.ts";
@@ -21,7 +22,9 @@ import { createDatabase } from "./platform/database/pool.ts";
 import { createAuthenticator } from "./platform/http/authenticate.ts";
 import { registerDocs } from "./platform/http/docs-page.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
-import { type ReadinessCheck, registerHealth } from "./platform/http/health.ts";
+import { HEALTH_RATE, type ReadinessCheck, registerHealth } from "./platform/http/health.ts";
+import { registerHome } from "./platform/http/home-page.ts";
+import { metricsAccess } from "./platform/http/metrics-access.ts";
 import { createRateLimiter } from "./platform/http/rate-limit.ts";
 import { createServer } from "./platform/http/server.ts";
 import { createLog } from "./platform/log.ts";
@@ -45,6 +48,7 @@ import { announceFormAbuse, announceSubscriber } from "./webhooks/house-events.t
 import { announceSuppressedSql } from "./webhooks/suppressed-store.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "./workspace/api-keys/store.ts";
+import { LimitNotices } from "./workspace/billing/limit-notices.ts";
 import { registerPaymentPages } from "./workspace/billing/payments/pages.ts";
 import { stripeOf } from "./workspace/billing/payments/stripe.ts";
 import { readPlans } from "./workspace/billing/plans-file.ts";
@@ -60,19 +64,19 @@ export interface Api {
 
 /** The HTTP API, not yet listening. Nothing is connected or read while it is built. */
 export function createApi(services: Services, checks: Readonly<Record<string, ReadinessCheck>> = {}): Api {
-  const { config, log, clock, database, secrets } = services;
+  const { config, log, clock, requests: database, database: background, secrets } = services;
   const metrics = createMetrics();
   metrics.gauge({
     name: "posthaste_delivery_queue",
     help: "Messages in the delivery queue: waiting, or leased by a worker.",
     label: "state",
-    read: () => countQueue(database),
+    read: () => countQueue(background),
   });
   metrics.gauge({
     name: "posthaste_inbound_mails",
     help: "Mails that came back and are still stored, by what became of them.",
     label: "status",
-    read: () => countInboundMails(database),
+    read: () => countInboundMails(background),
   });
   metrics.gauge({
     name: "posthaste_inbound_waiting_mails",
@@ -92,10 +96,16 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     monotonicMs: () => performance.now(),
     log,
   });
-  const lastUsed = createLastUsed({ db: database, clock, log });
+  const healthRateLimiter = createRateLimiter({
+    limit: config.RATE_LIMIT && HEALTH_RATE,
+    redisUrl: null,
+    monotonicMs: () => performance.now(),
+    log,
+  });
+  const lastUsed = createLastUsed({ db: background, clock, log });
   const authenticator = createAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
-    now: () => clock.now(),
+    clock,
     onUse: (caller) => lastUsed.note(caller),
   });
   const plans = readPlans(config.PLANS_FILE);
@@ -105,21 +115,24 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
   const recorder = createRecorder({
     log,
     commit: (engagements) =>
-      database.transaction((tx) => recordEngagements(tx, engagements, createEngagementReactions(clock)), {
+      background.transaction((tx) => recordEngagements(tx, engagements, createEngagementReactions(clock)), {
         mayRepeat: true,
       }),
   });
   const prober = proberFor(config);
+  const limitNotices = new LimitNotices(log, () => clock.monotonicMs());
   const acceptor = createAcceptor({
     db: database,
     clock,
     plans,
     onCommitted: createWaker(database),
     announceSuppressed: announceSuppressedSql,
+    onLimit: limitNotices.note,
   });
   const smsGateway = config.SMS_GATEWAY_URL && readGateway(config.SMS_GATEWAY_URL);
   const endpoints = createEndpoints({
     ...services,
+    database,
     plans,
     acceptor,
     prober,
@@ -128,6 +141,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     ownHosts,
     publicUrl,
     forgetKeys: () => authenticator.forget(),
+    onLimit: limitNotices.note,
   });
   const server = createServer({
     endpoints,
@@ -163,8 +177,16 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
           gateway: smsGateway.name,
         });
       }
-      registerHealth(pages, { database, dataDir: config.DATA_DIR, metrics, checks });
+      registerHealth(pages, {
+        database,
+        dataDir: config.DATA_DIR,
+        metrics,
+        maySeeMetrics: metricsAccess(config),
+        rateLimiter: healthRateLimiter,
+        checks,
+      });
       registerDocs(pages);
+      registerHome(pages, { hasInbox: config.MAIL_MODE === "capture" });
       if (paymentGateway)
         registerPaymentPages(pages, { db: database, clock, plans, gateway: paymentGateway });
       registerConfirmationPage(pages, { db: database, clock, secrets });
@@ -180,7 +202,9 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         onSubscriber: announceSubscriber,
         onFormAbused: announceFormAbuse,
       });
-      if (config.MAIL_MODE === "capture") registerInbox(pages, { db: database });
+      if (config.MAIL_MODE === "capture") {
+        registerInbox(pages, { db: database, access: new InboxAccess(inboxToken(config)) });
+      }
     },
   });
   return {
@@ -208,7 +232,8 @@ export function endpointsForDocs(): readonly Endpoint[] {
   const log = createLog("silent");
   const database = createDatabase("", { size: 1, name: "docs", onError: () => {} });
   const secrets = createSecrets("");
-  return createApi({ config: readConfig({}), log, clock: systemClock, database, secrets }).endpoints;
+  const services = { config: readConfig({}), log, clock: systemClock, database, requests: database, secrets };
+  return createApi(services).endpoints;
 }
 
 function listeningUrl(server: FastifyInstance): string {

@@ -52,6 +52,7 @@ import { removeOldWebhookDeliveries } from "./webhooks/remove-old.ts";
 import { startSender } from "./webhooks/sender.ts";
 import { switchOffOverfullWebhooks } from "./webhooks/switch-off-overfull.ts";
 import { keepBooks } from "./workspace/billing/keep-books.ts";
+import { LimitNotices } from "./workspace/billing/limit-notices.ts";
 import type { Plans } from "./workspace/billing/plans.ts";
 import { readPlans } from "./workspace/billing/plans-file.ts";
 import { removeDroppedMonths } from "./workspace/billing/storage/storage-store.ts";
@@ -109,6 +110,7 @@ export async function startJobs(services: Services): Promise<JobRunner> {
 
 function recurringWork({ database, config, clock, log }: Services, plans: Plans): Recurring[] {
   const resolverFor = createZoneResolver(config.DNS_SERVERS);
+  const limitNotices = new LimitNotices(log, () => clock.monotonicMs());
   const findCertificateFault = createCertificateCheck({ servers: config.DNS_SERVERS });
   const onLoss = async (_tx: unknown, loss: VerificationLoss) => {
     log.warn({ ...loss }, "a sending domain lost its verification: its DNS records stayed away");
@@ -118,6 +120,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
       db: database,
       clock,
       plans,
+      onLimit: limitNotices.note,
       smsCountry: config.SMS_DEFAULT_COUNTRY,
       brake: brakeLimitsOf(config),
       onCampaigns: announceCampaigns,
@@ -126,7 +129,7 @@ function recurringWork({ database, config, clock, log }: Services, plans: Plans)
     removeOldWebhookDeliveries({ db: database, clock }),
     switchOffOverfullWebhooks({ db: database, clock }),
     forgetOldValidations({ db: database, clock }),
-    advanceAutoresponders({ db: database, clock, plans }),
+    advanceAutoresponders({ db: database, clock, plans, onLimit: limitNotices.note }),
     removeAutoresponderTraces({ db: database, clock }),
     foldCounters(database),
     ...blacklistTasks({

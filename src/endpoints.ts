@@ -78,6 +78,7 @@ import {
 } from "./webhooks/house-events.ts";
 import { apiKeyEndpoints } from "./workspace/api-keys/endpoints.ts";
 import { billingEndpoints } from "./workspace/billing/endpoints.ts";
+import type { OnLimit } from "./workspace/billing/limit-notices.ts";
 import { topUpEndpoints } from "./workspace/billing/payments/endpoints.ts";
 import type { PaymentGateway } from "./workspace/billing/payments/gateway.ts";
 import type { Plans } from "./workspace/billing/plans.ts";
@@ -97,6 +98,7 @@ export interface EndpointParts extends Services {
   readonly publicUrl: () => string;
   /** Lets the authenticator look keys up anew. */
   readonly forgetKeys: () => void;
+  readonly onLimit: OnLimit;
 }
 
 export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
@@ -188,14 +190,15 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       hasSmsGateway: parts.hasSmsGateway,
       smsCountry: config.SMS_DEFAULT_COUNTRY,
       hasTrackingDomain: holdTrackingDomain,
-      requireAllowance: (workspaceId) => requireOneMore(database, plans, workspaceId, clock.now()),
+      requireAllowance: (workspaceId) =>
+        requireOneMore(database, plans, workspaceId, clock.now(), parts.onLimit),
     }),
     ...campaignAnalyticsEndpoints({ db: database }),
     ...autoresponderEndpoints({ db: database, clock, plans, notifyWorkers }),
     ...emailEndpoints({
       acceptor,
       clock,
-      platformFrom: config.PLATFORM_FROM,
+      platformFrom: config.DEFAULT_SENDER,
     }),
     ...blacklistEndpoints({
       db: database,

@@ -21,6 +21,7 @@ import { mailLinkKeys } from "./tracking/tokens.ts";
 import { announceSuppressedSql } from "./webhooks/suppressed-store.ts";
 import { createLastUsed } from "./workspace/api-keys/last-used.ts";
 import { findKeyByHash } from "./workspace/api-keys/store.ts";
+import { LimitNotices } from "./workspace/billing/limit-notices.ts";
 import { readPlans } from "./workspace/billing/plans-file.ts";
 
 const SUBMISSION = {
@@ -107,6 +108,7 @@ async function openReturns(services: Services, certificate: Certificate, port: n
     networkLog,
     open: createReturns({
       ...addresses,
+      db: services.requests,
       log: networkLog,
       onStored: (mailClass) => processing.wake(mailClass),
     }),
@@ -126,11 +128,11 @@ async function openSubmission(
   services: Services,
   certificate: Certificate,
 ): Promise<Gate & { readonly port: number | null; readonly tlsPort: number | null }> {
-  const { config, database, clock, log } = services;
-  const lastUsed = createLastUsed({ db: database, clock, log });
+  const { config, requests: database, clock, log } = services;
+  const lastUsed = createLastUsed({ db: services.database, clock, log });
   const authenticator = createAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
-    now: () => clock.now(),
+    clock,
     onUse: (caller) => lastUsed.note(caller),
   });
   const shared: Omit<ListenerOptions, "port" | "isImplicitTls"> = {
@@ -152,9 +154,11 @@ async function openSubmission(
         plans: readPlans(config.PLANS_FILE),
         onCommitted: createWaker(database),
         announceSuppressed: announceSuppressedSql,
+        onLimit: new LimitNotices(log, () => clock.monotonicMs()).note,
       }),
       logins: createLogins({ authenticator, log }),
       hostname: config.MAIL_HOSTNAME,
+      platformFrom: config.DEFAULT_SENDER,
     }),
   };
   const listeners: Listener[] = [];

@@ -24,6 +24,7 @@ import { sweepScratch } from "./platform/scratch.ts";
 import { formatRing, loadSecretKeys } from "./platform/secret-keys/ring.ts";
 import { startInbound } from "./receive.ts";
 import { createServices, type Services } from "./services.ts";
+import { firstKeyNotice, startNotice } from "./start-notice.ts";
 import { createFirstWorkspace } from "./workspace/first-workspace.ts";
 
 /** What is still running after this is ended by force; in-flight work is safe either way. */
@@ -70,7 +71,7 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
     fault = error;
     process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
   }
-  const isClosed = await settlesWithin(CLOSE_MS, [services.database.close()], log);
+  const isClosed = await settlesWithin(CLOSE_MS, [services.database.close(), services.requests.close()], log);
   const isDown = await settlesWithin(CLOSE_MS, [embedded?.stop()], log);
   if (fault !== undefined) process.exit(1);
   if (isOver && isClosed && isDown) process.exit();
@@ -109,6 +110,7 @@ async function runParts(
     workers.onOutcome = api.countOutcome;
     const address = await api.server.listen({ host: config.HOST, port: config.PORT });
     log.info({ address, mode: config.MAIL_MODE }, "Posthaste listens");
+    process.stdout.write(await startNotice(services, Number(new URL(address).port)));
   }
   if (roles.includes("delivery")) workers.start(config.DELIVERY_WORKERS);
   const jobs = roles.includes("jobs") ? await startJobs(services) : null;
@@ -156,9 +158,7 @@ async function prepareDatabase({ database, config, clock, log, secrets }: Servic
   const bootstrap = { secret: config.BOOTSTRAP_API_KEY, plan: config.BOOTSTRAP_PLAN };
   const first = await createFirstWorkspace(database, bootstrap, clock);
   if (first?.generatedSecret) {
-    process.stdout.write(
-      `\n  Your first API key, shown this once:\n\n      ${first.generatedSecret}\n\n  Send it in the header X-API-Key. More keys: npm run -s posthaste -- key create --help\n\n`,
-    );
+    process.stdout.write(firstKeyNotice(first.generatedSecret));
   }
   return keys;
 }

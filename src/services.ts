@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs";
 import { type Clock, systemClock } from "./platform/clock.ts";
 import type { Config } from "./platform/config.ts";
 import { type ConnectionSettings, createDatabase, type Database } from "./platform/database/pool.ts";
+import { createRequestDatabase } from "./platform/database/request-database.ts";
 import { createLog, type Log } from "./platform/log.ts";
 import { loadSecretKeys } from "./platform/secret-keys/ring.ts";
 import { createSecrets, type Secrets } from "./platform/secrets.ts";
@@ -11,7 +12,10 @@ export interface Services {
   readonly config: Config;
   readonly log: Log;
   readonly clock: Clock;
+  /** For background work. */
   readonly database: Database;
+  /** For what a caller waits for: the API, pages, SMTP sessions. */
+  readonly requests: Database;
   readonly secrets: Secrets;
 }
 
@@ -29,16 +33,18 @@ export function createServices(
 ): Services {
   const log = createLog(config.LOG_LEVEL);
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  const connections = {
+    size: config.DATABASE_POOL,
+    name,
+    settings,
+    onError: (error: Error) => log.warn({ err: error }, "an idle database connection broke"),
+  };
   return {
     config,
     log,
     clock: systemClock,
-    database: createDatabase(databaseUrl, {
-      size: config.DATABASE_POOL,
-      name,
-      settings,
-      onError: (error) => log.warn({ err: error }, "an idle database connection broke"),
-    }),
+    database: createDatabase(databaseUrl, connections),
+    requests: createRequestDatabase(databaseUrl, connections),
     secrets: createSecrets(...loadSecretKeys(config.SECRET_KEY, config.DATA_DIR)),
   };
 }

@@ -3,7 +3,9 @@
  * bounce and leave. All of it goes through the doors that everybody uses; nothing leaves the machine.
  */
 import { type Command, InvalidArgumentError } from "commander";
+import { inboxAddress, inboxToken } from "../delivery/capture/inbox-access.ts";
 import { systemClock } from "../platform/clock.ts";
+import { readConfig } from "../platform/config.ts";
 import { createWorkspace } from "../workspace/create-workspace.ts";
 import { withDatabase } from "./database.ts";
 import { type DemoApi, demoApi, until } from "./demo/api.ts";
@@ -58,7 +60,7 @@ export function addDemoCommand(program: Command, { stdout, environment }: CliOpt
         createWorkspace(tx, { name: "Demo", plan: "enterprise", timezone: "UTC" }, systemClock),
       ),
     );
-    const api = demoApi(service.url, key.key);
+    const api = demoApi(service.url, key.key, inboxToken(readConfig(service.environment)).value);
     say(`workspace ${workspace.id} has a key: ${key.key}`);
     const sender = await confirmSender(api);
     say(`${sender} is confirmed, by the link in the mail it got`);
@@ -98,7 +100,7 @@ const agree = (figures: Figures, done: Done): boolean =>
   figures.unsubscribe_count === done.unsubscribes;
 
 function summary(
-  { url, logFile }: DemoService,
+  { url, logFile, environment }: DemoService,
   { key }: DemoApi,
   { list, segment }: SampleAudience,
   campaign: Figures & { readonly id: string },
@@ -108,7 +110,12 @@ function summary(
   return `
 ${figures.join("\n")}
 
-Look at ${url}/inbox (the mails) and ${url}/docs (the API), or ask:
+Look at the mails and the API:
+
+  ${inboxAddress(url, inboxToken(readConfig(environment)))}
+  ${url}/docs
+
+or ask:
 
   KEY=${key} URL=${url}
 ${curl(`/campaigns/${campaign.id}`)}

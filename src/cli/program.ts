@@ -9,6 +9,7 @@ import { addCreditCommand } from "./credit.ts";
 import { addDemoCommand } from "./demo.ts";
 import { addDoctorCommand } from "./doctor/doctor.ts";
 import { addDomainCommands } from "./domain.ts";
+import { addInboxCommand } from "./inbox.ts";
 import { addKeyCommands } from "./key.ts";
 import { addListsCommands } from "./lists.ts";
 import { addMailCommands } from "./mail.ts";
@@ -50,6 +51,7 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   addListsCommands(program, options);
   addMailCommands(program, options);
   addConfigCommand(program, options);
+  addInboxCommand(program, options);
   addDoctorCommand(program, options);
   addDemoCommand(program, options);
   try {

@@ -404,7 +404,7 @@ test.each([-3, 3])(
     const id = await accept("greylist@example.test");
     await db.run(sql`update delivery_queue set expires_at = now() + interval '2 hours'`);
     const offset = hours * 3_600_000;
-    await startWorker(undefined, {}, { now: () => new Date(Date.now() + offset) });
+    await startWorker(undefined, {}, { ...systemClock, now: () => new Date(Date.now() + offset) });
     await reaches(id, "deferred");
     const { seconds } = (await db.row<{ seconds: number }>(
       sql`select extract(epoch from due_at - now())::float8 as seconds from delivery_queue where message_id = ${id}`,
@@ -417,7 +417,7 @@ test.each([-3, 3])(
 
 test("what waits without an attempt is due by the database's clock as well", async () => {
   const id = await accept("ada@mute.test");
-  await startWorker(undefined, {}, { now: () => new Date(Date.now() - 3 * 3_600_000) });
+  await startWorker(undefined, {}, { ...systemClock, now: () => new Date(Date.now() - 3 * 3_600_000) });
   await reaches(id, "deferred");
   const early = await db.row(sql`select from delivery_queue where message_id = ${id} and due_at < now()`);
   expect(early).toBeUndefined();

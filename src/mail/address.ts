@@ -125,6 +125,11 @@ export function normalizeAddress(text: string): string {
   return (parsed.ok ? parsed.address : bare).toLowerCase().normalize("NFC");
 }
 
+/** Whether both stand for one mailbox; null is none. */
+export function isSameAddress(one: string, other: string | null): boolean {
+  return other !== null && normalizeAddress(one) === normalizeAddress(other);
+}
+
 /**
  * Part of an address as normalizeAddress would have it: the labels behind the last @ in A-labels, or all of them where
  * there is no @. Each is taken for a whole one, as the middle of a label has no A-label; what cannot be one stays.

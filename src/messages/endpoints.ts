@@ -88,6 +88,7 @@ export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
       id: "listMessages",
       method: "GET",
       path: "/messages",
+      mayTakeLong: "reading",
       summary: "Message log across all channels, newest first",
       needs: need(reports, "read"),
       query: {

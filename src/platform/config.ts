@@ -15,6 +15,8 @@ export interface Config extends SettingValues {
   readonly TRACKING_HOST: string;
   /** Sender of the service's own mail. */
   readonly PLATFORM_SENDER: string;
+  /** Sender of messages that name none, which every workspace may name as well; null: there is none. */
+  readonly DEFAULT_SENDER: string | null;
 }
 
 /** Reads and checks every setting; throws one ConfigError that lists all faults. */
@@ -41,13 +43,16 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
   }
   if (faults.length > 0) throw new ConfigError(faults.join("\n"));
   const mailHostname = read.MAIL_HOSTNAME ?? machineName();
+  const platformSender = read.PLATFORM_FROM ?? `posthaste@${mailHostname}`;
   return {
     ...read,
     MAIL_HOSTNAME: mailHostname,
     BOUNCE_DOMAIN: read.BOUNCE_DOMAIN ?? `bounce.${mailHostname}`,
     PLATFORM_SPF_DOMAIN: read.PLATFORM_SPF_DOMAIN ?? `spf.${mailHostname}`,
     TRACKING_HOST: (read.TRACKING_HOST ?? hostNameOf(read.PUBLIC_URL) ?? mailHostname).toLowerCase(),
-    PLATFORM_SENDER: read.PLATFORM_FROM ?? `posthaste@${mailHostname}`,
+    PLATFORM_SENDER: platformSender,
+    // Nothing leaves the machine in capture mode, so that any address will do.
+    DEFAULT_SENDER: read.PLATFORM_FROM ?? (read.MAIL_MODE === "capture" ? platformSender : null),
   };
 }
 

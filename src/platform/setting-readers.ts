@@ -149,6 +149,13 @@ export const bootstrapKey: Reader<string | null> = (value) => {
   return optionalText(value);
 };
 
+export const accessToken: Reader<string | null> = (value) => {
+  if (value !== "" && !/^[\w.~+/=-]{16,256}$/.test(value)) {
+    throw new ConfigError("must be 16 to 256 letters, digits or . _ ~ + / = -, chosen at random");
+  }
+  return optionalText(value);
+};
+
 export const bareAddress: Reader<string | null> = (value) => {
   if (value !== "" && !/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>"]+$/.test(value)) {
     throw new ConfigError("must be a bare address such as hello@example.com");

@@ -3,6 +3,7 @@
  * is generated from it.
  */
 import {
+  accessToken,
   bareAddress,
   bootstrapKey,
   domainsFile,
@@ -74,9 +75,9 @@ export const settings = {
     secret: true,
   }),
   BOOTSTRAP_PLAN: setting({
-    default: "free",
+    default: "enterprise",
     read: oneOf("free", "growth", "scale", "enterprise"),
-    about: "Plan of the first workspace; an operator's own takes enterprise.",
+    about: "Plan of the first workspace: enterprise is unlimited; whoever bills sets free.",
   }),
   RATE_LIMIT: setting({
     default: "100/200",
@@ -94,6 +95,20 @@ export const settings = {
     read: oneOf("capture", "direct", "relay"),
     about:
       "capture keeps every message in the local inbox; direct delivers to the recipient's MX; relay hands all to RELAY_URL.",
+  }),
+  INBOX_TOKEN: setting({
+    default: "",
+    read: accessToken,
+    about:
+      "Token that opens the local inbox of MAIL_MODE=capture. Empty: made at first start, kept in DATA_DIR/inbox.token and printed at every start.",
+    secret: true,
+  }),
+  METRICS_TOKEN: setting({
+    default: "",
+    read: accessToken,
+    about:
+      "Token that /metrics wants as Authorization: Bearer. Empty: /metrics answers callers on this machine, and nobody where PUBLIC_URL is set, because what a proxy passes on comes from this machine too.",
+    secret: true,
   }),
   RELAY_URL: setting({
     default: "",
@@ -172,7 +187,7 @@ export const settings = {
     default: "",
     read: bareAddress,
     about:
-      "Sender of the service's own mail and of messages without from_email. Empty: posthaste@MAIL_HOSTNAME for the first, an error for the second.",
+      "Sender of the service's own mail and of messages without from_email; every workspace may also name it. Empty: posthaste@MAIL_HOSTNAME for the first and, with MAIL_MODE=capture, for the second, which otherwise is an error.",
   }),
   PLATFORM_SPF_DOMAIN: setting({
     default: "",

@@ -254,6 +254,7 @@ describe("an Idempotency-Key", () => {
     path: "/api/v1/emails/send",
     key,
     token: newId(),
+    holder: null,
     answerFor: (data) => ({ status: 201, body: JSON.stringify(data) }),
   });
   const keyed = (held: Reservation, to: string): Draft => ({

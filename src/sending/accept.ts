@@ -28,7 +28,7 @@ const BATCH_BYTES = 4 * 1024 * 1024;
 const BUSY_MS = 20;
 
 /** Beyond these we say so, instead of letting callers wait for their time-out or running out of memory. */
-const LIMITS = { messages: 20_000, bytes: 256 * 1024 * 1024, waitMs: 20_000 };
+const LIMITS = { messages: 20_000, bytes: 256 * 1024 * 1024, waitMs: 4_000 };
 
 export interface Acceptor {
   /**

@@ -11,6 +11,7 @@ import type { Queryable } from "../platform/database/pool.ts";
 import type { ApiError } from "../platform/errors.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 import { tryLockAccount } from "../workspace/billing/account-store.ts";
+import type { OnLimit } from "../workspace/billing/limit-notices.ts";
 import { getReading, settle } from "../workspace/billing/meter.ts";
 import { type Asked, isWideSql, noteStoredSql, noteUseSql } from "../workspace/billing/meter-store.ts";
 import type { Plans } from "../workspace/billing/plans.ts";
@@ -183,10 +184,13 @@ export async function requireOneMore(
   plans: Plans,
   workspaceId: WorkspaceId,
   now: Date,
+  onLimit?: OnLimit,
 ): Promise<void> {
   const reading = await getReading(db, plans, workspaceId, now);
   const { most, refusal } = capacityFor(reading, "email");
-  if (most === 0 && refusal !== "hourly_cap") throw refusalError(refusal, now);
+  if (most !== 0 || refusal === "hourly_cap") return;
+  onLimit?.(workspaceId, refusal);
+  throw refusalError(refusal, now);
 }
 
 /** Whether one message would be accepted. @throws ApiError as requireOneMore does, also when its content has no room */

@@ -8,7 +8,9 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database, Queryable } from "../platform/database/pool.ts";
 import { type ApiError, invalid } from "../platform/errors.ts";
 import { takenOver, updateAnswers } from "../platform/http/idempotency.ts";
+import type { OnLimit } from "../workspace/billing/limit-notices.ts";
 import type { Plans } from "../workspace/billing/plans.ts";
+import { refusalOfError } from "../workspace/billing/refusal.ts";
 import { areCoveredSql, findUncovered } from "./allowance.ts";
 import { type AnnounceSuppressed, type Draft, insertDrafts, insertsOf } from "./insert-drafts.ts";
 import { NOT_VERIFIED, VERIFY_FIRST } from "./mail-fields.ts";
@@ -30,6 +32,8 @@ export interface CommitDeps {
   /** Tells the delivery workers that there is something to do. Must not throw: what is stored would seem refused. */
   readonly onCommitted: () => void;
   readonly announceSuppressed?: AnnounceSuppressed;
+  /** Told of a workspace of which a message was refused because nothing covers it. */
+  readonly onLimit?: OnLimit;
 }
 
 export interface Committing extends CommitDeps {
@@ -43,7 +47,7 @@ export interface Committing extends CommitDeps {
  * database shall have the next batch to work on
  */
 export async function commit(deps: Committing, batch: readonly Waiting[]): Promise<number> {
-  const { db, onCommitted, retry } = deps;
+  const { db, onCommitted, onLimit, retry } = deps;
   let rest = batch;
   try {
     if (await insertAtOnce(deps, draftsOf(batch))) {
@@ -58,8 +62,10 @@ export async function commit(deps: Committing, batch: readonly Waiting[]): Promi
     const { refused, busy } = await insertHeld(deps, rest);
     for (const one of rest) {
       const refusal = refused.get(one);
-      if (refusal !== undefined) one.reject(refusal);
-      else if (!busy.includes(one)) one.resolve();
+      if (refusal !== undefined) {
+        tellLimit(onLimit, one, refusal);
+        one.reject(refusal);
+      } else if (!busy.includes(one)) one.resolve();
     }
     if (busy.length > 0) retry(busy);
     onCommitted();
@@ -71,6 +77,12 @@ export async function commit(deps: Committing, batch: readonly Waiting[]): Promi
     } else for (const { reject } of rest) reject(fault);
   }
   return 0;
+}
+
+function tellLimit(onLimit: OnLimit | undefined, { drafts }: Waiting, refusal: ApiError): void {
+  const reached = refusalOfError(refusal);
+  const [first] = drafts;
+  if (reached !== undefined && first !== undefined) onLimit?.(first.message.workspaceId, reached);
 }
 
 function draftsOf(waiting: readonly Waiting[]): Draft[] {

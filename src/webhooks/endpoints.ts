@@ -173,6 +173,7 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       id: "testWebhook",
       method: "POST",
       path: "/webhooks/{id}/test",
+      mayTakeLong: "asking others",
       summary: "Send a webhook an event of the type webhook.test, at most ten times a minute",
       needs: need(webhooks, "write"),
       answer: WebhookDelivery,

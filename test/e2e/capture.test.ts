@@ -1,5 +1,6 @@
 /** Posthaste as it is when nobody has configured it: its own PostgreSQL, and no mail leaves the machine. */
 import { afterAll, expect, test } from "vitest";
+import { openInbox } from "../support/inbox.ts";
 import { publish } from "../support/publish.ts";
 import { openScene } from "../support/scene.ts";
 
@@ -8,7 +9,7 @@ const { program, dns } = scene;
 afterAll(() => scene[Symbol.asyncDispose]());
 
 const inbox = async (path = ""): Promise<ReturnType<typeof JSON.parse>> =>
-  JSON.parse(await (await fetch(`${program.url}/inbox/messages${path}`)).text());
+  JSON.parse(await (await openInbox(program.url, `/inbox/messages${path}`)).text());
 
 test("a message sent through the API stands in the local inbox, signed as it would be for the world", async () => {
   const { body } = await program.call("POST", "/sending-domains", { domain: "shop.test" });

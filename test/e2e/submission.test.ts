@@ -6,6 +6,7 @@ import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { startFakeMx } from "../support/fake-mx.ts";
+import { openInbox } from "../support/inbox.ts";
 import { isPostfixInstalled, startPostfix } from "../support/postfix.ts";
 import { publish } from "../support/publish.ts";
 import { mailDomain, openScene, platform, type Scene } from "../support/scene.ts";
@@ -123,7 +124,7 @@ test("in capture mode it stands in the local inbox, one message for each recipie
   const ids = response.replace(/^.*Queued as /, "").split(" ");
   expect(ids).toHaveLength(2);
   for (const id of ids) await scene.messageWhen("delivered", id);
-  const inbox = await (await fetch(`${scene.program.url}/inbox/messages/${ids[1]}`)).json();
+  const inbox = await (await openInbox(scene.program.url, `/inbox/messages/${ids[1]}`)).json();
   expect(inbox).toMatchObject({
     text: "plain\n",
     html: "<p>rich</p>\n",
@@ -155,7 +156,7 @@ test.skipIf(!isPostfixInstalled)(
       return body.data.messages.length === names.length && body.data.messages;
     });
     expect(messages.map(({ localpart }: { localpart: string }) => localpart).sort()).toEqual(names);
-    const source = await fetch(`${scene.program.url}/inbox/${messages[0].id}/source`);
+    const source = await openInbox(scene.program.url, `/inbox/${messages[0].id}/source`);
     expect(await source.text()).toMatch(/\r\n\r\n\.\r\nGr\u00fc\u00dfe\r\n$/);
   },
 );
@@ -167,7 +168,7 @@ test.skipIf(!isSwaksInstalled)("swaks hands a message in, as the documentation s
   expect(conversation).toContain("TLS started");
   expect(conversation).toMatch(/<~ +235 /);
   await scene.messageWhen("delivered", idIn(conversation));
-  const inbox = await fetch(`${scene.program.url}/inbox/messages/${idIn(conversation)}`);
+  const inbox = await openInbox(scene.program.url, `/inbox/messages/${idIn(conversation)}`);
   expect(await inbox.json()).toMatchObject({
     subject: "Your order",
     text: expect.stringContaining("It is on its way."),

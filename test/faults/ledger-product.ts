@@ -1,4 +1,5 @@
 /** The product's side of the ledger simulation: operations as its callers do them, and what its books say then. */
+
 import sql from "sql-template-tag";
 import { type MovedMessage, unclassified } from "../../src/messages/outcome.ts";
 import type { Database, Transaction } from "../../src/platform/database/pool.ts";
@@ -13,6 +14,7 @@ import { standingOf } from "../../src/workspace/billing/reading.ts";
 import { cancelSubscription, renewSubscription, subscribe } from "../../src/workspace/billing/subscribe.ts";
 import { topUp } from "../../src/workspace/billing/top-up.ts";
 import { changeWorkspace } from "../../src/workspace/workspaces/change.ts";
+import { stubClock } from "../support/clock.ts";
 import { draft } from "../support/drafts.ts";
 import type { Books } from "./ledger-books.ts";
 import { type Kind, modelPlans, type Operation, type PlanId } from "./ledger-model.ts";
@@ -60,7 +62,7 @@ export async function perform({ db, workspaceId, now }: Session, operation: Oper
         const { billable, suppressed } = operation;
         const to = [...Array(suppressed).fill(SUPPRESSED), ...Array(billable).fill("ada@taken.test")];
         if (to.length === 0) return "accepted";
-        const acceptor = createAcceptor({ db, clock: { now: () => now }, plans, onCommitted: () => {} });
+        const acceptor = createAcceptor({ db, clock: stubClock(now), plans, onCommitted: () => {} });
         // What was made before midnight may be accepted after it.
         const createdAt = new Date(now.getTime() - 1);
         await acceptor.acceptTogether(to.map((address) => draft(workspaceId, address, { createdAt })));
@@ -102,12 +104,7 @@ export async function perform({ db, workspaceId, now }: Session, operation: Oper
         await within((tx) => cancelSubscription(tx, plans, workspaceId, now));
         return "done";
       case "setPlan":
-        await changeWorkspace(
-          db,
-          workspaceId,
-          { plan: operation.plan },
-          { clock: { now: () => now }, plans },
-        );
+        await changeWorkspace(db, workspaceId, { plan: operation.plan }, { clock: stubClock(now), plans });
         return "done";
       case "renew":
         await within((tx) => renewSubscription(tx, plans, workspaceId, now));

@@ -15,6 +15,8 @@ import { type Program, startProgram } from "../support/program.ts";
 import { mailDomain, platform } from "../support/scene.ts";
 import { survivors } from "./kills.ts";
 
+const METRICS_TOKEN = "the-metrics-token-of-a-stage";
+
 const DOMAINS = 10;
 /** The receiver takes its time, so that there is always something in flight. */
 const ANSWER_MS = 20;
@@ -74,6 +76,7 @@ export async function openStage({
     DELIVERY_WORKERS: String(workers),
     LANES_FILE: lanes,
     PUBLIC_URL: "https://post.posthaste.test",
+    METRICS_TOKEN,
     ...env,
   });
   return { folder, dataDir, dns, mx, program, groups: new Set([program.pid]) };
@@ -82,7 +85,9 @@ export async function openStage({
 /** Waits until nothing is due any more; gives the sentence about it when that does not come to pass. */
 export async function waitForRest({ program }: Stage): Promise<string[]> {
   const isQueueEmpty = async () => {
-    const metrics = await (await fetch(`${program.url}/metrics`)).text();
+    const metrics = await (
+      await fetch(`${program.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })
+    ).text();
     const counts = [...metrics.matchAll(/^posthaste_delivery_queue\{[^}]*\} (\d+)$/gm)];
     return counts.length > 0 && counts.every(([, count]) => count === "0");
   };

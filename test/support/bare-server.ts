@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import type { FastifyInstance } from "fastify";
 import sql from "sql-template-tag";
 import { afterAll } from "vitest";
+import { systemClock } from "../../src/platform/clock.ts";
 import type { Database } from "../../src/platform/database/pool.ts";
 import { createAuthenticator, type KeyRecord } from "../../src/platform/http/authenticate.ts";
 import type { Endpoint } from "../../src/platform/http/endpoint.ts";
@@ -38,7 +39,7 @@ export async function startBareServer(
   const keys = new Map<string, KeyRecord>();
   const authenticator = createAuthenticator({
     findKey: async (keyHash) => keys.get(keyHash.toString("base64")),
-    now: () => new Date(),
+    clock: systemClock,
     onUse: () => {},
   });
   const server = createServer({

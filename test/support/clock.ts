@@ -9,13 +9,15 @@ export interface StubClock extends Clock {
 
 export function stubClock(start = new Date()): StubClock {
   let time = start.getTime();
+  let monotonic = 0;
+  const move = (milliseconds: number) => {
+    time += milliseconds;
+    monotonic += Math.max(0, milliseconds);
+  };
   return {
     now: () => new Date(time),
-    advance: (milliseconds) => {
-      time += milliseconds;
-    },
-    set: (moment) => {
-      time = moment.getTime();
-    },
+    monotonicMs: () => monotonic,
+    advance: move,
+    set: (moment) => move(moment.getTime() - time),
   };
 }

@@ -68,6 +68,7 @@ export async function startReturns(
     log: createLog("silent"),
     clock,
     database: change(database),
+    requests: change(database),
     secrets,
   });
   afterAll(async () => {

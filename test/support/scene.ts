@@ -10,6 +10,7 @@ import type { ApiAnswer } from "./api-caller.ts";
 import { newDatabase } from "./database.ts";
 import { eventually } from "./eventually.ts";
 import { type DnsZone, type FakeDns, startFakeDns } from "./fake-dns.ts";
+import { INBOX_TOKEN } from "./inbox.ts";
 import { type Program, startProgram } from "./program.ts";
 
 export interface Scene extends AsyncDisposable {
@@ -47,6 +48,7 @@ export async function openScene(options: {
       BOOTSTRAP_API_KEY: `efk_${"e2e0".repeat(10)}`,
       BOOTSTRAP_PLAN: "enterprise",
       MAIL_MODE: "direct",
+      INBOX_TOKEN,
       ALLOW_PRIVATE_MX: "true",
       DNS_SERVERS: dns.address,
       DATA_DIR: join(folder, "data"),

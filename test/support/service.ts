@@ -45,6 +45,8 @@ export async function startService(
     readonly zone?: DnsZone;
     /** The ring; without it SECRET_KEY alone. */
     readonly secretKeys?: readonly [string, ...string[]];
+    /** The database that requests ask; closed with the service. Unless said, the one that tests ask. */
+    readonly requests?: (url: string) => Promise<Database>;
   } = {},
 ): Promise<TestService> {
   const [database, dns, dataDir] = await Promise.all([
@@ -52,6 +54,7 @@ export async function startService(
     startFakeDns(options.zone),
     mkdtemp(join(tmpdir(), "posthaste-service-")),
   ]);
+  const requests = (await options.requests?.(database.url)) ?? database;
   const clock = stubClock();
   const config = readConfig({
     RATE_LIMIT: "off",
@@ -65,10 +68,11 @@ export async function startService(
     ...options.env,
   });
   const secrets = createSecrets(...(options.secretKeys ?? [SECRET_KEY]));
-  const api = createApi({ config, log: createLog("silent"), clock, database, secrets });
+  const api = createApi({ config, log: createLog("silent"), clock, database, requests, secrets });
   const url = await api.server.listen({ host: "127.0.0.1", port: 0 });
   afterAll(async () => {
     await api.stop();
+    if (requests !== database) await requests.close();
     await dns.close();
     await rm(dataDir, { recursive: true, force: true });
   });

@@ -24,7 +24,7 @@ export interface TestSubmission {
 
 /** Senders of the first workspace may be anybody at shop.test, and me@elsewhere.test. */
 export async function startSubmission(
-  change: (database: Database) => Database = (database) => database,
+  change: (database: Database) => Database | Promise<Database> = (database) => database,
 ): Promise<TestSubmission> {
   const service = await startService();
   const { database, clock, workspaceId } = service;
@@ -38,7 +38,8 @@ export async function startSubmission(
     }),
     log: createLog("silent"),
     clock,
-    database: change(database),
+    database,
+    requests: await change(database),
     secrets: createSecrets(SECRET_KEY),
   });
   afterAll(async () => {

@@ -43,6 +43,7 @@ export function exportEndpoints(deps: StorageDeps & { readonly db: Database }): 
       id: "exportSubscribers",
       method: "POST",
       path: "/mailing-lists/{id}/subscribers/export-async",
+      mayTakeLong: "reading",
       summary: "Export subscribers to a CSV file, in the background",
       needs,
       body: ExportRequest,

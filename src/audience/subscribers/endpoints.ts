@@ -42,6 +42,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       id: "listMembers",
       method: "GET",
       path: members,
+      mayTakeLong: "reading",
       summary: "The subscribers of a list, newest person first",
       needs: need(subscribers, "read"),
       query: {
@@ -79,6 +80,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       id: "removeAllMembers",
       method: "DELETE",
       path: "/mailing-lists/{id}/subscribers/all",
+      mayTakeLong: "reading",
       summary: "Take everybody off a list; people on no other list go",
       needs: need(subscribers, "write"),
       answer: Type.Object({ deleted: Type.Integer() }, { $id: "DeletedCount" }),
@@ -129,6 +131,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       id: "listSubscribers",
       method: "GET",
       path: "/subscribers",
+      mayTakeLong: "reading",
       summary: "The people of the workspace, newest first",
       needs: need(subscribers, "read"),
       query: {

@@ -98,6 +98,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       id: "deleteSuppressionList",
       method: "DELETE",
       path: "/suppression-lists/{id}",
+      mayTakeLong: "reading",
       summary: "Delete a suppression list with its entries",
       needs: need(suppressionLists, "write"),
       answer: Deleted,
@@ -112,6 +113,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       id: "listSuppressionEntries",
       method: "GET",
       path: entriesOf,
+      mayTakeLong: "reading",
       summary: `Up to ${PAGE} entries of a list, newest first; null when there are none`,
       needs: need(suppressionLists, "read"),
       query: {
@@ -132,6 +134,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       id: "addSuppressionEntries",
       method: "POST",
       path: entriesOf,
+      mayTakeLong: "reading",
       summary: "Add addresses and domains to a list, one a line",
       needs: need(suppressionLists, "write"),
       body: Type.Object(

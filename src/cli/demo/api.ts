@@ -7,6 +7,8 @@ type Data = ReturnType<typeof JSON.parse>;
 export interface DemoApi {
   readonly url: string;
   readonly key: string;
+  /** Opens the local inbox. */
+  readonly inboxToken: string;
   /** Gives the answer's data. @throws with the service's words when it refuses */
   readonly ask: (method: string, path: string, body?: object) => Promise<Data>;
   /** All rows of a list that comes in pages. */
@@ -17,7 +19,7 @@ const MOST_ROWS = 200;
 const LOOK_MS = 100;
 const PATIENCE_MS = 60_000;
 
-export function demoApi(url: string, key: string): DemoApi {
+export function demoApi(url: string, key: string, inboxToken: string): DemoApi {
   const ask: DemoApi["ask"] = async (method, path, body) => {
     const isForm = body instanceof FormData;
     const response = await fetch(`${url}/api/v1${path}`, {
@@ -32,6 +34,7 @@ export function demoApi(url: string, key: string): DemoApi {
   return {
     url,
     key,
+    inboxToken,
     ask,
     async askAll(path, rows) {
       const all: Data[] = [];

@@ -14,11 +14,12 @@ const html = `<html><body>
 </body></html>`;
 
 /** Confirms the sender as its owner does: with the button behind the link in the mail that came. */
-export async function confirmSender({ ask, url }: DemoApi): Promise<string> {
+export async function confirmSender(api: DemoApi): Promise<string> {
+  const { ask } = api;
   await ask("POST", "/verified-senders", { email: SENDER, from_name: "The Shop" });
   const link = await until("the mail that confirms the sender", async () => {
     const { messages } = await ask("GET", "/messages?source=platform&status=delivered");
-    const mail = messages[0] && (await captured(url, messages[0].id));
+    const mail = messages[0] && (await captured(api, messages[0].id));
     return /http:\/\/\S+\/verify-sender\/\S+/.exec(mail?.text ?? "")?.[0] ?? false;
   });
   await fetch(link, { method: "POST", body: new URLSearchParams() });
@@ -90,8 +91,10 @@ export interface Captured {
 }
 
 /** A mail in the local inbox. */
-export async function captured(url: string, id: string): Promise<Captured> {
-  const response = await fetch(`${url}/inbox/messages/${id}`);
+export async function captured({ url, inboxToken }: DemoApi, id: string): Promise<Captured> {
+  const response = await fetch(`${url}/inbox/messages/${id}`, {
+    headers: { Authorization: `Bearer ${inboxToken}` },
+  });
   if (!response.ok) throw new Error(`message ${id} is not in the local inbox`);
   return (await response.json()) as Captured;
 }

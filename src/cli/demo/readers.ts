@@ -18,7 +18,8 @@ export interface Done {
 }
 
 /** Of a hundred who got the mail 42 open it, 10 have it opened by a program, 13 click, 4 of them twice, and 1 leaves. */
-export async function readMails({ url, askAll }: DemoApi, campaign: string): Promise<Done> {
+export async function readMails(api: DemoApi, campaign: string): Promise<Done> {
+  const { askAll } = api;
   const messages = await askAll(`/campaigns/${campaign}/messages`, "messages");
   const delivered = messages.filter(({ status }) => status === "delivered").map(({ id }) => String(id));
   const done: Done = { opens: 0, machineOpens: 0, clicks: 0, clickers: 0, unsubscribes: 0 };
@@ -27,7 +28,7 @@ export async function readMails({ url, askAll }: DemoApi, campaign: string): Pro
     for (let at = next++; at < delivered.length; at = next++) {
       const share = at % 100;
       if (share >= 53) continue;
-      const mail = await captured(url, delivered[at] ?? "");
+      const mail = await captured(api, delivered[at] ?? "");
       if (share < 42) await open(mail, person).then(() => done.opens++);
       else if (share < 52) await open(mail, proxy).then(() => done.machineOpens++);
       else await unsubscribe(mail).then(() => done.unsubscribes++);

@@ -1,9 +1,14 @@
 /** All that `posthaste doctor` looks at, in the order in which a first mail needs it. */
+import { inboxAddress, inboxToken } from "../../delivery/capture/inbox-access.ts";
 import { listActiveIps } from "../../identity/sending-ips/store.ts";
 import { domainOf } from "../../mail/address.ts";
+import { systemClock } from "../../platform/clock.ts";
 import { type Config, readConfig } from "../../platform/config.ts";
 import { createResolver } from "../../platform/dns.ts";
+import { localUrl } from "../../platform/local-url.ts";
 import { ConfigError } from "../../platform/setting-readers.ts";
+import { readPlans } from "../../workspace/billing/plans-file.ts";
+import { plansInForce } from "../../workspace/billing/plans-in-force.ts";
 import { withDatabaseAsItIs } from "../database.ts";
 import { sentence } from "../sentence.ts";
 import { type Finding, of } from "./finding.ts";
@@ -56,7 +61,9 @@ async function lookIntoDatabase(environment: Environment, config: Config): Promi
       const isOurs = findings.some(({ check, status }) => check === "schema" && status === "ok");
       if (!isOurs) return { findings, sendingIps: null };
       const secretKey = await checkSecretKey(db, config);
-      return { findings: [...findings, secretKey], sendingIps: await listActiveIps(db) };
+      const plans = await plansInForce(db, readPlans(config.PLANS_FILE), systemClock.now());
+      const plan = of("plan")("ok", `${plans.charAt(0).toUpperCase()}${plans.slice(1)}.`);
+      return { findings: [...findings, secretKey, plan], sendingIps: await listActiveIps(db) };
     });
   } catch (fault) {
     const finding = of("database")("fault", `The database cannot be used: ${sentence(fault)}.`);
@@ -71,7 +78,10 @@ async function checkMail(
 ): Promise<Finding[]> {
   const { MAIL_MODE, MAIL_HOSTNAME, PLATFORM_FROM } = config;
   if (MAIL_MODE === "capture") {
-    return [of("mail")("not_checked", "MAIL_MODE is capture: nothing leaves this machine.")];
+    const address = inboxAddress(localUrl(config), inboxToken(config));
+    return [
+      of("mail")("not_checked", `MAIL_MODE is capture: nothing leaves this machine. The inbox is ${address}`),
+    ];
   }
   const resolver = createResolver({ servers: config.DNS_SERVERS, ...DNS });
   const domain = mxOf ?? (PLATFORM_FROM === null ? null : domainOf(PLATFORM_FROM));

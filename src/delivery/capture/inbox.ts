@@ -1,7 +1,6 @@
 /**
  * The local inbox of capture mode: every message that would have left the machine, for people (/inbox) and for tests
- * (/inbox/messages). It has no key, so only callers on this machine see it; for all others, and in the other mail
- * modes, there is no such path.
+ * (/inbox/messages). It opens with its token (inbox-access.ts). In the other mail modes there is no such path.
  *
  * What is shown is anybody's mail. Its HTML is a page of its own, in a sandbox that runs no script and loads nothing;
  * attachments are only ever saved, the source is plain text.
@@ -10,11 +9,11 @@ import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Database } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
 import { dispositionOf } from "../../platform/http/file-answer.ts";
-import { isLocalCaller } from "../../platform/http/local-caller.ts";
 import { offsetOf, pagination } from "../../platform/http/paging.ts";
 import { pageFields, type QueryValues, readQuery } from "../../platform/http/query.ts";
 import { isUuid } from "../../platform/ids.ts";
 import { htmlForFrame, readCaptured } from "./captured-message.ts";
+import type { InboxAccess } from "./inbox-access.ts";
 import { sendInbox, sendMessage, sendNoMessage } from "./inbox-page.ts";
 import { countCaptured, findCaptured, listCaptured } from "./store.ts";
 
@@ -46,7 +45,10 @@ const sandboxHeaders = {
 type ById = { Params: { id: string } };
 
 /** Adds the inbox to a server, outside /api/v1. */
-export function registerInbox(server: FastifyInstance, { db }: { readonly db: Database }): void {
+export function registerInbox(
+  server: FastifyInstance,
+  { db, access }: { readonly db: Database; readonly access: InboxAccess },
+): void {
   const find = async (id: string) => {
     const row = isUuid(id) ? await findCaptured(db, id) : undefined;
     return row && { row, message: await readCaptured(row.raw) };
@@ -62,9 +64,8 @@ export function registerInbox(server: FastifyInstance, { db }: { readonly db: Da
   server.register(
     async (inbox) => {
       inbox.addHook("onRequest", async (request, reply) => {
-        if (!isLocalCaller(request.raw)) return reply.callNotFound();
         reply.headers(safeHeaders);
-        return undefined;
+        return access.check(request, reply);
       });
 
       inbox.get("/", async (request, reply) => {
@@ -125,7 +126,8 @@ export function registerInbox(server: FastifyInstance, { db }: { readonly db: Da
 }
 
 function readPage(given: unknown): QueryValues<typeof query> {
-  return readQuery(query, given as Record<string, unknown>) as QueryValues<typeof query>;
+  const { token: _, ...fields } = given as Record<string, unknown>;
+  return readQuery(query, fields) as QueryValues<typeof query>;
 }
 
 /** What somebody else wrote. */

@@ -41,7 +41,7 @@ export interface StsPolicies {
 export function createStsPolicies(options: StsOptions): StsPolicies {
   const { db, clock, resolver } = options;
   const now = () => clock.now().getTime();
-  const answered = new ExpiringMap<StsPolicy | null>(MOST_DOMAINS, now);
+  const answered = new ExpiringMap<StsPolicy | null>(MOST_DOMAINS, () => clock.monotonicMs());
   const underWay = new Map<string, Promise<StsPolicy | null>>();
 
   const find = async (domain: string): Promise<StsPolicy | null> => {

@@ -76,7 +76,7 @@ export function checkerFor(
 }
 
 export function createChecker({ resolver, zones, clock, keptMs, pace = PACE }: CheckerOptions): Checker {
-  const now = () => clock.now().getTime();
+  const now = () => clock.monotonicMs();
   const kept = { ms: keptMs, most: MOST_KEPT, now };
   const sources: Sources = {
     resolver,

@@ -48,6 +48,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
       id: "checkBlacklists",
       method: "POST",
       path: "/blacklist/check",
+      mayTakeLong: "asking others",
       summary: "Look an IP address or a domain up in all blacklists now",
       needs: need(blacklist, "write"),
       body: CheckInput,

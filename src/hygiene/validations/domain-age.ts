@@ -43,7 +43,7 @@ export function createDomainAges({
 }: DomainAgeOptions): IsNewDomain {
   const now = () => clock.now().getTime();
   /** When each was registered; null: not known. */
-  const known = new ExpiringMap<number | null>(MOST_DOMAINS, now);
+  const known = new ExpiringMap<number | null>(MOST_DOMAINS, () => clock.monotonicMs());
   const underWay = new Map<string, Promise<number | null>>();
   const takeTurn = createTurns(MOST_AT_ONCE);
 

@@ -55,14 +55,14 @@ export function createExaminer({
   prober,
   isNewDomain,
 }: ExamineDeps): Examiner {
-  const nowMs = () => clock.now().getTime();
+  const monotonicMs = () => clock.monotonicMs();
   const domains = new Answers<DomainFinding>({
     ms: DOMAIN_MS,
     most: MOST_DOMAINS,
     isKept: ({ outcome }) => outcome !== "unknown",
-    now: nowMs,
+    now: monotonicMs,
   });
-  const catchAlls = new ExpiringMap<boolean>(MOST_CATCH_ALLS, nowMs);
+  const catchAlls = new ExpiringMap<boolean>(MOST_CATCH_ALLS, monotonicMs);
 
   const probe = async (
     asked: Prober,

@@ -46,7 +46,7 @@ const RECENT_MS = 600_000;
 const MOST_RECENT = 10_000;
 
 export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Validate {
-  const recent = new ExpiringMap<Findings>(MOST_RECENT, () => clock.now().getTime());
+  const recent = new ExpiringMap<Findings>(MOST_RECENT, () => clock.monotonicMs());
 
   /** Takes `cost`, and writes the row that it paid for; answers the row's id. */
   const record = async (

@@ -121,6 +121,7 @@ export function dkimEndpoints(deps: DkimDeps): Endpoint[] {
       id: "verifyDkimKeyDns",
       method: "POST",
       path: "/dkims/{id}/verify-dns",
+      mayTakeLong: "asking others",
       summary: "Check that the published record matches the key",
       needs: need(dkims, "write"),
       answer: KeyVerification,

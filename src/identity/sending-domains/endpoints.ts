@@ -103,6 +103,7 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       id: "deleteSendingDomain",
       method: "DELETE",
       path: "/sending-domains/{id}",
+      mayTakeLong: "reading",
       summary:
         "Delete a sending domain that no scheduled or sending campaign needs, and destroy its DKIM keys",
       needs: need(sendingDomains, "write"),
@@ -118,6 +119,7 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       id: "getSendingDomainDnsStatus",
       method: "GET",
       path: "/sending-domains/{id}/dns-status",
+      mayTakeLong: "asking others",
       summary: "Show the DNS records to publish and what is published now",
       needs: need(sendingDomains, "read"),
       answer: DnsStatus,
@@ -129,6 +131,7 @@ export function sendingDomainEndpoints(deps: SendingDomainDeps): Endpoint[] {
       id: "verifySendingDomain",
       method: "POST",
       path: "/sending-domains/{id}/verify",
+      mayTakeLong: "asking others",
       summary: "Check the DNS now and set every flag to what it says",
       needs: need(sendingDomains, "write"),
       answer: Verification,

@@ -191,6 +191,7 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
       id: "verifyTrackingDomain",
       method: "POST",
       path: "/tracking-domains/{id}/verify",
+      mayTakeLong: "asking others",
       summary: "Look for the CNAME record now",
       needs: need(trackingDomains, "write"),
       answer: TrackingDomainVerification,

@@ -14,7 +14,9 @@ import {
   type SMTPServerSession,
 } from "smtp-server";
 import { networkOf } from "../../platform/http/source-network.ts";
+import { inTime, PATIENCE_MS } from "../../platform/in-time.ts";
 import type { Log } from "../../platform/log.ts";
+import { RepeatedFaults } from "../../platform/repeated-faults.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Admission, ConnectionCaps } from "./connection-caps.ts";
 import { type MessageMemory, withMessageData } from "./message-data.ts";
@@ -78,6 +80,7 @@ const REFUSAL_MS = 1_000;
 export async function startListener(options: ListenerOptions): Promise<Listener> {
   const { name, isImplicitTls, needsLogin, certificate, caps, log, networkLog, mostBytes } = options;
   const deadlines = { ...DEADLINES, ...options.deadlines };
+  const faults = new RepeatedFaults(log);
   const conversations = new Map<string, Conversation>();
   const receiving = new Set<string>();
   /** With what is to be done when each is gone. */
@@ -122,7 +125,11 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
   };
   const replyOf = (fault: unknown): Error => {
     if (fault instanceof SmtpReply) return fault;
-    log.error({ err: fault }, "an SMTP command failed");
+    const code = fault instanceof Error && "code" in fault ? String(fault.code) : String(fault).slice(0, 100);
+    faults.note(
+      { kind: code, level: "error", message: "an SMTP command failed", fields: { err: fault } },
+      "smtp",
+    );
     return new SmtpReply(451, "4.3.0", "Something failed on our side: retry shortly");
   };
   /** Promises for the library's callbacks. */
@@ -157,7 +164,7 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       return await withMessageData(stream, limits, (message) => {
         clearTimeout(late);
         admission?.endMessage();
-        return conversationOf(session).message(message, envelope);
+        return soon(conversationOf(session).message(message, envelope));
       });
     } finally {
       clearTimeout(late);
@@ -204,11 +211,11 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       answer(async () => {
         if (needsLogin && !session.secure)
           throw new SmtpReply(530, "5.7.0", "Issue a STARTTLS command first");
-        await conversationOf(session).mail(address, session.envelope);
+        await soon(conversationOf(session).mail(address, session.envelope));
       }, callback);
     },
     onRcptTo(address, session, callback) {
-      answer(() => conversationOf(session).recipient(address, session.envelope), callback);
+      answer(() => soon(conversationOf(session).recipient(address, session.envelope)), callback);
     },
     onData(stream, session, callback) {
       answer(() => receive(stream, session), callback);
@@ -275,6 +282,15 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
       await closed;
     },
   };
+}
+
+/** A client hears within seconds that the database gives no answer. */
+function soon<Value>(answer: Promise<Value>): Promise<Value> {
+  return inTime(
+    PATIENCE_MS,
+    answer,
+    () => new SmtpReply(451, "4.3.0", "The database gives no answer: retry shortly"),
+  );
 }
 
 function refuse(socket: Socket, reply: string): void {

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
+import { systemClock } from "../../platform/clock.ts";
 import { createAuthenticator, type KeyRecord } from "../../platform/http/authenticate.ts";
 import { asWorkspaceId, newId } from "../../platform/ids.ts";
 import { createLog } from "../../platform/log.ts";
@@ -25,7 +26,7 @@ function logins(change: Partial<typeof limits> = {}) {
   const digest = hash("sha256", secret, "hex");
   const authenticator = createAuthenticator({
     findKey: async (keyHash) => (keyHash.toString("hex") === digest ? record : undefined),
-    now: () => new Date(),
+    clock: systemClock,
     onUse: () => {},
   });
   return createLogins({ authenticator, log: createLog("silent") }, { ...limits, ...change });

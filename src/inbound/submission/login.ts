@@ -6,6 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { ApiError } from "../../platform/errors.ts";
 import { type Authenticator, requirePermissions } from "../../platform/http/authenticate.ts";
 import type { Caller } from "../../platform/http/endpoint.ts";
+import { inTime } from "../../platform/in-time.ts";
 import type { Log } from "../../platform/log.ts";
 import { ExpiringMap } from "../../platform/remember.ts";
 import { SmtpReply } from "../listener/smtp-reply.ts";
@@ -22,6 +23,8 @@ const LIMITS = {
   atOnce: 500,
 };
 const MOST_NETWORKS = 10_000;
+/** A database that is frozen must not freeze a session with it. */
+const LOOK_UP_MS = 4_000;
 
 export interface Logins {
   /** @throws SmtpReply 535 or, where nothing was looked up, 454 */
@@ -41,7 +44,7 @@ export function createLogins(
   let underWay = 0;
 
   const callerOf = async (secret: string): Promise<Caller> => {
-    const caller = await inTime(authenticator.authenticate(secret));
+    const caller = await inTime(LOOK_UP_MS, authenticator.authenticate(secret), notInTime);
     if (caller.isSuspended) throw new ApiError("SERVICE_SUSPENDED", "The workspace is suspended");
     requirePermissions(caller, [PERMISSION]);
     return caller;
@@ -77,15 +80,6 @@ export function createLogins(
   };
 }
 
-/** A database that is frozen must not freeze a session with it. @throws Error when it does not answer in time */
-async function inTime<Result>(answer: Promise<Result>): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("the key was not looked up in time")), LOOK_UP_MS);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+function notInTime(): Error {
+  return new Error("the key was not looked up in time");
 }
-
-const LOOK_UP_MS = 5_000;

@@ -4,19 +4,21 @@
  * tries again after a temporary refusal sends nothing twice.
  */
 import { maySendAsEach, type SenderQuestion } from "../../identity/may-send-as.ts";
-import { type Address, parseAddress } from "../../mail/address.ts";
+import { type Address, isSameAddress, parseAddress } from "../../mail/address.ts";
 import { findMessage } from "../../messages/store.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { ApiError, type ErrorCode } from "../../platform/errors.ts";
 import type { Caller } from "../../platform/http/endpoint.ts";
 import { newId } from "../../platform/ids.ts";
+import { inTime } from "../../platform/in-time.ts";
 import type { Acceptor } from "../../sending/accept.ts";
 import type { Draft } from "../../sending/insert-drafts.ts";
 import type { Conversation } from "../listener/listener.ts";
 import { SmtpReply } from "../listener/smtp-reply.ts";
 import type { Logins } from "./login.ts";
 import { type ReadSubmission, readSubmission, type SubmissionContext } from "./read-submission.ts";
+import { type Attempt, newAttempt, UncertainAttempts } from "./uncertain-attempts.ts";
 
 const MOST_RECIPIENTS = 100;
 const MOST_WRONG_LOGINS = 3;
@@ -33,9 +35,15 @@ export interface SubmissionDeps {
   readonly logins: Logins;
   /** MAIL_HOSTNAME, for the Received field. */
   readonly hostname: string;
+  /** The installation's own sender, which every workspace may use. */
+  readonly platformFrom: string | null;
 }
 
+/** Before the listener gives the client up, so that it is known here that it was. */
+const PATIENCE_MS = 4_300;
+
 export function createSubmission(deps: SubmissionDeps): (network: string) => Conversation {
+  const uncertain = new UncertainAttempts();
   return (network) => {
     let secret = "";
     let wrongLogins = 0;
@@ -65,14 +73,37 @@ export function createSubmission(deps: SubmissionDeps): (network: string) => Con
         }
       },
       async message(message, { rcptTo, smtpUtf8 = false }) {
-        const { clock, hostname } = deps;
-        const sender = await caller();
-        const context = { id: newId(), hostname, now: clock.now(), isSmtpUtf8: smtpUtf8 };
-        const read = readSubmission(message, context);
-        await requireRights(deps.db, sender, read);
-        const drafts = rcptTo.map(({ address }) => draftFor(readAddress(address), read, sender, context));
-        await accept(deps, drafts);
-        return queued(drafts);
+        const { clock, db, hostname } = deps;
+        const late = new SmtpReply(451, "4.3.0", "The database gives no answer: retry shortly");
+        const began = performance.now();
+        const sender = await inTime(PATIENCE_MS, caller(), () => late);
+        const recipients = rcptTo.map(({ address }) => address);
+        const handedIn = { workspaceId: sender.workspaceId, recipients, message };
+        const earlier = uncertain.find(handedIn);
+        const attempt = earlier ?? newAttempt(recipients.length, clock.now());
+        const handIn = async () => {
+          if (earlier !== undefined && (await isStored(db, sender, earlier))) return;
+          const context = { ...attempt, hostname, isSmtpUtf8: smtpUtf8 };
+          const read = readSubmission(message, context);
+          await requireRights(deps, sender, read);
+          const drafts = recipients.map((address, index) =>
+            draftFor(readAddress(address), read, sender, {
+              ...context,
+              messageId: attempt.messageIds[index],
+              platformFrom: deps.platformFrom,
+            }),
+          );
+          await accept(deps, drafts);
+        };
+        try {
+          await inTime(PATIENCE_MS - (performance.now() - began), handIn(), () => late);
+        } catch (fault) {
+          if (fault === late || !(fault instanceof SmtpReply)) uncertain.keep(handedIn, attempt);
+          else uncertain.forget(handedIn);
+          throw fault;
+        }
+        uncertain.forget(handedIn);
+        return queued(attempt);
       },
     };
   };
@@ -90,9 +121,14 @@ function readAddress(text: string): Address {
 }
 
 /** The acceptor asks for From itself; a message that names others besides has to have them all. */
-async function requireRights(db: Database, caller: Caller, { senders }: ReadSubmission): Promise<void> {
-  if (senders.length === 0) return;
-  const questions = senders.map((address) => questionOf(caller, address));
+async function requireRights(
+  { db, platformFrom }: SubmissionDeps,
+  caller: Caller,
+  { senders }: ReadSubmission,
+): Promise<void> {
+  const others = senders.filter(({ address }) => !isSameAddress(address, platformFrom));
+  if (others.length === 0) return;
+  const questions = others.map((address) => questionOf(caller, address));
   const maySendAs = await maySendAsEach(db, questions);
   const foreign = questions.find((question) => !maySendAs(question));
   if (foreign !== undefined) throw notVerified(`Sender or Resent-From ${foreign.address}`);
@@ -102,11 +138,12 @@ function questionOf({ workspaceId }: Caller, { address, domain }: Address): Send
   return { workspaceId, address, domain };
 }
 
+/** As POST /emails/send refuses it. */
 function notVerified(who: string): SmtpReply {
   return new SmtpReply(
     550,
     "5.7.1",
-    `EMAIL_NOT_VERIFIED: ${who} is not on a verified sending domain and is no verified sender of this workspace`,
+    `VALIDATION_ERROR: ${who} is not on a verified sending domain and is no verified sender of this workspace`,
   );
 }
 
@@ -114,15 +151,20 @@ function draftFor(
   { local, domain }: Address,
   { from, subject, raw }: ReadSubmission,
   caller: Caller,
-  { id, now }: SubmissionContext,
+  {
+    id,
+    now,
+    platformFrom,
+    messageId = newId(),
+  }: SubmissionContext & { readonly messageId: string | undefined; readonly platformFrom: string | null },
 ): Draft {
   return {
-    sender: questionOf(caller, from),
+    sender: isSameAddress(from.address, platformFrom) ? null : questionOf(caller, from),
     priority: 0,
     retryHours: caller.retryHours,
     message: {
       workspaceId: caller.workspaceId,
-      id: newId(),
+      id: messageId,
       source: "smtp",
       originId: caller.keyId,
       originName: caller.keyName,
@@ -156,6 +198,12 @@ async function accept({ db, acceptor }: SubmissionDeps, drafts: readonly Draft[]
   }
 }
 
+/** Those of one attempt are stored together, or none is. */
+async function isStored(db: Database, { workspaceId }: Caller, { messageIds }: Attempt): Promise<boolean> {
+  const [first = ""] = messageIds;
+  return (await findMessage(db, workspaceId, first)) !== undefined;
+}
+
 const replies: Partial<Record<ErrorCode, readonly [code: number, enhanced: string]>> = {
   UNAUTHORIZED: [550, "5.7.1"],
   INSUFFICIENT_SCOPE: [550, "5.7.1"],
@@ -174,8 +222,7 @@ function refuse(fault: unknown, fromEmail = ""): never {
   throw new SmtpReply(code, enhanced, `${fault.code}: ${fault.message}`, { cause: fault });
 }
 
-function queued(drafts: readonly Draft[]): string {
-  const ids = drafts.map(({ message }) => message.id);
+function queued({ messageIds: ids }: Attempt): string {
   const more = ids.length > MOST_IDS ? ` and ${ids.length - MOST_IDS} more` : "";
   return `2.0.0 Queued as ${ids.slice(0, MOST_IDS).join(" ")}${more}`;
 }

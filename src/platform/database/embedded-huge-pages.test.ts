@@ -13,7 +13,7 @@ async function advice(status: string, wanted: number): Promise<unknown[]> {
     },
   });
   const query = async () => ({ rows: [{ status, wanted }] });
-  await adviseHugePages({ query } as never, pino(stream));
+  await adviseHugePages({ query } as never, pino({ level: "debug" }, stream));
   return lines;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Huge pages for the memory that PostgreSQL's processes share. It takes them by itself where the system has enough of them;
- * that has to be set up by whoever runs the machine, who hears of it at the start.
+ * that has to be set up by whoever runs the machine, who finds in the log of a start with LOG_LEVEL=debug how many it takes.
  */
 import type pg from "pg";
 import type { Log } from "../log.ts";
@@ -15,7 +15,7 @@ export async function adviseHugePages(client: Pick<pg.Client, "query">, log: Log
       current_setting('shared_memory_size_in_huge_pages')::int as wanted`);
   const [memory] = rows;
   if (memory?.status !== "off" || memory.wanted < LEAST_PAGES) return;
-  log.info(
+  log.debug(
     { nr_hugepages: memory.wanted },
     "PostgreSQL has no huge pages: with them it looks through large lists in half the time (docs/operations.md)",
   );

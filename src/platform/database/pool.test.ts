@@ -1,8 +1,8 @@
-import { getEventListeners, once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { getEventListeners } from "node:events";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, test } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
+import { openWay } from "../../../test/support/database-way.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { createDatabase, type Database, type Deadlines, listen, type Queryable } from "./pool.ts";
 
@@ -16,39 +16,6 @@ function open(deadlines: Partial<Deadlines> = {}, url = db.url, name = "pool tes
   const database = createDatabase(url, { size: 1, name, onError: () => {}, deadlines });
   afterAll(() => database.close());
   return database;
-}
-
-/** A way to the test's database that can fall silent, as a network does: what goes in does not come out. */
-async function openWay() {
-  const { hostname, port, pathname, searchParams, username, password } = new URL(db.url);
-  const host = searchParams.get("host") ?? decodeURIComponent(hostname);
-  const sockets = new Set<Socket>();
-  const state = { isSilent: false };
-  const proxy = createServer((near) => {
-    const far = host.startsWith("/")
-      ? connect(`${host}/.s.PGSQL.${port || 5432}`)
-      : connect(Number(port || 5432), host);
-    for (const [from, to] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(from);
-      const passes = !state.isSilent;
-      from.on("error", () => from.destroy()).on("close", () => to.destroy());
-      from.on("data", (chunk) => passes && !state.isSilent && to.write(chunk));
-    }
-  });
-  proxy.listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  afterAll(() => {
-    for (const socket of sockets) socket.destroy();
-    proxy.close();
-  });
-  const user = password === "" ? username : `${username}:${password}`;
-  return {
-    state,
-    url: `postgresql://${user}@127.0.0.1:${(proxy.address() as AddressInfo).port}${pathname}`,
-  };
 }
 
 test("a statement can be run again: its values are its own", async () => {
@@ -157,27 +124,27 @@ describe("a transaction", () => {
 
 describe("a server that says nothing any more", () => {
   test("fails the statement in time, and the next one gets a connection of its own", async () => {
-    const { state, url } = await openWay();
-    const database = open({ answerMs: 300 }, url);
+    const way = await openWay(db.url);
+    const database = open({ answerMs: 300 }, way.url);
     expect(await database.run(sql`select 1`)).toBe(1);
-    state.isSilent = true;
+    way.lost = "everything";
     await expect(database.run(sql`select 1`)).rejects.toThrow("Query read timeout");
-    state.isSilent = false;
+    way.lost = "nothing";
     expect(await database.run(sql`select 1`)).toBe(1);
   });
 
   test("fails the transaction in time, without waiting for a rollback that nobody hears", async () => {
-    const { state, url } = await openWay();
-    const database = open({ answerMs: 1_000 }, url);
+    const way = await openWay(db.url);
+    const database = open({ answerMs: 1_000 }, way.url);
     const begun = performance.now();
     const silenced = database.transaction(async (tx) => {
       await tx.run(sql`insert into letters values ('silenced')`);
-      state.isSilent = true;
+      way.lost = "everything";
       await tx.run(sql`select 1`);
     });
     await expect(silenced).rejects.toThrow("Query read timeout");
     expect(performance.now() - begun).toBeLessThan(1_900);
-    state.isSilent = false;
+    way.lost = "nothing";
     expect(await database.run(sql`select 1`)).toBe(1);
     expect(await words()).not.toContain("silenced");
   });

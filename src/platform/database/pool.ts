@@ -10,6 +10,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { from as copyFrom, to as copyTo } from "pg-copy-streams";
 import type { Sql } from "sql-template-tag";
+import { isUnanswered, type Query, TimeLeft } from "./time-left.ts";
 
 /** Something that runs statements: the pool, or one transaction. */
 export interface Queryable {
@@ -67,17 +68,26 @@ export interface Deadlines {
   readonly connectMs: number;
   /** The server ends a statement that takes longer. */
   readonly statementMs: number;
+  /** The server ends a statement that waits longer for one lock; null: as long as for the statement. */
+  readonly lockMs: number | null;
   /** We give a statement up when the server says nothing at all, and with it the connection. */
   readonly answerMs: number;
   /** The server ends a transaction that waits for us so long: its locks are in everybody's way. */
   readonly idleTransactionMs: number;
+  /**
+   * The most that a transaction, or a statement outside of one, takes altogether, the wait for a connection included;
+   * null: each statement of a transaction has `answerMs`.
+   */
+  readonly wholeMs: number | null;
 }
 
 const DEADLINES: Deadlines = {
   connectMs: 5_000,
   statementMs: 30_000,
+  lockMs: null,
   answerMs: 35_000,
   idleTransactionMs: 60_000,
+  wholeMs: null,
 };
 /** Both sides ask a silent connection after a minute whether anybody is there: a broken one is missed by nobody else. */
 const KEEPALIVE_MS = 60_000;
@@ -87,11 +97,11 @@ const RECONNECT_MS = 1_000;
 const MOST_TRIES = 5;
 const REPEAT_MS = 100;
 
-function queryable(client: Pick<pg.PoolClient, "query">): Queryable {
-  const query = async <Row extends pg.QueryResultRow>(statement: Sql, name?: string) => {
+function queryable(run: Query): Queryable {
+  const query = async (statement: Sql, name?: string) => {
     const values = [...statement.values];
     try {
-      return await client.query<Row>({ text: statement.text, values, ...(name && { name }) });
+      return await run({ text: statement.text, values, ...(name && { name }) });
     } finally {
       // What the driver's time-out holds of a statement lives on until a full collection: with the contents of a batch
       // in it that came every second, and halted everybody.
@@ -107,9 +117,9 @@ function queryable(client: Pick<pg.PoolClient, "query">): Queryable {
 }
 
 /** @param onLost hears why its connection is of no more use */
-function transactionOn(client: pg.PoolClient, onLost: (fault: Error) => void): Transaction {
+function transactionOn(client: pg.PoolClient, run: Query, onLost: (fault: Error) => void): Transaction {
   return {
-    ...queryable(client),
+    ...queryable(run),
     copy: (statement, rows) => pipeline(Readable.from(rows), client.query(copyFrom(statement))),
     async copyOut(statement, read) {
       // Who reads hears of a fault; where nobody does it would end the process.
@@ -124,11 +134,6 @@ function transactionOn(client: pg.PoolClient, onLost: (fault: Error) => void): T
       }
     },
   };
-}
-
-/** What the driver says when a statement got no answer in time. */
-function isUnanswered(fault: unknown): fault is Error {
-  return fault instanceof Error && fault.message === "Query read timeout";
 }
 
 /** What was to be written is there already. */
@@ -173,6 +178,7 @@ export function createDatabase(
     ...connection,
     max: options.size,
     statement_timeout: deadlines.statementMs,
+    ...(deadlines.lockMs !== null && { lock_timeout: deadlines.lockMs }),
     query_timeout: deadlines.answerMs,
     idle_in_transaction_session_timeout: deadlines.idleTransactionMs,
   });
@@ -182,23 +188,25 @@ export function createDatabase(
   pool.on("connect", (client) => client.on("error", options.onError));
 
   const attempt = async <Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> => {
-    const client = await pool.connect();
+    const left = new TimeLeft(deadlines.wholeMs);
+    const client = await left.connect(pool);
+    const run = left.limit(client);
     let broken: Error | undefined;
     try {
-      await client.query("begin");
+      await run({ text: "begin" });
       const onLost = (fault: Error) => {
         broken = fault;
       };
-      const result = await work(transactionOn(client, onLost));
+      const result = await work(transactionOn(client, run, onLost));
       if (broken !== undefined) throw broken;
-      await client.query("commit");
+      await run({ text: "commit" });
       return result;
     } catch (error) {
       // A connection that cannot roll back is thrown away, never handed to the next caller; one whose last statement
       // is still unanswered is not even asked.
       if (isUnanswered(error)) broken = error;
       if (broken === undefined) {
-        await client.query("rollback").catch((fault: Error) => {
+        await run({ text: "rollback" }).catch((fault: Error) => {
           broken = fault;
         });
       }
@@ -208,8 +216,25 @@ export function createDatabase(
     }
   };
 
+  /** One statement outside of a transaction. */
+  const runAlone: Query = async (query) => {
+    if (deadlines.wholeMs === null) return pool.query(query);
+    const left = new TimeLeft(deadlines.wholeMs);
+    const client = await left.connect(pool);
+    let broken: Error | undefined;
+    try {
+      return await left.limit(client)(query);
+    } catch (fault) {
+      // Thrown away, as the pool does: of its last statement nothing is known.
+      broken = fault as Error;
+      throw fault;
+    } finally {
+      client.release(broken);
+    }
+  };
+
   return {
-    ...queryable(pool),
+    ...queryable(runAlone),
     pool,
     url,
     connect: () => pool.connect(),

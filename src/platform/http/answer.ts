@@ -1,8 +1,11 @@
 /** The route handler of one endpoint: read the request, reserve its key, let the endpoint handle it, wrap the answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
+import sql from "sql-template-tag";
 import type { Database } from "../database/pool.ts";
+import { patiently } from "../database/request-database.ts";
 import { ApiError } from "../errors.ts";
 import { isUuid, newId } from "../ids.ts";
+import { inTime, PATIENCE_MS } from "../in-time.ts";
 import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
 import { asFailure, failure, type Success } from "./envelope.ts";
 import { dispositionOf, type FileAnswer, mediaTypeOf } from "./file-answer.ts";
@@ -15,7 +18,9 @@ import {
   type StoredAnswer,
   updateAnswers,
 } from "./idempotency.ts";
+import type { ProcessMark } from "./process-mark.ts";
 import { readQuery } from "./query.ts";
+import type { UnsettledKeys } from "./unsettled-keys.ts";
 import { fileFieldOf, formReader } from "./uploads.ts";
 import { bodyReader } from "./validate.ts";
 
@@ -29,7 +34,16 @@ export class Rehearsed {
   }
 }
 
-export function answerer(endpoint: Endpoint, database: Database, dataDir: string) {
+/** What the endpoints of a server share. */
+export interface AnswerDeps {
+  readonly database: Database;
+  readonly dataDir: string;
+  readonly unsettled: UnsettledKeys;
+  readonly processMark: ProcessMark;
+}
+
+export function answerer(endpoint: Endpoint, deps: AnswerDeps) {
+  const { database, dataDir, unsettled, processMark } = deps;
   const { body: shape, bodyLimit = BODY_LIMIT } = endpoint;
   const isForm = fileFieldOf(shape) !== undefined;
   const readForm = shape && isForm ? formReader(shape, bodyLimit, dataDir) : undefined;
@@ -46,7 +60,7 @@ export function answerer(endpoint: Endpoint, database: Database, dataDir: string
     return { status: endpoint.status ?? 200, body: JSON.stringify(envelope) };
   };
 
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+  const handle = async (request: FastifyRequest): Promise<Done> => {
     const { caller } = request;
     const params = readIds(request.params as Record<string, string>);
     const query = readQuery(endpoint.query ?? {}, request.query as Record<string, unknown>);
@@ -60,11 +74,22 @@ export function answerer(endpoint: Endpoint, database: Database, dataDir: string
     const body = form ? form.body : readBody?.(given, forgetDigest);
     const key = endpoint.idempotent && idempotencyKey(request.headers["idempotency-key"]);
     const reservation: Reservation | undefined = key
-      ? { workspaceId: caller.workspaceId, path: pathOf(request), key, token: newId(), answerFor: success }
+      ? {
+          workspaceId: caller.workspaceId,
+          path: pathOf(request),
+          key,
+          token: newId(),
+          holder: processMark.holder,
+          answerFor: success,
+        }
       : undefined;
     if (reservation) {
-      const replayed = await reserve(database, reservation, body, bodyDigest);
-      if (replayed) return send(reply.header("Idempotent-Replayed", "true"), replayed);
+      const replayed = await reserve(database, reservation, body, bodyDigest).catch((fault: unknown) => {
+        // Without an answer it may be reserved after all.
+        if (!(fault instanceof ApiError)) unsettled.add(reservation);
+        throw fault;
+      });
+      if (replayed) return { answer: replayed, isReplayed: true };
     }
     const input = {
       params,
@@ -75,7 +100,7 @@ export function answerer(endpoint: Endpoint, database: Database, dataDir: string
       idempotency: reservation,
     };
     if (mediaType !== undefined) {
-      return sendFile(reply, mediaType, (await endpoint.handle(input as never)) as FileAnswer);
+      return { file: (await endpoint.handle(input as never)) as FileAnswer };
     }
     const run = async (): Promise<StoredAnswer> => {
       const result = await endpoint.handle(input as never);
@@ -89,14 +114,33 @@ export function answerer(endpoint: Endpoint, database: Database, dataDir: string
       if (reservation) {
         // It was done, and is said to be: a failure here would have the caller do it again.
         await updateAnswers(database, [{ held: reservation, answer }]).catch((err: unknown) => {
-          request.log.error({ err }, "what an Idempotency-Key is to answer could not be kept");
+          unsettled.add(reservation, answer);
+          request.log.error({ err }, "what an Idempotency-Key is to answer could not be kept yet");
         });
       }
       return answer;
     };
-    return send(reply, reservation ? await keepingFailures(run, reservation, database) : await run());
+    return { answer: reservation ? await keepingFailures(run, reservation, deps) : await run() };
+  };
+  const handleInTime = async (request: FastifyRequest): Promise<Done> => {
+    const leftMs = PATIENCE_MS - request.waitedMs;
+    if (endpoint.mayTakeLong === "asking others") return handle(request);
+    if (endpoint.mayTakeLong === undefined && !isForm) return inTime(leftMs, handle(request));
+    // A database that answers nothing is found out before it is given much time.
+    await inTime(leftMs, database.run(sql`select`));
+    return patiently(() => handle(request));
+  };
+
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const done = await handleInTime(request);
+    if ("file" in done) return sendFile(reply, mediaType ?? "", done.file);
+    if (done.isReplayed) reply.header("Idempotent-Replayed", "true");
+    return send(reply, done.answer);
   };
 }
+
+/** What the caller gets, when it is there in time. */
+type Done = { readonly answer: StoredAnswer; readonly isReplayed?: boolean } | { readonly file: FileAnswer };
 
 /**
  * A refusal is part of what a key replays. What may be otherwise in a moment gives the key back: a failure of ours, 429,
@@ -105,16 +149,20 @@ export function answerer(endpoint: Endpoint, database: Database, dataDir: string
 async function keepingFailures(
   run: () => Promise<StoredAnswer>,
   reservation: Reservation,
-  database: Database,
+  { database, unsettled }: AnswerDeps,
 ): Promise<StoredAnswer> {
   try {
     return await run();
   } catch (thrown) {
     const { status, error } = asFailure(thrown);
-    if (status >= 500 || status === 429 || status === 402) await release(database, reservation);
-    else {
+    if (status === 503 && !(thrown instanceof ApiError)) unsettled.add(reservation);
+    else if (status >= 500 || status === 429 || status === 402) {
+      await release(database, reservation).catch(() => unsettled.add(reservation));
+    } else {
       const answer = { status, body: JSON.stringify(failure(error)) };
-      await updateAnswers(database, [{ held: reservation, answer }]);
+      await updateAnswers(database, [{ held: reservation, answer }]).catch(() =>
+        unsettled.add(reservation, answer),
+      );
     }
     throw thrown;
   }

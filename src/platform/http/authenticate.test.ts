@@ -35,7 +35,7 @@ function authenticatorOf(found: KeyRecord | undefined) {
     clock,
     findKey,
     onUse,
-    authenticator: createAuthenticator({ findKey, now: () => clock.now(), onUse }),
+    authenticator: createAuthenticator({ findKey, clock, onUse }),
   };
 }
 
@@ -67,6 +67,19 @@ describe("a key", () => {
     const { authenticator, findKey } = authenticatorOf(record);
     await expect(authenticator.authenticate(header)).rejects.toEqual(refusal("The API key is not valid"));
     expect(findKey).not.toHaveBeenCalled();
+  });
+
+  it("that is deactivated is refused two seconds later, though the wall clock is set back or forward", async () => {
+    for (const jump of [-3 * 3_600_000, 3 * 3_600_000]) {
+      const { authenticator, clock, findKey } = authenticatorOf(record);
+      await authenticator.authenticate(secret);
+      clock.set(new Date(clock.now().getTime() + jump));
+      findKey.mockResolvedValue({ ...record, isActive: false });
+      clock.advance(2_000);
+      await expect(authenticator.authenticate(secret)).rejects.toEqual(
+        refusal("The API key has been deactivated"),
+      );
+    }
   });
 
   it("that is unknown, deactivated or expired is refused", async () => {

@@ -4,6 +4,7 @@
  * time, on this one at once (forget).
  */
 import { hash } from "node:crypto";
+import type { Clock } from "../clock.ts";
 import { ApiError } from "../errors.ts";
 import { Answers } from "../remember.ts";
 import { type Caller, type Endpoint, permissionOf } from "./endpoint.ts";
@@ -32,14 +33,14 @@ const keyForm = /^efk_[\w-]{16,128}$/;
 
 export function createAuthenticator(options: {
   findKey: FindKey;
-  now: () => Date;
+  clock: Clock;
   /** Told of every accepted call; must not wait (last_used_at is written outside the request). */
   onUse: (caller: Caller) => void;
 }): Authenticator {
   const records = new Answers<KeyRecord | undefined>({
     ms: CACHE_MS,
     most: CACHE_ENTRIES,
-    now: () => options.now().getTime(),
+    now: () => options.clock.monotonicMs(),
   });
 
   const find = (key: string): Promise<KeyRecord | undefined> => {
@@ -55,7 +56,7 @@ export function createAuthenticator(options: {
       const record = keyForm.test(header) ? await find(header) : undefined;
       if (record === undefined) throw new ApiError("UNAUTHORIZED", "The API key is not valid");
       if (!record.isActive) throw new ApiError("UNAUTHORIZED", "The API key has been deactivated");
-      if (record.expiresAt !== null && record.expiresAt <= options.now()) {
+      if (record.expiresAt !== null && record.expiresAt <= options.clock.now()) {
         throw new ApiError("UNAUTHORIZED", "API key expired");
       }
       options.onUse(record);

@@ -107,6 +107,11 @@ interface Operation<
   readonly status?: 200 | 201 | 202;
   /** Most bytes of a body, or of the file in a form; BODY_LIMIT unless said. */
   readonly bodyLimit?: number;
+  /**
+   * Why an answer may take more than a few seconds: because much is read or stored ("reading"), or because others are
+   * asked, such as name servers ("asking others"). Unless said, a caller waits a few seconds and is answered 503.
+   */
+  readonly mayTakeLong?: "reading" | "asking others";
   /** Refusals of its handler, beside those that follow from what is declared here (error-codes.ts). */
   readonly errors?: readonly ErrorCode[];
   /** A write that stays open for a suspended workspace (billing). */

@@ -1,6 +1,7 @@
 /** The two envelopes of the contract: every answer under /api/v1 has one of them. */
 import type { FastifyError } from "fastify";
 import { ApiError, type FieldFault } from "../errors.ts";
+import { noAnswer } from "../in-time.ts";
 
 export interface Success {
   readonly success: true;
@@ -28,9 +29,9 @@ export function failure(error: ApiError): Failure {
 
 /**
  * PostgreSQL is away or overloaded: what the driver and the server say then (SQLSTATE classes 08, 53, 57; 57014 is a
- * statement that took too long).
+ * statement that took too long, 55P03 one that waited too long for a lock).
  */
-const databaseAway = /^(08|53|57P|57014)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE)$/;
+const databaseAway = /^(08|53|57P|57014|55P03)|^(ECONNREFUSED|ECONNRESET|ENOENT|EPIPE)$/;
 /** What the driver says without a code: no connection in time, or one that broke under a statement. */
 const driverLostIt = /timeout exceeded when trying to connect|Connection terminated|Query read timeout/;
 
@@ -55,5 +56,6 @@ export function asFailure(thrown: unknown): { status: number; error: ApiError; i
     return { status: 400, error: new ApiError("VALIDATION_ERROR", message), isOurFault: false };
   }
   const away = databaseAway.test(code) || driverLostIt.test(message);
-  return { status: away ? 503 : 500, error: new ApiError("INTERNAL_ERROR"), isOurFault: true };
+  const error = away ? noAnswer() : new ApiError("INTERNAL_ERROR");
+  return { status: error.status, error, isOurFault: true };
 }

@@ -5,8 +5,10 @@ import Fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { testDatabase } from "../../../test/support/database.ts";
 import { createDatabase } from "../database/pool.ts";
+import { createLog } from "../log.ts";
 import { createMetrics } from "../metrics.ts";
 import { type ReadinessCheck, registerHealth } from "./health.ts";
+import { createRateLimiter, unlimited } from "./rate-limit.ts";
 
 const database = await testDatabase();
 let dataDir: string;
@@ -24,6 +26,8 @@ async function ask(
     database,
     dataDir,
     metrics: createMetrics(),
+    maySeeMetrics: () => true,
+    rateLimiter: unlimited,
     ...changes,
     checks: changes.check ? { delivery: changes.check } : {},
   });
@@ -74,6 +78,70 @@ it("/healthz asks nobody", async () => {
   expect(await ask("/healthz", { dataDir: "/no/such" })).toMatchObject({
     status: 200,
     body: '{"status":"ok"}',
+  });
+});
+
+describe("many callers", () => {
+  it("share one look at the database within a second", async () => {
+    const server = Fastify();
+    let looks = 0;
+    const counting = {
+      ...database,
+      run: (statement: Parameters<typeof database.run>[0]) => {
+        looks += 1;
+        return database.run(statement);
+      },
+    };
+    const metrics = createMetrics();
+    let scrapes = 0;
+    metrics.gauge({
+      name: "scrapes",
+      help: "Scrapes.",
+      read: () => {
+        scrapes += 1;
+        return scrapes;
+      },
+    });
+    registerHealth(server, {
+      database: counting,
+      dataDir,
+      metrics,
+      maySeeMetrics: () => true,
+      rateLimiter: unlimited,
+      checks: {},
+    });
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => [server.inject("/readyz"), server.inject("/metrics")]).flat(),
+    );
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual(Array(100).fill(200));
+    expect([looks, scrapes]).toEqual([1, 1]);
+    await server.close();
+  });
+
+  it("have a limit of their own", async () => {
+    const rateLimiter = createRateLimiter({
+      limit: { perSecond: 1, burst: 2 },
+      redisUrl: null,
+      monotonicMs: () => 0,
+      log: createLog("silent"),
+    });
+    const server = Fastify();
+    registerHealth(server, {
+      database,
+      dataDir,
+      metrics: createMetrics(),
+      maySeeMetrics: () => true,
+      rateLimiter,
+      checks: {},
+    });
+    const statuses = [];
+    for (const path of ["/readyz", "/metrics", "/readyz", "/metrics"]) {
+      const { statusCode } = await server.inject(path);
+      statuses.push(statusCode);
+    }
+    expect(statuses).toEqual([200, 200, 429, 429]);
+    expect((await server.inject("/healthz")).statusCode).toBe(200);
+    await server.close();
   });
 });
 

@@ -1,20 +1,28 @@
 /**
- * What machines ask about this process, outside /api/v1 and without a key: /healthz (it lives), /readyz (it can work;
- * load balancers ask this), /metrics (Prometheus). They listen where the API listens: whoever opens HOST to the world
- * lets its proxy keep /metrics inside (docs/operations.md).
+ * What machines ask about this process, outside /api/v1: /healthz (it lives), /readyz (it can work; load balancers ask
+ * this), /metrics (Prometheus). The first two need no key. What a look found is told for a second, so that the database
+ * is asked once a second however many ask.
  */
 import { access, constants, statfs } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import sql from "sql-template-tag";
 import type { Database } from "../database/pool.ts";
 import type { Metrics } from "../metrics.ts";
+import { Answers } from "../remember.ts";
+import type { RateLimiter } from "./rate-limit.ts";
 
 /** Says what is wrong in a few words, or null. Throwing counts as wrong without words. */
 export type ReadinessCheck = () => Promise<string | null>;
 
 const DEADLINE_MS = 2_000;
 const LEAST_FREE_MB = 100;
+/** How long what was found is told. */
+const FRESH_MS = 1_000;
+/** Of one network; several load balancers and Prometheus together stay far below. */
+export const HEALTH_RATE = { perSecond: 50, burst: 100 };
+const NO_METRICS =
+  "Set METRICS_TOKEN and send it as Authorization: Bearer (docs/operations.md, Health and metrics).\n";
 
 export function registerHealth(
   server: FastifyInstance,
@@ -22,6 +30,10 @@ export function registerHealth(
     readonly database: Database;
     readonly dataDir: string;
     readonly metrics: Metrics;
+    /** Whether a caller may see the metrics. */
+    readonly maySeeMetrics: (request: FastifyRequest) => boolean;
+    /** Of their own, so that a flood of them leaves the API's limit alone, and the other way round. */
+    readonly rateLimiter: RateLimiter;
     /** Further ones by name, such as the delivery process. */
     readonly checks: Readonly<Record<string, ReadinessCheck>>;
   },
@@ -32,19 +44,34 @@ export function registerHealth(
     ...options.checks,
   };
   server.get("/healthz", async () => ({ status: "ok" }));
-  server.get("/readyz", async (_request, reply) => {
-    const found = await Promise.all(
+  const look = () =>
+    Promise.all(
       Object.entries(checks).map(
         async ([name, check]) => [name, (await faultWithin(check)) ?? "ok"] as const,
       ),
     );
+  const looks = new Answers<Awaited<ReturnType<typeof look>>>({ ms: FRESH_MS, most: 1 });
+  const scrapes = new Answers<Awaited<ReturnType<Metrics["scrape"]>>>({ ms: FRESH_MS, most: 1 });
+  const onRequest = async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.headers(await options.rateLimiter.take(request.ip));
+  };
+
+  server.get("/readyz", { onRequest }, async (_request, reply) => {
+    const found = await looks.get("", look);
     const isReady = found.every(([, state]) => state === "ok");
     return reply
       .code(isReady ? 200 : 503)
       .send({ status: isReady ? "ready" : "not ready", checks: Object.fromEntries(found) });
   });
-  server.get("/metrics", async (_request, reply) => {
-    const { contentType, text } = await options.metrics.scrape();
+  server.get("/metrics", { onRequest }, async (request, reply) => {
+    if (!options.maySeeMetrics(request)) {
+      return reply
+        .code(401)
+        .header("WWW-Authenticate", "Bearer")
+        .type("text/plain; charset=utf-8")
+        .send(NO_METRICS);
+    }
+    const { contentType, text } = await scrapes.get("", () => options.metrics.scrape());
     return reply.type(contentType).send(text);
   });
 }

@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type BareServer, insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
 import { testDatabase } from "../../../test/support/database.ts";
+import { lockKey } from "../database/advisory-lock.ts";
 import { ApiError } from "../errors.ts";
 import { newId, type WorkspaceId } from "../ids.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
@@ -60,6 +61,13 @@ beforeEach(async () => {
   runs = 0;
   work = async () => {};
 });
+
+/** A session that holds a lock, as a process that lives does. */
+async function openLock(lock: number) {
+  const session = await database.openSession();
+  await session.query("select pg_advisory_lock($1)", [lock]);
+  return { lock, [Symbol.asyncDispose]: () => session.end() };
+}
 
 const post = (idempotencyKey: string, { path = "/things", as = key, body = { name: "a" } as unknown } = {}) =>
   api.call("POST", path, as, body, { "Idempotency-Key": idempotencyKey });
@@ -194,6 +202,58 @@ describe("an Idempotency-Key", () => {
     const answers = await Promise.all(calls);
     expect(answers.some(({ status }) => status === 201)).toBe(true);
     expect(runs).toBe(2);
+  });
+
+  describe("whose holder", () => {
+    const hold = (holder: number | null) =>
+      database.run(sql`
+        update idempotency_keys set holder = ${holder}, answer_status = null, answer_body = null
+        where workspace_id = ${workspaceId}`);
+
+    it("lives is not free before its minute is over", async () => {
+      await post("k");
+      await using session = await openLock(lockKey("a process that lives"));
+      await hold(session.lock);
+      expect((await post("k")).status).toBe(409);
+    });
+
+    it("is not known is not free before its minute is over", async () => {
+      await post("k");
+      await hold(null);
+      expect((await post("k")).status).toBe(409);
+    });
+
+    it("has died is free at once, for one call alone", async () => {
+      await post("k");
+      await hold(lockKey("a process that is dead"));
+      const finish = Promise.withResolvers<void>();
+      work = () => finish.promise;
+      const calls = Array.from({ length: 10 }, () => post("k"));
+      expect((await Promise.race(calls)).status).toBe(409);
+      finish.resolve();
+      const statuses = (await Promise.all(calls)).map(({ status }) => status);
+      expect(statuses).toContain(201);
+      expect(runs).toBe(2);
+    });
+
+    it("was taken for dead cannot finish what another has taken over", async () => {
+      const wake = Promise.withResolvers<void>();
+      const started = Promise.withResolvers<void>();
+      work = () => {
+        started.resolve();
+        return wake.promise;
+      };
+      const frozen = post("k", { path: "/stored" });
+      await started.promise;
+      await database.run(sql`
+        update idempotency_keys set holder = ${lockKey("a process that is frozen")}
+        where workspace_id = ${workspaceId}`);
+      work = async () => {};
+      const next = await post("k", { path: "/stored" });
+      wake.resolve();
+      expect([next.status, (await frozen).status]).toEqual([201, 409]);
+      expect((await post("k", { path: "/stored" })).body).toEqual(next.body);
+    });
   });
 
   describe("that was taken over from a call that is too slow", () => {

@@ -14,8 +14,8 @@ import type { Queryable } from "../database/pool.ts";
 import { ApiError, invalid } from "../errors.ts";
 import type { WorkspaceId } from "../ids.ts";
 
-/** How long a reservation whose process died blocks its key. */
-const RESERVED_SECONDS = 60;
+/** How long a reservation blocks its key when nobody settles it; that of a dead process is free at once. */
+export const RESERVED_SECONDS = 60;
 const KEPT_HOURS = 24;
 
 /** An answer as it is stored and replayed: the envelope's bytes. */
@@ -31,6 +31,8 @@ export interface Reservation {
   readonly key: string;
   /** A UUID of this request's own. */
   readonly token: string;
+  /** The lock by which the process is known to live (process-mark.ts). */
+  readonly holder: number | null;
   /** The stored form of the answer the endpoint would give for this data. */
   answerFor(data: unknown): StoredAnswer;
 }
@@ -67,36 +69,57 @@ export function digestOf(body: unknown): string {
  */
 export async function reserve(
   db: Queryable,
-  { workspaceId, path, key, token }: Reservation,
+  { workspaceId, path, key, token, holder }: Reservation,
   body: unknown,
   digest = digestOf(body),
 ): Promise<StoredAnswer | undefined> {
   const requestHash = Buffer.from(digest, "hex");
   const taken = await db.run(sql`
-    insert into idempotency_keys as held (workspace_id, path, key, token, request_hash, reserved_until)
-    values (${workspaceId}, ${path}, ${key}, ${token}, ${requestHash}, now() + make_interval(secs => ${RESERVED_SECONDS}))
+    insert into idempotency_keys as held (workspace_id, path, key, token, holder, request_hash, reserved_until)
+    values (${workspaceId}, ${path}, ${key}, ${token}, ${holder}, ${requestHash}, now() + make_interval(secs => ${RESERVED_SECONDS}))
     on conflict (workspace_id, path, key) do update
-      set token = excluded.token, request_hash = excluded.request_hash, reserved_until = excluded.reserved_until,
+      set token = excluded.token, holder = excluded.holder, request_hash = excluded.request_hash, reserved_until = excluded.reserved_until,
           answer_status = null, answer_body = null, created_at = now()
       where held.created_at < now() - make_interval(hours => ${KEPT_HOURS})
          or (held.answer_status is null and held.reserved_until < now())`);
   if (taken === 1) return undefined;
   const first = await db.row<{
     request_hash: Buffer;
+    token: string;
+    holder: number | null;
     answer_status: number | null;
     answer_body: string | null;
   }>(sql`
-    select request_hash, answer_status, answer_body from idempotency_keys
+    select request_hash, token, holder, answer_status, answer_body from idempotency_keys
     where workspace_id = ${workspaceId} and path = ${path} and key = ${key}`);
   if (first && !first.request_hash.equals(requestHash)) {
     throw new ApiError("CONFLICT", "This Idempotency-Key was used with another body: use a new key");
   }
   if (first?.answer_status == null || first.answer_body === null) {
+    if (first?.holder != null && (await isDead(db, first.holder))) {
+      const takenOver = await db.run(sql`
+        update idempotency_keys
+        set token = ${token}, holder = ${holder},
+            reserved_until = now() + make_interval(secs => ${RESERVED_SECONDS})
+        where workspace_id = ${workspaceId} and path = ${path} and key = ${key}
+          and token = ${first.token} and answer_status is null`);
+      if (takenOver === 1) return undefined;
+    }
     throw new ApiError("CONFLICT", "The first request with this Idempotency-Key is still running", {
       headers: { "Retry-After": "1" },
     });
   }
   return { status: first.answer_status, body: first.answer_body };
+}
+
+/** The process that holds this lock while it lives is gone. */
+async function isDead(db: Queryable, holder: number): Promise<boolean> {
+  const held = await db.row(sql`
+    select from pg_locks
+    where locktype = 'advisory' and granted and objsubid = 1
+      and database = (select oid from pg_database where datname = current_database())
+      and classid = (${holder}::bigint >> 32)::oid and objid = (${holder}::bigint & 4294967295)::oid`);
+  return held === undefined;
 }
 
 /**
@@ -148,10 +171,28 @@ export function takenOver(): ApiError {
 
 /** Gives the key back after a failure that may be retried (5xx, 429). */
 export async function release(db: Queryable, held: Reservation): Promise<void> {
-  await db.run(sql`
-    delete from idempotency_keys
-    where workspace_id = ${held.workspaceId} and path = ${held.path} and key = ${held.key}
-      and token = ${held.token} and answer_status is null`);
+  await releaseAll(db, [held]);
+}
+
+/** @returns the tokens of those whose keys were given back, or had an answer already */
+export async function releaseAll(db: Queryable, all: readonly Reservation[]): Promise<string[]> {
+  const column = <Value>(read: (one: Reservation) => Value) => all.map(read);
+  const rows = await db.rows<{ token: string }>(sql`
+    with given as (
+      select * from unnest(
+        ${column(({ workspaceId }) => workspaceId)}::uuid[], ${column(({ path }) => path)}::text[],
+        ${column(({ key }) => key)}::text[], ${column(({ token }) => token)}::uuid[]
+      ) as given (workspace_id, path, key, token)),
+    released as (
+      delete from idempotency_keys as held using given
+      where held.workspace_id = given.workspace_id and held.path = given.path and held.key = given.key
+        and held.token = given.token and held.answer_status is null
+      returning held.token)
+    select token from released
+    union all
+    select held.token from idempotency_keys as held join given using (workspace_id, path, key, token)
+    where held.answer_status is not null`);
+  return rows.map(({ token }) => token);
 }
 
 /** Drops up to `most` of the keys that are older than a day. */

@@ -1,5 +1,6 @@
 /**
- * Tells a program or browser on this machine from everybody else, for pages that have no key (the local inbox).
+ * Tells a program or browser on this machine from others, as far as that is possible: a proxy on this machine that adds
+ * no header looks the same, so this alone opens nothing that a proxy could pass on (metrics-access.ts).
  *
  * Three things must hold. The socket's peer is a loopback address. No proxy says that it passed the request on, since
  * behind a proxy everybody comes from loopback. And the Host is this machine's own: a page on the Internet can make

@@ -3,7 +3,8 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { startService } from "../../../test/support/service.ts";
 
-const service = await startService();
+const TOKEN = "the-token-of-the-inbox";
+const service = await startService({ env: { INBOX_TOKEN: TOKEN } });
 
 /** A request of any method; fetch sends no TRACE. */
 async function ask(method: string, path: string, headers: Record<string, string> = {}) {
@@ -23,9 +24,7 @@ test.each([
   ["DELETE", "/metrics", "GET, HEAD"],
   ["POST", "/docs", "GET, HEAD"],
   ["OPTIONS", "/docs/scalar.js", "GET, HEAD"],
-  ["POST", "/inbox", "GET, HEAD"],
-  ["POST", "/inbox/", "GET, HEAD"],
-  ["PATCH", "/inbox/messages", "GET, HEAD"],
+  ["POST", "/", "GET, HEAD"],
   ["PUT", "/verify-sender/x", "GET, HEAD, POST"],
   ["TRACE", "/healthz", "GET, HEAD"],
   ["TRACE", "/u/x", "GET, HEAD, POST"],
@@ -51,15 +50,19 @@ test.each([
   expect((await ask(method, `/api/v1${path}`))[0]).toBe(401);
 });
 
-test("what hides from a caller hides its methods, too", async () => {
-  for (const method of ["POST", "PROPFIND"]) {
-    const [status, allow] = await ask(method, "/inbox", { "X-Forwarded-For": "203.0.113.9" });
-    expect([status, allow]).toEqual([404, undefined]);
-  }
+test.each([
+  ["POST", "/inbox"],
+  ["POST", "/inbox/"],
+  ["PATCH", "/inbox/messages"],
+  ["PROPFIND", "/inbox"],
+])("%s %s is 405 with the token of the inbox, and 401 without", async (method, path) => {
+  expect((await ask(method, path))[0]).toBe(401);
+  const [status, allow] = await ask(method, path, { Authorization: `Bearer ${TOKEN}` });
+  expect([status, allow]).toEqual([405, "GET, HEAD"]);
 });
 
 test("a path that is not there has no methods", async () => {
-  for (const path of ["/", "/nowhere", "/docs/x"]) {
+  for (const path of ["/nowhere", "/docs/x"]) {
     for (const method of ["POST", "PROPFIND", "QUERY"]) expect((await ask(method, path))[0]).toBe(404);
   }
 });

@@ -381,9 +381,18 @@ describe("the audit log", () => {
     expect(line).not.toHaveProperty("workspace_id");
   });
 
-  it("warns of what failed on our side", async () => {
-    fault = new Error("broken");
-    const line = await lineOf(await server.call("POST", "/things", secret, { name: "x" }));
-    expect(line).toMatchObject({ level: 40, operation: "createThing", status: 500 });
+  it("leaves it to the line of the fault to warn, once for all that fail alike", async () => {
+    fault = Object.assign(new Error("Query read timeout"), { name: "Silence" });
+    const answers = [];
+    for (let at = 0; at < 20; at++) answers.push(await server.call("POST", "/things", secret, { name: "x" }));
+    answers.push(await server.call("GET", `/things/${newId()}`, secret));
+    expect(answers.slice(0, 20).every(({ status }) => status === 503)).toBe(true);
+    const grave = lines.filter(({ level }) => Number(level) > 20);
+    expect(grave).toMatchObject([{ msg: "request failed", level: 50 }]);
+    expect(await lineOf(answers[0] as never)).toMatchObject({
+      level: 20,
+      operation: "createThing",
+      status: 503,
+    });
   });
 });

@@ -14,8 +14,10 @@ import Fastify, {
 } from "fastify";
 import type { Database } from "../database/pool.ts";
 import { ApiError } from "../errors.ts";
+import { inTime, PATIENCE_MS } from "../in-time.ts";
 import { httpLimits } from "../limits/limits.ts";
 import type { Log } from "../log.ts";
+import { RepeatedFaults } from "../repeated-faults.ts";
 import { answerer } from "./answer.ts";
 import { type HttpLimits, watchArrivingBodies } from "./arriving-bodies.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";
@@ -27,13 +29,15 @@ import { JsonReader } from "./json-reader.ts";
 import { refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./malformed.ts";
 import { watchMethods } from "./other-methods.ts";
 import { html, sendPage } from "./page.ts";
+import { ProcessMark } from "./process-mark.ts";
 import type { RateLimiter } from "./rate-limit.ts";
 import { ignoreBodies, takeBodies } from "./read-body.ts";
 import { trustedProxies } from "./trusted-proxies.ts";
 import { announcesBody, answerBeforeBodies } from "./unread-body.ts";
+import { UnsettledKeys } from "./unsettled-keys.ts";
 import { fileFieldOf, formLimit } from "./uploads.ts";
 
-/** What machines of the operator's own ask, often and from one address; everything else has a rate limit. */
+/** What machines of the operator's own ask, often and from one address (health.ts); everything else has a rate limit. */
 const unlimitedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
 
 export const API_PREFIX = "/api/v1";
@@ -58,6 +62,8 @@ declare module "fastify" {
   interface FastifyRequest {
     caller: Caller;
     rawReply: ServerResponse;
+    /** How long the key was looked up. */
+    waitedMs: number;
   }
   interface FastifyContextConfig {
     /** Operation id, for metrics and logs. */
@@ -87,6 +93,7 @@ export interface ServerOptions {
 /** Builds the server without listening. */
 export function createServer(options: ServerOptions): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = options.log;
+  const faults = new RepeatedFaults(options.log);
   const { headersMs, requestMs, stallMs, checkMs } = options.patience ?? PATIENCE;
   const limits: HttpLimits = { ...httpLimits, ...options.limits };
   const isProxy = trustedProxies(options.trustedProxies);
@@ -109,13 +116,14 @@ export function createServer(options: ServerOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MOST_HEADER_BYTES },
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers["x-request-id"]) ?? randomUUID(),
-    frameworkErrors: (_error, request, reply) => refuseUnreadablePath(request, reply, options.log),
+    frameworkErrors: (_error, request, reply) => refuseUnreadablePath(request, reply, faults),
     clientErrorHandler: refuseMalformedHttp,
   });
   server.server.maxConnections = MOST_CONNECTIONS;
   // A page takes no body unless it says which.
   server.removeAllContentTypeParsers();
   server.decorateRequest("caller").decorateRequest("rawReply").decorateRequest("bodyDigest", null);
+  server.decorateRequest("waitedMs", 0);
   server.server.on("checkExpectation", refuseExpectation);
   // A client that asks first is told to go on when its body is read, and not before (arriving-bodies.ts).
   server.server.on("checkContinue", (request, response) => server.server.emit("request", request, response));
@@ -134,7 +142,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     options.onAnswer(operation, status, ms / 1000);
     // The audit trail. A request that was refused before its key was known has no caller.
     const workspace_id = (request.caller as Caller | undefined)?.workspaceId;
-    options.log[status >= 500 ? "warn" : "debug"](
+    options.log.debug(
       { request_id: request.id, operation, status, ms: Math.round(ms), workspace_id },
       "answered",
     );
@@ -143,7 +151,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.addHook("preParsing", (request, _reply, _payload, done) =>
     done(request.is404 ? unknownPath(request) : null),
   );
-  server.setErrorHandler((error, _request, reply) => sendFailure(reply, error, options.log));
+  server.setErrorHandler((error, _request, reply) => sendFailure(reply, error, faults));
   server.setNotFoundHandler((request) => {
     throw unknownPath(request);
   });
@@ -157,8 +165,18 @@ export function createServer(options: ServerOptions): FastifyInstance {
 function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   allowOrigins(api, options.corsOrigins);
   api.addHook("onRequest", async (request) => {
-    request.caller = await options.authenticator.authenticate(request.headers["x-api-key"]);
+    const began = performance.now();
+    request.caller = await inTime(
+      PATIENCE_MS,
+      options.authenticator.authenticate(request.headers["x-api-key"]),
+    );
+    request.waitedMs = performance.now() - began;
   });
+  const processMark = new ProcessMark(options.database);
+  api.addHook("onReady", async () => void processMark.start());
+  api.addHook("onClose", () => processMark.end());
+  const { database, dataDir } = options;
+  const deps = { database, dataDir, processMark, unsettled: new UnsettledKeys(database) };
   const add = (scope: FastifyInstance, endpoint: Endpoint, bodyLimit: number) =>
     scope.route({
       method: endpoint.method,
@@ -166,7 +184,7 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
       bodyLimit,
       config: { operation: endpoint.id },
       onRequest: async (request) => authorize(endpoint, request.caller),
-      handler: answerer(endpoint, options.database, options.dataDir),
+      handler: answerer(endpoint, deps),
     });
   const isForm = ({ body }: Endpoint) => fileFieldOf(body) !== undefined;
   const reader = new JsonReader();
@@ -208,12 +226,24 @@ function urlOf(endpoint: Endpoint): string {
  * A path that cannot be decoded is no path of ours. In the API, who has no key is told that first, as everywhere; all
  * else is for people.
  */
-function refuseUnreadablePath(request: FastifyRequest, reply: FastifyReply, log: Log): void {
+function refuseUnreadablePath(request: FastifyRequest, reply: FastifyReply, faults: RepeatedFaults): void {
   const { url, headers } = request;
   if (announcesBody(request)) reply.header("Connection", "close");
   if (url.startsWith(`${API_PREFIX}/`)) {
-    sendFailure(reply, new ApiError(headers["x-api-key"] === undefined ? "UNAUTHORIZED" : "NOT_FOUND"), log);
+    sendFailure(
+      reply,
+      new ApiError(headers["x-api-key"] === undefined ? "UNAUTHORIZED" : "NOT_FOUND"),
+      faults,
+    );
   } else sendPage(reply, 404, "There is no such page", html`<p>The address may have been cut off.</p>`);
+}
+
+/** By which a fault is known again: its code, or what it says without figures, names and ids in it. */
+function wordsOf(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return typeof thrown;
+  const { code = "" } = thrown as NodeJS.ErrnoException;
+  if (code !== "" && !(thrown instanceof ApiError)) return `${thrown.name} ${code}`;
+  return `${thrown.name} ${thrown.message.slice(0, 100).replaceAll(/\d+|"[^"]*"|'[^']*'/g, "…")}`;
 }
 
 /** Without the query, where addresses may stand; outside the API as a pattern, because there paths hold tokens. */
@@ -221,13 +251,24 @@ function loggedPath({ url, routeOptions }: FastifyRequest): string | undefined {
   return url.startsWith(`${API_PREFIX}/`) ? url.split("?", 1)[0] : routeOptions.url;
 }
 
-function sendFailure(reply: FastifyReply, thrown: unknown, log: { error: Log["error"] }): void {
+function sendFailure(reply: FastifyReply, thrown: unknown, faults: RepeatedFaults): void {
   const { status, error, isOurFault } = asFailure(thrown);
-  if (isOurFault) {
-    const { id: request_id, method } = reply.request;
-    log.error({ err: thrown, request_id, method, path: loggedPath(reply.request) }, "request failed");
+  if (isOurFault || status >= 500) {
+    const { id: request_id, method, routeOptions } = reply.request;
+    const operation = routeOptions.config.operation ?? "other";
+    // An outage is one fault, whatever was asked; any other is one for each operation.
+    const isOutage = status === 503;
+    const what = isOutage && !(thrown instanceof ApiError) ? "the database is away" : wordsOf(thrown);
+    faults.note(
+      {
+        kind: isOutage ? what : `${what} (${operation})`,
+        level: isOurFault ? "error" : "warn",
+        message: "request failed",
+        fields: { err: thrown, request_id, method, path: loggedPath(reply.request), status },
+      },
+      operation,
+    );
   }
-  if (status === 503) reply.header("Retry-After", "5");
   reply
     .headers({ "X-Request-Id": reply.request.id, ...error.headers })
     .code(status)

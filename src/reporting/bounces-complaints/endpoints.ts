@@ -79,6 +79,7 @@ export function bouncesComplaintsEndpoints({ db, clock }: { db: Database; clock:
       id: "getBouncesComplaints",
       method: "GET",
       path: "/bounces-complaints/dashboard",
+      mayTakeLong: "reading",
       summary: "Bounces and complaints at a glance: totals, rates, trends, where they come from",
       needs: need(reports, "read"),
       query: { window_days: windowField(MOST_DAYS) },

@@ -39,6 +39,7 @@ export function bounceEndpoints({ db }: { db: Database }): Endpoint[] {
       id: "listBounces",
       method: "GET",
       path: "/bounces",
+      mayTakeLong: "reading",
       summary: "Bounces of all time, newest first",
       needs: need(reports, "read"),
       query: pageFields(),

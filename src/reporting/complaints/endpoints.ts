@@ -32,6 +32,7 @@ export function complaintEndpoints({ db }: { db: Database }): Endpoint[] {
       id: "listComplaints",
       method: "GET",
       path: "/complaints",
+      mayTakeLong: "reading",
       summary: "Complaints of all time, newest first",
       needs: need(reports, "read"),
       query: pageFields(),

@@ -59,6 +59,7 @@ export function dashboardEndpoints({ db, clock }: { db: Database; clock: Clock }
       id: "getDashboard",
       method: "GET",
       path: "/dashboard",
+      mayTakeLong: "reading",
       summary: "The month so far, and what is left to set up",
       needs: need(reports, "read"),
       answer: Dashboard,

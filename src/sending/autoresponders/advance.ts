@@ -13,6 +13,7 @@ import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { PutBack } from "../../platform/jobs/attempt.ts";
 import { hasten, type Recurring } from "../../platform/jobs/schedule.ts";
 import type { Log } from "../../platform/log.ts";
+import type { OnLimit } from "../../workspace/billing/limit-notices.ts";
 import type { Plans } from "../../workspace/billing/plans.ts";
 import { coveredOf } from "../allowance.ts";
 import { dueDays, momentOf } from "./days.ts";
@@ -44,6 +45,7 @@ export interface AdvanceDeps {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
+  readonly onLimit?: OnLimit;
   readonly size?: number;
 }
 
@@ -85,12 +87,12 @@ export async function advance(
   const rests = new Map<string, number>();
   const turn = async (id: string, what: string, work: () => Promise<boolean>): Promise<boolean> => {
     const key = `${what} ${id}`;
-    if (signal.aborted || (rests.get(key) ?? 0) > clock.now().getTime()) return false;
+    if (signal.aborted || (rests.get(key) ?? 0) > clock.monotonicMs()) return false;
     const goesOn = await work().catch((err: unknown) => {
       log.error({ err, autoresponder: id }, "an autoresponder could not be moved on");
       return false;
     });
-    if (!goesOn) rests.set(key, clock.now().getTime() + SECONDS * 1_000);
+    if (!goesOn) rests.set(key, clock.monotonicMs() + SECONDS * 1_000);
     return true;
   };
   let isOver = false;
@@ -166,7 +168,7 @@ async function lookOn(
 
 /** One turn of the step that somebody has waited for longest; false when nobody waits, or somebody else is at it. */
 export function sendStep(
-  { db, clock, plans, size = STEP }: AdvanceDeps,
+  { db, clock, plans, onLimit, size = STEP }: AdvanceDeps,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<boolean> {
@@ -189,7 +191,10 @@ export function sendStep(
     // Whom allowance and balance do not cover waits for their turn until they do.
     const { covered, refusal } = await coveredOf(tx, plans, workspaceId, size, now);
     await waitBecause(covered === 0 ? refusal : null);
-    if (covered === 0) return false;
+    if (covered === 0) {
+      if (refusal !== null) onLimit?.(workspaceId, refusal);
+      return false;
+    }
     await insertMails(tx, workspaceId, {
       autoresponder,
       step,

@@ -1,6 +1,6 @@
 /** POST /emails/send: one transactional email to one recipient. */
 import { type Static, Type } from "typebox";
-import { headerTextFault, parseAddress, parseMailbox } from "../../mail/address.ts";
+import { headerTextFault, isSameAddress, parseAddress, parseMailbox } from "../../mail/address.ts";
 import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "../../mail/html/body-forms.ts";
 import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
 import type { Particulars } from "../../messages/store.ts";
@@ -72,7 +72,7 @@ const Queued = Type.Object(
 export function emailEndpoints(deps: {
   acceptor: Acceptor;
   clock: Clock;
-  /** PLATFORM_FROM. */
+  /** Of messages that name nobody; every workspace may name it, too. */
   platformFrom: string | null;
 }): Endpoint[] {
   return [
@@ -176,13 +176,14 @@ function readSender(
   const named = given ?? defaultSender;
   if (named !== null) {
     const { address, domain } = readAddress(named, "from_email");
+    // The operator's own address: every workspace may use it, as the contract says, and so may name it.
+    if (isSameAddress(address, platformFrom)) return { fromEmail: address, sender: null };
     return { fromEmail: address, sender: { workspaceId, address, domain } };
   }
   if (platformFrom === null) {
     const message = "from_email is required: neither the workspace nor the installation has a default sender";
     throw invalid({ field: "from_email", message });
   }
-  // The operator's own address: every workspace may use it, as the contract says.
   return { fromEmail: platformFrom, sender: null };
 }
 

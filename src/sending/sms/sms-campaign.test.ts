@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../test/support/audience.ts";
 import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
 import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
+import { stubClock } from "../../../test/support/clock.ts";
 import { testDatabase } from "../../../test/support/database.ts";
 import { eventually } from "../../../test/support/eventually.ts";
 import { PASSWORD, type SmppServer, startSmppServer } from "../../../test/support/smpp-server.ts";
@@ -306,7 +307,7 @@ describe("over SMPP", () => {
     await eventually("a bind", async () => centre.binds === 1);
     expect(await centre.receipt(textReceipt("nobody's", "DELIVRD"))).toBe(0);
     expect(await db.rows(sql`select from sms_receipts`)).toHaveLength(1);
-    const tomorrow = { now: () => new Date(Date.now() + 25 * 3_600_000) };
+    const tomorrow = stubClock(new Date(Date.now() + 25 * 3_600_000));
     await expireReceipts({ db, clock: tomorrow, onMoved });
     expect(await db.rows(sql`select from sms_receipts`)).toEqual([]);
   });
@@ -335,7 +336,7 @@ describe("over SMPP", () => {
     const id = await campaignTo([A]);
     await startWorker();
     await taken(id);
-    const later = { now: () => new Date(Date.now() + 73 * 3_600_000) };
+    const later = stubClock(new Date(Date.now() + 73 * 3_600_000));
     await expireReceipts({ db, clock: later, onMoved });
     const [row] = await reach(id, "failed");
     expect(row?.error_message).toMatch(/no delivery receipt in time/);

@@ -182,6 +182,7 @@ export function billingEndpoints({ db, clock, plans }: BillingDeps): Endpoint[] 
       id: "exportTransactions",
       method: "GET",
       path: "/billing/transactions/export",
+      mayTakeLong: "reading",
       summary: "The ledger as a CSV file",
       needs: read,
       query: filterFields,

@@ -9,6 +9,13 @@ const messages = {
   hourly_cap: "The workspace's hourly cap is reached: go on when the hour is over",
 };
 
+/** Which of them an error says; undefined for any other. */
+export function refusalOfError({ code, message }: ApiError): Capacity["refusal"] | undefined {
+  if (code === "PLAN_LIMIT_REACHED") return "plan_limit_reached";
+  if (code === "INSUFFICIENT_BALANCE") return "insufficient_balance";
+  return message === messages.hourly_cap ? "hourly_cap" : undefined;
+}
+
 export function refusalError(refusal: Capacity["refusal"], now: Date): ApiError {
   const message = messages[refusal];
   if (refusal === "plan_limit_reached") return new ApiError("PLAN_LIMIT_REACHED", message);

@@ -2,6 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import type { PlanName } from "../workspaces/workspace.ts";
 import type { Subscription } from "./account.ts";
 
 /** A workspace has one at most. */
@@ -37,6 +38,22 @@ export async function listSubscriptions(
       cancel_at_period_end, past_due_since, retry_at
     from subscriptions where workspace_id = any(${[...workspaceIds]}::uuid[])`);
   return new Map(rows.map((row) => [row.workspace_id, row]));
+}
+
+/** How many workspaces have each plan, most first, and the name of one of them. (account.ts says what is in force.) */
+export function countPlansInForce(
+  db: Queryable,
+  now: Date,
+): Promise<{ readonly plan: PlanName; readonly workspaces: number; readonly name: string }[]> {
+  return db.rows(sql`
+    select plan, count(*)::int as workspaces, min(name) as name
+    from (
+      select w.name, case
+        when s.status is null or s.status = 'suspended'
+          or s.cancel_at_period_end and s.current_period_end <= ${now} then w.plan
+        else s.plan_id end as plan
+      from workspaces w left join subscriptions s on s.workspace_id = w.id) in_force
+    group by plan order by workspaces desc, plan`);
 }
 
 /** Workspaces whose subscription has a period that is over or a renewal to try again, those longest due first. */

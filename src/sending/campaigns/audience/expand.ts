@@ -15,6 +15,7 @@ import { maySendAs } from "../../../identity/may-send-as.ts";
 import type { Clock } from "../../../platform/clock.ts";
 import type { Database, Queryable } from "../../../platform/database/pool.ts";
 import { newId, nilId, type WorkspaceId } from "../../../platform/ids.ts";
+import type { OnLimit } from "../../../workspace/billing/limit-notices.ts";
 import type { Plans } from "../../../workspace/billing/plans.ts";
 import { nextHour } from "../../../workspace/billing/reading.ts";
 import { coveredOf } from "../../allowance.ts";
@@ -72,6 +73,7 @@ export interface Expansion {
   readonly size?: number | undefined;
   readonly smsCountry?: CountryCode | null;
   readonly onCampaigns?: OnCampaigns | undefined;
+  readonly onLimit?: OnLimit | undefined;
   /**
    * The step begins behind this one, before that is over: it makes its recipients on a connection of its own, and then
    * waits. It is made only if its predecessor was, and decides nothing about the campaign: what keeps it from being made
@@ -100,7 +102,7 @@ export async function expandStep(
   }
 }
 
-interface StepOrder extends Pick<Expansion, "plans" | "behind" | "onChosen"> {
+interface StepOrder extends Pick<Expansion, "plans" | "behind" | "onChosen" | "onLimit"> {
   readonly smsCountry: CountryCode | null;
   readonly size: number;
   readonly now: Date;
@@ -201,6 +203,7 @@ async function sizeCovered(
   if (covered > 0) return { size: covered, isLimited: true };
   // Nobody is left who would have to be paid for: the last step finds that out.
   if (!(await isAnybodyBehind(tx, people, after))) return { size, isLimited: true };
+  order.onLimit?.(workspaceId, refusal);
   if (refusal === "hourly_cap") await awaitCap(tx, workspaceId, id, lookAgainAt(now));
   else await pauseAndTell(tx, workspaceId, id, { ...order, reason: refusal });
   return { size: 0, isLimited: true };

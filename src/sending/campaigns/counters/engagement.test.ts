@@ -1,5 +1,6 @@
 import sql, { raw } from "sql-template-tag";
 import { expect, test } from "vitest";
+import { stubClock } from "../../../../test/support/clock.ts";
 import { startService } from "../../../../test/support/service.ts";
 import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
 import { type Engagement, recordEngagements } from "../../../messages/engagement.ts";
@@ -83,7 +84,7 @@ test("a score falls when messages come that nobody opens", async () => {
   await record([engagement(messageId, "opened")]);
   expect(await scoreOf(email)).toBe(25);
   for (let count = 0; count < 4; count++) await earlier(email, 0, {});
-  const clock = { now: () => now };
+  const clock = stubClock(now);
   expect(await refreshScores({ db, clock }, new AbortController().signal)).toBe(1);
   expect(await scoreOf(email)).toBe(5);
   expect(await refreshScores({ db, clock }, new AbortController().signal)).toBe(0);

@@ -14,6 +14,7 @@ import { ApiError } from "../../../platform/errors.ts";
 import { PutBack } from "../../../platform/jobs/attempt.ts";
 import { hasten, type Recurring } from "../../../platform/jobs/schedule.ts";
 import type { Log } from "../../../platform/log.ts";
+import type { OnLimit } from "../../../workspace/billing/limit-notices.ts";
 import type { Plans } from "../../../workspace/billing/plans.ts";
 import { expandStep } from "../audience/expand.ts";
 import { findUnexpanded, recordExpansionFailure } from "../audience/expansion-store.ts";
@@ -47,6 +48,7 @@ interface Dependencies {
   readonly db: Database;
   readonly clock: Clock;
   readonly plans: Plans;
+  readonly onLimit?: OnLimit;
   /** People a step looks at. */
   readonly size?: number;
   /** Of telephone numbers that are written without their country code. */

@@ -42,6 +42,7 @@ export function topUpEndpoints({ db, clock, log, gateway, publicUrl }: TopUpDeps
       id: "createTopUp",
       method: "POST",
       path: "/billing/top-up",
+      mayTakeLong: "asking others",
       summary: "Begin a top-up: the answer says where a person pays it",
       needs: need(billing, "write"),
       body: TopUpInput,

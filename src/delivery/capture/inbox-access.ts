@@ -1,0 +1,91 @@
+/**
+ * Who may look into the local inbox: the holder of its token. The start prints an address with the token in it; a
+ * browser that opens it gets a cookie, a program sends `Authorization: Bearer` or the token in the query. Where a
+ * request comes from says nothing: a proxy with its default settings looks like a program on this machine.
+ */
+import { hash } from "node:crypto";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Config } from "../../platform/config.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { AccessToken, bears } from "../../platform/http/access-token.ts";
+import { html, sendPage } from "../../platform/http/page.ts";
+
+const COOKIE_DAYS = 365;
+
+export function inboxToken(config: Pick<Config, "INBOX_TOKEN" | "DATA_DIR">): AccessToken {
+  return new AccessToken(config.INBOX_TOKEN, config.DATA_DIR, "inbox.token");
+}
+
+/** @param base where the service listens, such as http://127.0.0.1:8080 */
+export function inboxAddress(base: string, token: AccessToken): string {
+  return `${base}/inbox?token=${encodeURIComponent(token.value)}`;
+}
+
+export class InboxAccess {
+  readonly #token: AccessToken;
+
+  constructor(token: AccessToken) {
+    this.#token = token;
+  }
+
+  /** Ends the request when it may not look, or when the token belongs into a cookie. @throws ApiError UNAUTHORIZED */
+  check(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
+    const { url, headers } = request;
+    const { pathname, searchParams } = new URL(url, "http://inbox");
+    const isForPrograms = /^\/inbox\/messages(\/|$)/.test(pathname);
+    if (this.#token.matches(searchParams.get("token") ?? "")) {
+      if (isForPrograms) return undefined;
+      // Out of the address, where it would be seen and passed on.
+      searchParams.delete("token");
+      const rest = searchParams.size > 0 ? `?${searchParams.toString()}` : "";
+      return reply.header("Set-Cookie", this.#cookie(request)).redirect(`${pathname}${rest}`, 303);
+    }
+    if (bears(headers, this.#token.value) || this.#isInCookie(headers.cookie)) return undefined;
+    if (isForPrograms) {
+      throw new ApiError("UNAUTHORIZED", `The local inbox needs its token: ${HOW}`, {
+        headers: { "WWW-Authenticate": "Bearer" },
+      });
+    }
+    return sendPage(
+      reply,
+      401,
+      "This inbox opens with its token",
+      html`<p>Open the address of the inbox that the start of Posthaste printed. On the machine it runs on,
+        <code>npm run -s posthaste -- inbox</code> prints it again.</p>`,
+    );
+  }
+
+  /** Named for its token: two services on one host are not told apart by their ports. */
+  get #cookieName(): string {
+    return `posthaste_inbox_${hash("sha256", `cookie ${this.#token.value}`).slice(0, 8)}`;
+  }
+
+  #cookie({ protocol }: FastifyRequest): string {
+    const parts = [
+      `${this.#cookieName}=${encodeURIComponent(this.#token.value)}`,
+      "Path=/inbox",
+      `Max-Age=${COOKIE_DAYS * 86_400}`,
+      "HttpOnly",
+      "SameSite=Strict",
+    ];
+    return [...parts, ...(protocol === "https" ? ["Secure"] : [])].join("; ");
+  }
+
+  #isInCookie(header = ""): boolean {
+    return header.split(";").some((pair) => {
+      const [name = "", value = ""] = pair.trim().split("=", 2);
+      return name === this.#cookieName && this.#token.matches(decoded(value));
+    });
+  }
+}
+
+const HOW = "send Authorization: Bearer with what `npm run -s posthaste -- inbox --token` prints";
+
+/** What cannot be decoded is as wrong as it is. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { startService } from "../../../test/support/service.ts";
+
+const TOKEN = "the-token-of-the-metrics";
+const local = await startService();
+const proxied = await startService({ env: { PUBLIC_URL: "https://post.example.com" } });
+const guarded = await startService({ env: { METRICS_TOKEN: TOKEN, PUBLIC_URL: "https://post.example.com" } });
+
+const statusOf = async (
+  { api }: typeof local,
+  headers: Record<string, string> = {},
+  remoteAddress = "127.0.0.1",
+) =>
+  (
+    await api.server.inject({
+      url: "/metrics",
+      remoteAddress,
+      headers: { host: "127.0.0.1:8080", ...headers },
+    })
+  ).statusCode;
+
+test("without a token only a caller on this machine sees the metrics", async () => {
+  expect(await statusOf(local)).toBe(200);
+  expect(await statusOf(local, {}, "192.0.2.1")).toBe(401);
+  expect(await statusOf(local, { "x-forwarded-for": "192.0.2.1" })).toBe(401);
+  expect(await statusOf(local, { host: "rebound.example.test" })).toBe(401);
+});
+
+test("where a proxy stands in front, a call from this machine may be anybody's", async () => {
+  expect(await statusOf(proxied)).toBe(401);
+});
+
+test("with a token whoever sends it sees them, from anywhere, and nobody else", async () => {
+  expect(await statusOf(guarded, { authorization: `Bearer ${TOKEN}` }, "192.0.2.1")).toBe(200);
+  expect(await statusOf(guarded)).toBe(401);
+  expect(await statusOf(guarded, { authorization: `Bearer ${TOKEN}x` })).toBe(401);
+  expect(await statusOf(guarded, { authorization: TOKEN })).toBe(401);
+});

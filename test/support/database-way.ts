@@ -1,0 +1,70 @@
+/** A way to a database over loopback that can fall silent, as a network does, or freeze, as a stopped server does. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { afterAll } from "vitest";
+
+export class DatabaseWay {
+  readonly url: string;
+  readonly #sockets: Set<Socket>;
+  /** Answers, or everything, that come in meanwhile are lost, and so are connections made meanwhile. */
+  lost: "nothing" | "answers" | "everything" = "nothing";
+  #isFrozen = false;
+
+  constructor(url: string, sockets: Set<Socket>) {
+    this.url = url;
+    this.#sockets = sockets;
+  }
+
+  /** Nothing passes, and nothing is lost: what is on its way arrives at `thaw`, though its sender has left. */
+  freeze(): void {
+    this.#isFrozen = true;
+    for (const socket of this.#sockets) socket.pause();
+  }
+
+  thaw(): void {
+    this.#isFrozen = false;
+    for (const socket of this.#sockets) socket.resume();
+  }
+
+  join(near: Socket, far: Socket): void {
+    for (const [from, to, kind] of [
+      [near, far, "everything"],
+      [far, near, "answers"],
+    ] as const) {
+      const isLost = () => this.lost === "everything" || (this.lost === "answers" && kind === "answers");
+      const startsLost = this.lost === "everything";
+      this.#sockets.add(from);
+      from.on("error", () => from.destroy());
+      from.on("end", () => to.end());
+      from.on("close", () => {
+        this.#sockets.delete(from);
+        to.end();
+      });
+      from.on("data", (chunk) => !startsLost && !isLost() && to.writable && to.write(chunk));
+      if (this.#isFrozen) from.pause();
+    }
+  }
+}
+
+/** A way to the database at this address, closed when the test file is done. */
+export async function openWay(databaseUrl: string): Promise<DatabaseWay> {
+  const { hostname, port, pathname, searchParams, username, password } = new URL(databaseUrl);
+  const host = searchParams.get("host") ?? decodeURIComponent(hostname);
+  const sockets = new Set<Socket>();
+  const proxy = createServer((near) => {
+    const far = host.startsWith("/")
+      ? connect(`${host}/.s.PGSQL.${port || 5432}`)
+      : connect(Number(port || 5432), host);
+    way.join(near, far);
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  });
+  const user = password === "" ? username : `${username}:${password}`;
+  const url = `postgresql://${user}@127.0.0.1:${(proxy.address() as AddressInfo).port}${pathname}`;
+  const way = new DatabaseWay(url, sockets);
+  return way;
+}
