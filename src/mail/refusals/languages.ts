@@ -20,11 +20,11 @@ export const UNKNOWN_ADDRESS: readonly RegExp[] = [
   new RegExp(`${MAILBOX}${BETWEEN}{0,6}:?,? ${ABSENT}`, "u"),
   new RegExp(`${ABSENT}${BETWEEN}{0,3} ${MAILBOX}`, "u"),
   new RegExp(
-    `${MAILBOX}${BETWEEN}{0,5}:? (?:inconnue?s?|invalides?|inexistante?s?|introuvables?|non trouvee?|unbekannt|ungultig|nicht (?:vorhanden|gefunden|bekannt)|desconocid[oa]|inexistente|invalid[oa]|no (?:encontrad[oa]|se encuentra|se ha encontrado|es valid[oa])|inesistente|sconosciut[oa]|errat[oa]|non (?:trovat[oa]|valid[oa])|desconhecid[oa]|nao (?:encontrad[oa]|localizad[oa]|cadastrad[oa])|onbekend|niet gevonden|ongeldig|nieznan[yae]|nie (?:znaleziono|zostal\\w* znalezion\\w*)|neznam\\w*|nenalezen\\w*|okand|hittades inte|ukendt|ukjent|tuntematon|ismeretlen|bilinmiyor|gecersiz|necunoscut|inexistent|неизвест[\\p{L}]*|невідом[\\p{L}]*)`,
+    `${MAILBOX}${BETWEEN}{0,5}:? (?:inconnue?s?|invalides?|inexistante?s?|introuvables?|non trouvee?|unbekannt|ungultig|nicht (?:vorhanden|gefunden|bekannt)|desconocid[oa]|inexistente|invalid[oa]|no (?:(?:ha sido |fue |ha podido ser )?encontrad[oa]|se encuentra|se ha encontrado|es valid[oa])|inesistente|sconosciut[oa]|errat[oa]|non (?:trovat[oa]|valid[oa])|desconhecid[oa]|nao (?:encontrad[oa]|localizad[oa]|cadastrad[oa])|onbekend|niet gevonden|ongeldig|nieznan[yae]|nie (?:znaleziono|zostal\\w* znalezion\\w*)|neznam\\w*|nenalezen\\w*|okand|hittades inte|ukendt|ukjent|tuntematon|ismeretlen|bilinmiyor|gecersiz|necunoscut|inexistent|неизвест[\\p{L}]*|невідом[\\p{L}]*)`,
     "u",
   ),
   /unbekannter? (?:empfaenger|empfanger|benutzer|nutzer|adressat)|onbekende? (?:gebruiker|ontvanger)|nieznany (?:uzytkownik|odbiorca|adres)/,
-  /nie ma takiego|(?:neznamy|neplatny) (?:uzivatel|prijemce)|okand (?:mottagare|anvandare)|ukendt (?:modtager|bruger)|ukjent (?:mottaker|bruker)|tuntematon (?:vastaanottaja|kayttaja)|ismeretlen (?:cimzett|felhasznalo)|gecersiz alici/,
+  /nie ma takiego|brak (?:takiego )?(?:uzytkownika|konta|adresu|odbiorcy)|(?:neznamy|neplatny) (?:uzivatel|prijemce)|okand (?:mottagare|anvandare)|ukendt (?:modtager|bruger)|ukjent (?:mottaker|bruker)|tuntematon (?:vastaanottaja|kayttaja)|ismeretlen (?:cimzett|felhasznalo)|gecersiz alici/,
   /(?:usuario|destinatario|utente) (?:non )?(?:desconocido|sconosciuto|inexistente)|utilisateur inconnu|destinataire inconnu/,
   /нет так(?:ого|ой) (?:пользовател|почтов|адрес|ящик|получател)\p{L}*|неизвестный (?:пользователь|получатель|адрес)|такого (?:пользователя|адреса|ящика) нет/u,
   /(?:用户|用戶|使用者|收件人|邮箱|郵箱|信箱|账号|帐号|帳號|地址|邮件地址)[^。.]{0,8}(?:不存在|未找到|无效|無效|不正确|找不到)|(?:没有|沒有|无|無)(?:此|该|這個|这个)?(?:用户|用戶|收件人|邮箱|信箱)|不存在的?(?:用户|用戶|收件人|邮箱|信箱|地址)/u,
@@ -74,6 +74,7 @@ export const BLOCKED_SENDER: readonly RegExp[] = [
 /** They do not want this message. */
 export const UNWANTED_CONTENT: readonly RegExp[] = [
   /pourriels?|(?:courriers?|messages?) indesirables?|(?:correo|mensaje) (?:no deseado|basura)|no solicitad[oa]|posta indesiderata|indesiderat[oa]|lixo eletronico|nao solicitad[oa]|unerwunscht\w*|ongewenste?|niechcian\w+|nevyzadan\w+|skrappost|soppelpost|roskaposti\w*|istenmeyen/,
+  /(?:trop d[e']|demasiad[oa]s|zu viele|tropp[ie]|muit[oa]s|te veel|zbyt wiele) ?(?:liens|pieces jointes|enlaces|adjuntos|archivos adjuntos|links|anhange|link|allegati|anexos|bijlagen|linkow|zalacznikow)|слишком много (?:ссылок|вложений)/u,
   /спам\p{L}*|垃圾(?:邮件|郵件|信)|迷惑メール|スパム|스팸|광고성/u,
 ];
 
@@ -90,7 +91,7 @@ export const NO_DOMAIN: readonly RegExp[] = [
     "u",
   ),
   new RegExp(`${ABSENT}(?: \\S+){0,2} (?:domain|domaine|dominio|domein|domen)`, "u"),
-  /(?:domain\w{0,6}|domaine|dominio|domein|hote|rechner|host)(?: \S+){0,4} (?:inconnu|introuvable|unbekannt|nicht (?:gefunden|bekannt)|desconocid[oa]|no encontrad[oa]|inesistente|inexistente|sconosciuto|non trovato|desconhecido|nao encontrado|onbekend|niet gevonden)/,
+  /(?:domain\w{0,6}|domaine|dominio|domein|hote|rechner|host)(?: \S+){0,4} (?:inconnu|introuvable|unbekannt|nicht (?:gefunden|bekannt)|desconocid[oa]|no (?:ha sido |fue |se ha )?encontrad[oa]|inesistente|inexistente|sconosciuto|non trovato|desconhecido|nao encontrado|onbekend|niet gevonden)/,
   /домен\p{L}*(?: \S+){0,3} (?:не существует|не найден)|域名(?:不存在|无效)|ドメイン[^。]{0,10}(?:存在しません|見つかりません)|도메인[^.]{0,8}(?:존재하지|찾을 수 없)/u,
 ];
 

@@ -69,6 +69,14 @@ describe("a block list that is named by a link or host only is about us, whateve
   });
 });
 
+test.each([
+  "550 https://help.example.com/articles/12345",
+  "550 Please see https://x.example/srbounce for details",
+  "550 rejected, see http://service.mail.example/cgi-bin/help?id=20022",
+])("a code that blames the address is not believed with nothing but a link: %s", (reply) => {
+  expect(judge(reply, "5.1.1")).toMatchObject({ category: "Undetermined", suppress: false });
+});
+
 describe("a link that names a fault of the mailbox is about the recipient", () => {
   test.each([
     ["550 https://support.google.com/mail/?p=NoSuchUser x12-2002 - gsmtp", "NoEmail"],
@@ -76,6 +84,7 @@ describe("a link that names a fault of the mailbox is about the recipient", () =
     ["550 https://support.google.com/mail/?p=DisabledUser", "MailboxDisabled"],
     ["552 https://support.google.com/mail/?p=OverQuotaPerm", "MailboxFull"],
     // Links that say nothing.
+    ["550 5.1.1 bad address https://www.example.com/help/errors#550", "NoEmail"],
     ["550 5.1.1 User unknown, see https://www.example.com/help/errors#550", "NoEmail"],
     ["550 5.1.1 User unknown https://community.mimecast.com/docs/DOC-1369#550", "NoEmail"],
     ["550 5.1.1 <joe@spamhaus.org>: Recipient address rejected: User unknown", "NoEmail"],

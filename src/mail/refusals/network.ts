@@ -27,7 +27,7 @@ export const CONNECTION_LOST: readonly RegExp[] = [
 
 /** A name server that gives no answer says nothing about the domain. */
 export const NAME_SERVER_FAULT: readonly RegExp[] = [
-  /(?:not found|not be found|name (?:server|service|resolution)|dns|look-?ups?|resol\w+|nslookup|mx)(?: \S+){0,14} (?:try again|servfail|serv fail|server fail\w*|time-? ?out|timed out|no answer|malformed|refused|temporar\w*)/,
+  /(?:not found|not be found|name (?:server|service|resolution)|dns|look-?ups?|resol\w+|nslookup|mx)[,:;]?(?: \S+){0,14} (?:try again|servfail|serv fail|server fail\w*|time-? ?out|timed out|no answer|malformed|refused|temporar\w*)/,
   /temporary failure in name resolution|temporary dns|dns timeout|(?:dns|mx|name)(?: \S+){0,4} temporar\w*|eai_again|try_again/,
 ];
 
@@ -41,7 +41,7 @@ export const NO_SUCH_DOMAIN: readonly RegExp[] = [
   new RegExp(
     `${HOST}(?:,? (?!said|sender|your|user|mail ?box|recipient|account|reverse|helo|route|file|page)\\S+){0,4} (?:(?:was |were |is |be )?not (?:be )?found|(?:does|do|did) not exist|(?:doesn't|not) exist|(?:wasn't|couldn't be|can't be|isn't) found)`,
   ),
-  new RegExp(`${OTHERS}domain(?: ?name)? (?:is )?invalid`),
+  new RegExp(`${OTHERS}domain(?: ?name)? (?:is )?invalid|${OTHERS}domain(?: \\S+){0,3} has no (?:valid )?mx`),
   /(?:no such|unknown|non-?existent|unroute?able|bad destination) (?:mail )?(?:host|domain)(?: ?name)?/,
   /nxdomain|non-?existent-?domain|infodomainnonexistent|hard error looking up|look-?ups? failed permanently/,
   /(?:unable to|can ?not|could not|can't|couldn't|weren't able to) find (?:the |any |a )?(?:recipient )?(?:hosts?|mail exchanger|domain)(?: named?)?/,

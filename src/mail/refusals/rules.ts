@@ -15,7 +15,7 @@ import {
   UNKNOWN_ADDRESS,
   UNWANTED_CONTENT,
 } from "./languages.ts";
-import { BLOCK_LIST_MARK, SENDER_PAGE_MARK } from "./links.ts";
+import { BLOCK_LIST_MARK, LINK_MARK, SENDER_PAGE_MARK } from "./links.ts";
 import {
   CONNECTION_FAULT,
   CONNECTION_LOST,
@@ -57,6 +57,10 @@ const NOT_ADDRESS_CODES = /^(?!1\.)/;
 /** Things of which a message may hold too many, or one that is too long or too deep. */
 const CONTENT =
   /(?:hyper-?)?links?|ur[li]s?|attach\w*|attached|mime|body ?parts?|parts|multiparts?|nest\w*|levels?|depth|headers?|lines?|images?|pictures?|characters?|chars|words|addresses in|recipients? (?:\w+ )?(?:in|listed in|on)(?: \S+){0,2} (?:headers?|to|cc|bcc|fields?|lines?)|(?:to|cc|to\/cc):? (?:recipients|addresses|fields?)|html|tags|exclamation\w*|capitals?|punctuation|octets|encod\w+/;
+
+/** Words around a link that say nothing of the fault. */
+const ABOUT_LINK =
+  "(?:please|for|more|further|details?|information|explanation|help|see|visit|refer to|go to|at|error|smtp|rejected|refused)";
 
 const RULES: readonly TextRule[] = [
   { category: "Reputation", phrases: [new RegExp(BLOCK_LIST_MARK)] },
@@ -313,6 +317,13 @@ const RULES: readonly TextRule[] = [
     ],
   },
   { category: "Reputation", phrases: [new RegExp(SENDER_PAGE_MARK)] },
+  // An unknown user is told in words: a code with nothing but a link is not enough.
+  {
+    category: "Undetermined",
+    phrases: [
+      new RegExp(`^[\\d .:;#-]*(?:${ABOUT_LINK}[ .,:;-]*)*${LINK_MARK}(?:[ .,:;-]*${ABOUT_LINK})*\\W*$`),
+    ],
+  },
 ];
 
 /** The rules in the order they are tried, each as one expression. */
