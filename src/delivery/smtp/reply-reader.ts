@@ -11,7 +11,7 @@ const MOST_LINES = 100;
 const EXCERPT = 80;
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3}(?=\s|$)/;
 
-/** One complete reply, with the code of its last line; the lines are raw octets (latin1) without code, separator and line end. */
+/** One complete reply: the code of its last line, and the lines as raw octets (latin1) without code and line end. */
 export interface Reply {
   readonly code: number;
   readonly lines: readonly string[];

@@ -123,8 +123,9 @@ export function linesAbout(lines: readonly string[], address: string, others: re
 function holds(line: string, name: string): boolean {
   const text = line.toLowerCase();
   for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
-    if (!/[\w.+-]$/.test(text.slice(0, at)) && !/^(?:[\w@-]|\.\w)/.test(text.slice(at + name.length)))
-      return true;
+    const isWhole =
+      !/(?:[\w.+]|\w-)$/.test(text.slice(0, at)) && !/^(?:[\w@]|[-.]\w)/.test(text.slice(at + name.length));
+    if (isWhole) return true;
   }
   return false;
 }

@@ -45,6 +45,14 @@ describe("words about one recipient are not taken for another's", () => {
     expect(found["ann@one.example"]).toMatchObject({ bounceClass: "soft", suppress: false });
   });
 
+  test.each(["-bob@two.example--> 550 User unknown", "RCPT TO:<BOB@two.example>: No such user."])(
+    "what stands around an address does not hide it: %s",
+    (text) => {
+      const found = report([failed("ann@one.example"), failed("bob@two.example")], text);
+      expect(found["bob@two.example"]).toMatchObject({ category: "NoEmail" });
+    },
+  );
+
   test("each gets its own", () => {
     const text =
       "ann@one.example: Network error on destination MXs\nbob@two.example: 550 5.1.1 User unknown\ncleo@two.example\n  mailbox is full";

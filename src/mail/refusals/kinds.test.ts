@@ -59,6 +59,8 @@ describe("that an address does not exist or may not be written to settles nothin
     "The mailbox does not exist, or you are not allowed to write to it",
     "The address does not exist or you do not have permission to send to it",
     "Recipient unknown or access denied",
+    "The mailbox doesn't exist or you aren't allowed to write to it",
+    "The recipient couldn't be found, or isn't permitted to get your mail",
     "Mailbox unavailable or access denied",
     "User not found or not authorized",
     "mailbox unavailable (mailbox not found, no access, or command rejected for policy reasons)",

@@ -107,7 +107,7 @@ interface Doubt {
 const DOUBTS: readonly Doubt[] = [
   {
     absent:
-      "(?:not|never|n't)(?: \\w+)? exist\\w*|unknown|not (?:be )?(?:found|known|valid|recogni[sz]ed|active)|n't (?:be )?found|no such|invalid|non-?existent|unavailable|not available|no longer (?:exists?|valid|active)|inexistent",
+      "(?:not|never|\\w+n't)(?: \\w+)? exist\\w*|unknown|not (?:be )?(?:found|known|valid|recogni[sz]ed|active)|\\w+n't (?:be )?(?:found|known|valid|recogni[sz]ed)|no such|invalid|non-?existent|unavailable|not available|no longer (?:exists?|valid|active)|inexistent",
     or: "(?:and ?/ ?)?or|either",
     denied:
       "permissions?|permit\\w*|allow\\w*|authori[sz]\\w+|access|rights?|privileges?|denied|forbid\\w*|restrict\\w+|(?:may not|cannot|can't|unable to|not able to) (?:write|post|send|mail|reach|contact|receive|accept)\\w*|(?:not|n't) (?:accept|want)\\w*|refus\\w+|(?:rejected|blocked|refused) (?:by|for|due|your|you|us|the sender)|command rejected|polic(?:y|ies)|blocked|relay\\w*|members? only|closed to",
@@ -206,11 +206,11 @@ const DOUBTS_WITHOUT_BLANKS =
 export const UNDECIDED: readonly RegExp[] = [
   ...DOUBTS.flatMap(({ absent, or, denied }) => [
     new RegExp(
-      `(?<![\\p{L}'])(?:${absent})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${or})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${denied})(?!\\p{L})`,
+      `(?:${absent})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${or})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${denied})(?!\\p{L})`,
       "u",
     ),
     new RegExp(
-      `(?<!\\p{L})(?:${denied})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${or})(?!\\p{L})[^.!?;]{0,60}(?<![\\p{L}'])(?:${absent})(?!\\p{L})`,
+      `(?:${denied})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${or})(?!\\p{L})[^.!?;]{0,60}(?<![\\p{L}'])(?:${absent})(?!\\p{L})`,
       "u",
     ),
   ]),

@@ -32,7 +32,7 @@ export const NAME_SERVER_FAULT: readonly RegExp[] = [
 ];
 
 const OTHERS = "(?<!\\b(?:your|sender|sender's|sending|from|helo|ehlo|reverse|client|envelope)(?: \\S+)? )";
-const HOST = `${OTHERS}(?:mail )?(?:host|domain|mail server|dns)(?: or domain)?(?: ?name)?`;
+const HOST = `(?=mail|host|domain|dns)${OTHERS}(?:mail )?(?:host|domain|mail server|dns)(?: or domain)?(?: ?name)?`;
 
 export const NO_SUCH_DOMAIN: readonly RegExp[] = [
   new RegExp(
