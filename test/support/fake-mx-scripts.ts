@@ -46,6 +46,8 @@ const scripts = new Map<string, Script>(
     "drop-at-data": { data: DROP },
     "drop-in-data": { body: DROP },
     "drop-after-dot": { dot: DROP },
+    // One reply, two codes.
+    "two-classes": { rcpt: "550-5.1.1 User unknown\r\n450 4.2.0 Try again" },
     // Nonsense.
     "endless-reply": { rcpt: ENDLESS },
     "long-line": { rcpt: `550 ${"x".repeat(1_048_576)}` },

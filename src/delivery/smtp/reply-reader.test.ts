@@ -52,8 +52,26 @@ describe("reading replies", () => {
     expect(first?.violation).toBe('not an SMTP reply: "nonsense"');
   });
 
-  test("a reply that changes its code half-way is a violation", () => {
-    expect(violation("250-a\r\n550 b\r\n")).toBe("a reply with two codes: 250 and 550");
+  test("a reply whose lines change the class of their code is a violation that shows the words", () => {
+    expect(violation("250-a\r\n550 b\r\n")).toBe('a reply with two codes: 250 and 550: "a b"');
+    expect(violation("550-5.1.1 a\r\n450 4.2.0 b\r\n")).toMatch(/550 and 450: "5\.1\.1 a 4\.2\.0 b"$/);
+  });
+
+  test("a reply whose lines bear several codes of one class has the last line's", () => {
+    expect(
+      answers(
+        "550-5.1.1 <joe@example.com>\r\n554 5.1.1 User unknown\r\n",
+        "550-5.7.1 Refused:\r\n550 5.1.1 User unknown\r\n",
+        "450-Busy\r\n421 4.3.2 Closing\r\n",
+        "250-hi\r\n251 there\r\n550-5.1.1 a\r\n550-4.7.1 b\r\n550 c\r\n",
+      ),
+    ).toEqual([
+      { code: 554, enhanced: "5.1.1", text: "<joe@example.com> User unknown" },
+      { code: 550, enhanced: "5.1.1", text: "5.7.1 Refused: User unknown" },
+      { code: 421, enhanced: "4.3.2", text: "Busy Closing" },
+      { code: 251, enhanced: null, text: "hi there" },
+      { code: 550, enhanced: "5.1.1", text: "a 4.7.1 b c" },
+    ]);
   });
 
   test("a line without end is given up at 2 KB and quoted shortly", () => {

@@ -9,8 +9,9 @@ const LONGEST_LINE = 2_048;
 const LONGEST_REPLY = 65_536;
 const MOST_LINES = 100;
 const EXCERPT = 80;
+const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3}(?=\s|$)/;
 
-/** One complete reply; the lines are raw octets (latin1) without code, separator and line end. */
+/** One complete reply: the code of its last line, and the lines as raw octets (latin1) without code and line end. */
 export interface Reply {
   readonly code: number;
   readonly lines: readonly string[];
@@ -50,10 +51,12 @@ export class ReplyReader {
     const form = /^([2-5]\d\d)(?:([ -])(.*))?$/s.exec(line);
     if (form === null) return `not an SMTP reply: "${excerpt(line)}"`;
     const code = Number(form[1]);
-    if (this.#lines.length > 0 && code !== this.#code)
-      return `a reply with two codes: ${this.#code} and ${code}`;
+    const text = form[3] ?? "";
+    // RFC 5321 section 4.2.1 wants one code on all lines; where their classes agree, the last line's counts.
+    if (this.#lines.length > 0 && Math.trunc(code / 100) !== Math.trunc(this.#code / 100))
+      return `a reply with two codes: ${this.#code} and ${code}: "${excerpt([...this.#lines, text].join(" "))}"`;
     this.#code = code;
-    this.#lines.push(form[3] ?? "");
+    this.#lines.push(text);
     this.#octets += line.length;
     if (this.#lines.length > MOST_LINES || this.#octets > LONGEST_REPLY)
       return `a reply without end: ${code}`;
@@ -68,9 +71,11 @@ export class ReplyReader {
 
 /** The reply as text that can be stored, shown and classified. */
 export function answerOf(reply: Reply): SmtpAnswer {
-  const enhanced = /^[245]\.\d{1,3}\.\d{1,3}(?=\s|$)/.exec(reply.lines[0] ?? "")?.[0] ?? null;
+  const codes = reply.lines.flatMap((line) => ENHANCED.exec(line)?.[0] ?? []);
+  const agreeing = codes.filter((code) => code.startsWith(String(Math.trunc(reply.code / 100))));
+  const enhanced = agreeing.at(-1) ?? codes.at(-1) ?? null;
   const texts = reply.lines.map((line) =>
-    printable(enhanced !== null && line.startsWith(enhanced) ? line.slice(enhanced.length) : line).trim(),
+    printable(ENHANCED.exec(line)?.[0] === enhanced ? line.slice(enhanced?.length ?? 0) : line).trim(),
   );
   return { code: reply.code, enhanced, text: texts.filter((text) => text !== "").join(" ") };
 }

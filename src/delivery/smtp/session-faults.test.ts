@@ -300,6 +300,46 @@ describe("a peer that is slow", () => {
   });
 });
 
+describe("a reply whose lines bear two codes", () => {
+  test.each(["banner", "ehlo"])(
+    "of one class at %s is a refusal with the last line's code",
+    async (stage) => {
+      const mx = await mxWith({ answers: { [stage]: "550-5.7.1 No\r\n554 5.7.1 mail for you" } });
+      expect(await attempt(mx.port)).toMatchObject({ outcome: "refused", stage, code: 554 });
+    },
+  );
+
+  test.each(["mail", "rcpt", "data", "dot"])(
+    "of one class at %s is a refusal with the last line's code, and the session goes on",
+    async (stage) => {
+      for (const pipelining of [true, false]) {
+        const answers = { [stage]: "550-5.1.1 <ann@example.test>\r\n554 5.1.1 User unknown" };
+        const mx = await mxWith({ pipelining, answers });
+        const session = await open(mx.port);
+        expect(await session.send(mail("ann"))).toEqual({
+          outcome: "refused",
+          stage,
+          code: 554,
+          enhanced: "5.1.1",
+          text: "<ann@example.test> User unknown",
+        });
+        expect(session.isOpen).toBe(true);
+      }
+    },
+  );
+
+  test("of two classes is broken off, and the words are shown", async () => {
+    const mx = await mxWith();
+    const session = await open(mx.port);
+    expect(await session.send(mail("two-classes"))).toMatchObject({
+      outcome: "broken",
+      stage: "rcpt",
+      fault: "protocol",
+      reason: 'a reply with two codes: 550 and 450: "5.1.1 User unknown 4.2.0 Try again"',
+    });
+  });
+});
+
 describe("a peer that talks nonsense", () => {
   test.each([
     ["garbage", "rcpt"],

@@ -126,13 +126,39 @@ export function quotedReply(lines: readonly string[]): string {
   return words.slice(words.search(QUOTED_REPLY)).trim().slice(0, maxReasonLength);
 }
 
-/** The lines that name an address, and the one after each: what a transcript says of it. */
-export function linesAbout(lines: readonly string[], address: string): string {
+/**
+ * The lines that name an address, and the one after each: what a transcript says of it. A line that names another
+ * recipient is about that one.
+ * @param others addresses and names of the other recipients, in lower case
+ */
+export function linesAbout(lines: readonly string[], address: string, others: readonly string[]): string {
   const wanted = address.toLowerCase();
-  return lines
-    .flatMap((line, at) => (line.toLowerCase().includes(wanted) ? [line, lines[at + 1] ?? ""] : []))
-    .join(" ")
-    .slice(0, maxReasonLength);
+  const about: string[] = [];
+  lines.forEach((line, at) => {
+    if (!holds(line, wanted) || namesOther(line, wanted, others)) return;
+    about.push(line);
+    const next = lines[at + 1] ?? "";
+    if (!namesOther(next, wanted, others)) about.push(next);
+  });
+  return about.join(" ").slice(0, maxReasonLength);
+}
+
+/** Whether a line holds an address or name, not as a part of a longer one. */
+function holds(line: string, name: string): boolean {
+  const text = line.toLowerCase();
+  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + 1)) {
+    const isWhole =
+      !/(?:[\w.+]|\w-)$/.test(text.slice(0, at)) && !/^(?:[\w@]|[-.]\w)/.test(text.slice(at + name.length));
+    if (isWhole) return true;
+  }
+  return false;
+}
+
+/** A line with another recipient, or with any other address and not the wanted one. */
+function namesOther(line: string, wanted: string, others: readonly string[]): boolean {
+  if (others.some((other) => other !== wanted && holds(line, other))) return true;
+  const addresses = [...line.matchAll(ADDRESS)].map(([address]) => address.toLowerCase());
+  return addresses.length > 0 && !holds(line, wanted);
 }
 
 interface Mention {

@@ -50,6 +50,10 @@ const maxDiagnosticLength = 1_000;
 const maxCarried = 3;
 /** Stands for any refusal for now. */
 const temporaryCode = 450;
+/** "550-5.1.1 … 554 5.1.1 …": a line that ends the reply has a blank behind its code. */
+const LAST_LINE = /^\d{3}-(?!['"]).*?\s([45]\d\d) (?=[245]\.\d{1,3}\.\d|\p{L})/su;
+/** A report has one recipient as a rule; of those with many, so many are told apart in its words. */
+const maxOthers = 50;
 const REPLY_CODE = /(?<![\w.:/-])([45]\d\d)(?=[\s\-:;,)\]#]|$)/;
 
 /** Reads a mail as it was received; null when it is nothing of the kind, or nothing that can be read. Never throws. */
@@ -110,10 +114,11 @@ function fromText(mail: MailPart, notice: Notice): BounceRecipient[] | null {
   // What is said of one recipient must not be taken as said of the others.
   const isShared =
     all.length === 1 || all.every(({ reply, reason }) => reply === "" && !/\p{L}{3}/u.test(reason));
+  const names = all.flatMap(({ address }) => address?.toLowerCase() ?? []);
   return all.map((recipient) => {
     const { address, finalRecipient } = recipient;
     const known = { address, finalRecipient, action, status: null, code: null, remoteMta: null } as const;
-    return judged(known, textsAbout(recipient, isShared, lines), isPassing);
+    return judged(known, textsAbout(recipient, isShared, { lines, names }), isPassing);
   });
 }
 
@@ -172,12 +177,13 @@ function localOf(address: string): string {
 function* textsAbout(
   { address, reason, reply }: Pick<Failed, "address" | "reason" | "reply">,
   isShared: boolean,
-  lines: readonly string[],
+  /** The notice, and all recipients that it is about, in lower case. */
+  { lines, names }: { readonly lines: readonly string[]; readonly names: readonly string[] },
 ): Generator<string> {
   const quoted = reply || (isShared ? quotedReply(lines) : "");
   yield quoted;
   yield reason;
-  if (address !== null) yield linesAbout(lines, address);
+  if (address !== null) yield linesAbout(lines, address, names);
   // Notices explain what refusals may mean: where one is quoted, only that one is meant.
   if (isShared && quoted === "") yield lines.join(" ");
 }
@@ -189,9 +195,13 @@ function fromReport({ recipients }: DeliveryReport, mail: MailPart, notice: Noti
   const forwards = forwardsIn(lines, strangersTo(mail, notice));
   return recipients.map(({ recipient, diagnostic: reply, ...status }) => {
     const address = forwards.get(recipient.toLowerCase()) ?? recipient;
+    const names = recipients
+      .slice(0, maxOthers)
+      .flatMap(({ recipient: other, finalRecipient }) => (other === recipient ? [] : [other, finalRecipient]))
+      .map((name) => name.toLowerCase());
     return judged(
       { address, ...status, code: replyCode(reply) },
-      textsAbout({ address: recipient, reason: "", reply }, isShared, lines),
+      textsAbout({ address: recipient, reason: "", reply }, isShared, { lines, names }),
     );
   });
 }
@@ -207,17 +217,19 @@ function judged(
     const code = codeIn(text);
     // Two numbers that contradict each other: a failure that one of them calls temporary is no fault of the address.
     const isTemporary =
-      isPassing || (recipient.status?.startsWith("4.") === true && code !== null && code >= 500);
-    const judgedAs = isTemporary ? temporaryCode : code;
-    return classifyReply({ code: judgedAs, enhanced: recipient.status, text, stage: "report" });
+      isPassing ||
+      endsOtherwise(text) ||
+      (recipient.status?.startsWith("4.") === true && code !== null && code >= 500);
+    const judgedAs = isTemporary && code !== null ? temporaryCode : code;
+    return classifyReply({ code: judgedAs, enhanced: recipient.status, text, stage: "report", isTemporary });
   };
   let best: { diagnostic: string; verdict: ReplyVerdict } | null = null;
   for (const text of texts) {
     const diagnostic = text.replace(/\s+/g, " ").trim().slice(0, maxDiagnosticLength);
     if (diagnostic === "") continue;
     const verdict = verdictOn(diagnostic);
-    if (best === null || verdict.category !== "Undetermined") best = { diagnostic, verdict };
-    if (verdict.category !== "Undetermined") break;
+    if (best === null || verdict.isExplained) best = { diagnostic, verdict };
+    if (verdict.isExplained) break;
   }
   const { diagnostic, verdict } = best ?? { diagnostic: "", verdict: verdictOn("") };
   const { bounceClass, category, suppress } = verdict;
@@ -230,6 +242,21 @@ function judged(
   };
 }
 
+/** The code of the reply that is quoted; that of its last line where its lines bear several. */
 function replyCode(text: string): number | null {
-  return Number(REPLY_CODE.exec(text)?.[1]) || null;
+  const code = REPLY_CODE.exec(text)?.[1];
+  const last = lastLineCode(text);
+  return Number(last?.[0] === code?.[0] ? (last ?? code) : code) || null;
+}
+
+/** The lines of the reply that is quoted contradict each other: the last one's code is of another class. */
+function endsOtherwise(text: string): boolean {
+  const last = lastLineCode(text);
+  return last !== null && last[0] !== REPLY_CODE.exec(text)?.[1]?.[0];
+}
+
+/** The code of a quoted reply's last line, where the reply begins with "550-"; null where it has one line only. */
+function lastLineCode(text: string): string | null {
+  const start = REPLY_CODE.exec(text)?.index ?? text.length;
+  return LAST_LINE.exec(text.slice(start))?.[1] ?? null;
 }

@@ -53,7 +53,7 @@ export interface Meaning {
   readonly scope?: ReplyScope;
 }
 
-interface CodeMeaning extends Meaning {
+export interface CodeMeaning extends Meaning {
   readonly codes: RegExp;
 }
 
@@ -86,4 +86,6 @@ export const PRESUMED_CODES: readonly CodeMeaning[] = [
 export const BASIC_CODES: readonly CodeMeaning[] = [
   { category: "ProtocolError", codes: /^(50\d|52[34]|53\d|555)$/ },
   { category: "MailboxFull", codes: /^552$/ },
+  // RFC 7504: the domain takes no mail.
+  { category: "NoEmail", codes: /^556$/ },
 ];

@@ -4,12 +4,37 @@
  * whatever speaks of the recipient, because a recipient who is suppressed by mistake hears from nobody any more.
  */
 import type { Meaning } from "./codes.ts";
+import {
+  BLOCKED_SENDER,
+  CLOSED_MAILBOX,
+  FULL_MAILBOX,
+  PASSING_TROUBLE,
+  REFUSED,
+  SENDER_FAULT,
+  UNDECIDED,
+  UNKNOWN_ADDRESS,
+  UNWANTED_CONTENT,
+} from "./languages.ts";
+import { BLOCK_LIST_MARK, LINK_MARK, SENDER_PAGE_MARK } from "./links.ts";
+import {
+  CONNECTION_FAULT,
+  CONNECTION_LOST,
+  CONNECTION_POLICY,
+  NAME_SERVER_FAULT,
+  NO_SUCH_DOMAIN,
+} from "./network.ts";
 
 interface TextRule extends Meaning {
-  /** On lower-case text without accents; smtp-reply.ts says what else is taken out. Each begins and ends a word. */
+  /** On lower-case text without accents; words.ts says what else is taken out. Each begins and ends a word. */
   readonly phrases: readonly RegExp[];
   /** Applies only to these enhanced codes (subject and detail, "" when there is none). */
   readonly codes?: RegExp;
+  /** Does not apply where the text has one of these, too. */
+  readonly unless?: RegExp;
+  /** Applies only to reports: what their writers found out themselves, and to what they quote of others. */
+  readonly isReportOnly?: boolean;
+  /** Applies only where no server's reply code is quoted: the words are those of the system that tried to connect. */
+  readonly isReplyless?: boolean;
 }
 
 /** A phrase put together from others. */
@@ -29,7 +54,37 @@ const US =
 /** Every enhanced code but those about addresses, which such vague words do not overrule. */
 const NOT_ADDRESS_CODES = /^(?!1\.)/;
 
+/** Things of which a message may hold too many, or one that is too long or too deep. */
+const CONTENT =
+  /(?:hyper-?)?links?|ur[li]s?|attach\w*|attached|mime|body ?parts?|parts|multiparts?|nest\w*|levels?|depth|headers?|lines?|images?|pictures?|characters?|chars|words|addresses in|recipients? (?:\w+ )?(?:in|listed in|on)(?: \S+){0,2} (?:headers?|to|cc|bcc|fields?|lines?)|(?:to|cc|to\/cc):? (?:recipients|addresses|fields?)|html|tags|exclamation\w*|capitals?|punctuation|octets|encod\w+/;
+
+/** Words around a link that say nothing of the fault. */
+const ABOUT_LINK =
+  "(?:please|for|more|further|details?|information|explanation|help|see|visit|refer to|go to|at|error|smtp|rejected|refused)";
+
 const RULES: readonly TextRule[] = [
+  { category: "Reputation", phrases: [new RegExp(BLOCK_LIST_MARK)] },
+  {
+    category: "Undetermined",
+    unless: /spf|dkim|dmarc|\bspam|reputation|(?:black|block)-? ?list|\bip\b/,
+    phrases: UNDECIDED,
+  },
+  { category: "General", phrases: CONNECTION_FAULT, unless: CONNECTION_POLICY },
+  { category: "General", phrases: CONNECTION_LOST, codes: /^4\.[1-7]\d*$/, unless: CONNECTION_POLICY },
+  { category: "General", phrases: CONNECTION_LOST, isReplyless: true, unless: CONNECTION_POLICY },
+  { category: "General", phrases: NAME_SERVER_FAULT },
+  // A limit on what is in a message is none on how many are sent.
+  {
+    category: "ContentRejected",
+    phrases: [
+      phrase`too (?:many|much)(?: (?!messages|mails|e-?mails|connections|invalid|errors?|unknown|recipients (?!in|on|listed|\w+ in))\S+){0,3}? ${CONTENT}`,
+      phrase`(?:excessive|max\w*|limit\w*|exceed\w*|allowed|high)(?: (?:number|count|amount|of|the|for|on|in|a|total|maximum|allowed|permitted|limits?|message|mail|configured|our)){0,6} ${CONTENT}`,
+      phrase`${CONTENT}(?: \S+){0,3} (?:too (?:long|deep\w*|many|large)|limit|length|exceed\w*|per (?:message|mail|e-?mail)|longer than)`,
+      /too deep\w*(?: nested)?|nested too|longer than \d+|(?:line|header)s? (?:is |are )?(?:too )?long/,
+    ],
+    unless:
+      /(?<!attach\w*)(?<!file)(?:\b|too )(?:size|quota|hops?|received)|\bcommand|\bsyntax|per (?:hour|day|minute|second)|connections?|\brates?\b|mail ?box|queue/,
+  },
   { category: "Greylisted", phrases: [/gr[ae]y-? ?list\w*/] },
   {
     category: "RateLimited",
@@ -44,13 +99,13 @@ const RULES: readonly TextRule[] = [
     phrases: [
       /(?:message |sending |receiving |mail )?rate ?-?limit\w*/,
       /rate (?:control|exceeded)|throttl\w*/,
-      /too many (?!hops|aliases|(?:e-?)?(?:mails?|messages) (?:on|in) )\w+/,
+      /too many (?!hops|received|aliases|(?:e-?)?(?:mails?|messages) (?:on|in) )\w+/,
       /too (?:fast|quickly|frequent(?:ly)?|often|much (?:e-?)?mail(?! (?:is )?(?:stored|in)))/,
       /(?:daily|hourly|sending|submission|outgoing|outbound|queue|message|connection|thread) (?:(?!size)\w+ )?(?:quota|limit)/,
       /(?:exceed\w*|limit|max\w*|reached)(?: (?!size)\S+){0,5} (?:per (?:hour|day|minute|second)|hourly|connections?|concurrent|messages)/,
       /(?:unusual|excessive|unexpected|high)(?: \S+)? (?:rate|volume|activity|unknown|number)/,
       /frequency(?: is)? limited|sending frequency/,
-      /r[lp]-?0\d{2,}/,
+      /r[lp]-?0\d{2,}|trop de (?:connexions|messages|mails)|zu viele (?:verbindungen|nachrichten)|demasiad[oa]s (?:conexiones|mensajes|correos)|слишком много (?:соединений|писем|сообщений)|(?:发送|發送)[^。.]{0,6}频率|频率(?:过高|限制)|連接過多|连接过多/,
       /server (?:is )?busy/,
     ],
   },
@@ -78,6 +133,7 @@ const RULES: readonly TextRule[] = [
       /(?:sender|originator|return[- ]path|mail from)(?:'s)?(?: \w+){0,3}:? (?:\w+ )?(?:reject\w*|den(?:y|ies|ied)|refus\w+|block\w*|banned|invalid|unknown|unverified|not|n't|doesn't|has (?:no|null)|suspended|disabled|prohibited|limited)/,
       /(?:bad|invalid|unknown|fake|blocked|banned|denied|denies|restricted|rejected|unauthori[sz]ed|suspicious|suspected|untrusted)(?: \w+)? (?:the )?senders?/,
       /badmailfrom|black mail|only (?:accepts?|allows?|receives?)/,
+      SENDER_FAULT,
     ],
   },
   {
@@ -98,7 +154,11 @@ const RULES: readonly TextRule[] = [
       /(?:messages?|e-?mails?|traffic) from(?: \S+){1,3} (?:weren't|will|temporarily|not|is|are|was|were|has|have|reject\w*|block\w*|defer\w*)/,
       /mail from(?: \S+){1,3} (?:was|refused|rejected|blocked|denied|deferred)/,
       /spam (?:source|sender|host|server)|open relay|dial-?up|dynamic(?:ally)?|residential/,
-      /aup#\S*|(?:con|dns|dyn|hvu|rly):\w\w|ofr 50\d|ers-(?:rbl|dul|qil)|(?:ts|tss|bl)\d{2,}/,
+      /aup#\S*|(?:con|dns|dyn|hvu|rly):\w\w|ers-(?:rbl|dul|qil)|(?:ts|tss|ipts|bl|hm)-?\d{2,}/,
+      /(?:ofr|lpn)\d* (?:10\d|4(?!1[5-8])\d\d|5\d\d|999)|(?:sc|dy|ou)-00\d|s31[45]0|cx(?:bl|sndr|drt|cnct|mjr)|hl:[a-z]{3}/,
+      /a problem occurred(?:\.? \S+){0,16} bl|sbrs|spamhaus|spamcop|sorbs|uceprotect\S*|barracuda(?:central| reputation)|senderbase|sender ?score|backscatterer|invaluement|ivmsip|hostkarma|nix ?spam|abusix|lashback|mailspike|spamrats|cloudmark sender intelligence/,
+      /(?:(?:on|in|by|at|from) (?:the |our |a |an )?(?:\S+ )?|ip )(?:rbl|dnsbl|bl)|(?:is|are|been|was|currently|still) listed(?! (?:below|above|here|as (?:a )?(?:valid|recipient)))/,
+      ...BLOCKED_SENDER,
     ],
   },
   {
@@ -115,10 +175,7 @@ const RULES: readonly TextRule[] = [
       /exceeded storage allocation/,
       /mail ?box (?:has )?(?:exceeded|reached)/,
       /too many (?:messages|mails|e-?mails) (?:on|in)/,
-      /boite(?: \S+){0,4} pleine|quota depasse/,
-      /postfach(?: \S+){0,3} voll|speicher\w*(?: \S+){0,2} u(?:e)?berschritten|mailbox vol/,
-      /(?:buzon|casilla)(?: \S+){0,2} llen[oa]|cuota excedida/,
-      /casella(?: \S+){0,3} piena|caixa(?: \S+){0,3} (?:cheia|lotada)|skrzynka(?: \S+){0,2} (?:pelna|przepelniona)/,
+      ...FULL_MAILBOX,
     ],
   },
   {
@@ -143,6 +200,8 @@ const RULES: readonly TextRule[] = [
       /(?:message|mail|e-?mail) (?:\w+ ){0,2}(?:filtered|contains|scored|looks|not rfc\S*|headers?)/,
       /(?:from|to|date|subject|message-id):? (?:e-?mail )?headers?/,
       /malformed|bare (?:lf|cr|line ?feeds?|newlines?)|message(?: \w+)? filtered/,
+      /(?:dt|mi|rp):(?:sp[bm]|dmc|imf|nhd|stc|cel|sum|sfq|trc|drc|qrc)|non-? ?compliant/,
+      ...UNWANTED_CONTENT,
     ],
   },
   {
@@ -150,9 +209,12 @@ const RULES: readonly TextRule[] = [
     phrases: [
       /temporar(?:y|ily)|tim(?:ed|e) ?-?out|ldap(?: \w+)? (?:error|failed|failure)/,
       /(?:unverified|verification)(?: \w+)? (?:address|problem|failure)/,
-      /loop\w*|too many hops|hop count|aliases deep/,
+      /loop\w*|too many (?:hops|received)|hop count|aliases deep/,
+      ...PASSING_TROUBLE,
     ],
   },
+  // Posthaste sends from domains that DNS knows: the domain that is missing is the recipient's.
+  { category: "NoEmail", phrases: NO_SUCH_DOMAIN, codes: /^($|0\.0|[14]\.\d+)$/, isReportOnly: true },
   {
     category: "MailboxDisabled",
     phrases: [
@@ -161,7 +223,7 @@ const RULES: readonly TextRule[] = [
       phrase`${NOT_US}(?:user|account)${GAP}{0,3} locked`,
       phrase`${RECIPIENT}${GAP}{0,4} blocked due to inactivity`,
       /accountdisabled\w*/,
-      /(?:usuario|cuenta|conta|casilla|konto)(?: \S+){0,6} (?:inactiv[oa]|inativ[oa]|expirad[oa]|nieaktywne)/,
+      ...CLOSED_MAILBOX,
     ],
   },
   {
@@ -185,14 +247,7 @@ const RULES: readonly TextRule[] = [
       /not (?:listed|found|known|present) (?:in|at|to|on)(?: \S+){0,3} (?:directory|address book|name list|site|system|server|database|table)/,
       /no mail ?box/,
       /unknown in (?:\w+ )?(?:\w+ )?(?:\w+ )?table|does not like recipient/,
-      /(?:utilisateur|destinataire|adresse|compte)(?: \S+){0,5} (?:inconnue?|invalide|inexistante?)/,
-      /boite(?: \S+){0,3} inexistante/,
-      /n'existe pas|no existe|bestaat niet/,
-      /(?:empfaenger|empfanger|adressat|benutzer|adresse|postfach|mailbox)(?: \S+){0,3} (?:unbekannt|existiert nicht|nicht (?:vorhanden|gefunden|bekannt))/,
-      /unbekannter? (?:empfaenger|empfanger|benutzer)/,
-      /(?:usuario|destinatario|direccion|cuenta|buzon|utente|indirizzo|casella|conta|endereco)(?: \S+){0,3} (?:desconocid[oa]|inexistente|inesistente|sconosciut[oa]|desconhecid[oa]|errat[oa]|no encontrad[oa]|non esist\w+|nao existe)/,
-      /gebruiker onbekend|onbekende? gebruiker/,
-      /nie (?:istnieje|znaleziono|ma takiego)|nieznany (?:uzytkownik|odbiorca|adres)/,
+      ...UNKNOWN_ADDRESS,
     ],
   },
   {
@@ -232,6 +287,8 @@ const RULES: readonly TextRule[] = [
       /polic(?:y|ies)|mailpolicy|prohibit\w*|denied|deny|denies|blocked|ers-customized-block|refused|refuse|restrict\w*|security/,
       /white-? ?list\w*|allow(?:ed)?[- ]?list\w*|allowed senders?/,
       /filter\w*|forbidden|disallowed|violat\w+|doesn't want|does not want|unwanted|rejected by/,
+      /(?:ph|cs)\d\d/,
+      ...REFUSED,
     ],
   },
   {
@@ -259,11 +316,41 @@ const RULES: readonly TextRule[] = [
       /(?:bad|out of) sequence|protocol|parameters?|starttls|tls|ssl|encrypt\w*|auth\w*|smtputf8|8bitmime/,
     ],
   },
+  { category: "Reputation", phrases: [new RegExp(SENDER_PAGE_MARK)] },
+  // An unknown user is told in words: a code with nothing but a link is not enough.
+  {
+    category: "Undetermined",
+    phrases: [
+      new RegExp(`^[\\d .:;#-]*(?:${ABOUT_LINK}[ .,:;-]*)*${LINK_MARK}(?:[ .,:;-]*${ABOUT_LINK})*\\W*$`),
+    ],
+  },
 ];
 
 /** The rules in the order they are tried, each as one expression. */
-export const TEXT_RULES = RULES.map(({ phrases, codes = /^/, ...meaning }) => ({
-  ...meaning,
+const TEXT_RULES = RULES.map(({ phrases, codes = /^/, ...rule }) => ({
+  ...rule,
   codes,
-  text: new RegExp(String.raw`(?<!\w)(?:${phrases.map(({ source }) => source).join("|")})(?!\w)`),
+  text: new RegExp(String.raw`(?<!\w)(?:${phrases.map(({ source }) => source).join("|")})(?!\w)`, "u"),
 }));
+
+export interface Said {
+  readonly words: string;
+  /** Subject and detail of the enhanced code, "" when there is none. */
+  readonly detail: string;
+  readonly isReport: boolean;
+  /** A server's reply code is known. */
+  readonly hasReply: boolean;
+}
+
+/** What the words of a refusal mean; null when no rule is about them. */
+export function meaningOfWords({ words, detail, isReport, hasReply }: Said): Meaning | null {
+  const rule = TEXT_RULES.find(
+    ({ codes, text, unless, isReportOnly = false, isReplyless = false }) =>
+      (isReport || !isReportOnly) &&
+      !(hasReply && isReplyless) &&
+      codes.test(detail) &&
+      text.test(words) &&
+      unless?.test(words) !== true,
+  );
+  return rule ?? null;
+}

@@ -8,13 +8,15 @@ import {
   type BounceCategory,
   type BounceClass,
   CLASS_OF,
+  type CodeMeaning,
   DECISIVE_CODES,
   LANE_CATEGORIES,
   type Meaning,
   PRESUMED_CODES,
   type ReplyScope,
 } from "./codes.ts";
-import { TEXT_RULES } from "./rules.ts";
+import { meaningOfWords } from "./rules.ts";
+import { plainWords, reportedRefusal } from "./words.ts";
 
 /**
  * Where it was said: the step of the conversation ("dot" is the final dot of the message, RFC 5321 section 4.1.1.4), or a
@@ -39,6 +41,8 @@ export interface SmtpRefusal {
   readonly enhanced: string | null;
   readonly text: string;
   readonly stage: ReplyStage;
+  /** The report calls the failure temporary, whatever it quotes. */
+  readonly isTemporary?: boolean;
 }
 
 export interface ReplyVerdict {
@@ -51,6 +55,8 @@ export interface ReplyVerdict {
   readonly scope: ReplyScope;
   /** How long the receiver asks us to wait; null when it names no time. */
   readonly waitSeconds: number | null;
+  /** The codes or the words say what is wrong; false where the verdict is what is left when they do not. */
+  readonly isExplained: boolean;
 }
 
 const LONGEST_TEXT = 1_000;
@@ -69,22 +75,35 @@ const STAGES_BEFORE_RECIPIENT: ReadonlySet<ReplyStage> = new Set([
 ]);
 
 /** Judges one refusal. Any code and text get a verdict; it never throws. */
-export function classifyReply({ code, enhanced, text, stage }: SmtpRefusal): ReplyVerdict {
+export function classifyReply(refusal: SmtpRefusal): ReplyVerdict {
+  const { code, stage } = refusal;
+  const whole = refusal.text.slice(0, LONGEST_TEXT);
+  // A gateway's own code and label are its guess at what the server meant by the refusal behind them.
+  const reported = reportedRefusal(whole);
+  const text = reported ?? whole;
+  const enhanced = reported === null ? refusal.enhanced : null;
   const status = specific(enhanced) ?? enhancedCode(text) ?? enhanced;
-  const digit = code === null ? (status?.[0] ?? "5") : String(Math.floor(code / 100));
+  const digit = firstDigit(refusal, status);
   const words = plainWords(text);
   const permanent = digit === "5" && stage !== "auth";
-  const meaning = meaningOf(code, status, digit, words, stage);
-  const category = possible(meaning.category, permanent && !STAGES_BEFORE_RECIPIENT.has(stage));
+  const meaning = meaningOf({ code, status, digit, words, stage });
+  const { category, scope } = meaning ?? unexplained(digit);
+  const believed = possible(category, permanent && !STAGES_BEFORE_RECIPIENT.has(stage));
   const retry = !permanent;
   return {
-    bounceClass: CLASS_OF[category],
-    category,
+    bounceClass: CLASS_OF[believed],
+    category: believed,
     retry,
-    suppress: CLASS_OF[category] === "hard",
-    scope: meaning.scope ?? scopeOf(category, code, status),
+    suppress: CLASS_OF[believed] === "hard",
+    scope: scope ?? scopeOf(believed, code, status),
     waitSeconds: retry ? waitSeconds(words) : null,
+    isExplained: meaning !== null || digit === "4",
   };
+}
+
+function firstDigit({ code, isTemporary = false }: SmtpRefusal, status: string | null): string {
+  if (isTemporary) return "4";
+  return code === null ? (status?.[0] ?? "5") : String(Math.floor(code / 100));
 }
 
 /**
@@ -102,24 +121,31 @@ function specific(enhanced: string | null): string | null {
   return enhanced === null || !/^[245](?!\.0\.0$)\.\d+\.\d+$/.test(enhanced) ? null : enhanced;
 }
 
-function meaningOf(
-  code: number | null,
-  status: string | null,
-  digit: string,
-  words: string,
-  stage: ReplyStage,
-): Meaning {
+function unexplained(digit: string): Meaning {
+  return { category: digit === "4" ? "General" : "Undetermined" };
+}
+
+interface Judged {
+  readonly code: number | null;
+  readonly status: string | null;
+  readonly digit: string;
+  readonly words: string;
+  readonly stage: ReplyStage;
+}
+
+/** What a refusal means; null when neither its codes nor its words are known. */
+function meaningOf({ code, status, digit, words, stage }: Judged): Meaning | null {
   if (stage === "auth" || (digit !== "4" && digit !== "5")) return { category: "ProtocolError" };
   const detail = status?.slice(2) ?? "";
   // "550 4.1.1" contradicts itself: then neither number says what is wrong.
   const agreed = status?.[0] === digit ? detail : "";
+  const meant = (list: readonly CodeMeaning[], wanted: string) =>
+    list.find(({ codes }) => codes.test(wanted)) ?? null;
   return (
-    DECISIVE_CODES.find(({ codes }) => codes.test(agreed)) ??
-    TEXT_RULES.find((rule) => rule.codes.test(detail) && rule.text.test(words)) ??
-    PRESUMED_CODES.find(({ codes }) => codes.test(agreed)) ??
-    BASIC_CODES.find(({ codes }) => codes.test(String(code))) ?? {
-      category: digit === "4" ? "General" : "Undetermined",
-    }
+    meant(DECISIVE_CODES, agreed) ??
+    meaningOfWords({ words, detail, isReport: stage === "report", hasReply: code !== null }) ??
+    meant(PRESUMED_CODES, agreed) ??
+    meant(BASIC_CODES, String(code))
   );
 }
 
@@ -132,25 +158,6 @@ function possible(category: BounceCategory, mayBlameAddress: boolean): BounceCat
 function scopeOf(category: BounceCategory, code: number | null, status: string | null): ReplyScope {
   const door = code === 421 && status?.startsWith("4.7.") === true && category !== "AuthenticationFailed";
   return door || LANE_CATEGORIES.has(category) ? "lane" : "recipient";
-}
-
-/**
- * The text as the rules read it: lower case, no accents, no addresses, links or host names (they hold words that
- * nobody said), one blank between words.
- */
-function plainWords(text: string): string {
-  return text
-    .slice(0, LONGEST_TEXT)
-    .toLowerCase()
-    .normalize("NFD")
-    .replace(/\p{M}/gu, "")
-    .replace(/[’`´]/g, "'")
-    .replace(/\bhttps?:\/\/\S+|\bwww\.\S+/g, " ")
-    .replace(/[^\s<>[\]():;,"']+@[^\s<>[\]():;,"']+/g, " ")
-    .replace(/\b(?:[a-z0-9-]+\.){2,}[a-z]{2,}\b/g, " ")
-    .replace(/[<>[\]()"*_]+/g, " ")
-    .replace(/\s+/g, " ")
-    .trim();
 }
 
 /** "try again in 5 minutes", "Greylisted for 300 seconds", "come back in 00:04:30", "wait 1 hour". */

@@ -1,0 +1,218 @@
+/**
+ * The sentences of receivers who write other languages than English, on text without accents. Data for rules.ts, which
+ * says in which order they are tried.
+ */
+
+/** The recipient, as a noun, in every language that is read here; compounds included. */
+const MAILBOX =
+  "(?:(?!absender|afzender|avsandar|afsender|ip|domain|contac|contai)\\w*(?:utilisateur|destinataire|adresse|compte|boite|messagerie|empfaenger|empfanger|adressat|benutzer|nutzer|teilnehmer|postfach|mailbox|konto|usuario|destinatario|direccion|cuenta|buzon|casilla|correo|utente|indirizzo|casella|utilizador|conta|endereco|caixa|gebruiker|ontvanger|geadresseerde|adres|postvak|account|uzytkownik|odbiorc|skrzynk|uzivatel|prijemce|schrank|adresat|mottagar|anvandar|brevlad|modtager|bruger|postkass|mottaker|bruker|vastaanottaja|kayttaja|osoite|postilaatik|cimzett|felhasznalo|postafiok|alici|kullanici|posta kutusu|utilizator|cutia|abonne|address|email|user|recipient)\\w*|(?:пользовател|получател|адрес|ящик|абонент|користувач|одержувач|скриньк)[\\p{L}]*)";
+/** The sender's address or host: not the recipient's. */
+const SENDER =
+  "(?:expediteur|absender\\w*|remitente|mittente|remetente|afzender\\w*|nadawc\\w*|odesilatel\\w*|avsandar\\w*|afsender\\w*|отправител\\p{L}*|发件人|發件人|寄件人|送信者|発信者|발신자)";
+/** "Does not exist". */
+const ABSENT =
+  "(?:n'existe (?:pas|plus)|n'existent pas|no existen?|nao existem?|non esiste|non esistente|existiert(?: leider)? nicht|nicht existiert|gibt es nicht|bestaat niet|niet bestaat|nie istnieje|neexistuje|finns (?:inte|ej)|findes ikke|eksisterer ikke|finnes ikke|ei ole olemassa|ei loydy|nem letezik|mevcut degil|bulunamadi|nu exista|не существует|не найден[\\p{L}]*|не обнаружен[\\p{L}]*|не зарегистрирован[\\p{L}]*|не існує|не знайдено)";
+/** What else may be between the two: no other thing that does not exist. */
+const BETWEEN =
+  "(?:,? (?!ip|expedit|absend|remit|mitt|remet|afzend|nadaw|отправ|dom[aei]|host|server|serv[eio]d?or|page|pagina|seite|file|datei)[^\\s.!?]+)";
+
+export const UNKNOWN_ADDRESS: readonly RegExp[] = [
+  new RegExp(`${MAILBOX}${BETWEEN}{0,6}:?,? ${ABSENT}`, "u"),
+  new RegExp(`${ABSENT}${BETWEEN}{0,3} ${MAILBOX}`, "u"),
+  new RegExp(
+    `${MAILBOX}${BETWEEN}{0,5}:? (?:inconnue?s?|invalides?|inexistante?s?|introuvables?|non trouvee?|unbekannt|ungultig|nicht (?:vorhanden|gefunden|bekannt)|desconocid[oa]|inexistente|invalid[oa]|no (?:(?:ha sido |fue |ha podido ser )?encontrad[oa]|se encuentra|se ha encontrado|es valid[oa])|inesistente|sconosciut[oa]|errat[oa]|non (?:trovat[oa]|valid[oa])|desconhecid[oa]|nao (?:encontrad[oa]|localizad[oa]|cadastrad[oa])|onbekend|niet gevonden|ongeldig|nieznan[yae]|nie (?:znaleziono|zostal\\w* znalezion\\w*)|neznam\\w*|nenalezen\\w*|okand|hittades inte|ukendt|ukjent|tuntematon|ismeretlen|bilinmiyor|gecersiz|necunoscut|inexistent|неизвест[\\p{L}]*|невідом[\\p{L}]*)`,
+    "u",
+  ),
+  /unbekannter? (?:empfaenger|empfanger|benutzer|nutzer|adressat)|onbekende? (?:gebruiker|ontvanger)|nieznany (?:uzytkownik|odbiorca|adres)/,
+  /nie ma takiego|brak (?:takiego )?(?:uzytkownika|konta|adresu|odbiorcy)|(?:neznamy|neplatny) (?:uzivatel|prijemce)|okand (?:mottagare|anvandare)|ukendt (?:modtager|bruger)|ukjent (?:mottaker|bruker)|tuntematon (?:vastaanottaja|kayttaja)|ismeretlen (?:cimzett|felhasznalo)|gecersiz alici/,
+  /(?:usuario|destinatario|utente) (?:non )?(?:desconocido|sconosciuto|inexistente)|utilisateur inconnu|destinataire inconnu/,
+  /нет так(?:ого|ой) (?:пользовател|почтов|адрес|ящик|получател)\p{L}*|неизвестный (?:пользователь|получатель|адрес)|такого (?:пользователя|адреса|ящика) нет/u,
+  /(?:用户|用戶|使用者|收件人|邮箱|郵箱|信箱|账号|帐号|帳號|地址|邮件地址)[^。.]{0,8}(?:不存在|未找到|无效|無效|不正确|找不到)|(?:没有|沒有|无|無)(?:此|该|這個|这个)?(?:用户|用戶|收件人|邮箱|信箱)|不存在的?(?:用户|用戶|收件人|邮箱|信箱|地址)/u,
+  /(?:宛先|宛て先|受信者|ユーザー?|メールアドレス|アドレス|メールボックス|アカウント)[^。.]{0,16}(?:不明|存在しません|存在しない|見つかりません|ありません|無効)|存在しない(?:宛先|ユーザー?|メールアドレス|アドレス)|宛先不明/u,
+  /(?:사용자|수신자|수신인|받는 ?사람|메일 ?주소|주소|계정|메일함)[^.]{0,12}(?:존재하지|없습니다|없는|찾을 수 없)|(?:존재하지 않는|없는) (?:사용자|수신자|메일|주소|계정|아이디)/u,
+];
+
+export const CLOSED_MAILBOX: readonly RegExp[] = [
+  /(?:usuario|cuenta|conta|casilla|konto)(?: \S+){0,6} (?:inactiv[oa]|inativ[oa]|expirad[oa]|nieaktywne|desactivad[oa]|desativad[oa]|cancelad[oa])/,
+  /(?:compte|boite|adresse)(?: \S+){0,5} (?:desactivee?|fermee?|supprimee?|resiliee?)|(?:konto|postfach|benutzer)(?: \S+){0,4} (?:deaktiviert|geloscht|stillgelegt)/,
+  /(?:account|casella|utente)(?: \S+){0,4} (?:disattivat[oa]|disabilitat[oa])|(?:пользователь|ящик|аккаунт)(?: \S+){0,4} (?:отключен|деактивирован|удален)\p{L}*/u,
+];
+
+export const FULL_MAILBOX: readonly RegExp[] = [
+  /(?:boite|messagerie)(?: \S+){0,6} (?:est )?(?:pleine|saturee)|quota(?: \S+){0,3} (?:depassee?|atteint)/,
+  /postfach(?: \S+){0,3} voll|speicher\w*(?: \S+){0,2} u(?:e)?berschritten|(?:quota|kontingent)(?: \S+){0,2} u(?:e)?berschritten|(?:mailbox|postvak)(?: \S+){0,2} vol/,
+  /(?:buzon|casilla|bandeja)(?: \S+){0,4} llen[oa]|cuota(?: \S+){0,3} (?:excedida|superada|sobrepasada)/,
+  /casella(?: \S+){0,4} piena|quota(?: \S+){0,2} (?:superata|esaurita)|caixa(?: \S+){0,4} (?:cheia|lotada)|(?:cota|quota)(?: \S+){0,3} (?:excedida|ultrapassada)/,
+  /skrzynka(?: \S+){0,2} (?:pelna|przepelniona)|schranka(?: \S+){0,3} plna|(?:brevlada|inkorg|postkasse|innboks|indbakke)\w*(?: \S+){0,2} fulla?|megtelt|posta kutusu(?: \S+){0,2} dolu|kota(?:si|yi)? \w*(?:dolu|asil|asti)\w*/,
+  /переполнен\p{L}*|(?:превышен|перевищен)\p{L}*(?: \S+){0,3} (?:квот|объем|обем)\p{L}*/u,
+  /(?:邮箱|郵箱|信箱)[^。.]{0,6}(?:已满|已滿|满|滿)|(?:空间|空間|容量)[^。.]{0,4}(?:不足|已满|已滿)/u,
+  /容量[^。.]{0,10}(?:超|不足|いっぱい)|メールボックス[^。.]{0,10}(?:いっぱい|満杯)|(?:용량|메일함)[^.]{0,12}(?:초과|가득|부족)/u,
+];
+
+/** Not now: nothing about the address. */
+export const PASSING_TROUBLE: readonly RegExp[] = [
+  /temporairement|temporaire|momentanement|vorubergehend\w*|voruebergehend\w*|temporar\w*|zeitweilig|temporalmente|temporaneamente|temporane[oa]|temporariamente|tijdelijk\w*|tymczasow\w*|docasn\w*|tillfallig\w*|midlertidig\w*|valiaikai\w*|ideiglenes\w*|atmenetileg|gecici\w*/,
+  /(?:reessaye[rz]|essayer)(?: \S+){0,2} plus tard|spater (?:erneut|noch ?mal|wieder)|mas tarde|piu tardi|mais tarde|probeer het later|sprobuj(?: \S+){0,2} pozniej/,
+  /временно\p{L}*|временн\p{L}+ (?:ошибк|недоступ)\p{L}*|тимчасов\p{L}*|попробуйте позже|一時的|しばらく|暂时|暫時|稍后|稍後|일시적|나중에/u,
+];
+
+/** The sender is what does not exist, or is refused. */
+export const SENDER_FAULT = new RegExp(
+  `${SENDER}(?: \\S+){0,4}[: ]+(?:${ABSENT}|unbekannt|ungultig|abgelehnt|gesperrt|inconnue?|invalide|refusee?|rejetee?|desconocid[oa]|invalid[oa]|rechazad[oa]|bloquead[oa]|sconosciut[oa]|non valid[oa]|rifiutat[oa]|desconhecid[oa]|rejeitad[oa]|onbekend|ongeldig|geweigerd|nieznan\\w*|odrzucon\\w*|заблокирован\\p{L}*|отклонен\\p{L}*)|(?:发件人|發件人|寄件人)[^。.]{0,8}(?:不存在|无效|被拒绝)`,
+  "u",
+);
+
+/** We are on a list, or our address is refused. */
+export const BLOCKED_SENDER: readonly RegExp[] = [
+  /liste noire|listes? noires|(?:schwarze[nr]?|sperr|black) ?-?liste|lista (?:negra|nera|bloqueos?)|lista de bloqueios?|czarn\w+ list\w*|zwarte lijst|svartlist\w*|cerne listine|kara liste\w*/,
+  /(?:adresse ip|ip-?adresse|direccion ip|indirizzo ip|endereco ip|adres ip|ip-?adres|ip)(?: \S+){0,5} (?:bloque\w*|bloqu\w*|refusee?|rejetee?|gesperrt|blockiert|abgelehnt|gelistet|bloquead\w*|rechazad\w*|bloccat\w*|rifiutat\w*|rejeitad\w*|geblokkeerd|geweigerd|zablokowan\w*|odrzucon\w*)/,
+  /(?:votre|ihre?|tu|su|il (?:tuo|vostro|suo)|seu|uw|jouw|twoj|panstwa) (?:adresse ip|serveur|ip(?:-?\w+)?|server|mailserver|direccion ip|servidor|indirizzo ip|endereco ip|adres ip|serwer)/,
+  /чёрн\p{L}* спис\p{L}*|черн\p{L}* спис\p{L}*|(?:ip-?адрес|ваш(?:его)? (?:ip|адрес|сервер))(?: \S+){0,5} (?:заблокирован|отклонен|внесен)\p{L}*/u,
+  /黑名单|黑名單|信誉|信譽|ブラックリスト|블랙리스트|(?:ip|IP)[^。.]{0,12}(?:被拒绝|被屏蔽|拒否|차단)/u,
+];
+
+/** They do not want this message. */
+export const UNWANTED_CONTENT: readonly RegExp[] = [
+  /pourriels?|(?:courriers?|messages?) indesirables?|(?:correo|mensaje) (?:no deseado|basura)|no solicitad[oa]|posta indesiderata|indesiderat[oa]|lixo eletronico|nao solicitad[oa]|unerwunscht\w*|ongewenste?|niechcian\w+|nevyzadan\w+|skrappost|soppelpost|roskaposti\w*|istenmeyen/,
+  /(?:trop d[e']|demasiad[oa]s|zu viele|tropp[ie]|muit[oa]s|te veel|zbyt wiele) ?(?:liens|pieces jointes|enlaces|adjuntos|archivos adjuntos|links|anhange|link|allegati|anexos|bijlagen|linkow|zalacznikow)|слишком много (?:ссылок|вложений)/u,
+  /спам\p{L}*|垃圾(?:邮件|郵件|信)|迷惑メール|スパム|스팸|광고성/u,
+];
+
+/** They refuse, and say no more. */
+export const REFUSED: readonly RegExp[] = [
+  /interdit\w*|non autorisee?|bloque(?:e|s|es)?|gesperrt|verweigert|nicht (?:erlaubt|zugelassen|berechtigt|gestattet)|bloquead[oa]|denegad[oa]|prohibid[oa]|no (?:permitid|autorizad)[oa]|bloccat[oa]|negato|non (?:autorizzat|consentit|permess)[oa]|negad[oa]|nao (?:autorizad|permitid)[oa]|geweigerd|geblokkeerd|niet toegestaan|zablokowan\w+|zabronion\w+|odmowa|politique|richtlinie\w*|politica|beleid|polityk\w+/,
+  /заблокирован\p{L}*|запрещен\p{L}*|拒绝|拒絕|拒否|차단|거부/u,
+];
+
+/** A domain that does not exist. */
+export const NO_DOMAIN: readonly RegExp[] = [
+  new RegExp(
+    `(?:domain(?!s)\\w{0,6}|domaine|dominio|domein\\w{0,5}|domen\\w{0,3}|hote|rechner|anfitrion|host)(?: \\S+){0,5} ${ABSENT}`,
+    "u",
+  ),
+  new RegExp(`${ABSENT}(?: \\S+){0,2} (?:domain|domaine|dominio|domein|domen)`, "u"),
+  /(?:domain\w{0,6}|domaine|dominio|domein|hote|rechner|host)(?: \S+){0,4} (?:inconnu|introuvable|unbekannt|nicht (?:gefunden|bekannt)|desconocid[oa]|no (?:ha sido |fue |se ha )?encontrad[oa]|inesistente|inexistente|sconosciuto|non trovato|desconhecido|nao encontrado|onbekend|niet gevonden)/,
+  /домен\p{L}*(?: \S+){0,3} (?:не существует|не найден)|域名(?:不存在|无效)|ドメイン[^。]{0,10}(?:存在しません|見つかりません)|도메인[^.]{0,8}(?:존재하지|찾을 수 없)/u,
+];
+
+interface Doubt {
+  /** That there is no such mailbox, as a fact or a possibility. */
+  readonly absent: string;
+  readonly or: string;
+  /** That the sender may not write to it. */
+  readonly denied: string;
+}
+
+/** The parts of "it does not exist, or you may not write to it", by language. */
+const DOUBTS: readonly Doubt[] = [
+  {
+    absent:
+      "(?:not|never|\\w+n't)(?: \\w+)? exist\\w*|unknown|not (?:be )?(?:found|known|valid|recogni[sz]ed|active)|\\w+n't (?:be )?(?:found|known|valid|recogni[sz]ed)|no such|invalid|non-?existent|unavailable|not available|no longer (?:exists?|valid|active)|inexistent",
+    or: "(?:and ?/ ?)?or|either",
+    denied:
+      "permissions?|permit\\w*|allow\\w*|authori[sz]\\w+|access|rights?|privileges?|denied|forbid\\w*|restrict\\w+|(?:may not|cannot|can't|unable to|not able to) (?:write|post|send|mail|reach|contact|receive|accept)\\w*|(?:not|n't) (?:accept|want)\\w*|refus\\w+|(?:rejected|blocked|refused) (?:by|for|due|your|you|us|the sender)|command rejected|polic(?:y|ies)|blocked|relay\\w*|members? only|closed to",
+  },
+  {
+    absent: "existier\\w*|unbekannt\\w*|nicht (?:gefunden|vorhanden|bekannt|gibt)|ungultig\\w*",
+    or: "oder",
+    denied:
+      "\\w*berechtig\\w*|erlaub\\w*|befugt|zugriff\\w*|rechte?|darf\\w*|durfen|zugelassen|gestattet|verweiger\\w*|abgelehnt|gesperrt|genehmig\\w*",
+  },
+  {
+    absent: "n'exist\\w*|(?:pas|plus) exister|inexist\\w*|inconnue?|introuvable|invalide",
+    or: "ou(?: bien)?|soit",
+    denied: "autoris\\w*|permission\\w*|droits?|acces|refus\\w*|interdi\\w*|pouvez|permet\\w*|bloque\\w*",
+  },
+  {
+    absent:
+      "(?:no|ya no) (?:exist\\w*|se (?:encuentra|encontro)|encontrad[oa])|inexistente|desconocid[oa]|invalid[oa]|no (?:es )?valid[oa]",
+    or: "o(?: bien)?|u",
+    denied:
+      "permis\\w*|autoriza\\w*|acceso|derechos?|permit\\w*|denegad[oa]|bloquead[oa]|rechazad[oa]|puede(?:s)? (?:escribir|enviar|publicar)\\w*|habilitad[oa]",
+  },
+  {
+    absent: "non (?:esist\\w*|trovat[oa]|valid[oa])|inesistente|sconosciut[oa]",
+    or: "o(?:ppure)?",
+    denied:
+      "autorizza\\w*|permess\\w*|access\\w*|diritt\\w*|consentit[oa]|negat[oa]|bloccat[oa]|rifiutat[oa]|puo(?:i)? (?:scrivere|inviare)",
+  },
+  {
+    absent: "nao (?:exist\\w*|encontrad[oa]|(?:e )?valid[oa])|inexistente|desconhecid[oa]|invalid[oa]",
+    or: "ou",
+    denied:
+      "permiss\\w*|autoriza\\w*|acesso|direitos?|permit\\w*|negad[oa]|bloquead[oa]|recusad[oa]|pode (?:escrever|enviar|publicar)",
+  },
+  {
+    absent: "bestaat(?: \\w+)? niet|niet(?: \\w+)? besta\\w*|onbekend|niet gevonden|ongeldig",
+    or: "of(?:wel)?|dan wel",
+    denied:
+      "gemachtigd|machtiging\\w*|toegestaan|toestemming|bevoegd\\w*|recht(?:en)?|toegang|mag|mogen|mogt|geweigerd|geblokkeerd|rechten",
+  },
+  {
+    absent: "nie istni\\w*|nieznan\\w*|nie (?:zostal\\w* )?znalezion\\w*|nieprawidlow\\w*",
+    or: "lub|albo|badz",
+    denied:
+      "uprawn\\w*|zezwol\\w*|pozwol\\w*|dostep\\w*|praw[ao]?|moze(?:sz|cie) (?:pisac|wysylac)|zablokowan\\w*|odmow\\w*",
+  },
+  {
+    absent: "neexist\\w*|nenalezen\\w*|neznam\\w*",
+    or: "nebo|anebo|alebo",
+    denied: "opravnen\\w*|povolen\\w*|pristup\\w*|prav[oa]|nemuzete|nesmite|zakazan\\w*",
+  },
+  {
+    absent:
+      "(?:finns?|existerar|findes|eksisterer|finnes) (?:kanske |maske |muligens )?(?:inte|ej|ikke)|(?:inte|ej|ikke) (?:finns|existerar|findes|eksisterer|finnes)|okand|ukendt|ukjent",
+    or: "eller",
+    denied:
+      "behorig\\w*|tillat\\w*|tillst\\w*|rattighet\\w*|ratt|tilladelse|tilladt|adgang|rettighet\\w*|tillatelse|tillatt|tilgang|far inte|ma ikke|kan ikke skrive",
+  },
+  {
+    absent: "ei (?:ehka )?(?:ole olemassa|loydy|loytynyt)|tuntematon",
+    or: "tai",
+    denied: "oikeu\\w*|lupa\\w*|sallit\\w*|estet\\w*",
+  },
+  {
+    absent: "nem letez\\w*|ismeretlen|nem talal\\w*",
+    or: "vagy",
+    denied: "jogosult\\w*|engedely\\w*|jog\\w*|hozzaferes\\w*|tilt\\w*",
+  },
+  {
+    absent: "mevcut (?:degil|olmayabilir)|bulun(?:a)?m\\w*|gecersiz|yok",
+    or: "veya|ya da|yahut",
+    denied: "izin\\w*|izn\\w*|yetki\\w*|eris\\w*|engel\\w*",
+  },
+  {
+    absent: "nu (?:exist\\w*|a fost gasit\\w*)|inexistent\\w*|necunoscut\\w*",
+    or: "sau|ori",
+    denied: "permis\\w*|autoriz\\w*|acces\\w*|drept\\w*|interzis\\w*",
+  },
+  {
+    absent: "не (?:существ|найден|знайден|існу|зарегистрирован)\\p{L}*|неизвест\\p{L}*|невідом\\p{L}*",
+    or: "или|либо|або|чи",
+    denied:
+      "разреш\\p{L}*|прав(?:а|о|)?|доступ\\p{L}*|запрещ\\p{L}*|дозв\\p{L}*|заблокир\\p{L}*|може(?:те|шь) (?:писать|отправлять)",
+  },
+  {
+    absent: "δεν υπαρχ\\p{L}*|αγνωστ\\p{L}*|δεν βρεθηκε",
+    or: "η",
+    denied: "αδεια|δικαιωμα\\p{L}*|επιτρεπ\\p{L}*|προσβαση\\p{L}*",
+  },
+];
+/** The same of languages that set no blanks. */
+const DOUBTS_WITHOUT_BLANKS =
+  /(?:存在し(?:ない|ません)|存在しな|見つかりません|不明)[^。]{0,40}(?:か|または|もしくは|あるいは)[^。]{0,40}(?:権限|許可|拒否)|(?:不存在|未找到|无效|無效)[^。]{0,20}(?:或|或者|，也可能|可能)[^。]{0,30}(?:权限|權限|许可|許可|允许|允許|无权|無權|拒绝)|(?:존재하지|찾을 수 없|없)[^.]{0,20}(?:거나|또는|혹은)[^.]{0,40}(?:권한|허용|허가|거부)/u;
+
+/** "It does not exist, or you may not write to it": nothing is known of the address. */
+export const UNDECIDED: readonly RegExp[] = [
+  ...DOUBTS.flatMap(({ absent, or, denied }) => [
+    new RegExp(
+      `(?:${absent})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${or})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${denied})(?!\\p{L})`,
+      "u",
+    ),
+    new RegExp(
+      `(?:${denied})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${or})(?!\\p{L})[^.!?;]{0,60}(?<![\\p{L}'])(?:${absent})(?!\\p{L})`,
+      "u",
+    ),
+  ]),
+  DOUBTS_WITHOUT_BLANKS,
+];

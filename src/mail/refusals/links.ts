@@ -1,0 +1,86 @@
+/**
+ * Reads the links, host names and addresses in a refusal. Most of them are noise, for they hold words that are no part of
+ * the sentence ("https://example.com/no-such-user"). Some are the whole reason: the page of a block list, or a help page
+ * whose anchor names the fault. What they say is put into the sentence as words; the rest is cut.
+ */
+
+/** Stands in the words for a link to, or the name of, a list of blocked senders. */
+export const BLOCK_LIST_MARK = "blocklistlink";
+/** Stands in the words for a page for senders: one about an IP address, or a provider's pages for postmasters. */
+export const SENDER_PAGE_MARK = "senderpagelink";
+/** Stands in the words for any other link: only that there is one is known. */
+export const LINK_MARK = "otherlink";
+
+/** Operators of block lists and of IP reputation: no server names one of their hosts for another reason. */
+const BLOCK_LIST_DOMAINS = [
+  "spamhaus.org spamhaus.net spamhaus.com abuseat.org spamcop.net barracudacentral.org sorbs.net",
+  "uceprotect.net uceprotect.de uceprotect.org backscatterer.org manitu.net nixspam.org nixspam.net",
+  "surbl.org uribl.com invaluement.com junkemailfilter.com psbl.org mailspike.net mailspike.org",
+  "mailspike.io abusix.zone abusix.com abusix.org spamrats.com gbudb.com gbudb.net s5h.net blocklist.de",
+  "dronebl.org nordspam.com spfbl.net lashback.com unsubscore.com wpbl.info 0spam.org efnetrbl.org",
+  "surriel.com realtimeblacklist.com spameatingmonkey.net spameatingmonkey.com spamcannibal.org",
+  "njabl.org ahbl.org five-ten-sg.com rfc-clueless.org rfc-ignorant.org mail-abuse.org mail-abuse.com",
+  "ers.trendmicro.com servicecentral.trendmicro.com csi.cloudmark.com csi.mimecast.org",
+  "prs.proofpoint.com ipcheck.proofpoint.com dnsbl-lookup.proofpoint.com ipremoval.sms.symantec.com",
+  "trustedsource.org senderbase.org talosintelligence.com senderscore.org senderscore.net",
+  "returnpath.com returnpath.net ordb.org dsbl.org sender.office.com",
+  "sendersupport.olc.protection.outlook.com senderscore.com nszones.com habeas.com dnswl.org abuse.ch",
+  "zapbl.net scientificspam.net kisarbl.or.kr anti-spam.org.cn rbl.jp mxrate.net rbl.att.net",
+]
+  .join(" ")
+  .split(" ")
+  .map((domain) => domain.replaceAll(".", String.raw`\.`));
+/** A label that a name server of such a list begins with or has in it, whatever its domain. */
+const BLOCK_LIST_LABEL =
+  "(?:dns|ip|mail|spam|dyn|rhs|d|m)?-?(?:rbl|dnsbl|dnsrbl|rhsbl|uribl|surbl|blacklists?|blocklists?|blackholes?|denylist)s?\\d?";
+const NAME = String.raw`(?<![\w.@-])`;
+const BLOCK_LIST_HOST = new RegExp(
+  String.raw`${NAME}(?:(?:[\w-]+\.)*(?:${BLOCK_LIST_DOMAINS.join("|")})|(?:[\w-]+\.){0,6}${BLOCK_LIST_LABEL}(?:\.[\w-]+)*\.[a-z]{2,}|bl\.(?:[\w-]+\.)+[a-z]{2,})\.?(?![\w-])`,
+  "gi",
+);
+/** Paths of pages where blocked senders ask to be let in, at any provider. */
+const BLOCK_PAGE =
+  /[/?&#=._-](?:dns-?bl|rbl|(?:black|block|deny)-?list\w*|blocked|blocks?(?=[/?#.]|$)|de-?list\w*|unblock\w*|ip-?(?:removal|lookup|check|block\w*|reputation)|reputation)(?![a-z])|\/errors\/(?:421|55[034])(?:hv|rl|co|dn|dy)|\/(?:421|55[034])-(?:ts|bl|gl)|[?&]c=(?:bl|rbl|ip|dialup|dyn|r02\d\d)\b/i;
+/** Addresses that blocked senders write to. */
+const REMOVAL_ADDRESS =
+  /\b(?:delist@(?:messaging\.)?microsoft\.com|to(?:sa|br)@rx\.t-online\.de|abuse_rbl@abuse-att\.net|(?:blockedbyearthlink|openrelay)@abuse\.earthlink\.net|unblock(?:\.requests)?@[\w.-]+)/gi;
+/** Google's pages name the fault in a parameter: "?p=NoSuchUser". */
+const GOOGLE_FAULT = /support\.google\.com\/\S*[?&]p=(\w{3,60})/i;
+/** Google's pages for senders of refused bulk mail. */
+const GOOGLE_BULK = /support\.google\.com\/\S*answer\/(?:81126|188131|10336)\b/i;
+/** Comcast's: "smtp-error-codes.php#BL000001". */
+const ANCHOR_CODE = /#([A-Z]{2}\d{3,})\b/;
+/** Providers' pages for postmasters. */
+const SENDER_HOST = /^(?:postmaster|sender-?support|mail\.live\.com$)/i;
+/** An IP address as a part of the path or the query. */
+const CARRIED_IP = /[/?=&#](?:\d{1,3}(?:\.|%2e)){3}\d{1,3}\b|[?=&](?:[\da-f]{1,4}(?::|%3a)){2,}/i;
+
+const LINK = /\b(?:(?:https?|hxxps?):\/\/|www\.)[^\s<>"']+/gi;
+const ADDRESS = /[^\s<>[\]():;,"']+@[^\s<>[\]():;,"']+/g;
+const LONG_HOST = /\b(?:[a-z0-9-]+\.){2,}[a-z]{2,}\b/gi;
+/** "host mx.example.com[192.0.2.1] said: …": the host that gave the reply, which is not part of the reply. */
+const SPEAKER =
+  /\b(host|server|mta|mx|by|from|to|with) [\w.-]+ ?[[(][\da-f.:]+[\])](?=[:,]? (?:said|while|after|refused|returned|responded)|:\d)/gi;
+
+/** A refusal's text with the words of its links in their place, and without addresses and host names. */
+export function readLinks(text: string): string {
+  return text
+    .replace(SPEAKER, "$1 host")
+    .replace(/\brefused to talk to me\b/gi, "said")
+    .replace(REMOVAL_ADDRESS, ` ${BLOCK_LIST_MARK} `)
+    .replace(LINK, (link) => ` ${wordsOfLink(link)} `)
+    .replace(ADDRESS, " ")
+    .replace(BLOCK_LIST_HOST, ` ${BLOCK_LIST_MARK} `)
+    .replace(LONG_HOST, " ");
+}
+
+function wordsOfLink(link: string): string {
+  const [, fault] = GOOGLE_FAULT.exec(link) ?? [];
+  if (fault !== undefined) return fault.replace(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, " ");
+  if (GOOGLE_BULK.test(link)) return "unsolicited";
+  const host = link.replace(/^\w+:\/\//, "").replace(/[/?#].*$/s, "");
+  if (host.search(BLOCK_LIST_HOST) >= 0 || BLOCK_PAGE.test(link)) return BLOCK_LIST_MARK;
+  const [, code] = ANCHOR_CODE.exec(link) ?? [];
+  if (code !== undefined) return code;
+  return CARRIED_IP.test(link) || SENDER_HOST.test(host) ? SENDER_PAGE_MARK : LINK_MARK;
+}
