@@ -273,8 +273,9 @@ it("an export is refused while 50 of them are open, those under way among them, 
   const list = await newList();
   const ids = Array.from({ length: 50 }, newId);
   await database.run(sql`
-    insert into jobs (workspace_id, id, type, permission, status)
-    select ${service.workspaceId}, unnest(${ids}::uuid[]), ${EXPORT_JOB}, 'subscribers:read', 'processing'`);
+    insert into jobs (workspace_id, id, type, permission, status, due_at)
+    select ${service.workspaceId}, unnest(${ids}::uuid[]), ${EXPORT_JOB}, 'subscribers:read', 'processing',
+      now() + interval '1 hour'`);
   const refused = await startExport(list);
   expect([refused.status, refused.body.code]).toEqual([409, "CONFLICT"]);
   await database.run(sql`update jobs set status = 'completed' where id = ${ids[0]}`);

@@ -2,7 +2,6 @@
  * The places of one runner: each leases the turn that has waited longest, runs a job of it, and puts the turn back behind
  * the others. Jobs of kinds that cannot be interrupted never take all places, so that one stays for those that can.
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { type Database, listen } from "../database/pool.ts";
 import { newId } from "../ids.ts";
 import type { Log } from "../log.ts";
@@ -38,7 +37,9 @@ export class JobPlaces {
   /** The ids of leases that are asked for or held, with the type of those that are held. */
   readonly #leases = new Map<string, string | undefined>();
   readonly #oneAtATime = createTurns(1);
-  #wake = Promise.withResolvers<void>();
+  /** Places that wait for work; each is called to look again. */
+  readonly #idle = new Set<() => void>();
+  #notices = 0;
 
   constructor(options: PlacesOptions) {
     this.#options = options;
@@ -48,11 +49,12 @@ export class JobPlaces {
   /** Runs jobs until the workplace is stopping and the last one has ended. */
   async run(): Promise<void> {
     if (Object.keys(this.#options.handlers).length === 0) return;
-    const onNotice = () => {
-      this.#wake.resolve();
-      this.#wake = Promise.withResolvers();
+    const wakeAll = () => {
+      this.#notices += 1;
+      for (const wake of this.#idle) wake();
     };
-    const listening = listen(this.#database, TURNS_CHANNEL, this.#stopping, onNotice);
+    this.#stopping.addEventListener("abort", wakeAll, { once: true });
+    const listening = listen(this.#database, TURNS_CHANNEL, this.#stopping, wakeAll);
     await Promise.all(Array.from({ length: this.#options.places }, () => this.#work()));
     await listening;
   }
@@ -64,17 +66,27 @@ export class JobPlaces {
 
   async #work(): Promise<void> {
     while (!this.#stopping.aborted) {
-      const woken = this.#wake.promise;
+      const seen = this.#notices;
       const hasRun = await this.#takeTurn().catch((err: unknown) => {
         this.#log.error({ err }, "a turn of background jobs failed");
         return false;
       });
-      if (hasRun) continue;
-      const over = new AbortController();
-      const signal = AbortSignal.any([this.#stopping, over.signal]);
-      await Promise.race([woken, delay(this.#options.pollMs, undefined, { signal }).catch(() => {})]);
-      over.abort();
+      if (!hasRun) await this.#waitForWork(seen);
     }
+  }
+
+  /** Until something was announced since `seen` was read, or may have fallen due. */
+  #waitForWork(seen: number): Promise<void> {
+    if (this.#notices !== seen) return Promise.resolve();
+    return new Promise((resolve) => {
+      const wake = () => {
+        clearTimeout(timer);
+        this.#idle.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, this.#options.pollMs);
+      this.#idle.add(wake);
+    });
   }
 
   /** @returns whether there was one */
