@@ -21,12 +21,21 @@ export interface Limit {
   readonly most: number;
   /** `most` is in bytes; a count otherwise. */
   readonly unit?: "bytes";
-  /** The window of a quota; without it, the limit is on what is held at one time. */
-  readonly per?: "hour" | "day";
+  /** The window of a quota or a rate; without it, the limit is on what is held at one time. */
+  readonly per?: "second" | "hour" | "day";
   /** What happens beyond it, for docs/limits.md. */
   readonly beyond: string;
 }
 
-export const limits = {} as const satisfies Record<string, Limit>;
+export const limits = {
+  healthLooks: {
+    what: "calls of /readyz and /metrics together",
+    scope: "network",
+    most: 50,
+    per: "second",
+    beyond:
+      "Beyond bursts of twice as many they are answered 429 with Retry-After. RATE_LIMIT=off switches it off, too.",
+  },
+} as const satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof limits;
