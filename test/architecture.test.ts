@@ -126,6 +126,7 @@ const outsideStores: Readonly<Record<string, string>> = {
   "platform/database/embedded.ts": "makes the database",
   "platform/database/embedded-huge-pages.ts": "asks for settings of the server",
   "platform/database/migrate.ts": "makes the schema",
+  "platform/database/time-left.ts": "hands statements on to the driver",
   "platform/database/pool.ts": "begins and ends transactions, listens",
   "platform/http/answer.ts": "asks whether the database answers",
   "platform/http/health.ts": "asks whether anybody answers",

@@ -48,6 +48,26 @@ describe("SENDING_IPS", () => {
   );
 });
 
+test("an own installation has no commercial limit unless its operator sets one", () => {
+  expect(readConfig({}).BOOTSTRAP_PLAN).toBe("enterprise");
+  expect(readConfig({ BOOTSTRAP_PLAN: "free" }).BOOTSTRAP_PLAN).toBe("free");
+});
+
+test("mail that names no sender has one while nothing leaves the machine, or where the operator set it", () => {
+  const MAIL_HOSTNAME = "mail.example.com";
+  const sender = (environment: Record<string, string>) =>
+    readConfig({ MAIL_HOSTNAME, ...environment }).DEFAULT_SENDER;
+  expect(sender({})).toBe("posthaste@mail.example.com");
+  expect(sender({ MAIL_MODE: "direct" })).toBeNull();
+  expect(sender({ MAIL_MODE: "direct", PLATFORM_FROM: "hello@example.com" })).toBe("hello@example.com");
+  expect(sender({ PLATFORM_FROM: "hello@example.com" })).toBe("hello@example.com");
+});
+
+test.each(["INBOX_TOKEN", "METRICS_TOKEN"])("%s is long enough not to be guessed", (name) => {
+  expect(() => readConfig({ [name]: "short" })).toThrow(`${name} must be 16 to 256 letters`);
+  expect(() => readConfig({ [name]: "a token with blanks" })).toThrow(name);
+});
+
 test("without a name of its own the service has a host name nevertheless", () => {
   expect(readConfig({}).MAIL_HOSTNAME).toMatch(/^[a-z0-9.-]+$/i);
 });

@@ -1,10 +1,12 @@
 /** Posthaste as it is when nobody has configured it: its own PostgreSQL, and no mail leaves the machine. */
 import { afterAll, expect, test } from "vitest";
-import { openInbox } from "../support/inbox.ts";
+import { INBOX_TOKEN, openInbox } from "../support/inbox.ts";
 import { publish } from "../support/publish.ts";
 import { openScene } from "../support/scene.ts";
 
-const scene = await openScene({ env: { DATABASE_URL: "", MAIL_MODE: "" } });
+const scene = await openScene({
+  env: { DATABASE_URL: "", MAIL_MODE: "", PLATFORM_FROM: "", BOOTSTRAP_PLAN: "" },
+});
 const { program, dns } = scene;
 afterAll(() => scene[Symbol.asyncDispose]());
 
@@ -35,6 +37,34 @@ test("a message sent through the API stands in the local inbox, signed as it wou
   const signature = message.headers.find(({ name }: { name: string }) => name === "DKIM-Signature");
   expect(signature.value).toMatch(/d=shop\.test; s=ph1;/);
   expect(message.html).toContain("<p>Hello</p>");
+});
+
+test("the first mail needs no setting and no sender of its own", async () => {
+  const { status, body } = await program.call("POST", "/emails/send", {
+    to: "Ada <ada@example.com>",
+    subject: "Hello from Posthaste",
+    body: "<h1>It works</h1><p>This message never left the machine.</p>",
+  });
+  expect(status).toBe(201);
+  await scene.messageWhen("delivered", body.data.id);
+  expect((await inbox(`/${body.data.id}`)).from).toBe("posthaste@mail.posthaste.test");
+});
+
+test("the start says where inbox and docs are, and which plan is in force", async () => {
+  expect(program.lastWords).toContain(`${program.url}/inbox?token=${INBOX_TOKEN}`);
+  expect(program.lastWords).toContain(`${program.url}/docs`);
+  expect(program.lastWords).toContain('enterprise for the workspace "Default": unlimited');
+  const opened = await fetch(`${program.url}/inbox?token=${INBOX_TOKEN}`, { redirect: "manual" });
+  expect(opened.status).toBe(303);
+});
+
+test("the front page leads to docs and inbox, and the API has an envelope nevertheless", async () => {
+  const page = await fetch(program.url);
+  expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
+  const text = await page.text();
+  for (const path of ["/docs", "/inbox", "/readyz"]) expect(text).toContain(`href="${path}"`);
+  expect((await fetch(`${program.url}/nowhere`)).status).toBe(404);
+  expect((await program.call("GET", "/nowhere")).body).toMatchObject({ success: false, code: "NOT_FOUND" });
 });
 
 test("nothing asks the DNS about a recipient", async () => {

@@ -22,6 +22,7 @@ test("an installation that is in order is told so, and its mail hosts hear a gre
     "clock",
     "schema",
     "secret key",
+    "plan",
     "disk",
     `port ${mx.port}`,
     "reverse DNS",
@@ -43,6 +44,7 @@ test("where mail is captured only the machine is looked at", async () => {
     ["clock", "ok"],
     ["schema", "ok"],
     ["secret key", "ok"],
+    ["plan", "ok"],
     ["disk", "ok"],
     ["mail", "not_checked"],
   ]);

@@ -78,10 +78,9 @@ async function checkMail(
 ): Promise<Finding[]> {
   const { MAIL_MODE, MAIL_HOSTNAME, PLATFORM_FROM } = config;
   if (MAIL_MODE === "capture") {
-    const address = inboxAddress(localUrl(config), inboxToken(config));
-    return [
-      of("mail")("not_checked", `MAIL_MODE is capture: nothing leaves this machine. The inbox is ${address}`),
-    ];
+    const value = inboxToken(config).find();
+    const inbox = value === undefined ? "" : ` The inbox is at ${inboxAddress(localUrl(config), { value })}`;
+    return [of("mail")("not_checked", `MAIL_MODE is capture: nothing leaves this machine.${inbox}`)];
   }
   const resolver = createResolver({ servers: config.DNS_SERVERS, ...DNS });
   const domain = mxOf ?? (PLATFORM_FROM === null ? null : domainOf(PLATFORM_FROM));

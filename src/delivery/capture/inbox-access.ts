@@ -17,8 +17,8 @@ export function inboxToken(config: Pick<Config, "INBOX_TOKEN" | "DATA_DIR">): Ac
 }
 
 /** @param base where the service listens, such as http://127.0.0.1:8080 */
-export function inboxAddress(base: string, token: AccessToken): string {
-  return `${base}/inbox?token=${encodeURIComponent(token.value)}`;
+export function inboxAddress(base: string, { value }: Pick<AccessToken, "value">): string {
+  return `${base}/inbox?token=${encodeURIComponent(value)}`;
 }
 
 export class InboxAccess {

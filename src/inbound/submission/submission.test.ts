@@ -353,6 +353,12 @@ describe("From", () => {
     );
   });
 
+  test("may be the installation's own, as over HTTP", async () => {
+    const from = "posthaste@mail.posthaste.test";
+    expect(await handIn(await session(), `From: ${from}\r\nSender: ${from}\r\n\r\nHi`)).toMatch(/^250 /);
+    expect(await handIn(await session(), `From: x${from}\r\n\r\nHi`)).toMatch(/^550 .* VALIDATION_ERROR/);
+  });
+
   test("on a domain of another workspace is foreign", async () => {
     const other = await service.newWorkspace();
     const client = await session(other.key);

@@ -30,6 +30,11 @@ export class AccessToken {
     this.#value = configured ?? undefined;
   }
 
+  /** Undefined where none has been made yet. */
+  find(): string | undefined {
+    return this.#value ?? this.#read();
+  }
+
   get value(): string {
     this.#value ??= this.#read() ?? this.#make();
     return this.#value;

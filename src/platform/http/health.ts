@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import sql from "sql-template-tag";
 import type { Database } from "../database/pool.ts";
+import { limits } from "../limits/limits.ts";
 import type { Metrics } from "../metrics.ts";
 import { Answers } from "../remember.ts";
 import type { RateLimiter } from "./rate-limit.ts";
@@ -19,8 +20,9 @@ const DEADLINE_MS = 2_000;
 const LEAST_FREE_MB = 100;
 /** How long what was found is told. */
 const FRESH_MS = 1_000;
-/** Of one network; several load balancers and Prometheus together stay far below. */
-export const HEALTH_RATE = { perSecond: 50, burst: 100 };
+/** Several load balancers and Prometheus together stay far below. */
+const { most } = limits.healthLooks;
+export const HEALTH_RATE = { perSecond: most, burst: 2 * most };
 const NO_METRICS =
   "Set METRICS_TOKEN and send it as Authorization: Bearer (docs/operations.md, Health and metrics).\n";
 

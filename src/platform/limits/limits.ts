@@ -25,8 +25,8 @@ export interface Limit {
   readonly most: number;
   /** `most` is in bytes; a count otherwise. */
   readonly unit?: "bytes";
-  /** The window of a quota; without it, the limit is on what is held at one time. */
-  readonly per?: "hour" | "day";
+  /** The window of a quota or a rate; without it, the limit is on what is held at one time. */
+  readonly per?: "second" | "hour" | "day";
   /** What happens beyond it, for docs/limits.md. */
   readonly beyond: string;
 }
@@ -303,6 +303,14 @@ export const limits = {
     unit: "bytes",
     beyond:
       "its other messages wait in the queue; its campaigns and autoresponders have three quarters of this",
+  },
+  healthLooks: {
+    what: "calls of /readyz and /metrics together",
+    scope: "network",
+    most: 50,
+    per: "second",
+    beyond:
+      "Beyond bursts of twice as many they are answered 429 with Retry-After. RATE_LIMIT=off switches it off, too.",
   },
 } as const satisfies Record<string, Limit>;
 

@@ -46,7 +46,7 @@ export async function takeQuota(
 
 /** The limits of the table that have a window. */
 export type QuotaName = {
-  [Name in LimitName]: (typeof limits)[Name] extends { readonly per: string } ? Name : never;
+  [Name in LimitName]: (typeof limits)[Name] extends { readonly per: Quota["per"] } ? Name : never;
 }[LimitName];
 
 export function useOf(name: QuotaName, holder: string): QuotaUse {

@@ -67,6 +67,14 @@ describe("a message that is accepted", () => {
     expect(row).toEqual({ from_email: "hello@posthaste.test" });
   });
 
+  test.each(["hello@posthaste.test", "Hello@POSTHASTE.test"])(
+    "may name the platform's sender, which it may use unnamed: %s",
+    async (from_email) => {
+      expect((await send({ ...email, from_email })).status).toBe(201);
+      expect((await send({ ...email, from_email: `x${from_email}` })).body.code).toBe("VALIDATION_ERROR");
+    },
+  );
+
   test("comes from the workspace's default sender where it has one, judged like one that is named", async () => {
     const set = async (default_sender: string | null) => {
       await changeWorkspace(database, workspaceId, { default_sender }, { clock: service.clock, plans });
