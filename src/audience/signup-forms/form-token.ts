@@ -33,7 +33,8 @@ export function readFormToken(token: string, form: SignupLink, keys: PurposeKeys
   if (!TOKEN.test(token)) return { state: "unknown" };
   const octets = Buffer.from(token, "base64url");
   const content = octets.subarray(0, MAC_AT);
-  const isSigned = (key: KeyObject) => timingSafeEqual(octets.subarray(MAC_AT), mac(form, content, key)) || null;
+  const isSigned = (key: KeyObject) =>
+    timingSafeEqual(octets.subarray(MAC_AT), mac(form, content, key)) || null;
   if (keys.read(isSigned) === null) return { state: "unknown" };
   const age = now.getTime() - content.readUIntBE(0, TIME_OCTETS);
   if (age > LATEST_MS) return { state: "unknown" };

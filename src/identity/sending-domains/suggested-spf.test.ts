@@ -101,7 +101,11 @@ test("a record without faults is kept without a note", () => {
 
 test.each([
   [["v=spf1 redirect=a.test", "v=spf1 mx -all"], "mx include:a.test -all", "include:a.test"],
-  [["v=spf1 redirect=a.test", "v=spf1 redirect=b.test"], "include:a.test include:b.test ~all", "include:b.test"],
+  [
+    ["v=spf1 redirect=a.test", "v=spf1 redirect=b.test"],
+    "include:a.test include:b.test ~all",
+    "include:b.test",
+  ],
   [["v=spf1 mx redirect=a.test -all"], "mx -all", 'leaves out "redirect=a.test"'],
   [["v=spf1 mx -all", "v=spf1 a ~all"], "mx a -all", 'leaves out "~all"'],
   [["v=spf1 mx +all"], "mx ~all", 'leaves out "+all"'],

@@ -38,7 +38,8 @@ export function suggestedSpf(found: readonly string[], include: string): Suggest
   const ends = alls.filter((term) => !/^\+?all$/i.test(term));
   const [end] = ends;
   for (const term of new Set(ends)) {
-    if (term.toLowerCase() !== end?.toLowerCase()) leaveOut(term, `a record has one "all", and ${end} comes first`);
+    if (term.toLowerCase() !== end?.toLowerCase())
+      leaveOut(term, `a record has one "all", and ${end} comes first`);
   }
   const [redirect, ...moreRedirects] = redirects;
   const keepsRedirect = redirect !== undefined && moreRedirects.length === 0 && alls.length === 0;

@@ -21,12 +21,15 @@ export interface MendedTerms {
 const MOST_CHARACTERS = 16_384;
 /** The version as it is written, also wrongly. */
 const VERSION = /^(?:v\s*[=:-]?\s*)?(?:spf|sfp)\s*=?\s*1?(?![\d.])\s*[,;:.]?\s*/i;
-const MEANS_SPF = /(?:include|ip[46]?|ipv[46]|redirect|exists|mx|a)\s*[:=]|[-~?+]\s*all\b|(?:^|\s)(?:mx|a|all)(?:\s|$)/i;
+const MEANS_SPF =
+  /(?:include|ip[46]?|ipv[46]|redirect|exists|mx|a)\s*[:=]|[-~?+]\s*all\b|(?:^|\s)(?:mx|a|all)(?:\s|$)/i;
 
 /** Whether a TXT record that is no SPF record to receivers was meant to be one. */
 export function isMeantAsSpf(text: string): boolean {
   const { plain } = readWrittenText(text.slice(0, MOST_CHARACTERS));
-  return /^v=spf1(?: |$)/i.test(plain) || (VERSION.test(plain) && MEANS_SPF.test(plain.replace(VERSION, " ")));
+  return (
+    /^v=spf1(?: |$)/i.test(plain) || (VERSION.test(plain) && MEANS_SPF.test(plain.replace(VERSION, " ")))
+  );
 }
 
 export function mendSpf(text: string): MendedTerms {
@@ -108,7 +111,8 @@ function repaired(term: string): string[] | null {
   if (/^[-~?]al$/i.test(term)) return [`${term}l`];
   const address = addressTerm(term);
   if (address !== null) return [address];
-  const [, signs = "", word = "", separator = "", rest = ""] = /^([-+~?]*)([^:=/]*)([:=]?)(.*)$/s.exec(term) ?? [];
+  const [, signs = "", word = "", separator = "", rest = ""] =
+    /^([-+~?]*)([^:=/]*)([:=]?)(.*)$/s.exec(term) ?? [];
   const name = wordOf(word);
   const qualifier = new Set(signs).size <= 1 ? signs.slice(0, 1) : null;
   if (name === null || qualifier === null) return null;
@@ -130,7 +134,8 @@ function wordOf(written: string): string | null {
 
 function argumentOf(name: string, rest: string, qualifier: string): string | null {
   const address = addressTerm(rest);
-  if (address !== null && ["ip", "ip4", "ip6", "a", "mx", "include"].includes(name)) return qualifier + address;
+  if (address !== null && ["ip", "ip4", "ip6", "a", "mx", "include"].includes(name))
+    return qualifier + address;
   if (name === "ip" || name === "ip4" || name === "ip6" || name === "all") return null;
   const separator = name === "redirect" || name === "exp" ? "=" : ":";
   const [, scheme = "", body = ""] = /^([a-z]+:\/\/)?(.*)$/is.exec(rest) ?? [];
@@ -143,7 +148,8 @@ function argumentOf(name: string, rest: string, qualifier: string): string | nul
 
 /** ip4 or ip6 for an address or a network, whatever it was called. */
 function addressTerm(text: string): string | null {
-  const [, address = "", slashes, suffix] = /^\[?([0-9a-f:.]+)\]?(?:(\/{1,2})([\d.]+))?\/?$/i.exec(text) ?? [];
+  const [, address = "", slashes, suffix] =
+    /^\[?([0-9a-f:.]+)\]?(?:(\/{1,2})([\d.]+))?\/?$/i.exec(text) ?? [];
   const family = isIPv4(address) ? 4 : isIPv6(address) ? 6 : null;
   if (family === null) return null;
   const prefix = suffix?.includes(".") ? prefixOfMask(suffix) : suffix;

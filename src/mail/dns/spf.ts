@@ -3,7 +3,10 @@
  * evaluates it (RFC 7208 section 4.6), and counted against the limits of section 4.6.4: whoever exceeds them has a
  * record that fails for everybody. Nothing here throws: a DNS fault is the status "error", which settles nothing.
  */
+
+import { findMisplaced, misplacedRecord } from "./misplaced.ts";
 import type { Lookup, Resolver } from "./resolver.ts";
+import { isMeantAsSpf } from "./spf-mending.ts";
 import {
   hasMacro,
   isSpfRecord,
@@ -15,7 +18,7 @@ import {
   spfRemarks,
 } from "./spf-record.ts";
 import type { SpfDirective } from "./spf-term.ts";
-import { decodedText } from "./written-text.ts";
+import { decodedText, unseenRecord } from "./written-text.ts";
 
 export interface SpfCheck {
   readonly status: "verified" | "missing" | "mismatch" | "error";
@@ -87,7 +90,15 @@ export async function checkSpf(
     return conclude("error", `The TXT records of ${name} could not be looked up (${answer.reason}).`);
   }
   const [text] = found;
-  if (text === undefined) return conclude("missing", `${name} has no SPF record.`);
+  if (text === undefined) {
+    const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
+    const meant = texts.filter(isMeantAsSpf);
+    if (meant.length > 0) return { ...conclude("mismatch", unseenRecord("SPF", meant)), found: meant };
+    const misplaced = await findMisplaced(resolver, name, [], isMeantAsSpf);
+    if (misplaced === null) return conclude("missing", `${name} has no SPF record.`);
+    const sentence = misplacedRecord("SPF", misplaced.host, name);
+    return { ...conclude("mismatch", sentence), found: misplaced.texts };
+  }
   if (found.length > 1) {
     return conclude(
       "mismatch",
@@ -173,7 +184,8 @@ async function enter(
       : "take it out, because receivers stop there with an error";
     return obstruct(walk, `${target}, which the record refers to, has no SPF record: ${cure}.`);
   }
-  if (texts.length > 1) return obstruct(walk, `${target} has ${texts.length} SPF records, which is an error.`);
+  if (texts.length > 1)
+    return obstruct(walk, `${target} has ${texts.length} SPF records, which is an error.`);
   const record = parseSpfRecord(text);
   if ("faulty" in record) {
     return obstruct(walk, `The SPF record of ${target} is invalid: ${faultsInWords([record])}`);

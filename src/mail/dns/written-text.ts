@@ -10,7 +10,8 @@ export interface WrittenText {
   readonly faults: readonly string[];
 }
 
-const ZONE_FILE_LINE = /^(?:\S+\s+)?(?:\d+\s+)?(?:IN\s+)?(?:TXT|SPF)(?:\s*[:=]\s*|\s+)(?=["'“”„«]?\s*(?:v|spf|p|k)\b)/i;
+const ZONE_FILE_LINE =
+  /^(?:\S+\s+)?(?:\d+\s+)?(?:IN\s+)?(?:TXT|SPF)(?:\s*[:=]\s*|\s+)(?=["'“”„«]?\s*(?:v|spf|p|k)\b)/i;
 const QUOTES = /["“”„‟«»″〝〞＂]|^['‘’`´]|['‘’`´]$/gu;
 const DASHES = /[‐‑‒–—―−]/gu;
 const TILDES = /[˜∼∽～]/gu;
@@ -59,4 +60,11 @@ export function resembles(word: string, wanted: string): boolean {
     else added += 1;
   }
   return added <= 1 && left.length <= 1;
+}
+
+/** The sentence about records that receivers do not recognise for how they are written. */
+export function unseenRecord(kind: string, texts: readonly string[]): string {
+  const faults = [...new Set(texts.flatMap((text) => readWrittenText(text).faults))];
+  const why = faults.length > 0 ? faults.join("; ") : "its beginning or its tags are misspelled";
+  return `A TXT record is meant as ${kind} record, and receivers do not take it for one: ${why}. Publish the expected value.`;
 }
