@@ -19,7 +19,7 @@ const UNSEEN = /[\p{Cf}\p{Cc}]/gu;
 
 /** The characters of a text whose octets a resolver handed out one by one, where they are UTF-8. */
 export function decodedText(text: string): string {
-  if (!/[\x80-\xff]/.test(text) || /[^\x00-\xff]/.test(text)) return text;
+  if (!/[\x80-\xff]/.test(text) || /[\u0100-\uffff]/.test(text)) return text;
   const decoded = Buffer.from(text, "latin1").toString("utf8");
   return decoded.includes("\ufffd") ? text : decoded;
 }
@@ -52,7 +52,7 @@ export function readWrittenText(text: string): WrittenText {
 export function resembles(word: string, wanted: string): boolean {
   if (word === wanted) return true;
   if (word[0] !== wanted[0] || Math.abs(word.length - wanted.length) > 1) return false;
-  const left = [...wanted];
+  const left = wanted.split("");
   let added = 0;
   for (const letter of word) {
     const at = left.indexOf(letter);
