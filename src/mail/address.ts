@@ -9,6 +9,7 @@
  */
 
 import { domainToASCII } from "node:url";
+import { impossibleLabel } from "./idna.ts";
 
 /** One mailbox. The local part keeps its case; the domain is lower-case A-labels (punycode). */
 export interface Address {
@@ -226,6 +227,10 @@ function asciiDomain(text: string): ParsedDomain {
     return refuse(
       `Correct "${wrong}" in the domain: 1 to 63 letters, digits and hyphens, no hyphen at an end.`,
     );
+  }
+  const impossible = impossibleLabel(domain);
+  if (impossible !== null) {
+    return refuse(`Correct "${impossible}" in the domain: no registry gives out such a name.`);
   }
   if (/^[0-9]/.test(labels.at(-1) ?? "")) {
     return refuse("Enter a domain name, such as example.com, instead of an IP address.");

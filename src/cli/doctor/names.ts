@@ -104,7 +104,7 @@ async function checkSpf(
   if ("faulty" in record) {
     return say(
       "fault",
-      `The SPF record of ${domain} is invalid (${record.faulty}), which is an error to receivers: correct it.`,
+      `The SPF record of ${domain} is invalid ("${record.faulty}": ${record.why}), which is an error to receivers: correct it.`,
     );
   }
   const judged = [...senders].map(async (ip) =>

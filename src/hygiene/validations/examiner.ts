@@ -106,7 +106,7 @@ export function createExaminer({
       const checkedAt = clock.now();
       return Promise.all(
         locals.map(async (local, at) => ({
-          ...(await lists.lookUp(local, domain)),
+          ...(await lists.lookUp(local, domain, takesMail)),
           domain: found,
           probe: probes[at] ?? null,
           isCatchAll,

@@ -4,7 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isFreeMail } from "../../identity/free-mail.ts";
 import { Answers } from "../../platform/remember.ts";
-import { suggestDomain } from "./suggestion.ts";
+import { isSquattedSlip, suggestDomain } from "./suggestion.ts";
 
 /** What the lists say of an address. */
 export interface Listing {
@@ -16,8 +16,8 @@ export interface Listing {
 }
 
 export interface Lists {
-  /** @param local as it stands before the @; `domain` in lower-case A-labels */
-  lookUp(local: string, domain: string): Promise<Listing>;
+  /** @param local as it stands before the @; `domain` in lower-case A-labels; `takesMail`: by what the DNS says */
+  lookUp(local: string, domain: string, takesMail: boolean): Promise<Listing>;
   /** What the domain alone says. */
   isHoneypot(domain: string): boolean;
 }
@@ -60,16 +60,16 @@ export function createLists(dataDir: string, trapDomains: readonly string[]): Li
   };
 
   return {
-    async lookUp(local, domain) {
+    async lookUp(local, domain, takesMail) {
       const isFreeProvider = isFreeMail(domain);
-      const { roles, typoTargets } = shippedLists();
+      const { roles } = shippedLists();
       return {
         // Lists now and then name a provider that lives, and half a country would be called disposable.
         isDisposable: !isFreeProvider && isListed(await disposable(), domain),
         isRoleBased: roles.has(mailboxName(local)),
         isFreeProvider,
         isHoneypot: isListed(traps, domain),
-        suggestion: isFreeProvider ? null : suggestDomain(domain, typoTargets),
+        suggestion: isFreeProvider ? null : suggestionFor(domain, takesMail, shippedLists()),
       };
     },
     isHoneypot: (domain) => isListed(traps, domain),
@@ -93,6 +93,20 @@ interface Shipped {
   readonly disposable: ReadonlySet<string>;
   readonly roles: ReadonlySet<string>;
   readonly typoTargets: readonly string[];
+  readonly typos: ReadonlySet<string>;
+  readonly providers: ReadonlySet<string>;
+}
+
+/** Never another domain for one that lives: a known provider, or one that takes mail and is no known slip. */
+function suggestionFor(
+  domain: string,
+  takesMail: boolean,
+  { typoTargets, typos, providers }: Shipped,
+): string | null {
+  if (isListed(providers, domain)) return null;
+  const target = suggestDomain(domain, typoTargets);
+  if (target === null || !takesMail) return target;
+  return typos.has(domain) || isSquattedSlip(domain, target) ? target : null;
 }
 
 function readAllShipped(): Shipped {
@@ -100,6 +114,8 @@ function readAllShipped(): Shipped {
     disposable: new Set(readShipped("disposable-domains.txt")),
     roles: new Set(readShipped("role-accounts.txt")),
     typoTargets: readShipped("typo-targets.txt"),
+    typos: new Set(readShipped("typo-domains.txt")),
+    providers: new Set(readShipped("mailbox-providers.txt")),
   };
 }
 

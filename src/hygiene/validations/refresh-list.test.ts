@@ -26,7 +26,7 @@ afterAll(async () => {
 beforeEach(() => rm(join(dataDir, "lists"), { recursive: true, force: true }));
 
 const isDisposable = async (domain: string) =>
-  (await createLists(dataDir, []).lookUp("a", domain)).isDisposable;
+  (await createLists(dataDir, []).lookUp("a", domain, true)).isDisposable;
 
 test("the lists that came with the program are what they should be", () => {
   const shipped = readShipped("disposable-domains.txt");

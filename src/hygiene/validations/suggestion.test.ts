@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isFreeMail } from "../../identity/free-mail.ts";
-import { readShipped } from "./lists.ts";
+import { createLists, readShipped } from "./lists.ts";
 import { editDistance, suggestDomain } from "./suggestion.ts";
 
 const targets = readShipped("typo-targets.txt");
@@ -47,6 +47,56 @@ test.each([
   "xn--mnchen-3ya.de",
 ])("%s is like none", (domain) => {
   expect(suggestDomain(domain, targets)).toBeNull();
+});
+
+const lists = createLists("/nowhere", []);
+const suggestion = async (domain: string, takesMail: boolean) =>
+  (await lists.lookUp("ada", domain, takesMail)).suggestion;
+
+test.each(
+  (
+    "mozmail.com duck.com pm.me proton.me hey.com fastmail.fm fastmail.net tutanota.de tutamail.com gmx.eu web.de " +
+    "t-online.de t-online.hu orange.fr free.fr laposte.net seznam.cz wp.pl o2.pl interia.eu onet.eu rambler.ru bk.ru " +
+    "list.ru inbox.ru ukr.net qq.com 163.com 126.com 188.com 139.com sina.cn yeah.net naver.com daum.net hanmail.net " +
+    "docomo.ne.jp ezweb.ne.jp softbank.ne.jp rediffmail.com uol.com.br bol.com.br ig.com.br libero.it virgilio.it " +
+    "tiscali.it ziggo.nl kpnmail.nl telenet.be skynet.be bluewin.ch bluemail.ch sunrise.ch shaw.ca rogers.com " +
+    "bellsouth.net comcast.net verizon.net cox.net sbcglobal.net btinternet.com virgin.net sky.com email.de mail.de " +
+    "privaterelay.appleid.com simplelogin.com anonaddy.me passmail.net zmail.com hushmail.com airmail.com mailo.com " +
+    "yandex.kz ymail.fr inmail.com bell.net att.com hotmail.ch outlook.be zohomail.eu post.com cloud.com"
+  ).split(" "),
+)("the provider %s is corrected to no other one, with or without an answer of the DNS", async (domain) => {
+  expect([await suggestion(domain, true), await suggestion(domain, false)]).toEqual([null, null]);
+});
+
+test.each(["hotmaid.com", "botmail.com", "outlaw.com", "gmoil.com", "mailfox.org", "postea.de", "nover.com"])(
+  "%s takes mail and is not corrected",
+  async (domain) => {
+    expect(await suggestion(domain, true)).toBeNull();
+  },
+);
+
+test.each([
+  ["gmial.com", "gmail.com"],
+  ["gmial.con", "gmail.com"],
+  ["gmai.com", "gmail.com"],
+  ["gmsil.com", "gmail.com"],
+  ["gnail.com", "gmail.com"],
+  ["gmail.co", "gmail.com"],
+  ["hotmial.com", "hotmail.com"],
+  ["hotmal.com", "hotmail.com"],
+  ["yaho.com", "yahoo.com"],
+  ["yahooo.com", "yahoo.com"],
+  ["yaho.co.uk", "yahoo.co.uk"],
+  ["outlok.com", "outlook.com"],
+  ["iclod.com", "icloud.com"],
+])("the slip %s is corrected to %s although it takes mail", async (typed, meant) => {
+  expect([await suggestion(typed, true), await suggestion(typed, false)]).toEqual([meant, meant]);
+});
+
+test("no target of a slip is a slip, and no provider either", () => {
+  const typos = new Set(readShipped("typo-domains.txt"));
+  const known = [...targets, ...readShipped("mailbox-providers.txt")];
+  expect(known.filter((domain) => typos.has(domain))).toEqual([]);
 });
 
 test("what is suggested is a provider of mailboxes", () => {

@@ -27,6 +27,32 @@ export function suggestDomain(domain: string, targets: readonly string[]): strin
   return best?.target ?? null;
 }
 
+/** The providers whose slips squatters hold: of these names a domain that takes mail is a slip, too. */
+const SQUATTED = new Set(["gmail", "googlemail", "hotmail", "yahoo", "outlook", "icloud", "protonmail"]);
+
+/**
+ * Whether a domain that takes mail is a slip of the hand for `target` all the same: a letter behind the first one was left
+ * out or doubled, two were swapped, or the ending is wrong. A replaced letter makes another word, as in mozmail.com.
+ */
+export function isSquattedSlip(domain: string, target: string): boolean {
+  const [name, ending] = split(domain);
+  const [ofName, ofEnding] = split(target);
+  if (!SQUATTED.has(ofName)) return false;
+  if (editDistance(ending, ofEnding, 1) > 1) return false;
+  return name === ofName || slipsOf(ofName).has(name);
+}
+
+function slipsOf(name: string): Set<string> {
+  const slips = new Set<string>();
+  for (let at = 0; at < name.length; at++) {
+    const [before, letter, after] = [name.slice(0, at), name.charAt(at), name.slice(at + 1)];
+    if (at > 0) slips.add(before + after);
+    slips.add(before + letter + letter + after);
+    slips.add(before + after.charAt(0) + letter + after.slice(1));
+  }
+  return slips;
+}
+
 function split(domain: string): readonly [name: string, ending: string] {
   const dot = domain.indexOf(".");
   return [domain.slice(0, dot), domain.slice(dot + 1)];

@@ -1,5 +1,6 @@
 /** Is a key's record in the DNS? The p= value decides, not the text (mail/dkim/dkim.ts). */
-import { dkimKeyMatches, dkimRecordValue } from "../../mail/dkim/dkim.ts";
+import { dkimKeyMatches, dkimRecordValue, isMeantAsDkim } from "../../mail/dkim/dkim.ts";
+import { findMisplaced, misplacedRecord } from "../../mail/dns/misplaced.ts";
 import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { DnsCheck } from "../dns-check.ts";
 
@@ -24,5 +25,13 @@ export async function checkKeyRecord(resolver: Resolver, key: PublicKey): Promis
   }
   const texts = answer.outcome === "found" ? answer.records : [];
   const { status, found, message } = dkimKeyMatches(texts, key.public_key);
+  if (status === "missing") {
+    const below = `${key.selector}.${key.domain}`;
+    const misplaced = await findMisplaced(resolver, host, [below, key.domain], isMeantAsDkim);
+    if (misplaced !== null) {
+      const sentence = misplacedRecord("DKIM", misplaced.host, host);
+      return { ...place, status: "mismatch", found: [...misplaced.texts], message: sentence };
+    }
+  }
   return { ...place, status, found: [...found], message };
 }

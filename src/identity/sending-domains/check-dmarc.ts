@@ -2,7 +2,7 @@
  * Is there a DMARC record for the domain, and does it send its reports to us where that was switched on? The record
  * that is suggested is the published one with our address added: it never weakens a policy.
  */
-import { checkDmarc, type DmarcCheck } from "../../mail/dns/dmarc-policy.ts";
+import { checkDmarc, type DmarcCheck, mendDmarc } from "../../mail/dns/dmarc-policy.ts";
 import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { DnsCheck } from "../dns-check.ts";
 
@@ -37,18 +37,22 @@ function judgeReports(check: DmarcCheck, reportsTo: string): Pick<DnsCheck, "sta
     : { status: "mismatch", message: `The record does not send aggregate reports (rua) to ${reportsTo}.` };
 }
 
-function sendsReportsTo({ record }: DmarcCheck, address: string): boolean {
+function sendsReportsTo({ record }: Pick<DmarcCheck, "record">, address: string): boolean {
   const uri = `mailto:${address}`.toLowerCase();
   return record?.aggregateReports.some((report) => report.toLowerCase() === uri) ?? false;
 }
 
 /** RFC 7489 section 6.3; without ingestion a new record reports to the mailbox that every domain has (RFC 5321). */
 function suggestedDmarc(check: DmarcCheck, domain: string, reportsTo: string | null): string {
-  const [published] = check.found;
-  if (check.record === null || published === undefined) {
+  const [found] = check.found;
+  const mended = found === undefined ? null : mendDmarc(found);
+  const isRight = check.record !== null && !check.message.includes("Receivers ignore");
+  const published = isRight ? found : mended?.text;
+  if (published === undefined) {
     return `v=DMARC1; p=none; rua=mailto:${reportsTo ?? `postmaster@${domain}`}`;
   }
-  if (reportsTo === null || sendsReportsTo(check, reportsTo)) return published;
+  const record = check.record ?? mended?.record ?? null;
+  if (reportsTo === null || sendsReportsTo({ record }, reportsTo)) return published;
   const uri = `mailto:${reportsTo}`;
   const reports = /(;\s*rua\s*=\s*)([^;]*)/i;
   return reports.test(published)

@@ -283,3 +283,90 @@ describe("the return path", () => {
     expect((await check({ "bounce.example.test": records })).return_path?.status).toBe(status);
   });
 });
+
+describe("a record that receivers do not recognise is called by its fault", () => {
+  const spfOf = async (text: string) => (await check({ "example.test": txt(text) })).spf;
+  const suggested = "v=spf1 include:spf.posthaste.test mx ~all";
+
+  test.each([
+    ['"v=spf1 mx ~all"', "quotation marks"],
+    ["\u201cv=spf1 mx ~all\u201d", "quotation marks"],
+    ["'v=spf1 mx ~all'", "quotation marks"],
+    [" v=spf1 mx ~all\n", "line breaks"],
+    ["\ufeffv=spf1 mx ~all", "blanks or line breaks"],
+    ["v=spf1\tmx ~all", "blanks or line breaks"],
+    ['example.test. IN TXT "v=spf1 mx ~all"', "zone file"],
+    ["v=spf1; mx ~all", "misspelled"],
+    ["spf1 mx ~all", "misspelled"],
+    ["v=spf mx ~all", "misspelled"],
+    ["v = spf1 mx ~all", "misspelled"],
+  ])("SPF %j", async (text, fault) => {
+    const { status, message, expected } = await spfOf(text);
+    expect([status, expected]).toEqual(["mismatch", suggested]);
+    expect(message).toContain(fault);
+  });
+
+  test.each([
+    ['"v=DMARC1; p=reject"', "quotation marks"],
+    ["v=DMARC1\\; p=reject", "backslashes"],
+    ["\u201cv=DMARC1; p=reject\u201d", "quotation marks"],
+    ["v=DMARC1 p=reject", "DMARC"],
+    ["v=DMARC1, p=reject", "DMARC"],
+    ["v=DMARC; p=reject", "misspelled"],
+    ["DMARC1; p=reject", "misspelled"],
+    ["p=reject", "misspelled"],
+    ["v=dmarc1; p=reject", "invalid"],
+    ["v=DMARC1; p=rejcet", "invalid"],
+  ])("DMARC %j, whose policy the suggestion keeps", async (text, fault) => {
+    const { status, message, expected } = (await check({ "_dmarc.example.test": txt(text) })).dmarc;
+    expect([status, expected]).toEqual([
+      "mismatch",
+      "v=DMARC1; p=reject; rua=mailto:d-fedcba9876543210@bounce.posthaste.test",
+    ]);
+    expect(message).toContain(fault);
+  });
+
+  test("an address for reports without mailto: is named and mended", async () => {
+    const { message, expected } = (
+      await check({ "_dmarc.example.test": txt("v=DMARC1; p=none; rua=a@b.test") })
+    ).dmarc;
+    expect(message).toContain('Receivers ignore "a@b.test" in rua=');
+    expect(expected).toContain("rua=mailto:a@b.test,mailto:d-fedcba9876543210@bounce.posthaste.test");
+  });
+});
+
+describe("a record at another name is named with the name", () => {
+  const value = dkimRecordValue(publicKey);
+
+  test.each<[string, "spf" | "dmarc" | "dkim", DnsZone]>([
+    [
+      "example.test.example.test",
+      "spf",
+      { "example.test": "nxdomain", "example.test.example.test": txt(spf) },
+    ],
+    [
+      "_dmarc.example.test.example.test",
+      "dmarc",
+      { "_dmarc.example.test": "nxdomain", "_dmarc.example.test.example.test": txt(dmarc) },
+    ],
+    ["dmarc.example.test", "dmarc", { "_dmarc.example.test": "nxdomain", "dmarc.example.test": txt(dmarc) }],
+    [
+      "ph1._domainkey.example.test.example.test",
+      "dkim",
+      {
+        "ph1._domainkey.example.test": "nxdomain",
+        "ph1._domainkey.example.test.example.test": txt(value),
+      },
+    ],
+    [
+      "ph1.example.test",
+      "dkim",
+      { "ph1._domainkey.example.test": "nxdomain", "ph1.example.test": txt(value) },
+    ],
+  ])("%s", async (host, purpose, zone) => {
+    const checks = await check(zone);
+    const found = purpose === "dkim" ? decisiveKey(checks)?.check : checks[purpose];
+    expect(found?.status).toBe("mismatch");
+    expect(found?.message).toContain(`is published at ${host},`);
+  });
+});

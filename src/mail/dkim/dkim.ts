@@ -9,6 +9,7 @@
 
 import { generateKeyPair, hash, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
+import { readWrittenText, unseenRecord } from "../dns/written-text.ts";
 import { encodeValue, type HeaderField } from "../message/header.ts";
 import { joinOctets, lengthOf, type Octets, writeOctets } from "../message/octets.ts";
 import { relaxedBody, relaxedHeader } from "./canonical.ts";
@@ -109,7 +110,8 @@ export function dkimRecordValue(publicKey: KeyObject | string): string {
 
 /**
  * Whether the TXT records at the key's name publish this public key (base64 of its SubjectPublicKeyInfo). Only the
- * p= value counts: white space, quotation marks and the order of tags differ from one DNS panel to the next.
+ * p= value counts: white space and the order of tags differ from one DNS panel to the next. Quotation marks and backslashes
+ * in the text make a record that verifiers cannot read.
  * Records of other kinds at the same name are ignored; different keys side by side are a mismatch, because
  * verifiers may take any of them (section 3.6.2.2).
  */
@@ -118,6 +120,8 @@ export function dkimKeyMatches(txtRecords: readonly string[], publicKey: string)
   const [key, ...more] = keys;
   const mismatch = (message: string): DkimKeyFinding => ({ status: "mismatch", found: txtRecords, message });
   if (key === undefined) {
+    const meant = txtRecords.filter(isMeantAsDkim);
+    if (meant.length > 0) return mismatch(unseenRecord("DKIM", meant));
     return {
       status: "missing",
       found: txtRecords,
@@ -127,6 +131,11 @@ export function dkimKeyMatches(txtRecords: readonly string[], publicKey: string)
   if (more.length > 0)
     return mismatch(`${keys.length} different DKIM keys are published; keep only the expected one.`);
   if (key === "") return mismatch("The record revokes the key: its p= is empty; publish the expected value.");
+  if (/-----|[^a-z0-9+/=]/i.test(key)) {
+    return mismatch(
+      "The p= of the record is no base64: publish the key alone, without its BEGIN and END lines.",
+    );
+  }
   if (Buffer.from(key, "base64").equals(Buffer.from(publicKey, "base64"))) {
     const fault = txtRecords.map(restrictionFault).find((found) => found !== null);
     if (fault != null) return mismatch(fault);
@@ -183,7 +192,9 @@ function keyData(publicKey: KeyObject | string): string {
 function publishedKey(record: string): string | null {
   const tags = tagsOf(record);
   const key = tags.get("p");
-  return key === undefined || (tags.get("v") ?? "DKIM1") !== "DKIM1" ? null : key;
+  return key === undefined || (tags.get("v") ?? "DKIM1") !== "DKIM1" || /["\\]|[^\x20-\x7e\s]/.test(record)
+    ? null
+    : key;
 }
 
 /** What a key record says that makes verifiers reject our signatures although the key is right (section 3.6.1). */
@@ -199,8 +210,14 @@ function restrictionFault(record: string): string | null {
   return null;
 }
 
-/** The tags of a record, without quotation marks and white space, which differ from one DNS panel to the next. */
+/** Whether a record that is none to receivers was meant as a key record. */
+export function isMeantAsDkim(text: string): boolean {
+  const plain = readWrittenText(text).plain.replace(/\s/g, "");
+  return !/^v=(?:spf1|dmarc1)/i.test(plain) && /^v[=:]?dkim|(?:^|;|,)(?:k=rsa|p=mii)/i.test(plain);
+}
+
+/** The tags of a record without white space, which differs from one DNS panel to the next. */
 function tagsOf(record: string): Map<string, string> {
-  const tags = record.replace(/["\s]/g, "").split(";");
+  const tags = record.replace(/\s/g, "").split(";");
   return new Map(tags.map((tag) => [tag.slice(0, tag.indexOf("=")), tag.slice(tag.indexOf("=") + 1)]));
 }

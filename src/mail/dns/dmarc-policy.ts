@@ -3,7 +3,9 @@
  * section 4.7) and where it is found, at the domain or at its organisational parent by the public suffix list.
  */
 import { getDomain } from "tldts";
+import { findMisplaced, misplacedRecord } from "./misplaced.ts";
 import type { Resolver } from "./resolver.ts";
+import { decodedText, readWrittenText, resembles, unseenRecord } from "./written-text.ts";
 
 export type DmarcDisposition = "none" | "quarantine" | "reject";
 type Alignment = "relaxed" | "strict";
@@ -44,14 +46,25 @@ export async function checkDmarc(resolver: Resolver, domain: string): Promise<Dm
   const name = domain.toLowerCase();
   const own = await checkAt(resolver, name);
   const parent = organisationalDomain(name);
-  if (own.status === "verified" || own.status === "error" || parent === name) return own;
+  if (parent === name) return own.status === "missing" ? askElsewhere(resolver, name, own) : own;
+  if (own.status === "verified" || own.status === "error") return own;
   const inherited = await checkAt(resolver, parent);
   if (inherited.record !== null) {
     const message = `${inherited.message} It applies to ${name} as a subdomain.`;
     return { ...inherited, policy: inherited.record.subdomainPolicy, message };
   }
   if (inherited.status === "error") return inherited;
-  return own.status === "missing" && inherited.status === "mismatch" ? inherited : own;
+  if (own.status !== "missing") return own;
+  return inherited.status === "mismatch" ? inherited : askElsewhere(resolver, name, own);
+}
+
+/** The check of a missing record, which may be published at another name. */
+async function askElsewhere(resolver: Resolver, domain: string, missing: DmarcCheck): Promise<DmarcCheck> {
+  const { host } = missing;
+  const misplaced = await findMisplaced(resolver, host, [`dmarc.${domain}`, domain], isMeantAsDmarc);
+  if (misplaced === null) return missing;
+  const message = misplacedRecord("DMARC", misplaced.host, host);
+  return { ...missing, status: "mismatch", found: misplaced.texts, message };
 }
 
 /** The registrable domain (RFC 7489 section 3.2), or the name itself where there is none. */
@@ -79,13 +92,63 @@ async function checkAt(resolver: Resolver, domain: string): Promise<DmarcCheck> 
   if (answer.outcome === "failed")
     return conclude("error", `${host} could not be looked up (${answer.reason}).`);
   const [text] = found;
-  if (text === undefined) return conclude("missing", `${host} has no DMARC record.`);
+  if (text === undefined) {
+    const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
+    const meant = texts.filter(isMeantAsDmarc);
+    if (meant.length > 0) return { ...conclude("mismatch", unseenRecord("DMARC", meant)), found: meant };
+    return conclude("missing", `${host} has no DMARC record.`);
+  }
   if (found.length > 1)
     return conclude("mismatch", `${host} has ${found.length} DMARC records; receivers ignore them all.`);
   const record = parseDmarcRecord(text);
   if ("fault" in record)
     return conclude("mismatch", `The DMARC record at ${host} is invalid: ${record.fault}.`);
-  return conclude("verified", `${host} publishes the policy p=${record.policy}.`, record);
+  const published = `${host} publishes the policy p=${record.policy}.`;
+  return conclude("verified", [published, ...reportRemarks(text)].join(" "), record);
+}
+
+/** Whether a record that is none to receivers was meant as a DMARC record. */
+function isMeantAsDmarc(text: string): boolean {
+  const { plain } = readWrittenText(text);
+  return /^(?:v\s*[=:]?\s*)?d-?marc/i.test(plain) || /^p\s*=\s*(?:none|quarantine|reject)\b/i.test(plain);
+}
+
+/** Addresses for reports that receivers ignore, because they are no URIs. */
+function reportRemarks(text: string): string[] {
+  return [...text.matchAll(/(?:^|;)\s*(ru[af])\s*=\s*([^;]*)/gi)].flatMap(([, tag = "", value = ""]) =>
+    value.split(",").flatMap((uri) => {
+      const address = uri.trim();
+      if (address === "" || /^(?:mailto:[^/]|https?:)/i.test(address)) return [];
+      return `Receivers ignore "${address.slice(0, 150)}" in ${tag}=: write "mailto:" in front of an address.`;
+    }),
+  );
+}
+
+/** A record as it was meant, without what its writing brought in; null where it is no valid record even so. */
+export function mendDmarc(text: string): { readonly text: string; readonly record: DmarcRecord } | null {
+  const plain = readWrittenText(text)
+    .plain.replace(/^(?:v\s*[=:]?\s*)?d-?marc\s*1?\s*[;,.]?\s*/i, "")
+    .replace(/[\s,]+(?=(?:p|sp|np|rua|ruf|pct|adkim|aspf|fo|rf|ri|t)\s*=)/gi, "; ")
+    .replace(/;\s*(?:;\s*)+/g, "; ")
+    .replace(/^;\s*/, "")
+    .replace(/\b(s?p)\s*=\s*([a-z]+)/gi, (_tag, name, word) => `${name}=${policyMeant(word)}`)
+    .replace(
+      /(\bru[af]\s*=\s*)([^;]*)/gi,
+      (_tag, name, uris) => name + uris.split(",").map(mendUri).join(","),
+    );
+  const mended = `v=DMARC1; ${plain}`;
+  const record = parseDmarcRecord(mended);
+  return "fault" in record ? null : { text: mended, record };
+}
+
+function policyMeant(word: string): string {
+  const lower = word.toLowerCase();
+  return ["none", "quarantine", "reject"].find((policy) => resembles(lower, policy)) ?? word;
+}
+
+function mendUri(uri: string): string {
+  const bare = uri.trim().replace(/^mailto:\/\//i, "mailto:");
+  return /^[^\s:@]+@[^\s:@]+$/.test(bare) ? `mailto:${bare}` : bare;
 }
 
 /**

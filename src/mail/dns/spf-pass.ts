@@ -4,7 +4,8 @@
  */
 import { BlockList, isIPv4 } from "node:net";
 import type { Resolver } from "./resolver.ts";
-import { hasMacro, isSpfRecord, parseSpfRecord, type SpfDirective, type SpfRecord } from "./spf-record.ts";
+import { hasMacro, isSpfRecord, parseSpfRecord, type SpfRecord } from "./spf-record.ts";
+import type { SpfDirective } from "./spf-term.ts";
 
 /** Deeper than any record that keeps to the ten look-ups. */
 const MOST_DEPTH = 10;

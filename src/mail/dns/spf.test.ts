@@ -102,7 +102,7 @@ describe("missing", () => {
   test("no such domain, no TXT record, no SPF among the TXT records", async () => {
     expect((await check({})).status).toBe("missing");
     expect((await check({ "customer.test": { A: ["192.0.2.1"] } })).status).toBe("missing");
-    const result = await check({ "customer.test": { TXT: ["spf1", "v=spf2.0/pra", "v=spf1-all"] } });
+    const result = await check({ "customer.test": { TXT: ["spf1", "v=spf2.0/pra", "v=spf10 x"] } });
     expect(result).toMatchObject({
       status: "missing",
       found: [],
@@ -155,6 +155,76 @@ describe("mismatch", () => {
     const result = await check(`v=spf1 include:spf.platform.test -all ${term}`);
     expect(result).toMatchObject({ status: "mismatch" });
     expect(result.message).toContain("cannot be understood");
+  });
+
+  const label64 = "a".repeat(64);
+  test.each([
+    ["include:a.testinclude:b.test", 'the blank between "include:a.test" and "include:b.test" is missing'],
+    ["ip4:192.0.2.1ip4:192.0.2.2", 'between "ip4:192.0.2.1" and "ip4:192.0.2.2"'],
+    ["include:a.test~all", 'between "include:a.test" and "~all"'],
+    ["include:a.test-all", 'between "include:a.test" and "-all"'],
+    ["mx-all", 'between "mx" and "-all"'],
+    ["a:m.testmx:n.testip6:2001:db8::1", '"a:m.test" and "mx:n.test" and "ip6:2001:db8::1"'],
+    ["~allv=spf1", 'between "~all" and "v=spf1"'],
+    [`a:${label64}.test`, "a label has 64 characters"],
+    [`include:${Array(5).fill("a".repeat(60)).join(".")}.test`, "the name has 309 characters"],
+    ["a:..test", "empty label"],
+    ["mx:.a.test", "empty label"],
+    ["include:a..test", "empty label"],
+    ["include:_spf.a.test,", '"," is not part of a host name'],
+    ["include:_spf.a.test;", '";" is not part of a host name'],
+    ["include:<a.test>", '"<" is not part'],
+    ["include:user@a.test", '"@" is not part'],
+    ["include:https://a.test", '":" is not part'],
+    ["include:\u201ca.test\u201d", "is not a character of a term"],
+    ["include:a.test\u200b", "the invisible character U+200B"],
+    ["include:xn--a.test", '"xn--a" is no valid international label'],
+    ["a:192.0.2.1", '"1" is no top-level domain'],
+    ["exists:%{z}.a.test", "%{z} is no macro"],
+    ["exists:%{i.a.test", "no closing brace"],
+    ["exists:%i.a.test", 'a "%" does not begin a macro'],
+    ["exists:100%.a.test", 'a "%" does not begin a macro'],
+    ["exists:%{}.a.test", "%{} is no macro"],
+    ["exists:%{d0}.a.test", "%{d0} is no macro"],
+    ["exists:%{dr2}.a.test", "%{dr2} is no macro"],
+    ["exists:%{i!}.a.test", "%{i!} is no macro"],
+    ["exists:%{t}.a.test", "%{t} is for explanation texts only"],
+    ["x=%{q}", "%{q} is no macro"],
+    ["redirect=%{d", "no closing brace"],
+    ["exp=why", '"why" is not a complete domain name'],
+    ["ip6:::1//33", '"//33" is no prefix length from 0 to 128'],
+    ["ip4:192.0.2.0/08", '"/08" is no prefix length'],
+    ["ip4:192.0.2.0/", '"/" is no prefix length'],
+    ["ip4:192.0.2", '"192.0.2" is no IPv4 address'],
+    ["ip6:fe80::1%eth0", "is no IPv6 address"],
+    ["a:m.test/24/64", "is neither a domain nor a prefix length"],
+    ["include:a.test/24", '"/" is not part of a host name'],
+    ["all/24", '"all" has nothing behind it'],
+    ["ipv4:192.0.2.1", '"ipv4" is no mechanism'],
+  ])("the term %s is named with its fault, and nothing is looked up for it", async (term, why) => {
+    const result = await check(`v=spf1 include:spf.platform.test ${term} -all`);
+    expect(result.status).toBe("mismatch");
+    expect(result.message).toContain(why);
+    expect(dns.questions.map(({ name }) => name)).toEqual(["customer.test"]);
+  });
+
+  test.each([
+    "a:_spf.a_b.test",
+    `a:${"a".repeat(63)}.test`,
+    "exists:%{l1r+-}.%{dr}.%{D2.}.%%.test",
+    "exists:%{ir}.%{v}._spf.%{d2}",
+    "a:%{d}/24//64",
+    "mx/0//0",
+    "ip6:::1/33",
+    "ip6:::ffff:192.0.2.1",
+    "a:m.test./24",
+    "a:xn--mnchen-3ya.test",
+    "op=%{d}.auth",
+    "x=",
+  ])("the term %s is valid", async (term) => {
+    expect(await check(`v=spf1 include:spf.platform.test ${term} -all`)).toMatchObject({
+      status: "verified",
+    });
   });
 
   test("the required record reached through an include that does not pass", async () => {
@@ -246,6 +316,19 @@ describe("+all", () => {
 
   test("does not stand in for the include", async () => {
     expect(await check("v=spf1 +all")).toMatchObject({ status: "mismatch" });
+  });
+});
+
+describe("what is valid and not meant is told", () => {
+  test.each([
+    ["v=spf1 include=a.test include:spf.platform.test ~all", 'Receivers ignore "include=a.test"'],
+    ["v=spf1 include:spf.platform.test -all mx", 'Receivers never read "mx"'],
+    ["v=spf1 v=spf1 include:spf.platform.test -all", '"v=spf1" stands a second time'],
+    ["v=spf1 include:spf.platform.test redirect=a.test -all", 'Receivers ignore "redirect=a.test"'],
+  ])("%s", async (record, remark) => {
+    const result = await check(record);
+    expect(result.status).toBe("verified");
+    expect(result.message).toContain(remark);
   });
 });
 

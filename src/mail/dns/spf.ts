@@ -3,8 +3,22 @@
  * evaluates it (RFC 7208 section 4.6), and counted against the limits of section 4.6.4: whoever exceeds them has a
  * record that fails for everybody. Nothing here throws: a DNS fault is the status "error", which settles nothing.
  */
+
+import { findMisplaced, misplacedRecord } from "./misplaced.ts";
 import type { Lookup, Resolver } from "./resolver.ts";
-import { hasMacro, isSpfRecord, parseSpfRecord, type SpfDirective, type SpfRecord } from "./spf-record.ts";
+import { isMeantAsSpf } from "./spf-mending.ts";
+import {
+  hasMacro,
+  isSpfRecord,
+  parseSpfRecord,
+  type SpfFault,
+  type SpfRecord,
+  shownTerm,
+  spfFaults,
+  spfRemarks,
+} from "./spf-record.ts";
+import type { SpfDirective } from "./spf-term.ts";
+import { decodedText, unseenRecord } from "./written-text.ts";
 
 export interface SpfCheck {
   readonly status: "verified" | "missing" | "mismatch" | "error";
@@ -22,6 +36,8 @@ const MOST_VOID_LOOKUPS = 2;
 const MOST_MX_HOSTS = 10;
 /** Where counting stops: a record this far over the limit need not be known exactly. */
 const MOST_COUNTED = 25;
+/** Faulty terms, and remarks, that are named one by one. */
+const MOST_SENTENCES = 10;
 
 /** What the walk through a record and everything it refers to has learned. */
 interface Walk {
@@ -61,7 +77,7 @@ export async function checkSpf(
     remarks: [],
   };
   const answer = await resolver.txt(name);
-  const found = answer.outcome === "found" ? answer.records.filter(isSpfRecord) : [];
+  const found = answer.outcome === "found" ? answer.records.map(decodedText).filter(isSpfRecord) : [];
   const conclude = (status: SpfCheck["status"], ...sentences: string[]): SpfCheck => ({
     status,
     found,
@@ -74,7 +90,15 @@ export async function checkSpf(
     return conclude("error", `The TXT records of ${name} could not be looked up (${answer.reason}).`);
   }
   const [text] = found;
-  if (text === undefined) return conclude("missing", `${name} has no SPF record.`);
+  if (text === undefined) {
+    const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
+    const meant = texts.filter(isMeantAsSpf);
+    if (meant.length > 0) return { ...conclude("mismatch", unseenRecord("SPF", meant)), found: meant };
+    const misplaced = await findMisplaced(resolver, name, [], isMeantAsSpf);
+    if (misplaced === null) return conclude("missing", `${name} has no SPF record.`);
+    const sentence = misplacedRecord("SPF", misplaced.host, name);
+    return { ...conclude("mismatch", sentence), found: misplaced.texts };
+  }
   if (found.length > 1) {
     return conclude(
       "mismatch",
@@ -83,8 +107,9 @@ export async function checkSpf(
   }
   const record = parseSpfRecord(text);
   if ("faulty" in record) {
-    return conclude("mismatch", `The SPF record is invalid: "${record.faulty}" cannot be understood.`);
+    return conclude("mismatch", `The SPF record is invalid: ${faultsInWords(spfFaults(text))}`);
   }
+  walk.remarks.push(...spfRemarks(text).slice(0, MOST_SENTENCES));
   await follow(walk, record, [name], true, false);
   if (record.directives.some(({ mechanism, qualifier }) => mechanism === "all" && qualifier === "+")) {
     walk.remarks.push(
@@ -159,9 +184,21 @@ async function enter(
       : "take it out, because receivers stop there with an error";
     return obstruct(walk, `${target}, which the record refers to, has no SPF record: ${cure}.`);
   }
-  const record = texts.length === 1 ? parseSpfRecord(text) : { faulty: "more than one record" };
-  if ("faulty" in record) return obstruct(walk, `The SPF record of ${target} is invalid (${record.faulty}).`);
+  if (texts.length > 1)
+    return obstruct(walk, `${target} has ${texts.length} SPF records, which is an error.`);
+  const record = parseSpfRecord(text);
+  if ("faulty" in record) {
+    return obstruct(walk, `The SPF record of ${target} is invalid: ${faultsInWords([record])}`);
+  }
   await follow(walk, record, [...path, target], passes, ours || required);
+}
+
+function faultsInWords(faults: readonly SpfFault[]): string {
+  const sentences = faults.slice(0, MOST_SENTENCES).map(({ faulty, why }) => {
+    return `${shownTerm(faulty)} cannot be understood: ${why}.`;
+  });
+  const more = faults.length - sentences.length;
+  return [...sentences, ...(more > 0 ? [`${more} more terms are faulty.`] : [])].join(" ");
 }
 
 /** Counts a directive that is not an include; names that depend on the mail at hand are not asked for. */

@@ -1,0 +1,70 @@
+/**
+ * The text of a TXT record as DNS panels and word processors leave it: inside quotation marks, with a backslash in front of
+ * semicolons, with typographic signs, as a line of a zone file. To receivers all of that is part of the text.
+ */
+
+export interface WrittenText {
+  /** The text that was meant. */
+  readonly plain: string;
+  /** What was taken out, each a clause such as "it is inside quotation marks". */
+  readonly faults: readonly string[];
+}
+
+const ZONE_FILE_LINE =
+  /^(?:\S+\s+)?(?:\d+\s+)?(?:IN\s+)?(?:TXT|SPF)(?:\s*[:=]\s*|\s+)(?=["'“”„«]?\s*(?:v|spf|p|k)\b)/i;
+const QUOTES = /["“”„‟«»″〝〞＂]|^['‘’`´]|['‘’`´]$/gu;
+const DASHES = /[‐‑‒–—―−]/gu;
+const TILDES = /[˜∼∽～]/gu;
+const UNSEEN = /[\p{Cf}\p{Cc}]/gu;
+
+/** The characters of a text whose octets a resolver handed out one by one, where they are UTF-8. */
+export function decodedText(text: string): string {
+  if (!/[\x80-\xff]/.test(text) || /[\u0100-\uffff]/.test(text)) return text;
+  const decoded = Buffer.from(text, "latin1").toString("utf8");
+  return decoded.includes("\ufffd") ? text : decoded;
+}
+
+export function readWrittenText(text: string): WrittenText {
+  const faults: string[] = [];
+  let plain = decodedText(text);
+  const replace = (pattern: RegExp, by: string, fault: string) => {
+    const changed = plain.replace(pattern, by);
+    if (changed !== plain) faults.push(fault);
+    plain = changed;
+  };
+  const blanks = plain.replace(/[\s\u2800]/gu, " ");
+  if (blanks !== plain) faults.push("it has blanks or line breaks of another kind than the plain one");
+  plain = blanks;
+  replace(UNSEEN, "", "it has invisible characters");
+  plain = plain.trim();
+  replace(ZONE_FILE_LINE, "", "it begins with a part of the line of a zone file");
+  replace(/\\(?=.)|\\$/g, "", "it has backslashes");
+  replace(QUOTES, "", "it has quotation marks, which are part of the text to receivers");
+  replace(DASHES, "-", "it has dashes in the place of hyphens");
+  replace(TILDES, "~", "it has another sign in the place of a tilde");
+  const normal = plain.normalize("NFKC");
+  if (normal !== plain) faults.push("it has typographic forms of plain characters");
+  plain = normal.trim();
+  return { plain, faults };
+}
+
+/** Whether a word is another one with at most one letter too many, one too few, or letters that changed places. */
+export function resembles(word: string, wanted: string): boolean {
+  if (word === wanted) return true;
+  if (word[0] !== wanted[0] || Math.abs(word.length - wanted.length) > 1) return false;
+  const left = wanted.split("");
+  let added = 0;
+  for (const letter of word) {
+    const at = left.indexOf(letter);
+    if (at >= 0) left.splice(at, 1);
+    else added += 1;
+  }
+  return added <= 1 && left.length <= 1;
+}
+
+/** The sentence about records that receivers do not recognise for how they are written. */
+export function unseenRecord(kind: string, texts: readonly string[]): string {
+  const faults = [...new Set(texts.flatMap((text) => readWrittenText(text).faults))];
+  const why = faults.length > 0 ? faults.join("; ") : "its beginning or its tags are misspelled";
+  return `A TXT record is meant as ${kind} record, and receivers do not take it for one: ${why}. Publish the expected value.`;
+}
