@@ -1,7 +1,7 @@
 /** Values against the definition of their field: type, choices, validation rules. */
 import type { CustomField, Option, Rules } from "./field.ts";
 import { compilePattern } from "./pattern.ts";
-import { type FieldValue, type Reading, typeTable } from "./value.ts";
+import { Choices, type FieldValue, type Reading, typeTable } from "./value.ts";
 
 export type Definition = Pick<CustomField, "field_type" | "field_options" | "validation_rules">;
 
@@ -13,7 +13,12 @@ export function choiceOf(option: Option): string {
 /** Compiles a definition, once for many values; it has been read by definition.ts. */
 export function fieldReader(definition: Definition): (value: unknown) => Reading {
   const type = typeTable[definition.field_type];
-  const choices = (definition.field_options ?? []).map(choiceOf);
+  const choices = new Choices(
+    (definition.field_options ?? []).map((option) => ({
+      value: choiceOf(option),
+      label: typeof option === "string" ? option : option.label,
+    })),
+  );
   const breach = ruleChecker(definition.validation_rules ?? {});
   return (value) => {
     const reading = type.read(value, choices);

@@ -44,6 +44,18 @@ const taken: readonly [FieldType, unknown, unknown][] = [
   ["select", " Extra large ", "Extra large"],
   ["multiselect", ["M", "S", "M"], ["M", "S"]],
   ["multiselect", "S; M;", ["S", "M"]],
+  ["multiselect", "S,M", ["S", "M"]],
+  ["multiselect", "s | MEDIUM\nextra  LARGE", ["S", "M", "Extra large"]],
+  ["multiselect", '["S", "Medium"]', ["S", "M"]],
+  ["select", "Medium", "M"],
+  ["select", "medium", "M"],
+  ["select", " extra\u00a0Large ", "Extra large"],
+  ["boolean", "Y", true],
+  ["boolean", "Nein", false],
+  ["boolean", "sí", true],
+  ["boolean", "x", true],
+  ["boolean", "off", false],
+  ["boolean", "✓", true],
   ["multiselect", [], []],
 ];
 
@@ -93,11 +105,9 @@ const refused: readonly [FieldType, unknown][] = [
   ["boolean", "maybe"],
   ["boolean", 2],
   ["select", "XL"],
-  ["select", "Medium"],
   ["select", ["S"]],
   ["select", "__proto__"],
   ["multiselect", ["S", "XL"]],
-  ["multiselect", "S,M"],
   ["multiselect", 7],
   ...fieldTypes.flatMap((type) => nothingTakes.map((value): [FieldType, unknown] => [type, value])),
 ];
@@ -111,6 +121,13 @@ test.each(refused)("%s refuses %j with a sentence", (type, given) => {
 test("what a type has stored it takes again as it is", () => {
   for (const [type, , stored] of taken)
     expect(fieldReader(field(type))(stored)).toEqual({ ok: true, value: stored });
+});
+
+test("a label of two choices is refused, and a comma within a choice parts nothing", () => {
+  const field_options = [{ label: "News", value: "a" }, { label: "NEWS", value: "b" }, "Rome, Italy"];
+  const read = fieldReader(field("multiselect", { field_options }));
+  expect(read("News").ok).toBe(false);
+  expect(read("a;rome, italy")).toEqual({ ok: true, value: ["a", "Rome, Italy"] });
 });
 
 test.each([

@@ -34,8 +34,8 @@ export const rulesOf = {
 } as const;
 
 interface TypeEntry {
-  /** Reads anything but null and empty text. `choices` are the values of select and multiselect. */
-  read(value: unknown, choices: readonly string[]): Reading;
+  /** Reads anything but null and empty text. `choices` are those of select and multiselect. */
+  read(value: unknown, choices: Choices): Reading;
   readonly rules: keyof typeof rulesOf;
   readonly hasChoices?: true;
 }
@@ -117,38 +117,91 @@ function readUrl(value: unknown): Reading {
     : refused("must be a web address that begins with https:// or http://");
 }
 
+const spelled = (words: string, is: boolean) =>
+  words.split(" ").map((word): [unknown, boolean] => [word, is]);
+
+/** As people write them, in several languages and as spreadsheets do. */
 const booleans = new Map<unknown, boolean>([
   [true, true],
   [1, true],
-  ["true", true],
-  ["1", true],
-  ["yes", true],
+  ...spelled(
+    "true 1 yes y t x on ja j oui o si sí s sim tak da да wahr vrai verdadero vero checked ✓ ✔ はい 是",
+    true,
+  ),
   [false, false],
   [0, false],
-  ["false", false],
-  ["0", false],
-  ["no", false],
+  ...spelled("false 0 no n f off nein non não nao nie нет falsch faux falso unchecked いいえ 否 ✗", false),
 ]);
 
 function readBoolean(value: unknown): Reading {
-  const known = booleans.get(typeof value === "string" ? value.trim().toLowerCase() : value);
+  const known = booleans.get(
+    typeof value === "string" ? value.normalize("NFKC").trim().toLowerCase() : value,
+  );
   return known === undefined ? refused("must be true or false") : ok(known);
 }
 
-function readChoice(value: unknown, choices: readonly string[]): Reading {
-  const text = typeof value === "string" ? value.trim() : value;
-  const choice = choices.find((candidate) => candidate === text);
-  return choice === undefined ? refused(`must be one of: ${listed(choices)}`) : ok(choice);
+/** A text without what people vary: case, blanks and the Unicode form. */
+const folded = (text: string) => text.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ").trim();
+
+/** The choices of a field, found by value or label, exactly or as people vary them. */
+export class Choices {
+  readonly values: readonly string[];
+  /** By what is written; null where it could be several. */
+  readonly #byFolded = new Map<string, string | null>();
+
+  constructor(options: readonly { readonly value: string; readonly label: string }[]) {
+    this.values = options.map(({ value }) => value);
+    for (const { value, label } of options) {
+      for (const key of new Set([folded(value), folded(label)])) {
+        const other = this.#byFolded.get(key);
+        this.#byFolded.set(key, other === undefined || other === value ? value : null);
+      }
+    }
+  }
+
+  /** The value of the choice that a text means; undefined for none, and for one of several. */
+  find(text: string): string | undefined {
+    const exact = text.trim();
+    return this.values.find((value) => value === exact) ?? this.#byFolded.get(folded(text)) ?? undefined;
+  }
+
+  /** Whether a value or label holds this. */
+  hold(character: string): boolean {
+    return this.#byFolded.keys().some((key) => key.includes(character));
+  }
 }
 
-/** An array, or text with semicolons between the choices. */
-function readChoices(value: unknown, choices: readonly string[]): Reading {
-  const given = typeof value === "string" ? value.split(";").filter((part) => part.trim() !== "") : value;
+function readChoice(value: unknown, choices: Choices): Reading {
+  const choice = typeof value === "string" ? choices.find(value) : undefined;
+  return choice === undefined ? refused(`must be one of: ${listed(choices.values)}`) : ok(choice);
+}
+
+const separators = [";", "|", "\n", ","];
+
+/** The parts of a text: a JSON array, or what stands between separators that no choice holds. */
+function partsOf(text: string, choices: Choices): unknown[] {
+  if (choices.find(text) !== undefined) return [text];
+  if (/^\s*\[.*\]\s*$/s.test(text)) {
+    try {
+      return JSON.parse(text) as unknown[];
+    } catch {
+      // No JSON: brackets may be part of a choice.
+    }
+  }
+  const usable = separators.filter((one) => one === ";" || !choices.hold(one));
+  return usable
+    .reduce<string[]>((parts, one) => parts.flatMap((part) => part.split(one)), [text])
+    .filter((part) => part.trim() !== "");
+}
+
+/** An array, or text with a usual separator between the choices. */
+function readChoices(value: unknown, choices: Choices): Reading {
+  const given = typeof value === "string" ? partsOf(value, choices) : value;
   if (!Array.isArray(given)) return refused("must be an array of its choices");
   const chosen = new Set<string>();
   for (const one of given) {
     const reading = readChoice(one, choices);
-    if (!reading.ok) return refused(`must be made of: ${listed(choices)}`);
+    if (!reading.ok) return refused(`must be made of: ${listed(choices.values)}`);
     chosen.add(String(reading.value));
   }
   return ok([...chosen]);

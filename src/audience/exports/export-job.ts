@@ -11,7 +11,10 @@ import { requireMailingList } from "../mailing-lists/store.ts";
 import { membersOf } from "../segments/members-of.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
 import { exportHeader, exportRow } from "./row.ts";
-import { listExported, openExport, readOneMoment } from "./store.ts";
+import { listExported, listStoredNames, openExport, readOneMoment } from "./store.ts";
+
+/** Columns of names without a definition: more than any spreadsheet shows. */
+const MOST_NAMES = 10_000;
 
 export const EXPORT_JOB = "subscriber_export";
 
@@ -30,21 +33,26 @@ export function exportHandler({ db, clock }: { db: Database; clock: Clock }): Jo
     const { workspaceId, input } = job;
     const called = `subscribers-${clock.now().toISOString().slice(0, 10)}.csv`;
     await requireMailingList(db, workspaceId, input.mailing_list_id);
-    const fields = await fieldsOf(db, workspaceId, input);
+    const wanted = await fieldsOf(db, workspaceId, input);
     // Written to the disk first: with a part stored meanwhile an export would take two connections.
     await using scratch = await openScratch();
     await using file = await open(scratch.path, "wx", 0o600);
-    const rows = await db.transaction(async (tx) => {
+    const { rows, fields } = await db.transaction(async (tx) => {
       await readOneMoment(tx);
       const segment = await segmentOf(tx, workspaceId, input, clock);
       const { status, search, mailing_list_id: mailingListId } = input;
-      const total = await openExport(tx, workspaceId, { mailingListId, status, search, segment });
+      const selection = { mailingListId, status, search, segment };
+      // Without a wish also what is stored under names that have no definition.
+      const stored =
+        input.fields === null ? await listStoredNames(tx, workspaceId, selection, MOST_NAMES) : [];
+      const fields = [...new Set([...wanted, ...stored])];
+      const total = await openExport(tx, workspaceId, selection);
       await file.writeFile(csvLine(exportHeader(fields)));
       let processed = 0;
       for (;;) {
         signal.throwIfAborted();
         const people = await listExported(tx);
-        if (people.length === 0) return processed;
+        if (people.length === 0) return { rows: processed, fields };
         await file.writeFile(people.map((person) => csvLine(exportRow(person, fields))).join(""));
         processed += people.length;
         report({ total, processed, succeeded: processed });
@@ -63,9 +71,10 @@ async function segmentOf(tx: Queryable, workspaceId: WorkspaceId, input: ExportI
 }
 
 /** The custom fields asked for, those in force without a wish; one that went away meanwhile is left out. */
-async function fieldsOf(db: Queryable, workspaceId: WorkspaceId, input: ExportInput) {
+async function fieldsOf(db: Queryable, workspaceId: WorkspaceId, input: ExportInput): Promise<string[]> {
   const inForce = await listFieldsInForce(db, workspaceId, input.mailing_list_id);
-  if (input.fields === null) return inForce;
-  const byName = new Map(inForce.map((field) => [field.field_name, field]));
-  return [...new Set(input.fields)].flatMap((name) => byName.get(name) ?? []);
+  const names = inForce.map(({ field_name }) => field_name);
+  if (input.fields === null) return names;
+  const isInForce = new Set(names);
+  return [...new Set(input.fields)].filter((name) => isInForce.has(name));
 }

@@ -44,7 +44,7 @@ async function rowsOf(text: string): Promise<(readonly string[])[]> {
 const emailsIn = async (text: string) => (await rowsOf(text)).slice(1).map(([email]) => email);
 
 describe("an export", () => {
-  it("has everybody of the list, newest first, with the columns that an import reads", async () => {
+  it("has everybody of the list, newest first, with the columns that an import reads and all that is stored", async () => {
     const list = await newList();
     await field(list, { field_name: "city", field_label: "City", field_type: "text" });
     await add(list, { email: "a@ex.example", first_name: "Ann", custom_fields: { city: "Rome", other: 1 } });
@@ -52,9 +52,9 @@ describe("an export", () => {
     const at = service.clock.now().toISOString();
     expect(await exported(list)).toBe(
       [
-        "Email,First,Last,Status,Source,Subscribed At,city",
-        `b@ex.example,,"Lee, Jr.",active,form,${at},`,
-        `a@ex.example,Ann,,active,api,${at},Rome`,
+        "Email,First,Last,Status,Source,Subscribed At,city,other",
+        `b@ex.example,,"Lee, Jr.",active,form,${at},,`,
+        `a@ex.example,Ann,,active,api,${at},Rome,1`,
         "",
       ].join("\r\n"),
     );

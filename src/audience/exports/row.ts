@@ -1,16 +1,16 @@
 /** A person as a row of an export: the columns that an import of the file reads again. */
-import type { CustomField } from "../custom-fields/field.ts";
 import type { ExportedPerson } from "./store.ts";
 
 /** For reading only: an import leaves this column alone, whatever custom field has such a name or label. */
 export const SUBSCRIBED_AT = "Subscribed At";
 const columns = ["Email", "First", "Last", "Status", "Source", SUBSCRIBED_AT];
 
-export function exportHeader(fields: readonly CustomField[]): string[] {
-  return [...columns, ...fields.map(({ field_name }) => field_name)];
+/** @param fields the names of custom fields, here and below */
+export function exportHeader(fields: readonly string[]): string[] {
+  return [...columns, ...fields];
 }
 
-export function exportRow(person: ExportedPerson, fields: readonly CustomField[]): string[] {
+export function exportRow(person: ExportedPerson, fields: readonly string[]): string[] {
   const { email, first_name, last_name, status, source, subscribed_at, custom_fields } = person;
   return [
     email,
@@ -19,7 +19,7 @@ export function exportRow(person: ExportedPerson, fields: readonly CustomField[]
     status,
     source ?? "",
     subscribed_at.toISOString(),
-    ...fields.map(({ field_name }) => textOf(custom_fields[field_name])),
+    ...fields.map((name) => textOf(custom_fields[name])),
   ];
 }
 

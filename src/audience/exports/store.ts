@@ -30,18 +30,37 @@ export async function readOneMoment(tx: Queryable): Promise<void> {
   await tx.run(sql`set transaction isolation level repeatable read, read only`);
 }
 
-/** Opens the cursor `exported`, newest person first; it lives as long as the transaction. @returns how many it has */
-export async function openExport(
-  tx: Queryable,
-  workspaceId: WorkspaceId,
-  { mailingListId, status, search, segment }: Selection,
-): Promise<number> {
-  const people = sql`
+/** The memberships and people of a selection, as `m` and `s`. */
+function fromPeople(workspaceId: WorkspaceId, { mailingListId, status, search, segment }: Selection): Sql {
+  return sql`
     from memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id
     where m.workspace_id = ${workspaceId} and m.mailing_list_id = ${mailingListId}
       ${status === null ? empty : sql`and m.status = ${status}`}
       ${search === null ? empty : sql`and (${join(searchConditions(search), " or ")})`}
       ${segment === null ? empty : sql`and s.id in (select id from ${segment} g)`}`;
+}
+
+/** The names under which these people have values, in order; at most so many. */
+export async function listStoredNames(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  selection: Selection,
+  most: number,
+): Promise<string[]> {
+  const rows = await tx.rows<{ name: string }>(sql`
+    select distinct k.name from (select s.custom_fields ${fromPeople(workspaceId, selection)}) p
+      cross join lateral jsonb_object_keys(p.custom_fields) k (name)
+    order by k.name limit ${most}`);
+  return rows.map(({ name }) => name);
+}
+
+/** Opens the cursor `exported`, newest person first; it lives as long as the transaction. @returns how many it has */
+export async function openExport(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  selection: Selection,
+): Promise<number> {
+  const people = fromPeople(workspaceId, selection);
   const row = await tx.row<{ count: number }>(sql`select count(*)::int as count ${people}`);
   // All rows are wanted, not only the first tenth.
   await tx.run(sql`set local cursor_tuple_fraction = 1`);

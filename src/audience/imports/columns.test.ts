@@ -6,7 +6,14 @@ const field = (field_name: string, field_label = field_name) => ({ field_name, f
 
 /** Which header each of our columns and fields has. */
 function read(header: string, fields: readonly CustomField[] = []) {
-  const { custom, width: _, unnamed: __, skipped, ...known } = readColumns(header.split(","), fields);
+  const {
+    custom,
+    width: _,
+    headers: ___,
+    unnamed: __,
+    skipped,
+    ...known
+  } = readColumns(header.split(","), fields);
   const named = Object.entries(known).flatMap(([name, column]) => (column ? [[name, column.header]] : []));
   const own = custom.map((column) => [column.field.field_name, column.header]);
   const rest = skipped.map(({ header }) => header);

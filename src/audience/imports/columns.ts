@@ -33,6 +33,8 @@ export type Columns = { readonly [Name in Exclude<Known, "email">]: Column | und
   readonly email: Column;
   /** Cells of the header. */
   readonly width: number;
+  /** What they say, to be shown. */
+  readonly headers: readonly string[];
   readonly custom: readonly (Column & { readonly field: CustomField })[];
   /** Those that are nothing we know, or a second one of something. */
   readonly skipped: readonly Column[];
@@ -101,7 +103,7 @@ export function readColumns(header: readonly string[], fields: readonly CustomFi
     .filter(({ header }) => header === "")
     .slice(0, MOST_SKIPPED)
     .map(({ place }) => ({ place, header: `column ${place + 1}` }));
-  return { ...known, email, width: header.length, custom, skipped, unnamed };
+  return { ...known, email, width: header.length, headers: header.map(shown), custom, skipped, unnamed };
 }
 
 /** The column of an export that says when somebody joined is no field's. */

@@ -1,5 +1,6 @@
 /** Putting people on a list from a CSV file. */
 import { Type } from "typebox";
+import { encodingDescription, readEncodingName } from "../../platform/csv/encodings.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
@@ -9,7 +10,9 @@ import { JobStarted, requirePlace, startJob } from "../../platform/jobs/queue.ts
 import { requireBytes, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { lockListsForUse, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
+import { subscriberStatuses } from "../subscribers/status.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
+import { requireClearOptOuts } from "./require-clear-opt-outs.ts";
 
 const MOST_BYTES = 50 * 1024 * 1024;
 
@@ -38,6 +41,18 @@ const ImportForm = Type.Object(
         description: "Whether the list's autoresponders write to those who join by this import.",
       }),
     ),
+    encoding: Type.Optional(Type.String({ description: encodingDescription })),
+    status: Type.Optional(
+      Type.Enum([...subscriberStatuses], {
+        description: "The status of all in the file, where their rows say nothing worse.",
+      }),
+    ),
+    opt_out_column: Type.Optional(
+      Type.String({
+        description:
+          "The column that says who gets no mail, in place of those that are found by their names; `ignore` for none.",
+      }),
+    ),
   },
   { $id: "SubscriberImport" },
 );
@@ -57,7 +72,7 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       answer: JobStarted,
       status: 202,
       message: "The import has started",
-      errors: ["CONFLICT", "PLAN_LIMIT_REACHED"],
+      errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
       async handle({ caller: { workspaceId }, params, body }) {
         await requireMailingList(db, workspaceId, params.id);
         const input: ImportInput = {
@@ -66,7 +81,11 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
           update_existing: body.update_existing ?? true,
           resubscribe: body.resubscribe ?? false,
           trigger_autoresponders: body.trigger_autoresponders ?? false,
+          encoding: readEncodingName(body.encoding) ?? null,
+          status: body.status ?? null,
+          opt_out_column: body.opt_out_column?.trim() || null,
         };
+        await requireClearOptOuts(db, workspaceId, params.id, body.csvFile.path, input);
         return startWithInput(db, workspaceId, body.csvFile.path, async (tx, id) => {
           if ((await lockListsForUse(tx, workspaceId, [params.id])) === 0) throw notFound("Mailing list");
           await requirePlace(tx, workspaceId, IMPORT_JOB, "imports");

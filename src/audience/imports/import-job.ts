@@ -5,14 +5,14 @@ import { copyFile } from "../../platform/jobs/files.ts";
 import { createTurns } from "../../platform/turns.ts";
 import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { findPlan, keepPlan, type Plan } from "./plan.ts";
-import { readImport } from "./read-file.ts";
+import { type ReadOptions, readImport } from "./read-file.ts";
 import type { Written } from "./store.ts";
 import { writePeople } from "./write-people.ts";
 
 export const IMPORT_JOB = "subscriber_import";
 
 /** What the job needs beside the file. */
-export interface ImportInput {
+export interface ImportInput extends ReadOptions {
   readonly mailing_list_id: string;
   /** As its sender calls it. */
   readonly file_name: string;
@@ -34,7 +34,6 @@ export function importHandler({
     const { id: jobId, workspaceId, input } = job;
     const place = { workspaceId, jobId, mailingListId: input.mailing_list_id };
     const options = {
-      updateExisting: input.update_existing,
       resubscribe: input.resubscribe,
       triggerAutoresponders: input.trigger_autoresponders,
       clock,
@@ -50,14 +49,26 @@ export function importHandler({
     async function readAndKeep(): Promise<Plan> {
       await using upload = await openInput();
       const paths = { upload: upload.path, people: people.path };
-      const read = await readImport(db, place, paths, clock.now(), signal);
+      const read = await readImport(db, place, paths, input, clock.now(), signal);
       readHere = read.people_file;
       return keepPlan(db, place, read);
     }
 
     const onWritten = (written: Written) => report(progressOf(plan, written));
+    const updateExisting = input.update_existing && plan.is_guessed !== true;
     const { written, isWhole } = await writePeople(
-      { db, ...place, ...options, path: people.path, takeTurn, signal, hasToEnd, requireTurn, onWritten },
+      {
+        db,
+        ...place,
+        ...options,
+        updateExisting,
+        path: people.path,
+        takeTurn,
+        signal,
+        hasToEnd,
+        requireTurn,
+        onWritten,
+      },
       plan,
     );
     // A service that stops takes the job up again; a caller who cancels is told how far it came.
@@ -80,8 +91,10 @@ function progressOf({ rows, duplicates, invalid }: Plan, written: Written) {
 
 function outcomeOf(plan: Plan, written: Written, { file_name }: ImportInput): JobOutcome {
   const { rows, duplicates, invalid, encoding, delimiter, skipped_columns, errors_file } = plan;
+  const { warnings = [], opt_out_columns = [] } = plan;
+  const layout = { encoding, delimiter, skipped_columns, opt_out_columns, warnings };
   return {
-    result: { file_name, rows, ...written, duplicates, invalid, encoding, delimiter, skipped_columns },
+    result: { file_name, rows, ...written, duplicates, invalid, ...layout },
     ...(errors_file !== null && { errorsFile: errors_file }),
   };
 }

@@ -73,6 +73,8 @@ describe("an import", () => {
       encoding: "utf-8",
       delimiter: ",",
       skipped_columns: [],
+      opt_out_columns: [],
+      warnings: [],
     });
     expect(await members(list)).toEqual({
       "ann@example.com": {

@@ -30,8 +30,14 @@ export interface Plan {
   /** Custom fields of people who join the list, where they have no value. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly encoding: string;
+  /** The encoding is a guess: what the file says replaces nothing that is stored. */
+  readonly is_guessed?: boolean;
+  /** What the sender should know; a plan of an earlier version has none. */
+  readonly warnings?: readonly string[];
   readonly delimiter: string;
   readonly skipped_columns: readonly string[];
+  /** The columns that said who gets no mail, and in how many rows; a plan of an earlier version has none. */
+  readonly opt_out_columns?: readonly { readonly column: string; readonly opted_out: number }[];
 }
 
 /** Whose plan it is. */

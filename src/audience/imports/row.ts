@@ -9,6 +9,7 @@ import { LONGEST_NAME, LONGEST_SOURCE } from "../subscribers/input.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
 import { readAddress } from "./address.ts";
 import type { Column, Columns } from "./columns.ts";
+import { type OptOutColumn, rank, readOptOut } from "./opt-out-columns.ts";
 
 export interface Person {
   readonly email: string;
@@ -32,22 +33,28 @@ export interface Refusal {
 
 type RefusedRow = { readonly ok: false } & Refusal;
 
-export type ReadRow = { readonly ok: true; readonly person: Person } | RefusedRow;
+export type ReadRow =
+  | {
+      readonly ok: true;
+      readonly person: Person;
+      /** The column that says that this person gets no mail. */
+      readonly decidedBy: OptOutColumn | undefined;
+    }
+  | RefusedRow;
 
-/** Words in a status column, as others call our four. */
-const statuses = new Map<string, SubscriberStatus>([
-  ["active", "active"],
-  ["subscribed", "active"],
-  ["unsubscribed", "unsubscribed"],
-  ["bounced", "bounced"],
-  ["cleaned", "bounced"],
-  ["complained", "complained"],
-]);
+const wantedStatus = "must be one of active, subscribed, unsubscribed, bounced, cleaned, complained";
+const wantedOptOut = "must say yes or no, or when";
 
-/** Compiles columns and fields, once for all rows. */
+/**
+ * Compiles columns and fields, once for all rows.
+ * @param optOuts the columns that say who gets no mail
+ * @param whole the status of all in the file, where their rows say nothing worse
+ */
 export function rowReader(
   columns: Columns,
   fields: readonly CustomField[],
+  optOuts: readonly OptOutColumn[],
+  whole: SubscriberStatus | null = null,
 ): (cells: readonly string[]) => ReadRow {
   const custom = columns.custom.map(({ field, ...column }) => ({
     column,
@@ -77,10 +84,17 @@ export function rowReader(
     const source = textIn(cells, columns.source, LONGEST_SOURCE);
     if (isRefusal(source)) return source;
 
-    const word = columns.status === undefined ? "" : cellOf(cells, columns.status).toLowerCase();
-    const status = word === "" ? null : statuses.get(word);
-    if (status === undefined && columns.status !== undefined) {
-      return refused(columns.status, word, `must be one of ${[...statuses.keys()].join(", ")}`);
+    let status = whole;
+    let decidedBy: OptOutColumn | undefined;
+    for (const column of optOuts) {
+      const word = cellOf(cells, column);
+      const said = word === "" ? "nothing" : readOptOut(column.meaning, word);
+      if (said === "unknown") {
+        return refused(column, word, column.meaning === "status" ? wantedStatus : wantedOptOut);
+      }
+      if (said === "nothing" || rank(said) <= rank(status)) continue;
+      status = said;
+      if (said !== "active") decidedBy = column;
     }
 
     let json = "";
@@ -104,11 +118,11 @@ export function rowReader(
       first_name,
       last_name,
       source: source ?? "import",
-      status: status ?? null,
+      status,
       custom_fields: `{${json}}`,
       lacking,
     };
-    return { ok: true, person };
+    return { ok: true, person, decidedBy };
   };
 }
 

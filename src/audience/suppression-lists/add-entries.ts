@@ -55,9 +55,18 @@ export class EntryTally {
     if (item === "") return;
     this.#given += 1;
     const value = readEntryValue(item);
-    if (value === undefined) {
-      if (this.#invalid++ < MOST_NAMED) this.#named.push(shortened(item) + wildcardHint(shortened(item)));
-    } else if (!this.#values.has(value.normalized)) this.#values.set(value.normalized, value);
+    if (value === undefined) this.#refuse(item);
+    else if (!this.#values.has(value.normalized)) this.#values.set(value.normalized, value);
+  }
+
+  /** Counts an item that cannot be read. */
+  refuse(item: string): void {
+    this.#given += 1;
+    this.#refuse(item);
+  }
+
+  #refuse(item: string): void {
+    if (this.#invalid++ < MOST_NAMED) this.#named.push(shortened(item) + wildcardHint(shortened(item)));
   }
 
   /** Nothing valid was given. */

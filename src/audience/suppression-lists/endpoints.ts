@@ -1,6 +1,7 @@
 /** Suppression lists over HTTP. */
 
 import { Type } from "typebox";
+import { encodingDescription, readEncodingName } from "../../platform/csv/encodings.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
@@ -165,6 +166,7 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
           csvFile: fileField(
             "CSV with a column `email`, `address`, `domain` or `entry_value`, else the first column; or one a line.",
           ),
+          encoding: Type.Optional(Type.String({ description: encodingDescription })),
         },
         { $id: "SuppressionImport" },
       ),
@@ -172,8 +174,11 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       message: (data) => data.message,
       bodyLimit: FILE_LIMIT,
       errors: ["FORBIDDEN", "BAD_REQUEST", "PLAN_LIMIT_REACHED"],
-      handle: ({ caller: { workspaceId, keyName }, params, body }) =>
-        importEntries(deps, { workspaceId, listId: params.id }, body.csvFile.path, keyName),
+      async handle({ caller: { workspaceId, keyName: createdBy }, params, body }) {
+        const encoding = readEncodingName(body.encoding);
+        const file = { path: body.csvFile.path, encoding, createdBy };
+        return importEntries(deps, { workspaceId, listId: params.id }, file);
+      },
     }),
     endpoint({
       id: "deleteSuppressionEntry",

@@ -60,6 +60,19 @@ describe("an import", () => {
     expect(await countOf(id)).toBe(6_000);
   });
 
+  it("suppresses all whose rows can be read, whatever one odd byte beside them says", async () => {
+    const rows =
+      "email,name\nj\xc3\xbcrgen@example.com,J\xc3\xbcrgen\nada@example.com,M\xfcller\nodd\xfc@example.com,x\n";
+    const content = new Uint8Array(Buffer.from(rows, "latin1"));
+    const { body } = await upload(id, content);
+    expect(body.data).toMatchObject({
+      added: 2,
+      invalid: 1,
+      warnings: [expect.stringContaining("2 lines hold bytes that are not")],
+    });
+    expect((await valuesOf(id)).sort()).toEqual(["ada@example.com", "jürgen@example.com"]);
+  });
+
   it.each([
     ["empty", ""],
     ["without an entry", "email\nnobody\n"],

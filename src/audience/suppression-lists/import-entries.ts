@@ -1,5 +1,6 @@
 /** Putting entries on a list from a file: all that can be read, in one transaction, or nothing. */
 import { findColumn } from "../../platform/csv/columns.ts";
+import type { Encoding } from "../../platform/csv/encodings.ts";
 import { unguardFormula } from "../../platform/csv/formulas.ts";
 import { openCsv } from "../../platform/csv/read.ts";
 import type { Database } from "../../platform/database/pool.ts";
@@ -16,6 +17,13 @@ const columns = ["email", "emailaddress", "address", "entryvalue", "domain"].map
 
 const BATCH = 5_000;
 
+export interface ImportedFile {
+  readonly path: string;
+  /** Where its sender names one. */
+  readonly encoding: Encoding | undefined;
+  readonly createdBy: string;
+}
+
 /**
  * Reads the file at this path as CSV, or as lines: the column of one of these names, else the first; a header may be
  * missing. Values that are there already or twice are counted once, as duplicates; so are none that cannot be read.
@@ -24,11 +32,10 @@ const BATCH = 5_000;
 export async function importEntries(
   deps: StorageDeps & { readonly db: Database },
   list: EntriesOf,
-  path: string,
-  createdBy: string,
+  { path, encoding, createdBy }: ImportedFile,
 ): Promise<AddedEntries> {
   const { db, clock } = deps;
-  const file = await openCsv(path);
+  const file = await openCsv(path, encoding);
   const origin = { createdBy, createdAt: clock.now() };
   return db.transaction(async (tx) => {
     const limit = await rowLimit(deps, tx, list.workspaceId, "suppression_entries");
@@ -51,7 +58,9 @@ export async function importEntries(
         if (named !== undefined) continue;
       }
       // Of an address that an export of subscribers has made safe for spreadsheets.
-      tally.read(unguardFormula((cells[column] ?? "").trim()));
+      const text = unguardFormula((cells[column] ?? "").trim());
+      if (file.isBroken(text)) tally.refuse(text);
+      else tally.read(text);
       if (tally.waiting === BATCH) await store();
     }
     if (tally.isEmpty) throw new ApiError("BAD_REQUEST", `The file holds ${tally.nothing}`);
@@ -59,8 +68,13 @@ export async function importEntries(
     tally.added += await storing;
     await requireRows(tx, list.workspaceId, limit, tally.added);
     await tellPlanner(tx, tally.added);
-    return tally.result();
+    return withWarnings(tally.result(), file.warnings);
   });
+}
+
+function withWarnings(result: AddedEntries, warnings: readonly string[]): AddedEntries {
+  if (warnings.length === 0) return result;
+  return { ...result, message: [result.message, ...warnings].join(". "), warnings: [...warnings] };
 }
 
 /** The place of the column in a header; undefined where the row is none. */

@@ -75,6 +75,11 @@ export const AddedEntries = Type.Object(
     duplicates: Type.Integer({ description: "On the list already, or given more than once." }),
     invalid: Type.Integer({ description: "Neither an address nor a domain; the others were added." }),
     message: Type.String(),
+    warnings: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "What to know about how a file was read, such as an encoding that is a guess.",
+      }),
+    ),
   },
   { $id: "AddedEntries" },
 );

@@ -1,6 +1,7 @@
 /** Email validation over HTTP. */
 import { type Static, Type } from "typebox";
 import type { Clock } from "../../platform/clock.ts";
+import { encodingDescription, readEncodingName } from "../../platform/csv/encodings.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
 import { offsetOf } from "../../platform/http/paging.ts";
@@ -54,6 +55,7 @@ const BulkForm = Type.Object(
     file: fileField(
       `CSV with a column named email (otherwise the first one counts), or one address a line. At most ${FILE_BYTES / 1024 ** 2} MB and ${MOST_ADDRESSES.toLocaleString("en-GB")} addresses.`,
     ),
+    encoding: Type.Optional(Type.String({ description: encodingDescription })),
   },
   { $id: "BulkValidation" },
 );
@@ -143,7 +145,8 @@ export function validationEndpoints(deps: ValidationDeps): Endpoint[] {
       status: 202,
       message: "The validation has started",
       errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE", "CONFLICT"],
-      handle: ({ caller: { workspaceId }, body }) => startBulkValidation(deps, workspaceId, body.file),
+      handle: ({ caller: { workspaceId }, body }) =>
+        startBulkValidation(deps, workspaceId, body.file, readEncodingName(body.encoding)),
     }),
     endpoint({
       id: "listValidations",

@@ -1,12 +1,23 @@
 /**
- * In which encoding a text file is written. Spreadsheets say nothing about it, or a byte order mark: without one a file
- * is UTF-8 when all of it is valid UTF-8, UTF-16 when every other byte is NUL, and Windows-1252 otherwise.
+ * In which encoding a text file is written. A byte order mark decides; without one a file is what its sender says, else
+ * UTF-8 where its bytes speak for that, UTF-16 when every other byte is NUL, and any other encoding is guessed.
  */
 import { open } from "node:fs/promises";
 import { ApiError } from "../errors.ts";
+import type { Encoding } from "./encodings.ts";
+import { guessEncoding } from "./guess-encoding.ts";
 import { readPieces } from "./pieces.ts";
+import { Utf8Evidence } from "./utf8-evidence.ts";
 
-export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "windows-1252";
+export interface FoundEncoding {
+  readonly encoding: Encoding;
+  /** Neither the sender nor the file says so. */
+  readonly isGuessed: boolean;
+  /** Some bytes may be none of this encoding: the rows that hold them cannot be read. */
+  readonly mayBeBroken: boolean;
+  /** Sentences for the sender. */
+  readonly warnings: readonly string[];
+}
 
 const SAMPLE_BYTES = 64 * 1024;
 
@@ -39,24 +50,79 @@ const byteOrderMarks: readonly (readonly [mark: readonly number[], encoding: Enc
 ];
 
 /**
- * Reads the whole file once.
- * @throws ApiError BAD_REQUEST for a file that is no text, or breaks the encoding that its mark names
+ * Reads the whole file once, and twice when it is not UTF-8.
+ * @param given what the sender says
+ * @throws ApiError BAD_REQUEST for a file that is no text, or is not the UTF-16 that its mark names
  */
-export async function detectEncoding(path: string): Promise<Encoding> {
+export async function detectEncoding(path: string, given?: Encoding): Promise<FoundEncoding> {
   const sample = await beginningOf(path);
   const [, kind] = signatures.find(([beginning]) => startsWith(sample, beginning)) ?? [];
   if (kind !== undefined) throw noTable(kind);
   const [, marked] = byteOrderMarks.find(([mark]) => startsWith(sample, mark)) ?? [];
   const claimed = marked ?? utf16WithoutMark(sample);
-  if (await isValid(path, claimed ?? "utf-8")) {
-    if (claimed === undefined && shareOf(sample, isNul) > MOST_NULS) throw noTable("not text");
-    return claimed ?? "utf-8";
+  if (claimed !== undefined && claimed !== "utf-8") {
+    if (!(await isValid(path, claimed))) throw brokenUtf16(claimed);
+    return { ...certain, encoding: claimed, warnings: overruled(claimed, given) };
   }
-  if (claimed !== undefined) {
-    throw refusal(`The file begins as ${claimed.toUpperCase()} but is not: save it again as CSV in UTF-8`);
+  if (given !== undefined && marked === undefined) {
+    if (shareOf(sample, isNul) > MOST_NULS && !given.startsWith("utf-16")) throw noTable("not text");
+    return { ...certain, encoding: given, mayBeBroken: true };
   }
-  if (sample.includes(0)) throw noTable("not text");
-  return "windows-1252";
+  const isUtf8 = await isValid(path, "utf-8");
+  if (isUtf8 && marked === undefined) {
+    if (shareOf(sample, isNul) > MOST_NULS) throw noTable("not text");
+    if (hasJapaneseEscapes(sample)) return guessed("iso-2022-jp");
+  }
+  const warnings = overruled("utf-8", marked && given);
+  if (isUtf8) return { ...certain, warnings };
+  if (marked === undefined && sample.includes(0)) throw noTable("not text");
+  const evidence = await Utf8Evidence.of(path);
+  const other = marked === undefined ? otherThanUtf8(evidence) : undefined;
+  if (other !== undefined) return guessed(other);
+  return { ...certain, mayBeBroken: true, warnings: [...warnings, brokenUtf8(evidence.brokenLines)] };
+}
+
+const certain: FoundEncoding = { encoding: "utf-8", isGuessed: false, mayBeBroken: false, warnings: [] };
+
+function guessed(encoding: Encoding): FoundEncoding {
+  const warning = `The file is not UTF-8. It was read as ${encoding}, which is a guess: if names look wrong, send it again with the form field encoding`;
+  return { encoding, isGuessed: true, mayBeBroken: true, warnings: [warning] };
+}
+
+/** The mark of a file, or its NULs, say more than its sender. */
+function overruled(encoding: Encoding, given: Encoding | undefined): string[] {
+  if (given === undefined || given === encoding) return [];
+  return [`The file is marked as ${encoding} and was read so, not as ${given}`];
+}
+
+function brokenUtf8(lines: number): string {
+  const where = lines === 1 ? "1 line holds" : `${lines} lines hold`;
+  return `The file is UTF-8, but ${where} bytes that are not: save it as UTF-8, or name its encoding in the form field encoding`;
+}
+
+/** Lines of UTF-8 that a file of another encoding holds by chance, of all that are not ASCII. */
+const CHANCE = 0.01;
+/** The same for Chinese and Korean encodings, whose bytes are more alike. */
+const CHANCE_IN_PAIRS = 0.2;
+const pairEncodings = new Set<Encoding>(["gb18030", "big5", "euc-kr", "euc-jp", "shift_jis"]);
+
+/** What the file is in place of UTF-8; undefined where it is UTF-8 with some broken lines. */
+function otherThanUtf8(evidence: Utf8Evidence): Encoding | undefined {
+  const { validLines, brokenLines, characters, strayBytes } = evidence;
+  const share = validLines / (validLines + brokenLines);
+  if (share > CHANCE_IN_PAIRS || characters >= strayBytes) return undefined;
+  const guess = guessEncoding(evidence.sample);
+  return share > (pairEncodings.has(guess) ? CHANCE_IN_PAIRS : CHANCE) ? undefined : guess;
+}
+
+/** ISO-2022-JP is ASCII to the eye: sequences that begin with ESC change the character set. */
+function hasJapaneseEscapes(sample: Uint8Array): boolean {
+  const text = Buffer.from(sample).toString("latin1");
+  return text.includes("\u001b$@") || text.includes("\u001b$B");
+}
+
+function brokenUtf16(encoding: Encoding): ApiError {
+  return refusal(`The file begins as ${encoding.toUpperCase()} but is not: save it again as CSV in UTF-8`);
 }
 
 /** Text may hold a stray NUL; a file of NULs, as a broken disk leaves it, is no text. */

@@ -3,7 +3,9 @@ import { mkdtemp, readdir, readlink, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
+import iconv from "iconv-lite";
 import { afterAll, describe, expect, it, test } from "vitest";
+import { readEncodingName } from "./encodings.ts";
 import { type CsvFile, openCsv } from "./read.ts";
 
 const folder = await mkdtemp(join(tmpdir(), "posthaste-csv-"));
@@ -55,13 +57,95 @@ describe("encodings", () => {
     expect(await cellsOf(bytes)).toEqual(table);
   });
 
-  it("of the first byte that is no UTF-8, however late, makes all of it Windows-1252", async () => {
-    const rows = "abc,def\n".repeat(100_000);
-    const file = await csvOf(Buffer.concat([Buffer.from(rows), latin("Zoë,x\n")]));
-    expect(file.encoding).toBe("windows-1252");
-    let last: readonly string[] = [];
-    for await (const { cells } of file.rows()) last = cells;
-    expect(last).toEqual(["Zoë", "x"]);
+  it("are not changed by one odd byte: the row that holds it is broken, the others are whole", async () => {
+    const rows = Array.from({ length: 800 }, (_, at) => `j${at}@x.example,Jürgen Müller\n`).join("");
+    const bytes = Buffer.concat([Buffer.from(`email,name\n${rows}`), latin("odd@x.example,M\xfcller\n")]);
+    for (const content of [bytes, Buffer.concat([Buffer.from("\ufeff"), bytes])]) {
+      const file = await csvOf(content);
+      expect([file.encoding, file.isGuessed, file.warnings]).toEqual([
+        "utf-8",
+        false,
+        [expect.stringContaining("1 line holds bytes that are not")],
+      ]);
+      const read = await Array.fromAsync(file.rows());
+      expect(read[1]?.cells[1]).toBe("Jürgen Müller");
+      const broken = read.filter(({ cells }) => cells.some((cell) => file.isBroken(cell)));
+      expect(broken.map(({ line }) => line)).toEqual([802]);
+    }
+  });
+
+  it.each([
+    ["one good row of three", Buffer.concat([Buffer.from("Zoë\n"), latin("M\xfcller\nRen\xe9e\n")])],
+    [
+      "a name and an odd byte on one line",
+      Buffer.from("Jürgen M\xfcller\n".replace("ü", "\xc3\xbc"), "latin1"),
+    ],
+    ["a character that is cut off at the end", Buffer.from("Zoë\nZo\xc3".replace("ë", "\xc3\xab"), "latin1")],
+  ])("are UTF-8 with %s", async (_name, bytes) => {
+    expect((await csvOf(Buffer.concat([Buffer.from("name\n"), bytes]))).encoding).toBe("utf-8");
+  });
+
+  it.each([
+    ["windows-1252", "José Núñez\nRenée Lefèvre\n"],
+    ["windows-1251", "Пётр Иванов\nАнна Смирнова\n"],
+    ["koi8-r", "Пётр Иванов\nАнна Смирнова\n"],
+    ["windows-1250", "Łukasz Żółć\nPaweł Wójcik\nŚwiętosława Źdźbło\n"],
+    ["windows-1253", "Γιώργος Παπαδόπουλος\nΜαρία\n"],
+    ["windows-1256", "محمد علي\nفاطمة حسن\n"],
+    ["macintosh", "Renée Lefèvre\nJürgen Müller\n"],
+    ["shift_jis", "田中 太郎\n鈴木 花子\n"],
+    ["euc-jp", "たなか 太郎さん\nすずき 花子さん\nお客様のお名前をご記入ください\n"],
+    ["gb18030", "王伟\n李娜\n郑成\n"],
+    ["big5", "王偉\n李娜\n陳小明\n這是我們的客戶\n他說他不來了\n"],
+    ["euc-kr", "김민수\n이영희\n"],
+  ])("%s is guessed, also behind much that is ASCII, and says so", async (encoding, names) => {
+    const bytes = Buffer.concat([
+      Buffer.from(`name\n${"plain\n".repeat(30_000)}`),
+      iconv.encode(names, encoding),
+    ]);
+    const file = await csvOf(bytes);
+    expect([file.encoding, file.isGuessed, file.warnings]).toEqual([
+      encoding,
+      true,
+      [expect.stringContaining(`read as ${encoding}, which is a guess`)],
+    ]);
+    expect((await Array.fromAsync(file.rows())).slice(-2).map(({ cells }) => cells[0])).toEqual(
+      names.trim().split("\n").slice(-2),
+    );
+  });
+
+  it("ISO-2022-JP, which is ASCII to the eye, is recognised by its escapes", async () => {
+    const bytes = latin("name\n\x1b$B;3ED\x1b(B\n");
+    expect([(await csvOf(bytes)).encoding, await cellsOf(bytes)]).toEqual([
+      "iso-2022-jp",
+      [["name"], ["山田"]],
+    ]);
+  });
+
+  it.each([
+    "windows-1250",
+    "windows-1254",
+    "windows-1257",
+    "iso-8859-2",
+    "iso-8859-15",
+    "macintosh",
+    "shift_jis",
+    "gbk",
+    "utf-16le",
+    "utf-16be",
+  ])("%s is read where the sender names it, and is no guess", async (name) => {
+    const text = /jis|gb/.test(name) ? "山田" : /^utf/.test(name) ? "山é" : "é";
+    const path = join(folder, `${files++}.csv`);
+    await writeFile(path, iconv.encode(`name\n${text}\n`, name));
+    const file = await openCsv(path, readEncodingName(name.toUpperCase()));
+    expect([file.encoding, file.isGuessed, file.warnings]).toEqual([name, false, []]);
+    expect((await Array.fromAsync(file.rows())).map(({ cells }) => cells[0])).toEqual(["name", text]);
+  });
+
+  it("that nobody knows are refused with those that are known", () => {
+    expect(readEncodingName("CP1252")).toBe("windows-1252");
+    expect(readEncodingName("Latin 1")).toBe("iso-8859-1");
+    expect(() => readEncodingName("klingon")).toThrow(/must be one of utf-8, .*shift_jis/);
   });
 
   it("characters on the border of two chunks stay whole", async () => {
@@ -111,7 +195,6 @@ describe("what is no CSV file is refused with a word on what to do", () => {
       /not text/,
     ],
     ["NULs", Buffer.alloc(100_000), /not text|empty/],
-    ["UTF-8 that breaks its mark", Buffer.from("\xef\xbb\xbfemail\n\xff@x", "latin1"), /begins as UTF-8/],
     [
       "UTF-16 of an odd length",
       Buffer.concat([utf16("\ufeffemail\na@b"), Buffer.from("x")]),

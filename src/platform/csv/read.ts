@@ -1,25 +1,37 @@
-/** CSV files as people have them: in any of four encodings, with any of four delimiters. */
+/** CSV files as people have them: in any usual encoding, with any of four delimiters. */
 import { ApiError } from "../errors.ts";
 import { type Delimiter, detectLayout } from "./delimiter.ts";
-import { detectEncoding, type Encoding, sampleOf } from "./encoding.ts";
+import { detectEncoding, sampleOf } from "./encoding.ts";
+import type { Encoding } from "./encodings.ts";
 import { readPieces } from "./pieces.ts";
 import { type CsvRow, createRecordReader } from "./records.ts";
 
 export interface CsvFile {
   readonly encoding: Encoding;
+  /** Neither the sender nor the file says the encoding. */
+  readonly isGuessed: boolean;
+  /** What the sender should know about how the file was read. */
+  readonly warnings: readonly string[];
   readonly delimiter: Delimiter;
   /** Reads the file from its beginning; blank lines are no rows. @throws ApiError BAD_REQUEST where it breaks off */
   rows(): AsyncGenerator<CsvRow>;
   /** The same some hundred rows at a time, which is quicker. */
   batches(): AsyncGenerator<CsvRow[]>;
+  /** Whether a cell holds bytes that are none of the encoding; each is U+FFFD then. */
+  isBroken(cell: string): boolean;
 }
+
+/** What a decoder puts in the place of bytes that are none of the encoding. */
+const REPLACEMENT = "\ufffd";
+
+export const BROKEN = "holds bytes that are not in the encoding of the file";
 
 /** Characters of a row. A quote that is never closed would otherwise make one row of the rest of the file. */
 const LONGEST_ROW = 1_000_000;
 
-/** Looks how the file is written. @throws ApiError BAD_REQUEST for one that is empty or no text */
-export async function openCsv(path: string): Promise<CsvFile> {
-  const encoding = await detectEncoding(path);
+/** Looks how the file is written; `given` is the encoding that its sender names. @throws ApiError BAD_REQUEST for one that is empty or no text */
+export async function openCsv(path: string, given?: Encoding): Promise<CsvFile> {
+  const { encoding, isGuessed, mayBeBroken, warnings } = await detectEncoding(path, given);
   const sample = await sampleOf(path, encoding);
   if (sample.trim() === "") throw new ApiError("BAD_REQUEST", "The file is empty");
   const { delimiter, hasHint } = detectLayout(sample);
@@ -45,8 +57,11 @@ export async function openCsv(path: string): Promise<CsvFile> {
 
   return {
     encoding,
+    isGuessed,
+    warnings,
     delimiter,
     batches,
+    isBroken: (cell) => mayBeBroken && cell.includes(REPLACEMENT),
     async *rows() {
       for await (const batch of batches()) yield* batch;
     },

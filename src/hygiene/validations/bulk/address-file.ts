@@ -2,8 +2,9 @@
 import { addressOf } from "../../../audience/suppression-lists/judge.ts";
 import { type AddressSyntax, readSyntax } from "../../../mail/address-syntax.ts";
 import { findColumn } from "../../../platform/csv/columns.ts";
+import type { Encoding } from "../../../platform/csv/encodings.ts";
 import { unguardFormula } from "../../../platform/csv/formulas.ts";
-import { openCsv } from "../../../platform/csv/read.ts";
+import { BROKEN, openCsv } from "../../../platform/csv/read.ts";
 import { ApiError } from "../../../platform/errors.ts";
 import { shownText } from "../shown-text.ts";
 
@@ -21,6 +22,8 @@ export interface AddressFile {
   /** In the order of the file, each once. */
   readonly addresses: readonly FileAddress[];
   readonly duplicates: number;
+  /** What the sender should know about how the file was read. */
+  readonly warnings: readonly string[];
 }
 
 /** Names of the column, as columnKey gives them. */
@@ -38,8 +41,8 @@ const names = new Set([
 ]);
 
 /** @throws ApiError BAD_REQUEST for a file that is no text, holds nothing, or too many addresses */
-export async function readAddressFile(path: string): Promise<AddressFile> {
-  const file = await openCsv(path);
+export async function readAddressFile(path: string, encoding?: Encoding): Promise<AddressFile> {
+  const file = await openCsv(path, encoding);
   const addresses: FileAddress[] = [];
   const seen = new Set<string>();
   let duplicates = 0;
@@ -53,7 +56,7 @@ export async function readAddressFile(path: string): Promise<AddressFile> {
       }
       const text = unguardFormula((cells[column] ?? "").trim()).trim();
       if (text === "") continue;
-      const syntax = readSyntax(text);
+      const syntax = file.isBroken(text) ? broken : readSyntax(text);
       const key = syntax.ok
         ? addressOf({ localpart: syntax.local, domain: syntax.domain })
         : text.toLowerCase();
@@ -67,8 +70,10 @@ export async function readAddressFile(path: string): Promise<AddressFile> {
     }
   }
   if (addresses.length === 0) throw new ApiError("BAD_REQUEST", "The file holds no address");
-  return { addresses, duplicates };
+  return { addresses, duplicates, warnings: file.warnings };
 }
+
+const broken: AddressSyntax = { ok: false, message: BROKEN };
 
 function tooMany(): ApiError {
   const most = MOST_ADDRESSES.toLocaleString("en-GB");

@@ -7,6 +7,7 @@
  * those whose server asks to come again later (greylisting) for the last. A job that takes long, or waits, lets others
  * have its place.
  */
+import type { Encoding } from "../../../platform/csv/encodings.ts";
 import type { Database } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type JobHandler, type JobOutcome, PutBack } from "../../../platform/jobs/attempt.ts";
@@ -30,6 +31,8 @@ export const BULK_JOB = "validation_bulk";
 export interface BulkInput {
   /** As its sender calls it. */
   readonly file_name: string;
+  /** Where the sender named one. */
+  readonly encoding?: Encoding | null;
 }
 
 export interface BulkDeps extends WriteDeps {
@@ -57,7 +60,7 @@ export function bulkHandler(deps: BulkDeps): JobHandler<BulkInput> {
   return async ({ job, report, isCancelled, signal, hasToEnd, requireTurn, openInput }) => {
     const { id: jobId, workspaceId, input } = job;
     let hasWorked = false;
-    const file = await readInput(openInput);
+    const file = await readInput(openInput, job.input.encoding ?? undefined);
     const { addresses } = file;
     const tally = new Tally();
     const note = (batches: readonly DoneBatch[]) => {
@@ -176,10 +179,13 @@ const reasons = {
   cancelled: "Not validated: the job was cancelled",
 };
 
-async function readInput(openInput: () => Promise<Scratch>): Promise<AddressFile> {
+async function readInput(
+  openInput: () => Promise<Scratch>,
+  encoding: Encoding | undefined,
+): Promise<AddressFile> {
   await using file = await openInput();
   // Awaited here: the copy goes with the end of this function.
-  return await readAddressFile(file.path);
+  return await readAddressFile(file.path, encoding);
 }
 
 /** The files of the answers, and of the addresses that have none. */

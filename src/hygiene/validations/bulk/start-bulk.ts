@@ -1,5 +1,6 @@
 /** How a bulk validation begins: the file is read, what it will cost is compared with what there is, and a job starts. */
 import type { Clock } from "../../../platform/clock.ts";
+import type { Encoding } from "../../../platform/csv/encodings.ts";
 import type { Database } from "../../../platform/database/pool.ts";
 import { need } from "../../../platform/http/endpoint.ts";
 import type { UploadedFile } from "../../../platform/http/uploads.ts";
@@ -26,16 +27,21 @@ export interface StartDeps {
  * The hourly cap is no limit here: a job that reaches it goes on in the next hour.
  * @throws ApiError as readAddressFile does, when allowance or balance do not cover all of it, and CONFLICT
  */
-export async function startBulkValidation(deps: StartDeps, workspaceId: WorkspaceId, file: UploadedFile) {
+export async function startBulkValidation(
+  deps: StartDeps,
+  workspaceId: WorkspaceId,
+  file: UploadedFile,
+  encoding?: Encoding,
+) {
   const { db, clock, plans } = deps;
   await requireFewOpen(db, workspaceId, BULK_JOB, "validations");
-  const { addresses, duplicates } = await readAddressFile(file.path);
+  const { addresses, duplicates } = await readAddressFile(file.path, encoding);
   const now = clock.now();
   const standing = standingOf(await getReading(db, plans, workspaceId, now), "validation");
   const most = capacityOf(standing);
   const cost = addresses.filter(({ syntax }) => syntax.ok).length;
   if (most !== null && most < cost) throw refusalError(refusalOf(standing), now);
-  const input: BulkInput = { file_name: file.name };
+  const input: BulkInput = { file_name: file.name, encoding: encoding ?? null };
   const total = addresses.length + duplicates;
   return startWithInput(db, workspaceId, file.path, async (tx, id) => {
     await requirePlace(tx, workspaceId, BULK_JOB, "validations");

@@ -46,13 +46,14 @@ export class Tally {
   }
 
   /** @param rest how many were not answered */
-  result({ addresses, duplicates }: AddressFile, rest: number) {
+  result({ addresses, duplicates, warnings }: AddressFile, rest: number) {
     return {
       addresses: addresses.length,
       duplicates,
       ...this.#counts,
       not_validated: rest,
       stopped_by: this.#stoppedBy,
+      ...(warnings.length > 0 && { warnings }),
     };
   }
 }

@@ -1,0 +1,116 @@
+/** The encodings of text files that can be read, and the names people give them. */
+import { invalid } from "../errors.ts";
+
+/** Labels of the WHATWG Encoding Standard, as TextDecoder takes them. */
+const encodings = [
+  "utf-8",
+  "utf-16le",
+  "utf-16be",
+  "windows-1250",
+  "windows-1251",
+  "windows-1252",
+  "windows-1253",
+  "windows-1254",
+  "windows-1255",
+  "windows-1256",
+  "windows-1257",
+  "windows-1258",
+  "windows-874",
+  "iso-8859-1",
+  "iso-8859-2",
+  "iso-8859-3",
+  "iso-8859-4",
+  "iso-8859-5",
+  "iso-8859-6",
+  "iso-8859-7",
+  "iso-8859-8",
+  "iso-8859-9",
+  "iso-8859-10",
+  "iso-8859-13",
+  "iso-8859-14",
+  "iso-8859-15",
+  "iso-8859-16",
+  "koi8-r",
+  "koi8-u",
+  "ibm866",
+  "macintosh",
+  "x-mac-cyrillic",
+  "shift_jis",
+  "euc-jp",
+  "iso-2022-jp",
+  "gb18030",
+  "gbk",
+  "big5",
+  "euc-kr",
+] as const;
+export type Encoding = (typeof encodings)[number];
+
+/** Other names in use, by the letters and digits of each. */
+const aliases = new Map<string, Encoding>([
+  ["utf16", "utf-16le"],
+  ["unicode", "utf-16le"],
+  ["ucs2", "utf-16le"],
+  ["utf8bom", "utf-8"],
+  ["utf8sig", "utf-8"],
+  ["ascii", "utf-8"],
+  ["usascii", "utf-8"],
+  ["ansi", "windows-1252"],
+  ["western", "windows-1252"],
+  ["latin1", "iso-8859-1"],
+  ["latin2", "iso-8859-2"],
+  ["latin5", "iso-8859-9"],
+  ["latin9", "iso-8859-15"],
+  ["mac", "macintosh"],
+  ["macroman", "macintosh"],
+  ["xmacroman", "macintosh"],
+  ["maccyrillic", "x-mac-cyrillic"],
+  ["cp866", "ibm866"],
+  ["dos866", "ibm866"],
+  ["koi8", "koi8-r"],
+  ["sjis", "shift_jis"],
+  ["cp932", "shift_jis"],
+  ["windows932", "shift_jis"],
+  ["windows31j", "shift_jis"],
+  ["ms932", "shift_jis"],
+  ["eucjp", "euc-jp"],
+  ["jis", "iso-2022-jp"],
+  ["gb2312", "gb18030"],
+  ["cp936", "gbk"],
+  ["windows936", "gbk"],
+  ["euccn", "gbk"],
+  ["big5hkscs", "big5"],
+  ["cp950", "big5"],
+  ["windows950", "big5"],
+  ["cp949", "euc-kr"],
+  ["windows949", "euc-kr"],
+  ["uhc", "euc-kr"],
+  ["ksc5601", "euc-kr"],
+]);
+
+const keyOf = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
+
+const byKey = new Map<string, Encoding>([
+  ...aliases,
+  ...encodings.flatMap((encoding): [string, Encoding][] => {
+    const key = keyOf(encoding);
+    // windows-1252 is also cp1252, iso-8859-1 also 8859-1.
+    const short = key.replace(/^windows/, "cp").replace(/^iso(?=8859)/, "");
+    return [
+      [key, encoding],
+      [short, encoding],
+    ];
+  }),
+]);
+
+export const encodingDescription =
+  "In which encoding the file is written, such as utf-8, windows-1252 or shift_jis. Without it a file that is UTF-8 is read as such, and any other encoding is guessed.";
+
+/** The encoding of this name; undefined where none is given. @throws ApiError VALIDATION_ERROR for an unknown name */
+export function readEncodingName(name: string | undefined): Encoding | undefined {
+  if (name === undefined || name.trim() === "") return undefined;
+  const encoding = byKey.get(keyOf(name));
+  if (encoding === undefined) {
+    throw invalid({ field: "encoding", message: `encoding must be one of ${encodings.join(", ")}` });
+  }
+  return encoding;
+}

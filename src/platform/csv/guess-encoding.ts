@@ -1,0 +1,107 @@
+/** Which encoding a text has that is not UTF-8 and says nothing about itself. It stays a guess. */
+import chardet from "chardet";
+import type { Encoding } from "./encodings.ts";
+
+/** What chardet calls them: encodings of other scripts, and those of Latin letters, which it tells apart less well. */
+const otherScripts = new Map<string, Encoding>([
+  ["windows-1251", "windows-1251"],
+  ["ISO-8859-5", "iso-8859-5"],
+  ["KOI8-R", "koi8-r"],
+  ["ISO-8859-7", "windows-1253"],
+  ["windows-1253", "windows-1253"],
+  ["ISO-8859-8", "windows-1255"],
+  ["windows-1255", "windows-1255"],
+  ["ISO-8859-6", "iso-8859-6"],
+  ["windows-1256", "windows-1256"],
+  ["Shift_JIS", "shift_jis"],
+  ["EUC-JP", "euc-jp"],
+  ["ISO-2022-JP", "iso-2022-jp"],
+  ["GB18030", "gb18030"],
+  ["Big5", "big5"],
+  ["EUC-KR", "euc-kr"],
+]);
+const latinPages = new Map<string, Encoding>([
+  ["ISO-8859-2", "iso-8859-2"],
+  ["windows-1250", "windows-1250"],
+  ["ISO-8859-9", "windows-1254"],
+  ["windows-1254", "windows-1254"],
+  ["windows-1257", "windows-1257"],
+]);
+const western = new Set(["ISO-8859-1", "windows-1252"]);
+
+/** Confidences of chardet, of 100. */
+const LEAST_FOR_A_SCRIPT = 12;
+const LEAD_OVER_WESTERN = 15;
+
+/** @param sample lines that are not ASCII */
+export function guessEncoding(sample: Uint8Array): Encoding {
+  // Few of these letters tell chardet little, and are none of anything else.
+  if (isWritten(sample, "euc-kr", korean)) return "euc-kr";
+  if (isWritten(sample, "shift_jis", japanese)) return "shift_jis";
+  const matches = chardet.analyse(sample);
+  const confidenceOf = (name: string) => matches.find((match) => match.name === name)?.confidence ?? 0;
+  const westernConfidence = Math.max(...[...western].map(confidenceOf));
+  const hasRareChinese = hasManyHighBytes(sample);
+  for (const { name, confidence } of matches) {
+    const encoding = otherScripts.get(name);
+    if (encoding === "gb18030" && hasRareChinese) continue;
+    if (encoding === undefined || confidence < LEAST_FOR_A_SCRIPT || confidence < westernConfidence) continue;
+    if (isDecodable(sample, encoding)) return encoding;
+  }
+  if (!hasRareChinese && isWritten(sample, "gb18030", chinese)) return "gb18030";
+  if (isWritten(sample, "big5", chinese)) return "big5";
+  if (isWritten(sample, "windows-1251", cyrillic)) return "windows-1251";
+  const best = matches.find(({ name }) => latinPages.has(name));
+  const latin = best && latinPages.get(best.name);
+  const isAhead = best !== undefined && best.confidence >= westernConfidence + LEAD_OVER_WESTERN;
+  const candidates: Encoding[] = ["windows-1252", "windows-1250", "iso-8859-2", "windows-1254", "macintosh"];
+  if (latin !== undefined) candidates.splice(isAhead ? 0 : 1, 0, latin);
+  return leastOdd(sample, candidates);
+}
+
+/** The small letters of Windows-1251 are pairs of GB18030 too, but of rare characters. */
+function hasManyHighBytes(sample: Uint8Array): boolean {
+  const bytes = sample.filter((byte) => byte >= 0x80);
+  return bytes.filter((byte) => byte >= 0xe0).length > bytes.length / 2;
+}
+
+function isDecodable(bytes: Uint8Array, encoding: Encoding): boolean {
+  try {
+    // The sample may be cut in the middle of a character.
+    new TextDecoder(encoding, { fatal: true }).decode(bytes, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Letters of these scripts come side by side; by chance they stand alone between letters of ASCII. */
+const LEAST_ADJACENT = 0.6;
+const korean = /\p{Script=Hangul}/gu;
+const japanese = /[\p{Script=Han}\p{Script=Hiragana}ァ-ヶー\u3000々]/gu;
+const cyrillic = /[А-яЁёЄєІіЇїҐґ№]/gu;
+const chinese = /\p{Script=Han}/gu;
+
+/** Whether all that is not ASCII are such letters, and most of them side by side. */
+function isWritten(sample: Uint8Array, encoding: Encoding, letters: RegExp): boolean {
+  if (!isDecodable(sample, encoding)) return false;
+  const text = new TextDecoder(encoding).decode(sample, { stream: true });
+  const runs = text.match(/[^\0-\x7f]+/g) ?? [];
+  const count = runs.reduce((sum, run) => sum + run.length, 0);
+  const found = text.match(letters)?.reduce((sum, letter) => sum + letter.length, 0) ?? 0;
+  const adjacent = runs.reduce((sum, run) => sum + (run.length > 1 ? run.length : 0), 0);
+  return found === count && adjacent >= LEAST_ADJACENT * count;
+}
+
+/** Signs within words, and capitals within small letters: "Pawe³", "RenŽe". Quotation marks and dashes are none. */
+const odd =
+  /\p{L}[\p{Sk}\p{No}\p{Sc}\p{Sm}¦§¶¿¡\u0080-\u009f\ufffd]|[\p{Sk}\p{Sc}\p{Sm}\u0080-\u009f\ufffd]\p{L}|\p{Ll}(?![\0-\x7f])[\p{Lu}‘“”„†‡•…‰‹›ˆ˜™](?=\p{L}|[\s,;"]|$)/gu;
+
+function leastOdd(sample: Uint8Array, candidates: readonly Encoding[]): Encoding {
+  let best: { encoding: Encoding; oddities: number } | undefined;
+  for (const encoding of candidates) {
+    const oddities = new TextDecoder(encoding).decode(sample).match(odd)?.length ?? 0;
+    if (best === undefined || oddities < best.oddities) best = { encoding, oddities };
+  }
+  return best?.encoding ?? "windows-1252";
+}

@@ -1,0 +1,112 @@
+/**
+ * How much of a file that is not valid UTF-8 is UTF-8 all the same. One wrong byte does not change the encoding of a
+ * file; in a file of another encoding, lines whose bytes happen to be valid UTF-8 are rare.
+ */
+import { readPieces } from "./pieces.ts";
+
+/** Bytes kept of lines that are not ASCII: from them another encoding is guessed. */
+const SAMPLE_BYTES = 64 * 1024;
+const LF = 0x0a;
+const CR = 0x0d;
+
+export class Utf8Evidence {
+  /** Lines that are not ASCII, by whether all of the line is valid UTF-8. */
+  validLines = 0;
+  brokenLines = 0;
+  /** Characters of several bytes, and bytes that belong to none. */
+  characters = 0;
+  strayBytes = 0;
+  readonly #sample: Buffer[] = [];
+  #sampled = 0;
+  #line: Buffer[] = [];
+  #hasOpenLine = false;
+  #charactersInLine = 0;
+  #strayInLine = 0;
+  /** Continuation bytes that the open character still needs, and the range of the next one. */
+  #needed = 0;
+  #from = 0x80;
+  #to = 0xbf;
+  /** Bytes of the open character that have come. */
+  #open = 0;
+
+  static async of(path: string): Promise<Utf8Evidence> {
+    const evidence = new Utf8Evidence();
+    for await (const piece of readPieces(path)) evidence.#read(piece);
+    evidence.#endLine();
+    return evidence;
+  }
+
+  /** Lines that are not ASCII, up to 64 KiB. */
+  get sample(): Buffer {
+    return Buffer.concat(this.#sample);
+  }
+
+  #read(piece: Buffer): void {
+    let start = 0;
+    for (let at = 0; at < piece.length; at++) {
+      const byte = piece[at] ?? 0;
+      if (byte >= 0x80 || this.#needed > 0) this.#take(byte);
+      if (byte !== LF && byte !== CR) continue;
+      this.#keep(piece, start, at + 1);
+      this.#endLine();
+      start = at + 1;
+    }
+    this.#keep(piece, start, piece.length);
+  }
+
+  #keep(piece: Buffer, start: number, end: number): void {
+    if (this.#sampled < SAMPLE_BYTES && end > start) {
+      this.#line.push(Buffer.from(piece.subarray(start, Math.min(end, start + SAMPLE_BYTES))));
+    }
+    this.#hasOpenLine ||= end > start;
+  }
+
+  /** RFC 3629, section 4. */
+  #take(byte: number): void {
+    if (this.#needed > 0) {
+      if (byte >= this.#from && byte <= this.#to) {
+        this.#needed--;
+        this.#open++;
+        [this.#from, this.#to] = [0x80, 0xbf];
+        if (this.#needed === 0) this.#charactersInLine++;
+        return;
+      }
+      this.#dropOpen();
+    }
+    if (byte < 0x80) return;
+    const isLead = byte >= 0xc2 && byte <= 0xf4;
+    if (!isLead) {
+      this.#strayInLine++;
+      return;
+    }
+    this.#open = 1;
+    this.#needed = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
+    this.#from = byte === 0xe0 ? 0xa0 : byte === 0xf0 ? 0x90 : 0x80;
+    this.#to = byte === 0xed ? 0x9f : byte === 0xf4 ? 0x8f : 0xbf;
+  }
+
+  #dropOpen(): void {
+    this.#strayInLine += this.#open;
+    this.#needed = 0;
+    [this.#from, this.#to] = [0x80, 0xbf];
+  }
+
+  #endLine(): void {
+    if (this.#needed > 0) this.#dropOpen();
+    const isAscii = this.#charactersInLine === 0 && this.#strayInLine === 0;
+    if (this.#hasOpenLine && !isAscii) {
+      if (this.#strayInLine === 0) this.validLines++;
+      else this.brokenLines++;
+      this.characters += this.#charactersInLine;
+      this.strayBytes += this.#strayInLine;
+      if (this.#sampled < SAMPLE_BYTES) {
+        this.#sample.push(...this.#line);
+        this.#sampled += this.#line.reduce((sum, { length }) => sum + length, 0);
+      }
+    }
+    this.#line = [];
+    this.#hasOpenLine = false;
+    this.#charactersInLine = 0;
+    this.#strayInLine = 0;
+  }
+}
