@@ -1,4 +1,4 @@
-/** An answer that somebody waits for, and waits for only so long. */
+/** Answers with a deadline. */
 import { ApiError } from "./errors.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Log lines for a person at a terminal: the time, how grave it is, what happened, and what is known of it. */
 
 const faultFields = new Set(["type", "message", "stack", "cause"]);
-/** In every line, and of no use to whoever looks on. */
+/** In every line, and of no use at a terminal. */
 const leftOut = new Set(["level", "time", "pid", "msg", "err"]);
 
 /** One line of JSON as pino writes it; what is none is shown as it is. */
@@ -40,7 +40,7 @@ function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
 }
 
-/** No control character of somebody else's reaches the terminal. */
+/** No control character from user data reaches the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, "?");
 }

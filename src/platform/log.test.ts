@@ -72,7 +72,7 @@ describe("a terminal", () => {
     expect(written[1]).toMatch(/ERROR {2}request failed\n {2}TypeError: broken\n {6}at /);
   });
 
-  test("is not steered by what somebody else wrote", () => {
+  test("is not steered by control characters in user data", () => {
     const { log, written } = logTo(true);
     log.info({ subject: "\u001b[2Jgone\r\nforged" }, "\u001b[31mred");
     expect(written[0]).not.toContain("\u001b");

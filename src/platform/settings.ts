@@ -77,7 +77,7 @@ export const settings = {
   BOOTSTRAP_PLAN: setting({
     default: "enterprise",
     read: oneOf("free", "growth", "scale", "enterprise"),
-    about: "Plan of the first workspace: enterprise is unlimited; whoever bills sets free.",
+    about: "Plan of the first workspace: enterprise is unlimited. An operator who bills sets free.",
   }),
   RATE_LIMIT: setting({
     default: "100/200",
@@ -107,7 +107,7 @@ export const settings = {
     default: "",
     read: accessToken,
     about:
-      "Token that /metrics wants as Authorization: Bearer. Empty: /metrics answers callers on this machine, and nobody where PUBLIC_URL is set, because what a proxy passes on comes from this machine too.",
+      "Token that /metrics wants as Authorization: Bearer. Empty: /metrics answers callers on this machine, and no caller where PUBLIC_URL is set, because what a proxy passes on comes from this machine too.",
     secret: true,
   }),
   RELAY_URL: setting({

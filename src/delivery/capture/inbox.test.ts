@@ -75,7 +75,7 @@ describe("who may look", () => {
     `/inbox/messages/${id}`,
   ];
 
-  test("nobody without the token, however near", async () => {
+  test("no caller without the token, on this machine or elsewhere", async () => {
     const id = await capture(composed({ subject: "Secret of another" }), "Secret of another");
     for (const path of pathsOf(id)) {
       for (const headers of [

@@ -16,7 +16,7 @@ type Session = Awaited<ReturnType<Database["openSession"]>>;
 export interface Mark {
   /** Not while the database is away, and a moment longer: then others may take the process for dead. */
   readonly isThere: boolean;
-  /** Asks whether the database still knows it, and makes a new one where nobody answers. To be called now and then. */
+  /** Asks whether the database still knows it, and makes a new one where there is no answer. To be called now and then. */
   check(): Promise<void>;
   end(): Promise<void>;
 }

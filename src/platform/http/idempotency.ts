@@ -14,7 +14,7 @@ import type { Queryable } from "../database/pool.ts";
 import { ApiError, invalid } from "../errors.ts";
 import type { WorkspaceId } from "../ids.ts";
 
-/** How long a reservation blocks its key when nobody settles it; that of a dead process is free at once. */
+/** How long a reservation blocks its key when it is not settled; that of a dead process is free at once. */
 export const RESERVED_SECONDS = 60;
 const KEPT_HOURS = 24;
 

@@ -30,7 +30,7 @@ test("where a proxy stands in front, a call from this machine may be anybody's",
   expect(await statusOf(proxied)).toBe(401);
 });
 
-test("with a token whoever sends it sees them, from anywhere, and nobody else", async () => {
+test("with a token every caller that sends it sees them, and no other", async () => {
   expect(await statusOf(guarded, { authorization: `Bearer ${TOKEN}` }, "192.0.2.1")).toBe(200);
   expect(await statusOf(guarded)).toBe(401);
   expect(await statusOf(guarded, { authorization: `Bearer ${TOKEN}x` })).toBe(401);

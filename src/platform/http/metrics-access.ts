@@ -1,5 +1,5 @@
 /**
- * Who may see /metrics. With METRICS_TOKEN whoever sends it. Without, a caller on this machine; but where PUBLIC_URL is
+ * Access to /metrics. With METRICS_TOKEN: callers that send it. Without, a caller on this machine; but where PUBLIC_URL is
  * set a proxy stands in front, whose requests come from this machine too, and then it is shown to none.
  */
 import type { FastifyRequest } from "fastify";

@@ -94,7 +94,7 @@ test.each([
   ["subscribers", () => call("GET", "/subscribers")],
   ["api_keys", () => call("GET", "/mailing-lists", undefined, { key: `efk_${"y".repeat(40)}` })],
 ])(
-  "a locked table is answered 503 within five seconds, and nobody goes on waiting for it: %s",
+  "a locked table is answered 503 within five seconds, and no statement goes on waiting for it: %s",
   async (table, ask) => {
     await send("warm up");
     await database.transaction(async (tx) => {

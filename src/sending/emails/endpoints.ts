@@ -72,7 +72,7 @@ const Queued = Type.Object(
 export function emailEndpoints(deps: {
   acceptor: Acceptor;
   clock: Clock;
-  /** Of messages that name nobody; every workspace may name it, too. */
+  /** Sender of messages without from_email; every workspace may name it, too. */
   platformFrom: string | null;
 }): Endpoint[] {
   return [
