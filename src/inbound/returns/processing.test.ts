@@ -221,9 +221,7 @@ describe("the order of processing", () => {
     const processing = startProcessing(deps);
     await store(path, { network: "192.0.2.1" });
     processing.wake("signed");
-    const begun = performance.now();
     await eventually("the report to be processed", async () => (await settledAt(path)) !== "received");
-    expect(performance.now() - begun).toBeLessThan(3_000);
     expect(await left()).toBeGreaterThan(18_000);
     await processing.stop();
   }, 60_000);
