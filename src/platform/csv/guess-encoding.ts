@@ -32,6 +32,8 @@ const western = new Set(["ISO-8859-1", "windows-1252"]);
 /** Confidences of chardet, of 100. */
 const LEAST_FOR_A_SCRIPT = 12;
 const LEAD_OVER_WESTERN = 15;
+/** Fewer letters beyond ASCII tell Western and other Latin code pages apart by chance only. */
+const LEAST_LATIN_LETTERS = 8;
 
 /** @param sample lines that are not ASCII */
 export function guessEncoding(sample: Uint8Array): Encoding {
@@ -53,7 +55,10 @@ export function guessEncoding(sample: Uint8Array): Encoding {
   if (isWritten(sample, "windows-1251", cyrillic)) return "windows-1251";
   const best = matches.find(({ name }) => latinPages.has(name));
   const latin = best && latinPages.get(best.name);
-  const isAhead = best !== undefined && best.confidence >= westernConfidence + LEAD_OVER_WESTERN;
+  const isAhead =
+    best !== undefined &&
+    best.confidence >= westernConfidence + LEAD_OVER_WESTERN &&
+    sample.filter((byte) => byte >= 0x80).length >= LEAST_LATIN_LETTERS;
   const candidates: Encoding[] = ["windows-1252", "windows-1250", "iso-8859-2", "windows-1254", "macintosh"];
   if (latin !== undefined) candidates.splice(isAhead ? 0 : 1, 0, latin);
   return leastOdd(sample, candidates);
