@@ -6,7 +6,10 @@ import { domainToASCII, domainToUnicode } from "node:url";
 
 /** LetterDigits of RFC 5892 section 2.1, and the exceptions and contextual characters of its sections 2.6 and A. */
 const PERMITTED = /^[\p{Ll}\p{Lo}\p{Lm}\p{Mn}\p{Mc}\p{Nd}\-·͵׳״۽۾་〇・\u{200c}\u{200d}]+$/u;
-/** Some country registries sell names with emoji against IDNA2008; none sells signs such as ©. */
+/**
+ * Some country registries sell names with emoji against IDNA2008, and owners of a domain make names below it as they
+ * like; signs such as © are in neither.
+ */
 const EMOJI = /(?![\p{ASCII}©®™])[\p{Extended_Pictographic}\p{Emoji_Component}]/gu;
 const COUNTRY = /\.[a-z]{2}$/;
 
@@ -14,7 +17,10 @@ const COUNTRY = /\.[a-z]{2}$/;
 export function impossibleLabel(domain: string): string | null {
   if (!domain.includes("xn--")) return null;
   const labels = domain.split(".");
-  const wrong = labels.find((label) => label.startsWith("xn--") && !isPossible(label, COUNTRY.test(domain)));
+  const isOwners = (index: number) => index < labels.length - 2;
+  const wrong = labels.find(
+    (label, index) => label.startsWith("xn--") && !isPossible(label, isOwners(index) || COUNTRY.test(domain)),
+  );
   return wrong ?? null;
 }
 
