@@ -191,6 +191,8 @@ export const misbehaviours = {
       const content = Buffer.alloc(20 * MiB, "attachment").toString("base64");
       const draft = {
         name: "Draft",
+        from_email: "a@b.test",
+        from_name: "A",
         subject: "s",
         body: "<p>b</p>",
         attachments: [{ filename: "a.bin", content_type: "application/octet-stream", content }],
