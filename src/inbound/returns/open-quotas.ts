@@ -3,15 +3,15 @@
  * feedback loop of a large provider and the reporters of DMARC send, far less than what keeps the readers busy.
  */
 import type { Queryable } from "../../platform/database/pool.ts";
-import { type Limit, limits } from "../../platform/limits/limits.ts";
-import { takeQuota, usedOfQuota } from "../../platform/limits/quota-store.ts";
+import type { Limit } from "../../platform/limits/limits.ts";
+import { takeQuotas, usedOfQuota, useOf } from "../../platform/limits/quota-store.ts";
 import type { NewInboundMail } from "./store.ts";
 
 /** At RCPT, before anything is sent: the quota of which nothing is left to this network, null when there is none. */
 export async function findReachedQuota(db: Queryable, network: string, now: Date): Promise<Limit | null> {
   for (const name of ["openMailsPerNetwork", "openBytesPerNetwork"] as const) {
-    const quota = limits[name];
-    if ((await usedOfQuota(db, { name, quota, holder: network }, now)) >= quota.most) return quota;
+    const use = useOf(name, network);
+    if ((await usedOfQuota(db, use, now)) >= use.quota.most) return use.quota;
   }
   return null;
 }
@@ -25,10 +25,8 @@ export async function takeOpenQuota(
   if (mails.length === 0) return null;
   const bytes = mails.reduce((sum, { raw }) => sum + raw.length, 0);
   const uses = [
-    { name: "openBytesPerNetwork", quota: limits.openBytesPerNetwork, amount: bytes },
-    { name: "openMailsPerNetwork", quota: limits.openMailsPerNetwork, amount: mails.length },
+    { ...useOf("openBytesPerNetwork", network), amount: bytes },
+    { ...useOf("openMailsPerNetwork", network), amount: mails.length },
   ];
-  for (const use of uses)
-    if ((await takeQuota(db, { ...use, holder: network }, now)) !== null) return use.quota;
-  return null;
+  return (await takeQuotas(db, uses, now))?.limit ?? null;
 }
