@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { eventually } from "../../test/support/eventually.ts";
 import { createSideThread, type SideThread, type SideThreadLimits } from "./side-thread.ts";
 
 /** Answers with its number of questions so far, or does what it is told. */
@@ -52,6 +53,15 @@ test("a module's own failure is whoever's who asks, and the next question is ans
   const thread = open();
   await expect(thread.ask("fail")).rejects.toThrow("no such word");
   expect(await thread.ask("next")).toEqual({ ok: true, answer: [4, 1] });
+});
+
+test("a thread that is idle is ended, and the next question starts another", async () => {
+  const thread = open({ idleMs: 1 });
+  expect(await thread.ask("a")).toEqual({ ok: true, answer: [1, 1] });
+  await eventually("the next question to be a new thread's first", async () => {
+    const answer = await thread.ask("a");
+    return answer.ok && JSON.stringify(answer.answer) === "[1,1]";
+  });
 });
 
 test("nothing is asked of a thread that has been closed, and what it was at is over", async () => {
