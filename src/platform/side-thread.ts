@@ -94,7 +94,10 @@ class StartedOnDemand<Question, Answer> implements SideThread<Question, Answer> 
   }
 
   #start(): Worker {
-    const worker = new Worker(this.#module, { resourceLimits: { maxOldGenerationSizeMb: this.#heapMb } });
+    const worker = new Worker(new URL("side-thread-start.ts", import.meta.url), {
+      workerData: { module: this.#module.href },
+      resourceLimits: { maxOldGenerationSizeMb: this.#heapMb },
+    });
     worker.unref();
     // The caller that waits for an answer gets the error; between two questions nothing is lost.
     worker.on("error", () => {});
