@@ -14,7 +14,7 @@ import { type Attachment, composeMessage } from "../mail/message/mime.ts";
 import { joinOctets, type Octets } from "../mail/message/octets.ts";
 import { encodeBase64 } from "../mail/message/transfer-encoding.ts";
 import type { MailText } from "../mail/message/woven-text.ts";
-import type { StoredAttachment } from "../messages/store.ts";
+import type { StoredAttachment } from "../messages/attachment.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 
 /** Where the tracked links of a sender's mail lead, and what keys their tokens. */

@@ -4,18 +4,10 @@ import type { HeaderField } from "../mail/message/header.ts";
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "../platform/database/array-values.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
+import { attachmentsJson, type StoredAttachment } from "./attachment.ts";
 import { noteAcceptedSql, noteQueuedSql } from "./counters/notes-store.ts";
 import type { TlsNote } from "./outcome.ts";
 import type { MessageSource, MessageStatus } from "./states.ts";
-
-/** An attachment as it is stored: content stays base64, as it came. */
-export interface StoredAttachment {
-  readonly filename: string;
-  readonly content: string;
-  readonly content_type: string;
-  readonly disposition: "attachment" | "inline";
-  readonly content_id: string | null;
-}
 
 /** What sets a message apart from other mail of its sender. */
 export interface Particulars {
@@ -89,7 +81,7 @@ export function isKept(judging: Admission["judging"]): Sql {
  */
 export function insertMessagesSql(messages: readonly NewMessage[], { condition, judging }: Admission): Sql {
   type Read<Value> = (message: NewMessage) => Value;
-  const texts = (read: Read<string | null>) => textArray(messages.map(read));
+  const texts = (read: Read<string | Buffer | null>) => textArray(messages.map(read));
   const uuids = (read: Read<string | null>) => uuidArray(messages.map(read));
   const workspaces = uuids((message) => message.workspaceId);
   const ids = uuids((message) => message.id);
@@ -119,7 +111,7 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
       select * from unnest(
         ${workspaces}::uuid[], ${ids}::uuid[], ${texts((message) => message.fromName)}::text[],
         ${texts((message) => message.toName)}::text[], ${texts((message) => message.html)}::text[],
-        ${texts((message) => message.text)}::text[], ${texts(attachmentsJson)}::text[]::jsonb[],
+        ${texts((message) => message.text)}::text[], ${texts(attachedJson)}::text[]::jsonb[],
         ${texts((message) => message.bounceEmail)}::text[], ${texts(particularsJson)}::text[]::jsonb[],
         ${uuids((message) => message.submission?.id ?? null)}::uuid[])
         as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email, particulars,
@@ -182,8 +174,8 @@ export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
     )`;
 }
 
-function attachmentsJson(message: NewMessage): string | null {
-  return message.attachments.length === 0 ? null : JSON.stringify(message.attachments);
+function attachedJson({ attachments }: NewMessage): Buffer | null {
+  return attachments.length === 0 ? null : attachmentsJson(attachments);
 }
 
 function particularsJson({ particulars }: NewMessage): string | null {

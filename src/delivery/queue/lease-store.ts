@@ -3,7 +3,8 @@
  * transaction is open while SMTP is spoken.
  */
 import sql, { type Sql } from "sql-template-tag";
-import type { Particulars, StoredAttachment } from "../../messages/store.ts";
+import type { StoredAttachment } from "../../messages/attachment.ts";
+import type { Particulars } from "../../messages/store.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "../../platform/clock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "../../platform/ids.ts";

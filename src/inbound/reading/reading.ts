@@ -59,7 +59,7 @@ export interface Reading {
 }
 
 /** Far more than any honest mail takes, on a busy machine too. */
-const LIMITS: SideThreadLimits = { deadlineMs: 15_000, heapMb: 512 };
+const LIMITS: SideThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
 
 /** Threads of one reading: a mail that is read until the deadline leaves one free. */
 const THREADS = 2;
