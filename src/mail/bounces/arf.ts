@@ -3,7 +3,7 @@
  * and the older kind of Microsoft's JMRP, which only forwards the mail. Anybody may send one: it counts only for the
  * message that its signed token or return path names.
  */
-import { isIP } from "node:net";
+import { ipAddressIn } from "../ip-address.ts";
 import type { HeaderField } from "../message/header.ts";
 import { typedValue } from "./dsn.ts";
 import {
@@ -90,7 +90,7 @@ function fromReport(report: MailPart, mail: MailPart): Complaint {
     originalEnvelopeId: field("Original-Envelope-Id"),
     arrivalDate: field("Arrival-Date") ?? field("Received-Date"),
     reportingMta: typedValue(field("Reporting-MTA")) || null,
-    sourceIp: addressOf(field("Source-IP")),
+    sourceIp: ipAddressIn(field("Source-IP") ?? ""),
     incidents: Math.min(Math.max(Number.parseInt(field("Incidents") ?? "1", 10) || 1, 1), maxIncidents),
     authenticationResults: valuesOf(fields, "Authentication-Results"),
     reportedDomains: valuesOf(fields, "Reported-Domain"),
@@ -114,7 +114,7 @@ function fromForwarded({ headers }: MailPart, mail: MailPart): Complaint {
     originalEnvelopeId: null,
     arrivalDate: fieldOf(mail, "Date"),
     reportingMta: null,
-    sourceIp: addressOf(fieldOf({ headers }, "X-Originating-IP")),
+    sourceIp: ipAddressIn(fieldOf({ headers }, "X-Originating-IP") ?? ""),
     incidents: 1,
     authenticationResults: valuesOf(headers, "Authentication-Results"),
     reportedDomains: [],
@@ -137,18 +137,6 @@ function shownAddresses(values: readonly string[]): string[] {
     .map(bareAddress)
     .filter((address) => address.includes("@") && !HIDDEN.test(address));
   return [...new Set(addresses)].slice(0, maxValues);
-}
-
-/** The first IP address in a field, whatever stands around it: `192.0.2.1 (host.example)`; null when there is none. */
-function addressOf(value: string | null): string | null {
-  for (const word of value?.split(/[\s[\](){}<>,;"']+/) ?? []) {
-    const address = word.replace(/^(?:ip(?:v[46])?|dns)[:=]/i, "").replace(/\.$/, "");
-    if (isIP(address) !== 0) return address;
-    // With a port behind it.
-    const [, host = ""] = /^(\d{1,3}(?:\.\d{1,3}){3})[:#]\d{1,5}$/.exec(address) ?? [];
-    if (isIP(host) !== 0) return host;
-  }
-  return null;
 }
 
 /** "rfc822; <a@b>", "<a@b>" and "a@b" alike. */
