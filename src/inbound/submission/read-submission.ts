@@ -4,7 +4,8 @@
  */
 import { isAscii } from "node:buffer";
 import { decodeWords } from "postal-mime";
-import { type Address, parseMailbox } from "../../mail/address.ts";
+import type { Address } from "../../mail/address.ts";
+import { parseMailbox } from "../../mail/mailbox.ts";
 import { encodeDate, type HeaderField, LONGEST_SUBJECT, renderHeaders } from "../../mail/message/header.ts";
 import {
   type GivenField,
