@@ -48,6 +48,8 @@ export interface Complaint {
 }
 
 const COUNTED = new Set(["abuse", "fraud", "virus", "other", "opt-out", "opt-out-list"]);
+/** Feedback-Type among the first lines, all of which are fields. */
+const REPORT_FIELDS = /^(?:[\w-]+:[^\n]*\n\s*)*?feedback-type\s*:/i;
 const REPORT_PARTS = /^message\/(?:feedback-report|x-feedback-report)$/;
 /** Microsoft names the recipient in the forwarded mail's own header. */
 const JMRP_RECIPIENT = "X-HmXmrOriginalRecipient";
@@ -59,7 +61,7 @@ const maxIncidents = 1_000_000;
 export function readComplaint(raw: Uint8Array): Complaint | null {
   const mail = readReportMail(raw);
   const parts = [...ownParts(mail)];
-  const report = parts.find(({ type }) => REPORT_PARTS.test(type));
+  const report = parts.find(({ type }) => REPORT_PARTS.test(type)) ?? parts.find(isReportOfAnotherType);
   if (report !== undefined) return fromReport(report, mail);
   const forwarded = [
     mail,
@@ -69,8 +71,21 @@ export function readComplaint(raw: Uint8Array): Complaint | null {
   return jmrp === undefined ? null : fromForwarded(jmrp, mail);
 }
 
+/** Some providers send the report as text or as a file: it is told by its first fields. */
+function isReportOfAnotherType(part: MailPart): boolean {
+  if (/^(?:multipart|message)\//.test(part.type) || part.body.trim() === "") return false;
+  return REPORT_FIELDS.test(reportText(part).slice(0, 4_000));
+}
+
+function reportText(part: MailPart): string {
+  return octetsOf(part)
+    .toString("utf8")
+    .replace(/\r\n?/g, "\n")
+    .replace(/^[\s\ufeff]+/, "");
+}
+
 function fromReport(report: MailPart, mail: MailPart): Complaint {
-  const text = octetsOf(report).toString("utf8").replace(/\r\n?/g, "\n").replace(/^\s+/, "");
+  const text = reportText(report);
   // Some leave empty lines between the fields.
   const { headers: fields } = readFields(`${text.replace(/\n\s*\n/g, "\n")}\n`);
   const field = (name: string) => fieldOf({ headers: fields }, name) || null;
