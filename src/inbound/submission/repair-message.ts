@@ -29,7 +29,9 @@ export function repairMessage(
 ): { readonly header: Octets; readonly body: Octets } {
   const isSigned = given.fields.some(({ name }) => /^dkim-signature$/i.test(name));
   const body = given.message.subarray(given.bodyStart);
-  const repaired = isSigned ? unchanged(body) : repairBody(given.fields, body);
+  // With SMTPUTF8 a part header may be UTF-8 as well.
+  const isUnchanged = isSigned || (isSmtpUtf8 && !hasLongLine(body));
+  const repaired = isUnchanged ? unchanged(body) : repairBody(given.fields, body);
   if (repaired === null) throw tooLong(given.message);
   const isEncodedAnew = (name: string) =>
     repaired.encoding !== null && /^content-transfer-encoding$/i.test(name);

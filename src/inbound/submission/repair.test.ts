@@ -158,6 +158,10 @@ describe("raw UTF-8 in a header", () => {
   test("stays where the client said SMTPUTF8", () => {
     const message = crlf("From: a@shop.test", "Subject: Grüße", "", "Hello");
     expect(repair(message, true).toString()).toContain("\r\nSubject: Grüße\r\n");
+    const parts = crlf("--b", "Content-Disposition: attachment; filename=ü", "", "x", "--b--");
+    const multipart = `${crlf("From: a@shop.test", "Content-Type: multipart/mixed; boundary=b", "")}${parts}`;
+    expect(repair(multipart, true).toString()).toContain(parts);
+    expect(repair(multipart).toString()).toContain("filename*=UTF-8''%C3%BC");
   });
 
   test.each([
