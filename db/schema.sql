@@ -549,6 +549,7 @@ create table dmarc_reports (
   quarantined bigint not null,
   rejected bigint not null,
   received_at timestamp with time zone not null,
+  unread jsonb default '[]'::jsonb not null,
   UNIQUE (workspace_id, sending_domain_id, org_name, report_id, policy_domain),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE
@@ -917,6 +918,22 @@ create table receipt_counters (
   PRIMARY KEY (workspace_id, year),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
+
+create table refused_reports (
+  workspace_id uuid not null,
+  id uuid not null,
+  sending_domain_id uuid not null,
+  kind text not null,
+  reason text not null,
+  detail text,
+  file_name text,
+  sender text,
+  received_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE,
+  CHECK ((kind = ANY (ARRAY['dmarc'::text, 'tls'::text])))
+);
+CREATE INDEX refused_reports_by_domain ON refused_reports USING btree (workspace_id, sending_domain_id, id);
 
 create table removed_people (
   workspace_id uuid not null,
@@ -1468,6 +1485,7 @@ create table tls_reports (
   failed bigint not null,
   failures jsonb not null,
   received_at timestamp with time zone not null,
+  unread jsonb default '[]'::jsonb not null,
   UNIQUE (workspace_id, sending_domain_id, organization_name, report_id),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE

@@ -1,6 +1,7 @@
 /** Verified senders: single addresses that their owners allowed a workspace to send as. */
 import { type Static, Type } from "typebox";
-import { domainOf, headerTextFault, normalizeAddress, parseAddress } from "../../mail/address.ts";
+import { domainOf, headerTextFault, normalizeAddress } from "../../mail/address.ts";
+import { parseOnlyAddress } from "../../mail/mailbox.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { requireRoom } from "../../platform/database/room-store.ts";
@@ -219,7 +220,7 @@ function expiryOf(now: Date): Date {
 
 /** @throws ApiError VALIDATION_ERROR */
 function readInput({ email, from_name }: Static<typeof SenderInput>) {
-  const address = parseAddress(email);
+  const address = parseOnlyAddress(email);
   if (!address.ok) throw invalid({ field: "email", message: `email: ${address.message}` });
   const name = from_name ?? "";
   const fault = headerTextFault(name);

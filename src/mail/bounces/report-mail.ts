@@ -83,7 +83,7 @@ export function inBrackets(value: string): string | undefined {
 /** The content in octets, its transfer encoding undone (RFC 2045 section 6). */
 export function octetsOf({ headers, body }: Pick<MailPart, "headers" | "body">): Buffer {
   const encoding = (fieldOf({ headers }, "Content-Transfer-Encoding") ?? "").trim().toLowerCase();
-  if (encoding === "base64") return Buffer.from(body, "base64");
+  if (/^"?base64/.test(encoding)) return fromBase64(body);
   return Buffer.from(encoding === "quoted-printable" ? fromQuotedPrintable(body) : body, "latin1");
 }
 
@@ -183,6 +183,12 @@ function contentType(value: string): { type: string; parameters: Map<string, str
   }
   const trimmed = type.trim().toLowerCase();
   return { type: /^[\w.+-]+\/[\w.+-]+$/.test(trimmed) ? trimmed : "text/plain", parameters };
+}
+
+/** Characters that do not belong to Base64 are ignored (RFC 2045 section 6.8); behind padding, another piece may follow. */
+function fromBase64(body: string): Buffer {
+  const pieces = body.replace(/[^A-Za-z0-9+/=]+/g, "").split(/=+/);
+  return Buffer.concat(pieces.map((piece) => Buffer.from(piece, "base64")));
 }
 
 function fromQuotedPrintable(body: string): string {

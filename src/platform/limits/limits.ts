@@ -14,6 +14,7 @@ export type Scope =
   | "mailbox"
   | "workspace and mailbox"
   | "mailing list"
+  | "sending domain"
   | "sign-up form"
   | "network and sign-up form"
   | "form page";
@@ -176,6 +177,12 @@ export const limits = {
     unit: "bytes",
     per: "hour",
     beyond: "451 4.7.1 at RCPT",
+  },
+  refusedReportsPerDomain: {
+    what: "DMARC and TLS reports that were put aside, listed with the reason",
+    scope: "sending domain",
+    most: 200,
+    beyond: "the oldest are taken off the list",
   },
   signupsOfNetworkAtForm: {
     what: "sign-ups",

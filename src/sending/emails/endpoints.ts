@@ -1,7 +1,8 @@
 /** POST /emails/send: one transactional email to one recipient. */
 import { type Static, Type } from "typebox";
-import { headerTextFault, isSameAddress, parseAddress, parseMailbox } from "../../mail/address.ts";
+import { headerTextFault, isSameAddress } from "../../mail/address.ts";
 import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "../../mail/html/body-forms.ts";
+import { parseMailbox, parseOnlyAddress } from "../../mail/mailbox.ts";
 import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
 import type { Particulars } from "../../messages/store.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -194,7 +195,7 @@ function saysNothing(body: string, isHtml: boolean): boolean {
 }
 
 function readAddress(text: string, field: string) {
-  const parsed = parseAddress(text);
+  const parsed = parseOnlyAddress(text);
   if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
   return parsed;
 }
