@@ -50,3 +50,9 @@ export const localNames = {
     familienaam,efternamn,etternavn,efternavn,sukunimi,nazwisko,příjmení,priezvisko,vezetéknév,nume de familie,soyadı,soyad,
     soyisim,фамилия,прізвище,фамилно име,επώνυμο,姓,苗字,성`),
 } as const;
+
+/** Whether a column of this name holds addresses, in whatever language it is called so. */
+export function isAddressName(name: string): boolean {
+  const key = headerKey(name);
+  return ownNames.email.has(key) || otherNames.email.has(key) || localNames.email.has(key);
+}

@@ -3,7 +3,7 @@ import { columnKey } from "../../platform/csv/columns.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { CustomField } from "../custom-fields/field.ts";
 import { SUBSCRIBED_AT } from "../exports/row.ts";
-import { headerKey, localNames, otherNames, ownNames } from "./column-names.ts";
+import { headerKey, isAddressName, localNames, otherNames, ownNames } from "./column-names.ts";
 
 type Known = keyof typeof ownNames;
 
@@ -117,12 +117,7 @@ const MOST_ABOVE = 10;
 
 /** Which of the first rows names the columns. */
 export function headerAmong(rows: readonly { readonly cells: readonly string[] }[]): number {
-  const isHeader = (cells: readonly string[]) =>
-    cells.some((cell) => {
-      const key = headerKey(cell);
-      return ownNames.email.has(key) || otherNames.email.has(key) || localNames.email.has(key);
-    });
-  const found = rows.slice(0, MOST_ABOVE).findIndex(({ cells }) => isHeader(cells));
+  const found = rows.slice(0, MOST_ABOVE).findIndex(({ cells }) => cells.some(isAddressName));
   return Math.max(0, found);
 }
 

@@ -6,6 +6,9 @@ import { DateOrderEvidence } from "../../platform/dates/date-order-evidence.ts";
 import { DateReader } from "../../platform/dates/date-reader.ts";
 import type { Column, Columns } from "./columns.ts";
 
+/** Rows after which a file without any such date is not read on for it. */
+const MOST_SILENT = 20_000;
+
 export class DateColumns {
   readonly #timeZone: string;
   readonly #format: DateFormat | null;
@@ -21,7 +24,7 @@ export class DateColumns {
     this.#evidence = evidence;
   }
 
-  /** Reads the whole file where it has columns of dates whose order its sender does not give. */
+  /** Reads the whole file where it has dates with slashes and the like, whose order its sender does not give. */
   static async of(
     file: CsvFile,
     { line: headerLine }: CsvRow,
@@ -32,11 +35,14 @@ export class DateColumns {
     const evidence = new Map(dates.map(({ place }) => [place, new DateOrderEvidence()]));
     const found = new DateColumns(timeZone, format, evidence);
     if (evidence.size === 0 || isDateOrder(format)) return found;
+    let rows = 0;
     for await (const batch of file.batches()) {
+      rows += batch.length;
       for (const { line, cells } of batch) {
         if (line <= headerLine) continue;
         for (const [place, ofColumn] of evidence) ofColumn.note(cells[place] ?? "");
       }
+      if (rows > MOST_SILENT && evidence.values().every(({ hasNumbers }) => !hasNumbers)) break;
     }
     return found;
   }

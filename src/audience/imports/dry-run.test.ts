@@ -114,6 +114,13 @@ it("a dry run counts as the import does: with resubscribe, without update_existi
   }
 });
 
+it("a dry run may be asked for in the form, too", async () => {
+  const list = await newList();
+  const job = await importFile(list, "Email\nform@dry.example\n", { dry_run: "true" });
+  expect(job.result).toMatchObject({ dry_run: true, created: 1 });
+  expect(await database.rows(sql`select from memberships where mailing_list_id = ${list}`)).toEqual([]);
+});
+
 it("a dry run refuses what the import refuses", async () => {
   const doubtful = await dryRun(await newList(), "Email,Newsletter\na@d.example,yes\n");
   expect([doubtful.status, doubtful.body.error]).toEqual([400, expect.stringContaining('"Newsletter"')]);

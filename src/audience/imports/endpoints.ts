@@ -44,6 +44,7 @@ const ImportForm = Type.Object(
       }),
     ),
     encoding: Type.Optional(Type.String({ description: encodingDescription })),
+    dry_run: Type.Optional(Type.Boolean({ description: "As in the query.", default: false })),
     date_format: Type.Optional(Type.String({ description: dateFormatDescription })),
     status: Type.Optional(
       Type.Enum([...subscriberStatuses], {
@@ -93,7 +94,7 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
           trigger_autoresponders: body.trigger_autoresponders ?? false,
           encoding: readEncodingName(body.encoding) ?? null,
           date_format: readDateFormat(body.date_format) ?? null,
-          dry_run: query.dry_run,
+          dry_run: query.dry_run || body.dry_run === true,
           status: body.status ?? null,
           opt_out_column: body.opt_out_column?.trim() || null,
         };

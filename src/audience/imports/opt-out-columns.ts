@@ -5,6 +5,7 @@
  */
 import type { CsvFile } from "../../platform/csv/read.ts";
 import type { CsvRow } from "../../platform/csv/records.ts";
+import { DateReader } from "../../platform/dates/date-reader.ts";
 import { ApiError, invalid } from "../../platform/errors.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
 import {
@@ -50,7 +51,10 @@ const states = new Map(
   stateWords.flatMap(([state, words]) => [...words].map((word) => [word, state] as const)),
 );
 const softNames = new Set(["state", "statut", "estado", "stato", "stan", "zustand", "статус", "situation"]);
-const zeroDate = /^(?:0000-00-00|0001-01-01|1900-01-00|1970-01-01|00[./]00[./]0000)/;
+const dates = new DateReader({ timeZone: "UTC" });
+/** The beginning of Unix time is a zero date here: people did not leave a list then. */
+const isZeroDate = (text: string) =>
+  /^1970-01-01/.test(text) || (/\d\D+\d/.test(text) && dates.read(text).kind === "nothing");
 const dateLike = /\d{1,4}[-./年]\d{1,2}[-./月]\d{1,4}|^\d{8}T?\d*|^\d{10}(?:\d{3})?$|\b(?:19|20)\d\d\b/;
 
 /** What a cell says in a column of this meaning. */
@@ -68,9 +72,10 @@ export function readOptOut(meaning: Meaning, cell: string): Said {
         ? "bounced"
         : state;
   if (meaning === "status") return "unknown";
-  if (zeroDate.test(text) || noWords.has(key))
+  const isZero = isZeroDate(text);
+  if (isZero || noWords.has(key))
     return meaning === "active"
-      ? zeroDate.test(text) || /^(?:n\/?a|none|null|nil)$/i.test(text)
+      ? isZero || /^(?:n\/?a|none|null|nil)$/i.test(text)
         ? "nothing"
         : "unsubscribed"
       : "nothing";

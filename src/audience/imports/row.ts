@@ -108,7 +108,7 @@ export class RowReader {
 
   read(given: readonly string[]): ReadRow {
     const { isBroken } = this.#rules;
-    this.#faults = [];
+    if (this.#faults.length > 0) this.#faults = [];
     const cells = given.some(isBroken) ? this.#withoutBroken(given) : given;
     const email = this.#email(cells, given);
     const surplus = this.#surplus(cells);

@@ -4,12 +4,16 @@ import type { DateOrder } from "./date-format.ts";
 const numbers = /^\s*(\d{1,2})([-/.] ?| )(\d{1,2})\2\d{4}(?!\d)/;
 
 export class DateOrderEvidence {
+  /** Whether a date with day, month and year in this or another order has come. */
+  hasNumbers = false;
   #hasDayFirst = false;
   #hasMonthFirst = false;
 
   /** Only a number above 12 tells: it is the day. */
   note(text: string): void {
     const [, first, , second] = numbers.exec(text) ?? [];
+    if (first === undefined) return;
+    this.hasNumbers = true;
     if (Number(first) > 12) this.#hasDayFirst = true;
     if (Number(second) > 12) this.#hasMonthFirst = true;
   }

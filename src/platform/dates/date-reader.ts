@@ -50,7 +50,7 @@ const LONGEST = 100;
 
 const isoDay = /^(\d{4})-(\d{2})-(\d{2})$/;
 const isoMoment =
-  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:(Z)|([+-])(\d{2}):(\d{2}))?$/;
+  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2})(?::(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?(?:(Z)|([+-])(\d{2}):(\d{2}))?$/;
 const compact =
   /^(\d{4})(\d{2})(\d{2})(?:[t ]?(\d{2})(\d{2})(?:(\d{2})(?:[.,](\d{1,9}))?)?(z|[+-]\d{2}(?::?\d{2})?)?)?$/;
 const seconds = /^-?(\d{10}|\d{13})(?:\.\d{1,9})?$/;
@@ -60,9 +60,9 @@ const clock =
   /(?<![\d:.])(\d{1,2})[:h](\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s?([ap])\.?\s?m\b\.?)?(?![\d:])/;
 const hourAlone = /(?<![\d:.])(\d{1,2})()()()\s?([ap])\.?\s?m\b\.?/;
 /** Only behind a whole date: "11.10.2018 9.55". */
-const dottedClock = /(?<=\d{4}\.?,? )(\d{1,2})\.(\d{2})(?:\.(\d{2}))?$/;
+const dottedClock = /(?<=\d{4}\.?,? (?:\p{L}+\.? )?)(\d{1,2})\.(\d{2})(?:\.(\d{2}))?$/u;
 const zone = new RegExp(
-  `^\\s?(?:(${Object.keys(namedOffsets).join("|")})(?![a-z]))?\\s?(?:([+-])(\\d{1,2})(?::?(\\d{2}))?(?!\\d)(?: (?:utc|gmt)(?![a-z]))?)?`,
+  `^ *(?:(${Object.keys(namedOffsets).join("|")})(?![a-z]))? ?(?:([+-])(\\d{1,2})(?::?(\\d{2}))?(?!\\d)(?: (?:utc|gmt)(?![a-z]))?)?`,
 );
 const numbersAlone = /^(\d{1,4})([-/. ] ?)(\d{1,2})\2(\d{1,4})\.?$/;
 const ordinal = /^(\d{1,4})(?:st|nd|rd|th|er|ste|de|e|o|a)$/;
@@ -159,6 +159,8 @@ export class DateReader {
       .replaceAll(/(?<![\p{L}\d])\p{L}+\.?/gu, (word) => (saysNothing(word) ? " " : word))
       .replaceAll(/ +/g, " ")
       .replaceAll(/^[ ,]+|[ ,]+$/g, "");
+    const days = compact.exec(plain);
+    if (days !== null && days[4] === undefined) return take(partsOf(days));
     const numbers = numbersAlone.exec(plain);
     const parts = numbers === null ? this.#byName(text) : this.#inOrder(numbers);
     return typeof parts === "string" ? fault(parts) : take(parts);
@@ -182,7 +184,7 @@ export class DateReader {
   }
 
   #withShortYear(numbers: readonly number[]): Parts | DateFault {
-    if (numbers.every((number) => number === 0)) return [0, 0, 0];
+    if (numbers.filter((number) => number === 0).length > 1) return [0, 0, 0];
     if (!isDateOrder(this.#format)) return "short_year";
     const part = (name: string) => numbers[(this.#format ?? "").indexOf(name)] ?? 0;
     return [wholeYear(part("Y")), part("M"), part("D")];
@@ -190,7 +192,8 @@ export class DateReader {
 
   /** A month by its name, a day and a year, in any order that can be told. */
   #byName(text: string): Parts | DateFault {
-    const words = text.match(/\d+[\p{L}]+|\d+|[\p{L}]+/gu) ?? [];
+    const apart = text.replaceAll(/(?<=\d)(?=\p{L}{3})|(?<=\p{L}{3})(?=\d)/gu, " ");
+    const words = apart.match(/\d+[\p{L}]+|\d+|[\p{L}]+/gu) ?? [];
     if (/[^\p{L}\d\s,./\-'’]/u.test(text)) return "unreadable";
     const { months, weekdays } = dateNames();
     const numbers: string[] = [];
@@ -298,7 +301,7 @@ function timeOf(hour = "0", minute = "0", second = "0", fraction = "0", half?: s
   if (half === undefined) return h < 24 || (h === 24 && rest === 0) ? h * HOUR_MS + rest : undefined;
   // "14:30 PM" says more than it has to.
   if (h > 12 && half === "p" && h < 24) return h * HOUR_MS + rest;
-  return h >= 1 && h <= 12 ? ((h % 12) + (half === "p" ? 12 : 0)) * HOUR_MS + rest : undefined;
+  return h <= 12 ? ((h % 12) + (half === "p" ? 12 : 0)) * HOUR_MS + rest : undefined;
 }
 
 /** Milliseconds; undefined where none is written, NaN for one that no place on Earth has. */
@@ -324,6 +327,9 @@ function wholeYear(year: number): number {
 function plainNumerals(text: string): string {
   let plain = text
     .replace(/(?<=z|utc|gmt|[+-]\d{2}:?\d{2}) ?(?:\([^)]*\)|\[[^\]]*\])$/, "")
+    // A weekday or UTC in brackets is one without; the log of a web server has a colon before the time.
+    .replaceAll(/[()]/g, " ")
+    .replace(/(?<=\d{4}):(?=\d{2}:\d{2})/, " ")
     .replace(/(\d+) ?[年년] ?(\d+) ?[月월] ?(\d+) ?[日일]/, "$1-$2-$3 ");
   for (const [word, half] of leadingHalves) {
     if (plain.includes(word)) plain = `${plain.replace(word, " ")} ${half}`;

@@ -76,13 +76,19 @@ export function dateNames(): Names {
 function makeNames(): Names {
   const months = new Map<string, number | null>();
   const weekdays = new Set<string>();
+  for (const language of ["ja", "zh", "ko"]) {
+    for (const weekday of ["long", "short"] as const) {
+      const format = new Intl.DateTimeFormat(language, { weekday, timeZone: "UTC" });
+      for (let day = 1; day <= 7; day++) weekdays.add(foldedDate(format.format(Date.UTC(2023, 0, day))));
+    }
+  }
   for (const language of languages) {
     for (const style of ["long", "short"] as const) {
       // Some languages have another form of the name beside a day.
       for (const day of [{}, { day: "numeric" }] as const) {
         const format = new Intl.DateTimeFormat(language, { month: style, timeZone: "UTC", ...day });
         for (let month = 1; month <= 12; month++) {
-          const name = namePart(format, Date.UTC(2023, month - 1, 11), "month");
+          const name = monthName(format, Date.UTC(2023, month - 1, 11));
           if (name === undefined) continue;
           const other = months.get(name);
           months.set(name, other === undefined || other === month ? month : null);
@@ -90,8 +96,7 @@ function makeNames(): Names {
       }
       const format = new Intl.DateTimeFormat(language, { weekday: style, timeZone: "UTC" });
       for (let day = 1; day <= 7; day++) {
-        const name = namePart(format, Date.UTC(2023, 0, day), "weekday");
-        if (name !== undefined) weekdays.add(name);
+        for (const name of weekdayParts(format, Date.UTC(2023, 0, day))) weekdays.add(name);
       }
     }
   }
@@ -100,12 +105,14 @@ function makeNames(): Names {
   return { months, weekdays };
 }
 
-function namePart(
-  format: Intl.DateTimeFormat,
-  moment: number,
-  type: "month" | "weekday",
-): string | undefined {
-  const part = format.formatToParts(moment).find((one) => one.type === type)?.value ?? "";
+/** Undefined for one with digits, as languages of East Asia have it. */
+function monthName(format: Intl.DateTimeFormat, moment: number): string | undefined {
+  const part = format.formatToParts(moment).find(({ type }) => type === "month")?.value ?? "";
   const name = foldedDate(part).replaceAll(".", "");
   return /^\p{L}+$/u.test(name) ? name : undefined;
+}
+
+/** "quinta-feira" is two words. */
+function weekdayParts(format: Intl.DateTimeFormat, moment: number): string[] {
+  return foldedDate(format.format(moment)).match(/\p{L}+/gu) ?? [];
 }
