@@ -54,7 +54,7 @@ const softNames = new Set(["state", "statut", "estado", "stato", "stan", "zustan
 const dates = new DateReader({ timeZone: "UTC" });
 /** The beginning of Unix time is a zero date here: people did not leave a list then. */
 const isZeroDate = (text: string) =>
-  /^1970-01-01/.test(text) || (/\d\D+\d/.test(text) && dates.read(text).kind === "nothing");
+  text.startsWith("1970-01-01") || (/\d\D+\d/.test(text) && dates.read(text).kind === "nothing");
 const dateLike = /\d{1,4}[-./年]\d{1,2}[-./月]\d{1,4}|^\d{8}T?\d*|^\d{10}(?:\d{3})?$|\b(?:19|20)\d\d\b/;
 
 /** What a cell says in a column of this meaning. */
