@@ -50,7 +50,7 @@ export const meanings: readonly (readonly [SubscriberStatus, ReadonlySet<string>
     "unsubscribed",
     keys(`
       unsubscribed unsubscribe unsub unsubs unsubscription unsubscriptions optout optedout optouts donot dont no donotemail donotmail
-      donotcontact dnc dnm blacklisted blacklist blocklisted blocklist blocked suppressed suppression excluded exclude
+      donotcontact dnc dnm blacklisted blacklist blocklisted blocklist blocked suppressed suppression suppressions excluded exclude
       excludedfrom deactivated revoked withdrawn removed left
       abgemeldet abmeldung ausgetragen abbestellt deaktiviert gesperrt desinscrit desinscrits desinscription desabonne desabonnement
       baja bajas dadobaja suscripcioncancelada desuscrito desuscrita cancelado disiscritto disiscritta disiscrizione cancellato
@@ -96,7 +96,7 @@ export const stateWords: readonly (readonly [SubscriberStatus, ReadonlySet<strin
   [
     "active",
     keys(`
-      active subscribed enabled confirmed optin optedin granted express explicit implicit implied allowed engaged
+      active subscribed enabled confirmed marketingcontact optin optedin granted express explicit implicit implied allowed engaged
       aktiv angemeldet bestatigt actif abonne inscrit activo suscrito attivo iscritto actief aangemeld aktywny
       подписан активен ativo inscrito doubleoptin singleoptin`),
   ],
@@ -107,14 +107,25 @@ export const stateWords: readonly (readonly [SubscriberStatus, ReadonlySet<strin
       revoked withdrawn neversubscribed nonsubscribed notsubscribed neveractive deleted removed suppressed refused
       declined donotcontact donotemail abgemeldet abbestellt gesperrt ausgetragen desinscrit desabonne baja dadodebaja
       debaja desuscrito disiscritto cancellato afgemeld uitgeschreven wypisany wypisana отписан отписана отписался
-      descadastrado blast nonmarketing`),
+      descadastrado blast nonmarketing nonmarketingcontact usersuppressed transactional archived inactive inaktiv inactif
+      inactivo unconfirmed notconfirmed unverified pending unbestatigt nonconfirme noconfirmado`),
   ],
   [
     "bounced",
-    keys("bounced bounce hardbounced hardbounce cleaned undeliverable invalid unzustellbar rebotado rebote"),
+    keys(
+      "bounced bounce hardbounced hardbounce cleaned undeliverable invalid invalidemail unzustellbar rebotado rebote",
+    ),
   ],
   ["complained", keys("complained complaint spam spamcomplaint markedasspam abuse abused junk reportedspam")],
 ];
+
+/** Words for a state that are used of mail, and not of orders or payments. */
+export const ofMail =
+  /subscri|opt(?:ed)?(?:in|out)|bounce|blocklist|blacklist|suppress|complain|spam|confirmed|angemeldet|abgemeldet|abonn|inscri|iscri|suscri|afgemeld|aangemeld|подпис|отпис|zapisan|wypisan/u;
+
+/** Names of files that hold people who get no mail. */
+export const fileNames =
+  /(?:non|un)[-_ ]?subscri|cleaned|bounce|suppress|block[-_ ]?list|black[-_ ]?list|opt[-_ ]?outs?(?![a-z])|opted[-_ ]?out|complaint|spam[-_ ]?report|abgemeldet|abmeldungen|desinscri|désinscri|desabonn|désabonn|bajas|disiscritt|afgemeld|отпис/iu;
 
 export const yesWords = keys(
   "yes y true t 1 x on ja j oui o si s sim tak да vrai wahr verdadero vero checked ✓ はい 是 예",

@@ -1,6 +1,6 @@
 /** Yes or no: custom fields of the type boolean. */
 import sql, { type Sql } from "sql-template-tag";
-import { Choices, typeTable } from "../custom-fields/value.ts";
+import { readBoolean } from "../custom-fields/value.ts";
 import { kind, not, type Operator } from "./operator.ts";
 
 /** Compares the value in the row with one of the two. */
@@ -8,7 +8,7 @@ export type BooleanSource = (wanted: boolean) => Sql;
 
 const is: Operator<boolean, BooleanSource> = {
   read(value) {
-    const reading = typeTable.boolean.read(value, new Choices([]));
+    const reading = readBoolean(value);
     if (!reading.ok) return reading.message;
     const wanted = reading.value === true;
     return { sql: (compare) => compare(wanted), holds: (held) => held === wanted };

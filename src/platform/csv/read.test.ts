@@ -234,6 +234,12 @@ describe("delimiters", () => {
     ["\t", "Email\tNotes\na@b.example\tone, two, three\n"],
     [";", "sep=;\nEmail;Name,x\n"],
     ["|", '"sep=|"\r\nEmail|a,b,c,d\r\n1|2\r\n'],
+    ["\t", "sep=\\t\nEmail\tName,x;y;z\n"],
+    [";", "sep=;;;\nEmail,a;Name;\n"],
+    [";", "sep=;\rEmail;Name\ra@b.example;A,B\r"],
+    [";", "Contacts of ACME\nEmail;First;Last\na@b.example;A;B\nc@d.example;C;D\n"],
+    [";", "Contacts\n2018-10-11\nEmail;First\na@b.example;A, B\nc@d.example;C, D\n"],
+    [",", "Email\na@b.example\nc@d.example;x\n"],
   ])("%j is found in %j", async (delimiter, content) => {
     expect((await csvOf(content)).delimiter).toBe(delimiter);
   });
