@@ -50,7 +50,7 @@ test.each([
   ],
   [
     openSsl(`0A00009F:SSL routines:tls_process_server_certificate:length mismatch:../x.c:1:`),
-    "length mismatch",
+    "the server's TLS is faulty: length mismatch",
   ],
   [
     Object.assign(

@@ -47,7 +47,10 @@ function tlsFault(reason: string, library: string): string {
   if (TOO_WEAK.test(reason)) return `the server's key is too weak: ${reason}`;
   const alert = ALERT.exec(reason)?.[1];
   if (alert !== undefined) return `the server sent the TLS alert "${alert}"`;
-  return CERTIFICATE.test(library) ? `the server's certificate cannot be read: ${reason}` : reason;
+  const what = CERTIFICATE.test(library)
+    ? "the server's certificate cannot be read"
+    : "the server's TLS is faulty";
+  return `${what}: ${reason}`;
 }
 
 /** From the properties that Node gives such an error, else from its text; empty where it is none of OpenSSL's. */

@@ -215,15 +215,17 @@ const rows: Readonly<Record<string, readonly (readonly [string, FakeMxOptions, R
       ),
       /certificate .*cannot be read/,
     ],
+  ],
+  "breaks the rules of TLS otherwise": [
     [
-      "an empty list",
+      "a list of certificates without an end",
       insteadOfTls(
         saying(
           serverHello(ECDHE_RSA_AES128, SECURE_RENEGOTIATION),
           handshake(CERTIFICATE, Buffer.from([0, 0, 0])),
         ),
       ),
-      /TLS handshake failed: /,
+      /the server's TLS is faulty: /,
     ],
   ],
   "ends the handshake with an alert": [

@@ -43,22 +43,31 @@ test("for an hour after TLS has failed the host is spoken to in clear text, and 
   expect(await open()).toEqual({ protocol: "TLSv1.3", tlsFault: null });
 });
 
-test("a host that does not answer in clear text either is asked for TLS the next time", async () => {
+test("a host that does not answer in clear text either is tried in clear text once more, and then over TLS", async () => {
   const answers: { starttls?: string; banner?: string } = {};
   const { mx, open } = await startOpenings({
     tls: "offered",
     answers,
     insteadOfTls: (socket) => {
-      answers.banner = "421 4.3.2 Shutting down";
+      answers.banner = "421 4.7.0 One connection at a time";
       socket.destroy();
     },
   });
-  expect(await open()).toMatchObject({
+  const refused = {
     failed: { outcome: "refused", stage: "banner", code: 421 },
     tlsFault: expect.stringMatching(/^TLS handshake failed: /),
-  });
+  };
+  const connections: number[] = [];
+  for (const _attempt of [1, 2, 3]) {
+    expect(await open()).toMatchObject(refused);
+    connections.push(mx.connections);
+    if (mx.connections === 3) delete answers.banner;
+  }
+  expect(connections).toEqual([2, 3, 5]);
+  expect(isAskedForTls(mx.commands)).toBe(2);
+  // Now that it answers, the hour begins.
   delete answers.banner;
-  await open();
+  expect(await open()).toMatchObject({ protocol: "clear text" });
   expect(isAskedForTls(mx.commands)).toBe(2);
 });
 

@@ -13,6 +13,8 @@ import type { Lane } from "./lanes.ts";
 
 /** For how long a host whose TLS has failed is spoken to in clear text; then TLS is tried again. */
 const CLEAR_TEXT_MS = 60 * 60_000;
+/** The same where clear text has failed, too: longer than until the first retry. */
+const UNPROVEN_MS = 10 * 60_000;
 /** Hosts of one lane whose TLS has failed. */
 const MOST_REMEMBERED = 10_000;
 /** Of what a server says in place of TLS. */
@@ -36,11 +38,17 @@ export interface Opening {
   readonly tlsFault: string | null;
 }
 
+interface TlsFault {
+  readonly reason: string;
+  /** A session in clear text has been opened since. */
+  readonly isProven: boolean;
+}
+
 export class Openings {
   readonly #lane: Lane;
   readonly #settings: SessionSettings;
-  /** How TLS has failed with hosts that take mail in clear text. */
-  readonly #tlsFaults = new ExpiringMap<string>(MOST_REMEMBERED);
+  /** How TLS has failed with hosts. */
+  readonly #tlsFaults = new ExpiringMap<TlsFault>(MOST_REMEMBERED);
 
   constructor(lane: Lane, settings: SessionSettings) {
     this.#lane = lane;
@@ -59,7 +67,7 @@ export class Openings {
       return { result: inDemandOf(demander, opened), tlsFault: null };
     }
     const known = this.#tlsFaults.get(host.name);
-    if (known !== undefined) return this.#openInClearText(target, known);
+    if (known !== undefined) return this.#openInClearText(target, known.reason);
     const result = await openSession({ ...target, tls: "opportunistic" });
     if (result.outcome === "open" || !result.tlsFailed) return { result, tlsFault: null };
     return this.#openInClearText(target, tlsFaultOf(result).slice(0, LONGEST_FAULT).toWellFormed());
@@ -70,13 +78,22 @@ export class Openings {
     this.#tlsFaults.delete(host);
   }
 
-  /** A host that does not answer in clear text either may have another trouble than TLS. */
   async #openInClearText(target: Omit<SessionOptions, "tls">, tlsFault: string): Promise<Opening> {
     const result = await openSession({ ...target, tls: "none" });
-    const { host } = target;
-    if (result.outcome !== "open") this.tryTlsAgain(host);
-    else if (this.#tlsFaults.get(host) === undefined) this.#tlsFaults.set(host, tlsFault, CLEAR_TEXT_MS);
+    this.#remember(target.host, tlsFault, result.outcome === "open");
     return { result, tlsFault };
+  }
+
+  /**
+   * A host that does not answer in clear text either may have had enough of two connections at once, so that the next
+   * attempt goes in clear text alone; or it has another trouble than TLS, and TLS is tried again after that.
+   */
+  #remember(host: string, reason: string, isProven: boolean): void {
+    const known = this.#tlsFaults.get(host);
+    if (isProven) {
+      if (known?.isProven !== true) this.#tlsFaults.set(host, { reason, isProven }, CLEAR_TEXT_MS);
+    } else if (known === undefined) this.#tlsFaults.set(host, { reason, isProven }, UNPROVEN_MS);
+    else this.tryTlsAgain(host);
   }
 
   /** Null where clear text will do. */

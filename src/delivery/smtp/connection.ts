@@ -10,7 +10,7 @@ import { connectionFault } from "../../platform/connection-fault.ts";
 import type { SmtpDeadlines } from "./deadlines.ts";
 import type { Fault } from "./outcome.ts";
 import { quoteReply, type Reply, ReplyReader } from "./reply-reader.ts";
-import { shakeHands, type TlsOutcome, type TlsTarget } from "./tls.ts";
+import { noHandshake, shakeHands, type TlsOutcome, type TlsTarget } from "./tls.ts";
 
 type Step = Exclude<keyof SmtpDeadlines, "connect" | "block">;
 
@@ -138,7 +138,7 @@ export class SmtpConnection {
    * can plant replies in the encrypted session.
    */
   async secure(target: TlsTarget): Promise<TlsOutcome | Fault> {
-    if (this.#fault !== null) return this.#fault;
+    if (this.#fault !== null) return noHandshake("tls", this.#fault.reason);
     this.#socket.off("data", this.#receive);
     const result = await shakeHands(this.#socket, target, this.#deadlines.starttls);
     if ("fault" in result) {

@@ -62,8 +62,6 @@ export interface TlsTarget {
   readonly demand?: TlsDemand | undefined;
 }
 
-const FAILED = "TLS handshake failed:";
-
 let publicRoots: SecureContext | undefined;
 
 /**
@@ -85,17 +83,17 @@ export function shakeHands(
     ...(isIP(servername) ? { host: servername } : { servername }),
   });
   return new Promise((resolve) => {
-    const fail = (fault: Fault["fault"], reason: string) => {
+    const fail = (fault: Fault) => {
       clearTimeout(timer);
       secured.destroy();
-      resolve({ fault, reason });
+      resolve(fault);
     };
-    const timer = setTimeout(() => fail("timeout", `${FAILED} it did not end in time`), deadline);
-    secured.on("error", (error) => fail("tls", `${FAILED} ${connectionFault(error)}`));
-    secured.on("close", () => fail("tls", `${FAILED} the server closed the connection`));
+    const timer = setTimeout(() => fail(noHandshake("timeout", "it did not end in time")), deadline);
+    secured.on("error", (error) => fail(noHandshake("tls", connectionFault(error))));
+    secured.on("close", () => fail(noHandshake("tls", "the server closed the connection")));
     secured.once("secureConnect", () => {
       const verdict = judge(secured, target);
-      if ("unmet" in verdict) return fail("tls", verdict.unmet);
+      if ("unmet" in verdict) return fail({ fault: "tls", reason: verdict.unmet });
       clearTimeout(timer);
       const tls = {
         protocol: secured.getProtocol() ?? "unknown",
@@ -105,6 +103,10 @@ export function shakeHands(
       resolve({ socket: secured, tls });
     });
   });
+}
+
+export function noHandshake(fault: "tls" | "timeout", why: string): Fault {
+  return { fault, reason: `TLS handshake failed: ${why}` };
 }
 
 /** RFC 7672 sections 3.2 and 8.1: with DANE a host goes by the name that has its TLSA records. */
