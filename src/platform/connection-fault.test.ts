@@ -71,6 +71,13 @@ test.each([
     ),
     "the server closed the connection",
   ],
+  [
+    Object.assign(new Error("Hostname/IP does not match certificate's altnames: Host: a. is not b"), {
+      code: "ERR_TLS_CERT_ALTNAME_INVALID",
+      reason: "Host: a. is not b",
+    }),
+    "Hostname/IP does not match certificate's altnames: Host: a. is not b",
+  ],
   [new Error("something else,\nin two lines"), "something else, in two lines"],
 ])("%s", (error, words) => {
   expect(connectionFault(error)).toBe(words);

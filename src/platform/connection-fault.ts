@@ -57,7 +57,8 @@ function tlsFault(reason: string, library: string): string {
 function openSslErrorOf(error: Error): { readonly reason: string; readonly library: string } {
   const [, library = "", reason = ""] = /error:[\dA-F]+:([^:]*):[^:]*:([^:\n]*)/i.exec(error.message) ?? [];
   const told = { reason: textOf(error, "reason"), library: textOf(error, "library") };
-  return told.reason === "" ? { reason: oneLine(reason), library } : told;
+  // Node's own errors about certificates have a reason, too, and no library.
+  return told.reason === "" || told.library === "" ? { reason: oneLine(reason), library } : told;
 }
 
 function textOf(error: Error, property: "reason" | "library"): string {

@@ -61,6 +61,7 @@ test("a host that does not answer in clear text either is tried in clear text on
   for (const _attempt of [1, 2, 3]) {
     expect(await open()).toMatchObject(refused);
     connections.push(mx.connections);
+    // It greets the third attempt, to be asked for TLS again.
     if (mx.connections === 3) delete answers.banner;
   }
   expect(connections).toEqual([2, 3, 5]);

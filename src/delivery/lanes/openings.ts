@@ -67,10 +67,11 @@ export class Openings {
       return { result: inDemandOf(demander, opened), tlsFault: null };
     }
     const known = this.#tlsFaults.get(host.name);
-    if (known !== undefined) return this.#openInClearText(target, known.reason);
+    if (known !== undefined) return this.#openInClearText(target, known.reason, true);
     const result = await openSession({ ...target, tls: "opportunistic" });
     if (result.outcome === "open" || !result.tlsFailed) return { result, tlsFault: null };
-    return this.#openInClearText(target, tlsFaultOf(result).slice(0, LONGEST_FAULT).toWellFormed());
+    const fault = tlsFaultOf(result).slice(0, LONGEST_FAULT).toWellFormed();
+    return this.#openInClearText(target, fault, false);
   }
 
   /** TLS is tried with the next session. */
@@ -78,22 +79,26 @@ export class Openings {
     this.#tlsFaults.delete(host);
   }
 
-  async #openInClearText(target: Omit<SessionOptions, "tls">, tlsFault: string): Promise<Opening> {
+  async #openInClearText(
+    target: Omit<SessionOptions, "tls">,
+    tlsFault: string,
+    wasRemembered: boolean,
+  ): Promise<Opening> {
     const result = await openSession({ ...target, tls: "none" });
-    this.#remember(target.host, tlsFault, result.outcome === "open");
+    const { host } = target;
+    if (result.outcome !== "open" && wasRemembered) this.tryTlsAgain(host);
+    else this.#remember(host, { reason: tlsFault, isProven: result.outcome === "open" });
     return { result, tlsFault };
   }
 
   /**
-   * A host that does not answer in clear text either may have had enough of two connections at once, so that the next
-   * attempt goes in clear text alone; or it has another trouble than TLS, and TLS is tried again after that.
+   * What is known already is not prolonged. A host that does not answer in clear text either may allow one connection at a
+   * time, so that the next attempt goes in clear text alone; if that fails, too, the trouble is another than TLS.
    */
-  #remember(host: string, reason: string, isProven: boolean): void {
+  #remember(host: string, fault: TlsFault): void {
     const known = this.#tlsFaults.get(host);
-    if (isProven) {
-      if (known?.isProven !== true) this.#tlsFaults.set(host, { reason, isProven }, CLEAR_TEXT_MS);
-    } else if (known === undefined) this.#tlsFaults.set(host, { reason, isProven }, UNPROVEN_MS);
-    else this.tryTlsAgain(host);
+    if (known === undefined || (fault.isProven && !known.isProven))
+      this.#tlsFaults.set(host, fault, fault.isProven ? CLEAR_TEXT_MS : UNPROVEN_MS);
   }
 
   /** Null where clear text will do. */

@@ -105,6 +105,7 @@ export function shakeHands(
   });
 }
 
+/** @param why one clause */
 export function noHandshake(fault: "tls" | "timeout", why: string): Fault {
   return { fault, reason: `TLS handshake failed: ${why}` };
 }
