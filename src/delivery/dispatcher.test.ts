@@ -142,12 +142,24 @@ test("what protected a conversation stands in the timeline, clear text too", asy
     await eventually(`${to} to be tried`, async () => (await listEvents(db, workspaceId, id)).length > 0);
     return listEvents(db, workspaceId, id);
   };
-  const clear = { version: null, cipher: null, verified: false, policy: null, policy_met: null };
+  const clear = {
+    version: null,
+    cipher: null,
+    verified: false,
+    policy: null,
+    policy_met: null,
+    clear_text_reason: "STARTTLS is not offered",
+  };
   expect(await timelineOf("ada@example.test")).toMatchObject([{ type: "delivered", tls: clear }]);
   expect(await timelineOf("ada@away.test")).toMatchObject([{ type: "deferred", tls: null }]);
   await mx.close();
   mx = await startFakeMx({ port: mx.port, tls: "offered" });
-  const encrypted = { version: "TLSv1.3", cipher: expect.stringMatching(/^TLS_/), verified: false };
+  const encrypted = {
+    version: "TLSv1.3",
+    cipher: expect.stringMatching(/^TLS_/),
+    verified: false,
+    clear_text_reason: null,
+  };
   expect(await timelineOf("greylist@example.test")).toMatchObject([{ type: "deferred", tls: encrypted }]);
 });
 

@@ -5,8 +5,8 @@
 import { ExpiringMap } from "../platform/remember.ts";
 import type { ComposeOptions } from "./compose.ts";
 import { laneKey } from "./lanes/lanes.ts";
+import type { SessionSettings } from "./lanes/openings.ts";
 import { FIRST_SHARE } from "./lanes/pace.ts";
-import type { SessionSettings } from "./lanes/sessions.ts";
 import { LaneTraffic } from "./lanes/traffic.ts";
 import type { Attempt } from "./queue/conclusion.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";

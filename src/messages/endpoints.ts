@@ -41,6 +41,9 @@ const TlsNote = Type.Object(
       }),
     ),
     policy_met: nullable(Type.Boolean({ description: "Null without a policy." })),
+    clear_text_reason: nullable(
+      Type.String({ description: "In clear text: why, such as how TLS had failed with this host." }),
+    ),
   },
   { $id: "TlsNote" },
 );

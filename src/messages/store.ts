@@ -238,7 +238,7 @@ export interface EventRow {
   /** The address of ours that the attempt was made from. */
   readonly source_ip: string | null;
   /** What protected it; null for what no conversation of ours brought. */
-  readonly tls: TlsNote | null;
+  readonly tls: (Omit<TlsNote, "clear_text_reason"> & { readonly clear_text_reason: string | null }) | null;
   readonly times: number;
   readonly user_agent: string | null;
   readonly machine_sign: string | null;
@@ -247,7 +247,8 @@ export interface EventRow {
 /** What happened to one message, oldest first. */
 export function listEvents(db: Queryable, workspaceId: WorkspaceId, messageId: string): Promise<EventRow[]> {
   return db.rows(sql`
-    select type, time, attempt, detail, mx_host, code, enhanced_code, host(source_ip) as source_ip, tls,
+    select type, time, attempt, detail, mx_host, code, enhanced_code, host(source_ip) as source_ip,
+      '{"clear_text_reason": null}'::jsonb || tls as tls,
       coalesce(times, 1) as times, user_agent, machine_sign
     from message_events
     where workspace_id = ${workspaceId} and message_id = ${messageId} order by time, id limit 1000`);

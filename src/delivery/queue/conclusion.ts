@@ -5,6 +5,7 @@ import { classifyReply } from "../../mail/refusals/smtp-reply.ts";
 import { type Classification, type Outcome, type TlsNote, unclassified } from "../../messages/outcome.ts";
 import type { Unroutable } from "../routes/mx.ts";
 import type { TransactionResult } from "../smtp/outcome.ts";
+import { quoteAnswer } from "../smtp/reply-reader.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import { nextAttemptAt } from "./retry.ts";
 import type { Settlement } from "./settlement-store.ts";
@@ -207,7 +208,7 @@ function replyOf(result: AttemptResult): { code: number | null; enhanced: string
   switch (result.outcome) {
     case "accepted":
     case "refused":
-      return { code: result.code, enhanced: result.enhanced, text: spoken(result) };
+      return { code: result.code, enhanced: result.enhanced, text: quoteAnswer(result) };
     case "unroutable":
       return { code: null, enhanced: result.enhanced, text: result.reason };
     case "broken":
@@ -217,11 +218,6 @@ function replyOf(result: AttemptResult): { code: number | null; enhanced: string
         text: `${result.reason} (at ${result.stage})`,
       };
   }
-}
-
-/** The reply as a postmaster would quote it: "550 5.1.1 User unknown". */
-function spoken({ code, enhanced, text }: { code: number; enhanced: string | null; text: string }): string {
-  return [code, enhanced, text].filter((part) => part !== null && part !== "").join(" ");
 }
 
 function identify(message: LeasedMessage) {

@@ -113,6 +113,7 @@ export class HostDoor {
         banner: deadlineMs / 2,
         ehlo: deadlineMs / 2,
         starttls: deadlineMs / 3,
+        ehloUnderTls: deadlineMs / 3,
       },
       ...(localAddress === null ? {} : { localAddress }),
     };

@@ -4,6 +4,7 @@
  * answering is none: many networks do not lead to their own public address from within.
  */
 import { connect } from "node:tls";
+import { connectionFault } from "../../platform/connection-fault.ts";
 import { createResolver } from "../../platform/dns.ts";
 import { isPublicAddress } from "../../platform/public-address.ts";
 
@@ -80,8 +81,7 @@ function shakeHands(target: { host: string; port: number; servername: string; ca
     TIMEOUT_MS,
   );
   socket.once("error", (error: NodeJS.ErrnoException) => {
-    const [first = ""] = error.message.split("\n");
-    const reason = first.slice(0, LONGEST_FAULT).toWellFormed();
+    const reason = connectionFault(error).slice(0, LONGEST_FAULT).toWellFormed();
     const isOfTls = isConnected && !lost.has(error.code);
     resolve({ outcome: isOfTls ? "distrusted" : "unreached", reason });
   });
