@@ -90,7 +90,7 @@ const RULES: readonly TextRule[] = [
     category: "RateLimited",
     scope: "recipient",
     phrases: [
-      /user you are trying to contact|recipient (?:has )?exceeded(?!.* (?:quota|storage|space))|recipient (?:thread )?limit/,
+      /user you are trying to contact (?:is|has been) (?:currently )?receiving|recipient (?:has )?exceeded(?!.* (?:quota|storage|space))|recipient (?:thread )?limit/,
       /too many recent messages|too many recipients/,
     ],
   },
@@ -105,8 +105,10 @@ const RULES: readonly TextRule[] = [
       /(?:exceed\w*|limit|max\w*|reached)(?: (?!size)\S+){0,5} (?:per (?:hour|day|minute|second)|hourly|connections?|concurrent|messages)/,
       /(?:unusual|excessive|unexpected|high)(?: \S+)? (?:rate|volume|activity|unknown|number)/,
       /frequency(?: is)? limited|sending frequency/,
-      /r[lp]-?0\d{2,}|trop de (?:connexions|messages|mails)|zu viele (?:verbindungen|nachrichten)|demasiad[oa]s (?:conexiones|mensajes|correos)|слишком много (?:соединений|писем|сообщений)|(?:发送|發送)[^。.]{0,6}频率|频率(?:过高|限制)|連接過多|连接过多/,
+      /r[lp]-?0\d{2,}|trop de (?:connexions|messages|mails)|trop (?:vite|rapidement)|zu (?:viele (?:verbindungen|nachrichten|e-?mails)|schnell|haufig)|demasiad[oa]s (?:conexiones|mensajes|correos)|demasiado rapido|tropp[ie] (?:connessioni|messaggi|e-?mail)|muit[ao]s (?:conexoes|mensagens)|te veel (?:verbindingen|berichten)|zbyt (?:wiele|duzo) (?:polaczen|wiadomosci)|слишком (?:много (?:соединений|писем|сообщений)|часто)|(?:发送|發送)[^。.]{0,6}频率|频率(?:过高|限制)|連接過多|连接过多/,
       /server (?:is )?busy/,
+      /(?:max\w*|limit\w*|exceed\w*|number of|count of)(?: \S+){0,4} (?:invalid|unknown|bad|non-?exist[ae]nt|wrong) (?:recipients|users|addresses|rcpts)/,
+      /(?:invalid|unknown|bad|wrong) (?:recipients?|users?|address(?:es)?|rcpts?) (?:\w+ )?(?:limit|exceed\w*|count|rate|ratio|threshold)|directory harvest\w*|harvest(?:ing)? attack\w*/,
     ],
   },
   {
@@ -132,7 +134,7 @@ const RULES: readonly TextRule[] = [
     phrases: [
       /(?:sender|originator|return[- ]path|mail from)(?:'s)?(?: \w+){0,3}:? (?:\w+ )?(?:reject\w*|den(?:y|ies|ied)|refus\w+|block\w*|banned|invalid|unknown|unverified|not|n't|doesn't|has (?:no|null)|suspended|disabled|prohibited|limited)/,
       /(?:bad|invalid|unknown|fake|blocked|banned|denied|denies|restricted|rejected|unauthori[sz]ed|suspicious|suspected|untrusted)(?: \w+)? (?:the )?senders?/,
-      /badmailfrom|black mail|only (?:accepts?|allows?|receives?)/,
+      /badmailfrom|black mail|(?:suspended|disabled|blocked|locked|restricted) for (?:the )?(?:sender|sending)|not (?:found )?(?:in|on) (?:the |our |an? )?(?:allowed|allow|permitted|approved|authori[sz]ed|access|safe)(?: \w+)?[ -]?lists?|only (?:accepts?|allows?|receives?)/,
       SENDER_FAULT,
     ],
   },
@@ -207,7 +209,7 @@ const RULES: readonly TextRule[] = [
   {
     category: "General",
     phrases: [
-      /temporar(?:y|ily)|tim(?:ed|e) ?-?out|ldap(?: \w+)? (?:error|failed|failure)/,
+      /temporar(?:y|ily)|tim(?:ed|e) ?-?out|(?:try again|retry|come back) later|ldap(?: \w+)? (?:error|failed|failure)/,
       /(?:unverified|verification)(?: \w+)? (?:address|problem|failure)/,
       /loop\w*|too many (?:hops|received)|hop count|aliases deep/,
       ...PASSING_TROUBLE,
@@ -229,13 +231,14 @@ const RULES: readonly TextRule[] = [
   {
     category: "NoEmail",
     phrases: [
-      phrase`(?:unknown|no such|non-? ?exist(?:ent|ing)|invalid|illegal|incorrect|bad|undefined|unrecogni[sz]ed|unroute?able|undeliverable|unavailable)(?: or \w+)?${GAP}{0,2} ${RECIPIENT}`,
-      phrase`${RECIPIENT}:?${GAP}{0,6} (?:unknown|non-?existent|inexistente?|invalid|undefined|misspelled|unroute?able|unrecogni[sz]ed)`,
+      phrase`(?:unknown|no such|non-? ?exist(?:[ae]nt|ing)|invalid|illegal|incorrect|bad|undefined|unrecogni[sz]ed|unroute?able|undeliverable|unavailable)(?: or \w+)?${GAP}{0,2} ${RECIPIENT}`,
+      phrase`${RECIPIENT}:?${GAP}{0,6} (?:unknown|non-?exist[ae]nt|inexistente?|invalid|undefined|misspelled|unroute?able|unrecogni[sz]ed)`,
       phrase`${RECIPIENT}:?${GAP}{0,6} (?:not|\w+n't|no longer) (?:found|known|exists?|valid|a valid|recogni[sz]ed|be found|in use)`,
       phrase`(?:no|not an?|isn't an?|not our)(?: \S+){0,2} (?:valid|known|local|registered|existing|current|active|our)(?: \S+)? ${RECIPIENT}`,
       phrase`no(?: \w+)? (?:mail ?box|account|recipient|customer|user)(?: \S+)? (?:here|by|with|for|at|available|on)`,
       /no (?:one|body)(?: \w+)? (?:at|by|with)/,
       /valid recipients/,
+      /(?<!\b(?:page|file|host|server|route|key|record|message|policy) )(?:was not|wasn't|could not be|couldn't be) found (?:at|in) \S+\.[a-z]{2,}/,
       /not our customer|not (?:a )?users? of/,
       /(?:doesn't|does not|don't) have an?(?: \S+)? (?:account|mail ?box)/,
       phrase`${RECIPIENT}${GAP}{0,4} no longer`,

@@ -15,7 +15,7 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 /** Accents of Latin and Greek letters; in other scripts a letter with a mark is another letter. */
 const ACCENTS = /(?<=[\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu;
 
-/** Lower case, no accents, links as links.ts reads them, one blank between words, at most as long as the text. */
+/** Lower case, no accents, links as links.ts reads them, one blank between words, at most twice as long as the text. */
 export function plainWords(text: string): string {
   return readLinks(text)
     .toLowerCase()
@@ -28,7 +28,7 @@ export function plainWords(text: string): string {
     .replace(/[<>[\]()"*_“”„«»]+/g, " ")
     .replace(/\s+/g, " ")
     .trim()
-    .slice(0, text.length);
+    .slice(0, 2 * text.length);
 }
 
 const CODE = String.raw`[45]\d\d`;
