@@ -22,6 +22,8 @@ describe("what a gateway's label says gives way to the reply behind it", () => {
     "5.1.0 - Unknown address error 550-'Administrative prohibition' (delivery attempts: 0)",
     "550 5.1.351 Remote server returned unknown recipient or mailbox unavailable -> 550 5.7.1 Message blocked by policy",
     "554 5.1.1 Remote Server returned '550 5.7.1 Client host is blacklisted'",
+    "554 5.1.1 Invalid address [reply: 550 5.7.1 Message blocked]",
+    "550 5.1.1 Recipient unknown (answer: 554 5.7.1 You are not allowed to connect)",
     "550 5.1.1 unknown user; remote server returned '<mx.example.com #5.7.1 smtp;550 5.7.1 Access denied>'",
   ])("%s", (text) => {
     expect(judge(text)).toMatchObject({ bounceClass: "block", suppress: false });

@@ -92,6 +92,7 @@ export const BLOCKED_SENDER: readonly RegExp[] = [
 export const UNWANTED_CONTENT: readonly RegExp[] = [
   /pourriels?|(?:courriers?|messages?) indesirables?|(?:correo|mensaje) (?:no deseado|basura)|no solicitad[oa]|posta indesiderata|indesiderat[oa]|lixo eletronico|nao solicitad[oa]|unerwunscht\w*|ongewenste?|niechcian\w+|nevyzadan\w+|skrappost|soppelpost|roskaposti\w*|istenmeyen/,
   /(?:trop d[e']|demasiad[oa]s|zu viele|tropp[ie]|muit[oa]s|te veel|zbyt (?:wiele|duzo)) ?(?:odnosnikow|hiperlaczy|liens|pieces jointes|enlaces|adjuntos|archivos adjuntos|links|anhange|link|allegati|anexos|bijlagen|linkow|zalacznikow)|слишком много (?:ссылок|вложений)|(?:链接|連結|附件)[^。.]{0,6}(?:过多|過多|太多)|(?:リンク|添付ファイル)[^。.]{0,6}多すぎ|(?:링크|첨부)[^.]{0,8}너무 많/u,
+  /(?:inhalt|nachricht|contenu|message|contenido|mensaje|contenuto|messaggio|conteudo|mensagem|inhoud|bericht|tresc|wiadomosc|obsah|zprava|сообщени\p{L}*|письмо|содержим\p{L}*)(?: [^\s.:;,]+){0,4} (?:abgelehnt|zuruckgewiesen|refusee?|rejetee?|rechazad[oa]|rifiutat[oa]|respint[oa]|rejeitad[oa]|recusad[oa]|geweigerd|afgewezen|odrzucon\w*|odmitnut\w*|отклонен\p{L}*)/u,
   /спам\p{L}*|垃圾(?:邮件|郵件|信)|迷惑メール|スパム|스팸|광고성/u,
 ];
 

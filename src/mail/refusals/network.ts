@@ -48,11 +48,13 @@ export const NO_SUCH_DOMAIN: readonly RegExp[] = [
   new RegExp(
     `${HOST}(?:,? (?!said|sender|your|user|mail ?box|recipient|account|reverse|helo|route|file|page)\\S+){0,4} (?:(?:was |were |is |be )?not (?:be )?found|(?:does|do|did) not exist|(?:doesn't|not) exist|(?:wasn't|couldn't be|can't be|isn't) found)`,
   ),
-  new RegExp(`${OTHERS}domain(?: ?name)? (?:is )?invalid|${OTHERS}domain(?: \\S+){0,3} has no (?:valid )?mx`),
+  new RegExp(
+    `${OTHERS}domain(?: ?name)? (?:is )?invalid|${OTHERS}domain(?: \\S+){0,3} has no (?:valid )?(?:mx|mail (?:server|exchanger|host)s?)`,
+  ),
   /(?:no such|unknown|non-?existent|unroute?able|bad destination) (?:mail )?(?:host|domain)(?: ?name)?/,
   /nxdomain|non-?existent-?domain|infodomainnonexistent|hard error looking up|look-?ups? failed permanently/,
   /(?:unable to|can ?not|could not|can't|couldn't|weren't able to) find (?:the |any |a )?(?:recipient )?(?:hosts?|mail exchanger|domain)(?: named?)?/,
-  /(?:mx|srv) record indicated no smtp service|domain(?: \S+){0,3} has no (?:mail (?:server|exchanger|host)s?|mx)/,
+  /(?:mx|srv) record indicated no smtp service/,
   /no (?:mx|a|aaaa|address|mail exchanger)s?(?:,? (?:or|nor|and|\/)? ?(?:a|aaaa|mx|ip|address))*(?: records?| hosts?)(?: \S+)? (?:for|found|exists?)|no mail hosts? for/,
   /host found but no data record|no data known|no address associated with|name or service not known|nodename nor servname/,
   /null ?-?mx|(?:domain|host)(?: \S+)? does not accept (?:any )?e?-?mail(?! (?!null|at all)\w)/,

@@ -239,6 +239,17 @@ describe("a refusal of the sender, its authentication or the message is a block 
   test.each([
     "550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; authentication required",
     "550 Account suspended for the sender",
+    "550 5.1.1 Inhalt abgelehnt",
+    "550 5.1.1 Nachricht wegen Inhalt abgelehnt",
+    "550 5.1.1 Mensaje rechazado",
+    "550 5.1.1 Сообщение отклонено",
+    "550 5.1.1 rejected: IP address 192.0.2.1 is not allowed",
+    "550 5.1.1 only members can post to this list",
+    "550 5.1.1 You are not a member of this list",
+    "550 5.1.1 Your domain has no MX",
+    "550 5.1.1 HELO hostname unknown",
+    "550 5.1.1 unknown host (HELO)",
+    "550 5.1.1 client host unknown",
     "550 Access denied, user not found in allowed list",
     "550 5.7.134 RESOLVER.RST.SenderNotAuthenticatedForMailbox; authentication required",
     "550-5.7.26 This mail has been blocked because the sender is unauthenticated. Gmail requires all senders to authenticate with either SPF or DKIM.",
@@ -309,6 +320,8 @@ describe("a refusal of the sender, its authentication or the message is a block 
 
 describe("trouble at the receiver, and what cannot be told, is soft and never suppresses", () => {
   test.each([
+    "550 5.1.1 Unable to verify address",
+    "550 5.1.1 could not verify recipient, callout failed",
     "554 This message has been in the queue too long",
     "421 Service not available, closing transmission channel",
     "451 4.3.0 Mail server temporarily rejected message. - gsmtp",

@@ -50,12 +50,18 @@ const REPORTED: readonly RegExp[] = [
   ),
   // 550 5.1.351 Remote server returned unknown recipient or mailbox unavailable -> 550 5.7.1 …
   new RegExp(`-> ?(?=${CODE}[ -])(.+)$`, "su"),
+  // 554 5.1.1 Invalid address [reply: 550 5.7.1 …]: a second reply with another code of its own.
+  new RegExp(
+    String.raw`^\W*(?:${CODE} )?(?<label>${ENHANCED})(?![\d.]).{2,120}?[\s:;(\[<"'=](?<said>${CODE} (?!\k<label>)${ENHANCED}.+)$`,
+    "su",
+  ),
 ];
 
 /** The server's own refusal where a gateway reports it under a label of the gateway's; null where none is reported. */
 export function reportedRefusal(text: string): string | null {
   for (const form of REPORTED) {
-    const [, said = ""] = form.exec(text) ?? [];
+    const match = form.exec(text);
+    const said = match?.groups?.said ?? match?.[1] ?? "";
     if (/[\p{L}\d]/u.test(said)) return said;
   }
   return null;
