@@ -491,6 +491,7 @@ create table delivery_queue (
   leased_by uuid,
   campaign_id uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   source_ip inet,
+  first_attempt_at timestamp with time zone,
   PRIMARY KEY (workspace_id, message_id)
 );
 CREATE INDEX delivery_queue_due ON delivery_queue USING btree (priority, workspace_id, campaign_id, due_at);

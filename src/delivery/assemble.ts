@@ -43,7 +43,8 @@ interface Envelope {
 
 /** A message that is composed of its parts. */
 export interface Parts extends Envelope {
-  readonly createdAt: Date;
+  /** Of its Date field. */
+  readonly date: Date;
   readonly fromName: string | null;
   readonly toName: string | null;
   readonly subject: string;
@@ -94,7 +95,7 @@ function write(mail: Parts, trackHtml?: TrackHtml): Unsigned {
   const { attachments } = mail;
   const composed = composeMessage({
     messageId: `${messageId}@${domainOf(fromEmail)}`,
-    date: mail.createdAt,
+    date: mail.date,
     from: { name: mail.fromName, address: fromEmail },
     to: { name: mail.toName, address: recipient },
     subject,

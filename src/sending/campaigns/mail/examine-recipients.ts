@@ -77,7 +77,7 @@ function mailTo(
   const { campaign, content } = ready;
   const isSms = campaign.message_type === "sms";
   const { workspace_id: workspaceId, message_id: messageId } = message;
-  const values = mailValues(campaign, recipient, clock.now());
+  const values = mailValues(campaign, recipient, message.first_attempt_at ?? clock.now());
   const address = `${message.localpart}@${message.domain}`;
   const shown = shownValues(content.facts, values, { address, timezone: campaign.timezone });
   // In an SMS each character of an address counts.
