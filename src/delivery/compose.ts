@@ -181,7 +181,7 @@ function partsOf(message: LeasedMessage, stored: StoredContent, { tracking }: Se
   const given = message.content?.();
   if (given !== undefined) {
     const { returnPathHost, subject, ...rest } = given;
-    const mail = { ...rest, subject, date: dateOf(message), tracking: null };
+    const mail = { ...rest, subject, date: dateOf(message), tracking: null, showsTextAsHtml: true };
     return { mail, subject, returnPathHost };
   }
   if (!message.has_content)
@@ -196,6 +196,7 @@ function partsOf(message: LeasedMessage, stored: StoredContent, { tracking }: Se
       subject,
       html,
       text,
+      showsTextAsHtml: false,
       attachments: typeof attachments === "string" ? attachments : (attachments ?? []).map(encodedAttachment),
       headers: particulars?.headers ?? [],
       tracking: particulars?.is_tracked ? (tracking ?? null) : null,
