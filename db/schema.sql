@@ -491,6 +491,7 @@ create table delivery_queue (
   leased_by uuid,
   campaign_id uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   source_ip inet,
+  first_attempt_at timestamp with time zone,
   PRIMARY KEY (workspace_id, message_id)
 );
 CREATE INDEX delivery_queue_due ON delivery_queue USING btree (priority, workspace_id, campaign_id, due_at);
@@ -813,6 +814,7 @@ create table messages (
   is_sms boolean default false not null,
   source_ip inet,
   previous_source_ip inet,
+  shown text,
   PRIMARY KEY (workspace_id, id),
   CHECK ((source = ANY (ARRAY['campaign'::text, 'autoresponder'::text, 'api'::text, 'smtp'::text, 'platform'::text]))),
   CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'delivered'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'suppressed'::text, 'cancelled'::text, 'complained'::text])))

@@ -1,4 +1,7 @@
-/** The SQL of the message log. The log is written at acceptance (here) and by the door (door.ts), nowhere else. */
+/**
+ * The SQL of the message log. The log is written here, at acceptance and with what web views show, and by the door
+ * (door.ts), nowhere else.
+ */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { HeaderField } from "../mail/message/header.ts";
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "../platform/database/array-values.ts";
@@ -172,6 +175,25 @@ export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
     ), notes as (
       ${noteQueuedSql(sql`by_domain`, origin)}
     )`;
+}
+
+/** What the web view of a message shows of its recipient. */
+export interface KeptValues {
+  readonly workspaceId: WorkspaceId;
+  readonly messageId: string;
+  /** As JSON; the noun that sends the message reads it. */
+  readonly values: string;
+}
+
+/** Keeps the values for as long as the log has the messages. */
+export async function keepShown(db: Queryable, kept: readonly KeptValues[]): Promise<void> {
+  if (kept.length === 0) return;
+  await db.run(sql`
+    update messages m set shown = k.shown
+    from unnest(
+      ${uuidArray(kept.map((one) => one.workspaceId))}::uuid[], ${uuidArray(kept.map((one) => one.messageId))}::uuid[],
+      ${textArray(kept.map((one) => one.values))}::text[]) as k (workspace_id, message_id, shown)
+    where m.workspace_id = k.workspace_id and m.id = k.message_id`);
 }
 
 function attachedJson({ attachments }: NewMessage): Buffer | null {

@@ -84,8 +84,8 @@ export interface VerifiedSenderDeps {
     workspaceId: WorkspaceId,
     mail: ConfirmationMail,
   ) => Promise<Reached | null>;
-  /** Whether a campaign that is scheduled, or being sent, sends as the address. */
-  readonly isInUse: (tx: Queryable, workspaceId: WorkspaceId, email: string) => Promise<boolean>;
+  /** The campaign that sends as the address and is scheduled, being sent or paused, as the beginning of a sentence. */
+  readonly userOf: (tx: Queryable, workspaceId: WorkspaceId, email: string) => Promise<string | undefined>;
 }
 
 export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
@@ -202,14 +202,15 @@ async function sendLink(
   if (reached !== null) throw limitRefusal(reached.limit, now, reached.ends);
 }
 
-async function removeSender({ db, isInUse }: VerifiedSenderDeps, workspaceId: WorkspaceId, id: string) {
+async function removeSender({ db, userOf }: VerifiedSenderDeps, workspaceId: WorkspaceId, id: string) {
   await db.transaction(async (tx) => {
     const email = await removeVerifiedSender(tx, workspaceId, id);
     if (email === undefined) throw notFound("Verified sender");
-    if (!(await isInUse(tx, workspaceId, email))) return;
+    const user = await userOf(tx, workspaceId, email);
+    if (user === undefined) return;
     // A verified domain lets the campaign go on without it.
     if ((await maySendAs(tx, workspaceId, email)).allowed) return;
-    throw new ApiError("CONFLICT", `A campaign that is scheduled or being sent sends as ${email}`);
+    throw new ApiError("CONFLICT", `${user} sends as ${email}: cancel it first`);
   });
   return { id, deleted: true } as const;
 }

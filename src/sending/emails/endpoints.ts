@@ -42,7 +42,8 @@ const Email = Type.Object(
     body: Type.String({
       minLength: 1,
       maxLength: LONGEST_BODY,
-      description: "HTML or plain text; the format is detected, the other part generated.",
+      description:
+        "HTML or plain text; which of them is detected. HTML gets a text part, plain text is sent as it is.",
     }),
     from_email: omittable(
       Type.String({
