@@ -92,8 +92,14 @@ export function routeToRelay(
     const all = isIP(host) ? [host] : found;
     const addresses = all.filter((address) => allowPrivate || isPublicAddress(address));
     if (addresses.length > 0) return { site: host, lane, hosts: [{ name: host, addresses }] };
+    const undone = { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", lane } as const;
+    const unanswered = lookups.find((answer) => answer.outcome === "failed" && answer.isUnanswered);
+    if (all.length === 0 && unanswered?.outcome === "failed") {
+      const reason = `DNS look-up for the relay ${host} failed: ${unanswered.reason}`;
+      return { ...undone, reason, isUnanswered: true };
+    }
     const reason = `the relay ${host} has no ${all.length > 0 ? "public " : ""}address: check ${setting}`;
-    return { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", reason, lane };
+    return { ...undone, reason };
   });
 }
 
