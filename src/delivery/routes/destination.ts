@@ -1,6 +1,6 @@
 /**
- * From a recipient's domain to the hosts that take its mail and the lane they belong to. Answers are kept for a few
- * minutes: a campaign asks for the same domains thousands of times.
+ * From a recipient's domain to the hosts that take its mail and the lane they belong to. Answers are kept for a minute: a
+ * campaign asks for the same domains thousands of times. What the DNS has said is kept for its TTL below (platform/dns).
  */
 import { isIP } from "node:net";
 import type { StsPolicy } from "../../mail/dns/mta-sts.ts";
@@ -12,7 +12,7 @@ import { isBinding } from "../smtp/tls.ts";
 import { findMailHosts, type MailHost, siteName, type Unroutable } from "./mx.ts";
 import { type DaneLookups, withTlsDemands } from "./tls-demands.ts";
 
-const KEPT_MS = 5 * 60_000;
+const KEPT_MS = 60_000;
 const MOST_KEPT = 50_000;
 
 /** Where the mail of a domain goes. */
@@ -103,7 +103,7 @@ export function routeToRelay(
   });
 }
 
-/** Keeps routes for some minutes; what could not be found out is only shared by those who ask at the same moment. */
+/** Keeps routes for a minute; what could not be found out is only shared by those who ask at the same moment. */
 function remembering(find: FindRoute): FindRoute {
   const routes = new Answers<Route>({
     ms: KEPT_MS,

@@ -29,7 +29,7 @@ async function serve(script: Script, host = "127.0.0.1"): Promise<ScriptedDns> {
   });
   const { port } = socket.address();
   const heard: ScriptedDns["heard"] = [];
-  socket.on("message", async (message, peer) => {
+  const hear = async (message: Buffer, peer: RemoteInfo) => {
     const query = decode(message);
     const name = query.questions?.[0]?.name ?? "";
     heard.push({ id: query.id ?? 0, name, port: peer.port, hasEdns: query.additionals?.length === 1 });
@@ -37,7 +37,8 @@ async function serve(script: Script, host = "127.0.0.1"): Promise<ScriptedDns> {
     if (reply === null || isClosed) return;
     const packet = Buffer.isBuffer(reply) ? reply : encode({ ...answerTo(query), ...reply });
     socket.send(packet, peer.port, peer.address);
-  });
+  };
+  socket.on("message", (message, peer) => void hear(message, peer));
   return { server: { host, port }, heard };
 }
 
@@ -261,9 +262,14 @@ test.each([
   expect(readServer(text)).toEqual(server);
 });
 
-test.each(["", "dns.example", "192.0.2.53:", "192.0.2.53:99999", "[192.0.2.53]:53", "2001:db8::53:x"])(
-  "%j is none",
-  (text) => {
-    expect(() => readServer(text)).toThrow(/no DNS server/);
-  },
-);
+test.each([
+  "",
+  "dns.example",
+  "192.0.2.53:",
+  "192.0.2.53:99999",
+  "192.0.2.53:0",
+  "[192.0.2.53]:53",
+  "2001:db8::53:x",
+])("%j is none", (text) => {
+  expect(() => readServer(text)).toThrow(/no DNS server/);
+});

@@ -8,7 +8,7 @@ let answered: Answered[] = [];
 
 parentPort?.on("message", (questions: readonly Asked[]) => {
   for (const { id, question } of questions) {
-    client.ask(question).then((reply) => {
+    void client.ask(question).then((reply) => {
       if (answered.length === 0) setImmediate(tell);
       answered.push({ id, reply });
     });

@@ -100,7 +100,7 @@ export class LookUps {
     });
     thread.on("exit", () => {
       this.#thread = null;
-      for (const id of [...this.#asked.keys()]) {
+      for (const id of this.#asked.keys()) {
         this.#settle(id, { outcome: "failed", reason: fault, isUnanswered: true });
       }
     });

@@ -60,7 +60,7 @@ export function readServer(text: string): Server {
     /^(?:\[(.+)\]|([^:]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const host = inBrackets ?? plain ?? "";
   const isAddress = inBrackets === undefined ? isIP(host) === 4 : isIP(host) === 6;
-  if (!isAddress || Number(port) > 0xffff) {
+  if (!isAddress || Number(port) < 1 || Number(port) > 0xffff) {
     throw new TypeError(`${text} is no DNS server: an IP address with an optional port is`);
   }
   return { host, port: Number(port) };

@@ -4,7 +4,7 @@ import type { RecordType, Reply } from "./question.ts";
 
 /** RFC 1035 section 4.1.1. */
 const [NOERROR, NXDOMAIN] = [0, 3];
-/** The names that node:dns has for them. */
+/** RFC 1035 section 4.1.1, by the names that node:dns has for them. */
 const FAILURES: Readonly<Record<number, string>> = {
   1: "EFORMERR",
   2: "ESERVFAIL",
