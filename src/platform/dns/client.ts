@@ -12,6 +12,8 @@ import { Upstream } from "./upstream.ts";
 const MOST_QUIET = 2_000;
 /** After this a look-up that was one of too many waits for a place again. */
 const REFUSED_MS = 500;
+/** What is known of a server that is not asked any more. */
+const FORGOTTEN_MS = 60_000;
 
 export class DnsClient {
   readonly #upstreams = new Map<string, Upstream>();
@@ -62,6 +64,7 @@ export class DnsClient {
     if (!this.#busy.has(lookUp) || !this.#pace.slowDown(this.#busy.size)) return false;
     this.#busy.delete(lookUp);
     setTimeout(() => {
+      if (lookUp.isEnded) return;
       this.#waiting.add(lookUp);
       this.#beginMore();
     }, REFUSED_MS);
@@ -91,7 +94,13 @@ export class DnsClient {
 
   #upstreamOf(server: Server): Upstream {
     const key = keyOf(server);
-    const upstream = this.#upstreams.get(key) ?? new Upstream(server, () => this.#upstreams.delete(key));
+    const known = this.#upstreams.get(key);
+    if (known !== undefined) return known;
+    // Whether it was silent is remembered for a while longer than its sockets.
+    const forget = () => {
+      if (upstream.isIdle) this.#upstreams.delete(key);
+    };
+    const upstream: Upstream = new Upstream(server, () => setTimeout(forget, FORGOTTEN_MS).unref());
     this.#upstreams.set(key, upstream);
     return upstream;
   }

@@ -47,10 +47,14 @@ export class LookUp {
     this.#events = events;
   }
 
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
   begin(upstreams: readonly Upstream[]): void {
     this.startedAt = performance.now();
-    const talking = upstreams.filter(({ isSilent }) => !isSilent);
-    const round = [...talking, ...upstreams.filter(({ isSilent }) => isSilent)];
+    const inTurn = upstreams.filter((upstream) => upstream.takesItsTurn());
+    const round = [...inTurn, ...upstreams.filter((upstream) => !inTurn.includes(upstream))];
     this.#perRound = round.length;
     this.#next = 0;
     this.#plan = Array.from({ length: this.question.tries }, () => round).flat();

@@ -30,6 +30,10 @@ export class UdpPorts {
     this.#onEmpty = onEmpty;
   }
 
+  get isEmpty(): boolean {
+    return this.#ports.size === 0;
+  }
+
   /** @param query its first two octets are overwritten by the id. @returns what stops waiting for the answer */
   send(query: Buffer, listener: Listener): () => void {
     const port = this.#take();

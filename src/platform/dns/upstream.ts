@@ -5,7 +5,7 @@ import { UdpPorts } from "./udp-ports.ts";
 
 /** So many packets in a row without an answer make a server a silent one. */
 const SILENCES = 3;
-/** For so long a silent server is asked last; then one question finds out whether it has come back. */
+/** For so long a silent server is asked last; then one look-up finds out whether it has come back. */
 const SILENT_MS = 10_000;
 
 export class Upstream {
@@ -19,15 +19,24 @@ export class Upstream {
     this.#ports = new UdpPorts(server, onIdle);
   }
 
-  get isSilent(): boolean {
-    return performance.now() < this.#silentUntil;
+  /** Whether all its sockets have been given up. */
+  get isIdle(): boolean {
+    return this.#ports.isEmpty;
+  }
+
+  /** Whether it is asked in its order; a silent server is once in a while, by a single look-up. */
+  takesItsTurn(): boolean {
+    if (this.#silences < SILENCES) return true;
+    const now = performance.now();
+    if (now < this.#silentUntil) return false;
+    this.#silentUntil = now + SILENT_MS;
+    return true;
   }
 
   ask(question: Question, events: ExchangeEvents): () => void {
     return exchange(this.#server, this.#ports, question, {
       onReply: (reply) => {
         this.#silences = 0;
-        this.#silentUntil = 0;
         events.onReply(reply);
       },
       onFault: (code) => {
