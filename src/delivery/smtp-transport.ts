@@ -115,7 +115,8 @@ export function createSmtpTransport(
       unrouted.add(message);
       void route(message)
         .catch((cause: unknown) => {
-          if (unrouted.delete(message)) events.onPostponed(message, ROUTE_AGAIN_SECONDS, cause);
+          unrouted.delete(message);
+          if (!isClosed) events.onPostponed(message, ROUTE_AGAIN_SECONDS, cause);
         })
         .finally(() => countRouting(place, -1));
     },

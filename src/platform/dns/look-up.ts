@@ -13,7 +13,7 @@ const GROWTH = 1.5;
 /** So many times a server may answer that it fails. */
 const MOST_FAILURES = 2;
 /** So many times a look-up begins anew because the servers refused to answer so many at one time. */
-const MOST_REPEATS = 10;
+const MOST_REPEATS = 20;
 
 export interface LookUpEvents {
   onEnd(reply: Reply): void;

@@ -4,8 +4,8 @@
  */
 
 /** So few are too many for no server: what is refused then is refused for another reason. */
-const FEWEST = 16;
-const SHRINK = 0.7;
+const FEWEST = 8;
+const SHRINK = 0.5;
 /** How soon after one step down the next one follows: what is under way still shows the old pace. */
 const STEP_MS = 250;
 /** Refusals in a hundred answers that are about the question and not about the pace. */
