@@ -176,6 +176,23 @@ test("a domain is asked for its MTA-STS policy, unless MTA_STS is off", async ()
   expect(policyQuestions()).toEqual([{ name: "_mta-sts.example.test", type: "TXT" }]);
 });
 
+test("a look-up that our DNS server left unanswered is no attempt, and nothing is said of it", async () => {
+  dns.zone["late.test"] = "timeout";
+  const id = await accept("ada@late.test");
+  await startWorker();
+  await eventually("the message to be put back", () =>
+    db.row(
+      sql`select from delivery_queue where message_id = ${id} and due_at between now() and now() + interval '10 seconds'`,
+    ),
+  );
+  expect(await queued(id)).toMatchObject({ attempts: 0 });
+  expect(await listEvents(db, workspaceId, id)).toEqual([]);
+  dns.zone["late.test"] = { MX: [[10, "mx.example.test"]] };
+  await makeDue(id);
+  expect(await reaches(id, "delivered")).toMatchObject({ attempts: 1 });
+  expect(await listEvents(db, workspaceId, id)).toMatchObject([{ type: "delivered", attempt: 1 }]);
+});
+
 test("a resolver for DANE finds the mail hosts", async () => {
   await using validating = await startFakeDns({
     "dane.test": { MX: [[10, "mx.dane.test"]] },

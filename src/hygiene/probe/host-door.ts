@@ -81,7 +81,7 @@ export class HostDoor {
       return { fault: "unreachable", reason: `${host} has no public address` };
     return {
       fault: "unreachable",
-      reason: failure === null ? `${host} has no address` : `${host}: ${failure}`,
+      reason: failure === null ? `${host} has no address` : `${host}: ${failure.reason}`,
     };
   }
 

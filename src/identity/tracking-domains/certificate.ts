@@ -9,7 +9,7 @@ import { createResolver } from "../../platform/dns.ts";
 import { isPublicAddress } from "../../platform/public-address.ts";
 
 const TIMEOUT_MS = 5_000;
-const DNS = { timeoutMs: TIMEOUT_MS, tries: 1 };
+const DNS = { timeoutMs: TIMEOUT_MS, tries: 4, isFresh: true };
 /** Of what TLS says. */
 const LONGEST_FAULT = 200;
 /** The connection went, which says nothing of the certificate. */

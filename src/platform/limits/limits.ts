@@ -311,6 +311,13 @@ export const limits = {
     beyond:
       "its other messages wait in the queue; its campaigns and autoresponders have three quarters of this",
   },
+  lookUpsUnderWay: {
+    what: "DNS look-ups under way in one process",
+    scope: "machine",
+    most: 250,
+    beyond:
+      "the others wait their turn, which does not count towards their deadlines; a look-up whose servers have been silent for a second leaves its place to others",
+  },
   healthLooks: {
     what: "calls of /readyz and /metrics together",
     scope: "network",
