@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import { addPeople } from "../../../test/support/audience.ts";
 import { all, segmentService } from "../../../test/support/segments.ts";
 
-const { service, database, workspaceId, lists, segmentsOf, saved, count } = await segmentService();
+const { service, database, workspaceId, lists, segmentsOf, save, saved, preview, count } =
+  await segmentService();
 
 describe("custom fields", () => {
   const define = async (field_name: string, field_type: string, more: object = {}) => {
@@ -35,8 +36,37 @@ describe("custom fields", () => {
     const people = [{ email: "a@x.example", custom_fields: { size: 10, __proto__: null } }];
     await addPeople(database, workspaceId, lists.news, people);
     expect(await count(all(["custom_fields.size", "equals", "10"]))).toBe(1);
-    expect(await count(all(["custom_fields.constructor", "contains", "function"]))).toBe(0);
-    expect(await count(all(["custom_fields.__proto__", "not_equals", "x"]))).toBe(1);
+  });
+
+  test("that no list defines and no person has a value of are refused, with what was perhaps meant", async () => {
+    await define("city", "text");
+    const people = [{ email: "a@x.example", custom_fields: { town: "Rome" } }];
+    await addPeople(database, workspaceId, lists.news, people);
+    for (const [field, hint] of [
+      ["custom_fields.ctiy", ": did you mean custom_fields.city?"],
+      ["custom_fields.City", ": did you mean custom_fields.city?"],
+      ["custom_fields.ctiy' OR", ""],
+      ["custom_fields.constructor", ""],
+      ["custom_fields.__proto__", ""],
+    ] as const) {
+      const conditions = all(["email", "contains", "a"], [field, "not_equals", "x"]);
+      for (const answer of [await preview(conditions), await save({ name: "x", conditions })]) {
+        expect([answer.status, answer.body.details]).toEqual([
+          400,
+          [
+            {
+              field: "conditions.rules[1]",
+              message: `conditions.rules[1]: no list defines the field ${field.slice(14)}, and no person has a value of it${hint}`,
+            },
+          ],
+        ]);
+      }
+    }
+    // Held by a person, or defined on another list.
+    expect(await count(all(["custom_fields.town", "equals", "rome"]))).toBe(1);
+    const elsewhere = { field_name: "pet", field_label: "Pet", field_type: "text" };
+    await service.call("POST", `/mailing-lists/${lists.offers}/custom-fields`, elsewhere);
+    expect(await count(all(["custom_fields.pet", "equals", "cat"]))).toBe(0);
   });
 
   test("a rule whose field has gone matches nobody, and counting goes on", async () => {

@@ -99,6 +99,11 @@ interface Operation<
   readonly query?: Query;
   /** JSON; a form where one of its fields is a file (uploads.ts). */
   readonly body?: Body;
+  /**
+   * For unknown fields of the body that need more than "did you mean": what to do instead, by name. Undefined for a name
+   * without advice.
+   */
+  readonly advise?: (name: string) => string | undefined;
   /** A call without any body means the same as `{}`. */
   readonly bodyMayBeAbsent?: true;
   /** Shape of `data`, or a file (file-answer.ts). */

@@ -7,6 +7,8 @@ export interface Success {
   readonly success: true;
   readonly data: unknown;
   readonly message: string;
+  /** Names in the request that are not known here and were ignored, where there were any. */
+  readonly warnings?: readonly FieldFault[];
 }
 
 export interface Failure {

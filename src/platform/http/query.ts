@@ -6,6 +6,7 @@ import { type TSchema, Type } from "typebox";
 import { invalid } from "../errors.ts";
 import { isUuid } from "../ids.ts";
 import { Id } from "./shapes.ts";
+import { judgeQueryNames, type QuerySurroundings } from "./unknown-names.ts";
 
 export interface QueryField<Value> {
   readonly schema: TSchema;
@@ -113,11 +114,16 @@ export function idField(description: string): QueryField<string | undefined> {
   };
 }
 
-/** Reads all fields of an endpoint. Of a parameter given twice the last one counts. */
+/**
+ * Reads all fields of an endpoint. Of a parameter given twice the last one counts.
+ * @throws ApiError VALIDATION_ERROR also for an unknown name that is near to a known one
+ */
 export function readQuery(
   fields: QueryFields,
   given: Readonly<Record<string, unknown>>,
+  setting: QuerySurroundings = {},
 ): Record<string, unknown> {
+  judgeQueryNames(Object.keys(fields), Object.keys(given), setting);
   const values: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {
     const raw = Object.hasOwn(given, name) ? given[name] : undefined;
