@@ -36,6 +36,16 @@ export class Rehearsed {
   }
 }
 
+/** Rows of a list whose answer has no `pagination`: where the next ones begin stands beside `data`. */
+export class Continued {
+  readonly data: unknown;
+  readonly nextCursor: string | null;
+  constructor(data: unknown, nextCursor: string | null) {
+    this.data = data;
+    this.nextCursor = nextCursor;
+  }
+}
+
 /** What the endpoints of a server share. */
 export interface AnswerDeps {
   readonly database: Database;
@@ -64,10 +74,13 @@ export function answerer(endpoint: Endpoint, deps: AnswerDeps) {
   const absentBody = endpoint.bodyMayBeAbsent ? {} : undefined;
   const mediaType = mediaTypeOf(endpoint.answer);
 
-  const wrap = (data: unknown, ignored: readonly FieldFault[], message = endpoint.message ?? "") => {
+  const wrap = (given: unknown, ignored: readonly FieldFault[], message = endpoint.message ?? "") => {
+    const isContinued = given instanceof Continued;
+    const data = isContinued ? given.data : given;
     const envelope: Success = {
       success: true,
       data,
+      ...(isContinued && { next_cursor: given.nextCursor }),
       message: typeof message === "string" ? message : message(data as never),
       ...(ignored.length > 0 && { warnings: ignored.slice(0, MOST_IGNORED) }),
     };

@@ -108,6 +108,8 @@ interface Operation<
   readonly bodyMayBeAbsent?: true;
   /** Shape of `data`, or a file (file-answer.ts). */
   readonly answer: Answer;
+  /** `next_cursor` stands beside `data`, which has no `pagination` (answer.ts, Continued). */
+  readonly isContinued?: true;
   /** 201 when a resource is made, 202 when a background job starts. */
   readonly status?: 200 | 201 | 202;
   /** Most bytes of a body, or of the file in a form; BODY_LIMIT unless said. */

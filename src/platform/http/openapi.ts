@@ -101,6 +101,8 @@ const failureSchema = {
   },
 };
 
+const nextCursor = { type: ["string", "null"], description: "For `after`; null when no rows follow." };
+
 const ignoredNames = {
   type: "array",
   description:
@@ -195,7 +197,7 @@ function responsesOf(endpoint: Endpoint, components: Components): Json {
   return { [endpoint.status ?? 200]: success(endpoint, components), ...Object.fromEntries(refusals) };
 }
 
-function success({ answer, summary, message }: Endpoint, components: Components): Json {
+function success({ answer, summary, message, isContinued }: Endpoint, components: Components): Json {
   const mediaType = mediaTypeOf(answer);
   if (mediaType !== undefined) {
     return { description: summary, content: { [mediaType]: { schema: { type: "string" } } } };
@@ -206,10 +208,11 @@ function success({ answer, summary, message }: Endpoint, components: Components)
       "application/json": {
         schema: {
           type: "object",
-          required: ["success", "data", "message"],
+          required: ["success", "data", "message", ...(isContinued ? ["next_cursor"] : [])],
           properties: {
             success: { const: true },
             data: components.schema(answer),
+            ...(isContinued && { next_cursor: nextCursor }),
             message: { type: "string" },
             warnings: { $ref: "#/components/schemas/IgnoredNames" },
           },

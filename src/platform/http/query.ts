@@ -39,6 +39,15 @@ export const pageFields = (fallback = 50, most = 200) => ({
   limit: clamped(fallback, most, `Rows a page, at most ${most}.`),
 });
 
+/** The same for lists that can be walked by a cursor, too (walk.ts). */
+export const cursorFields = (fallback?: number, most?: number) => ({
+  ...pageFields(fallback, most),
+  after: textField(
+    200,
+    "`next_cursor` of an answer with the same filter: the rows after that answer, whatever came or went meanwhile. `page` does not count then.",
+  ),
+});
+
 /** `window_days`: what cannot be read or is out of range becomes the default, silently (specification, Query semantics). */
 export function windowField(most: number, fallback = 30): QueryField<number> {
   return {
