@@ -2,7 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { Temporal } from "temporal-polyfill";
 import { DateReader, dateFaults } from "../../platform/dates/date-reader.ts";
-import { kind, type Moment, not, type Operator } from "./operator.ts";
+import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
 import { and, type Predicate } from "./predicate.ts";
 
 /** Bounds of a time: `from` and `to` belong to it, `after` and `before` do not. */
@@ -19,6 +19,8 @@ export type DateSource = (range: TimeRange) => Predicate;
 type DateOperator = Operator<Date, DateSource>;
 
 const DAY_MS = 86_400_000;
+/** Dates begin with the year 0001. */
+const BEFORE_ALL = new Date("0000-01-01T00:00:00Z");
 /** A century. */
 const MOST_DAYS = 36_500;
 
@@ -55,6 +57,7 @@ export const dateKind = kind<Date, DateSource>("a date", {
   after: since("after"),
   in_last_days: inLastDays,
   not_in_last_days: not(inLastDays),
+  ...presence(within({ from: BEFORE_ALL })),
 });
 
 /** Its first moment, which is not always called midnight. */

@@ -23,7 +23,7 @@ import { newId } from "../../platform/ids.ts";
 import type { Acceptor } from "../accept.ts";
 import type { Draft } from "../insert-drafts.ts";
 import { Attachment, readAttachments } from "./attachments.ts";
-import { refuseUnsupported } from "./unsupported.ts";
+import { insteadOf } from "./unsupported.ts";
 
 const emails: Resource = { name: "emails", label: "Transactional email", group: "Sending" };
 
@@ -86,6 +86,7 @@ export function emailEndpoints(deps: {
       needs: need(emails, "send"),
       query: { dry_run: flagField(false, "Check everything, send nothing; answered 200.", true) },
       body: Email,
+      advise: insteadOf,
       answer: Queued,
       status: 201,
       message: "Email queued for delivery",
@@ -125,7 +126,6 @@ const tracked: Particulars = {
 type SendRequest = EndpointRequest<unknown, unknown, Static<typeof Email>>;
 
 function readDraft({ body, caller, requestId }: SendRequest, platformFrom: string | null, now: Date): Draft {
-  refuseUnsupported(body, Email.properties);
   const to = parseMailbox(body.to);
   if (!to.ok) {
     const message = areSeveral(body.to) ? "one recipient per request; send a request for each" : to.message;
