@@ -129,8 +129,11 @@ export class KnownNames {
     this.#names = names;
   }
 
-  /** The one that an unknown name most probably stands for. */
-  meantBy(unknown: string): string | undefined {
+  /**
+   * The one that an unknown name most probably stands for.
+   * @param isOpen whether a known name may be meant by another word for it
+   */
+  meantBy(unknown: string, isOpen: (name: string) => boolean = () => true): string | undefined {
     if (unknown.length > LONGEST) return undefined;
     const given = spell(unknown);
     if (given.words.length === 0) return undefined;
@@ -138,7 +141,7 @@ export class KnownNames {
     const targets = meanings.get(given.joined) ?? [];
     return (
       this.#spelled.find(({ joined }) => joined === given.joined)?.name ??
-      targets.find((target) => this.#names.includes(target)) ??
+      targets.find((target) => this.#names.includes(target) && isOpen(target)) ??
       this.#spelled.find(({ telling }) => telling === given.telling)?.name ??
       this.#spelled.find(({ words }) => isSlip(given.words, words))?.name
     );

@@ -91,16 +91,16 @@ class Search implements UnknownNames {
       for (const [name, inner] of Object.entries(value)) {
         const known = names.fields.get(name);
         if (known !== undefined) this.look(inner, known, inside(path, name));
-        else if (!names.fields.has(name)) this.#note(name, names, path);
+        else if (!names.fields.has(name)) this.#note(name, names, path, value);
       }
     }
   }
 
-  #note(name: string, names: Names, path: string): void {
+  #note(name: string, names: Names, path: string, holder: object): void {
     if (this.#left === 0) return;
     this.#left -= 1;
     const field = inside(path, shown(name));
-    const fault = this.#faultOf(name, names, path);
+    const fault = this.#faultOf(name, names, path, holder);
     if (fault !== undefined) {
       if (this.faults.length < MOST_FAULTS) this.faults.push({ field, message: `${field} ${fault}` });
     } else if (names.answered.has(name)) {
@@ -108,10 +108,19 @@ class Search implements UnknownNames {
     } else this.#unknown.push({ field, message: `${field} is not a known field and was ignored` });
   }
 
-  #faultOf(name: string, { known, isClosed, answered }: Names, path: string): string | undefined {
+  /** @param holder has the name; another word for a field that is there too is no slip, and only ignored */
+  #faultOf(
+    name: string,
+    { known, isClosed, answered }: Names,
+    path: string,
+    holder: object,
+  ): string | undefined {
     const judgement = path === "" ? this.#judgeTop(name) : undefined;
     if (judgement !== undefined) return judgement;
-    const meant = answered.has(name) && !isClosed ? undefined : known.meantBy(name);
+    const meant =
+      answered.has(name) && !isClosed
+        ? undefined
+        : known.meantBy(name, (other) => isClosed || !Object.hasOwn(holder, other));
     if (meant !== undefined) return `is not a known field: did you mean ${inside(path, meant)}?`;
     return isClosed ? "is not a known field" : undefined;
   }

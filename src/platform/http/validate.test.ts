@@ -103,6 +103,14 @@ describe("a body of a shape", () => {
     );
   });
 
+  it("may hold another word for a field that it has besides", () => {
+    const told: FieldFault[] = [];
+    const value = { name: "Ann", label: "A" };
+    expect(read(value, { onIgnored: (one) => told.push(one) })).toBe(value);
+    expect(told.map(({ field }) => field)).toEqual(["label"]);
+    expect(refusalOf({ label: "A" }).message).toContain("label is not a known field: did you mean name?");
+  });
+
   it("may hold names of the answer, which callers send back", () => {
     const Answer = Type.Object({ ...Person.properties, names: Type.Array(Type.String()), kin: Person });
     const readBack = bodyReader(Person, { answer: Answer });
