@@ -131,7 +131,7 @@ export class KnownNames {
 
   /**
    * The one that an unknown name most probably stands for.
-   * @param isOpen whether a known name may be meant by another word for it
+   * @param isOpen whether a known name may be meant by another word for it that has no word in common with it
    */
   meantBy(unknown: string, isOpen: (name: string) => boolean = () => true): string | undefined {
     if (unknown.length > LONGEST) return undefined;
@@ -141,7 +141,11 @@ export class KnownNames {
     const targets = meanings.get(given.joined) ?? [];
     return (
       this.#spelled.find(({ joined }) => joined === given.joined)?.name ??
-      targets.find((target) => this.#names.includes(target) && isOpen(target)) ??
+      targets.find(
+        (target) =>
+          this.#names.includes(target) &&
+          (isOpen(target) || wordsOf(target).some((word) => given.words.includes(word))),
+      ) ??
       this.#spelled.find(({ telling }) => telling === given.telling)?.name ??
       this.#spelled.find(({ words }) => isSlip(given.words, words))?.name
     );
