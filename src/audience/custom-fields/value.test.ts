@@ -10,7 +10,8 @@ const field = (field_type: FieldType, changes: Partial<Definition> = {}): Defini
   ...changes,
 });
 
-const taken: readonly [FieldType, unknown, unknown][] = [
+type Row = readonly [FieldType, unknown, unknown];
+const taken: Row[] = [
   ["text", "Grüße, 世界", "Grüße, 世界"],
   ["text", " kept as typed ", " kept as typed "],
   ["textarea", "two\nlines", "two\nlines"],
@@ -72,7 +73,7 @@ const taken: readonly [FieldType, unknown, unknown][] = [
     "ИСТИНА",
     "WAAR",
     "○",
-  ].map((text) => ["boolean", text, true] as const),
+  ].map((text): Row => ["boolean", text, true]),
   ...[
     "☐",
     "✘",
@@ -89,7 +90,7 @@ const taken: readonly [FieldType, unknown, unknown][] = [
     "όχι",
     "ЛОЖЬ",
     "FAŁSZ",
-  ].map((text) => ["boolean", text, false] as const),
+  ].map((text): Row => ["boolean", text, false]),
   ["multiselect", "S、M", ["S", "M"]],
   ["multiselect", "S，Medium；Extra large", ["S", "M", "Extra large"]],
   ["multiselect", "S/M", ["S", "M"]],
