@@ -50,7 +50,7 @@ function shareOf(words: readonly string[], { letters, script }: Alphabet): numbe
   let fits = 0;
   let all = 0;
   for (const word of words) {
-    const beyond = [...word].filter((character) => character > "\x7f");
+    const beyond = word.match(/[^\0-\x7f]/gu) ?? [];
     const known = beyond.filter((letter) => letters.has(letter) || letters.has(letter.toLowerCase()));
     all += beyond.length;
     fits += known.length * shapeOf(word, beyond.length, script);

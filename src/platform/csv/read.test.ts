@@ -220,7 +220,9 @@ describe("what is no CSV file is refused with a word on what to do", () => {
   it("but UTF-16 with one odd character is read, and its row can be told", async () => {
     const file = await csvOf(utf16(`\ufeffname\n${"Zoë\n".repeat(100)}Ann\ud800\nBob\n`));
     expect([file.encoding, file.warnings]).toEqual(["utf-16le", [expect.stringContaining("refused")]]);
-    const broken = (await Array.fromAsync(file.rows())).filter(({ cells }) => cells.some(file.isBroken));
+    const broken = (await Array.fromAsync(file.rows())).filter(({ cells }) =>
+      cells.some((cell) => file.isBroken(cell)),
+    );
     expect(broken.map(({ line }) => line)).toEqual([102]);
   });
 
