@@ -86,6 +86,7 @@ select create_distributed_table('subscribers', 'workspace_id', colocate_with => 
 select create_distributed_table('subscriptions', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('suppression_entries', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('suppression_lists', 'workspace_id', colocate_with => 'mailing_lists');
+select create_distributed_table('refused_reports', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('tls_reports', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('validation_batches', 'workspace_id', colocate_with => 'mailing_lists');
 select create_distributed_table('validation_days', 'workspace_id', colocate_with => 'mailing_lists');

@@ -491,6 +491,7 @@ create table delivery_queue (
   leased_by uuid,
   campaign_id uuid default '00000000-0000-0000-0000-000000000000'::uuid not null,
   source_ip inet,
+  first_attempt_at timestamp with time zone,
   PRIMARY KEY (workspace_id, message_id)
 );
 CREATE INDEX delivery_queue_due ON delivery_queue USING btree (priority, workspace_id, campaign_id, due_at);
@@ -549,6 +550,7 @@ create table dmarc_reports (
   quarantined bigint not null,
   rejected bigint not null,
   received_at timestamp with time zone not null,
+  unread jsonb default '[]'::jsonb not null,
   UNIQUE (workspace_id, sending_domain_id, org_name, report_id, policy_domain),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE
@@ -812,6 +814,7 @@ create table messages (
   is_sms boolean default false not null,
   source_ip inet,
   previous_source_ip inet,
+  shown text,
   PRIMARY KEY (workspace_id, id),
   CHECK ((source = ANY (ARRAY['campaign'::text, 'autoresponder'::text, 'api'::text, 'smtp'::text, 'platform'::text]))),
   CHECK ((status = ANY (ARRAY['queued'::text, 'sending'::text, 'delivered'::text, 'deferred'::text, 'bounced'::text, 'failed'::text, 'suppressed'::text, 'cancelled'::text, 'complained'::text])))
@@ -917,6 +920,22 @@ create table receipt_counters (
   PRIMARY KEY (workspace_id, year),
   FOREIGN KEY (workspace_id) REFERENCES workspaces(id)
 );
+
+create table refused_reports (
+  workspace_id uuid not null,
+  id uuid not null,
+  sending_domain_id uuid not null,
+  kind text not null,
+  reason text not null,
+  detail text,
+  file_name text,
+  sender text,
+  received_at timestamp with time zone not null,
+  PRIMARY KEY (workspace_id, id),
+  FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE,
+  CHECK ((kind = ANY (ARRAY['dmarc'::text, 'tls'::text])))
+);
+CREATE INDEX refused_reports_by_domain ON refused_reports USING btree (workspace_id, sending_domain_id, id);
 
 create table removed_people (
   workspace_id uuid not null,
@@ -1468,6 +1487,7 @@ create table tls_reports (
   failed bigint not null,
   failures jsonb not null,
   received_at timestamp with time zone not null,
+  unread jsonb default '[]'::jsonb not null,
   UNIQUE (workspace_id, sending_domain_id, organization_name, report_id),
   PRIMARY KEY (workspace_id, id),
   FOREIGN KEY (workspace_id, sending_domain_id) REFERENCES sending_domains(workspace_id, id) ON DELETE CASCADE

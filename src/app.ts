@@ -224,7 +224,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
 function createRenderMail(deps: Parameters<typeof createMailAgain>[0]): RenderMail {
   const ofCampaign = createMailAgain(deps);
   const ofAutoresponder = createMailAgain(deps, { findSentMail, findContent: findContentToSend });
-  return async (mail, linksAt) => (await ofCampaign(mail, linksAt)) ?? ofAutoresponder(mail, linksAt);
+  return async (...mail) => (await ofCampaign(...mail)) ?? ofAutoresponder(...mail);
 }
 
 /** Every endpoint, for whoever only reads what they are: no file is made and no database is asked. */

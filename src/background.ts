@@ -64,7 +64,7 @@ const RECHECK_SECONDS = 600;
 /** How often it is looked whether the count of an active segment has grown old. */
 const COUNT_SECONDS = 300;
 /** A look-up is a part of an attempt, which has ten seconds. */
-const WEBHOOK_DNS = { timeoutMs: 5_000, tries: 2 };
+const WEBHOOK_DNS = { timeoutMs: 5_000, tries: 4 };
 /** The local inbox of capture mode keeps the newest. */
 const CAPTURED_KEPT = 10_000;
 

@@ -32,7 +32,8 @@ import { announceCampaigns } from "./webhooks/house-events.ts";
 
 /** How often the parent hears of it. */
 const REPORT_MS = 1_000;
-const DNS = { timeoutMs: 10_000, tries: 2 };
+/** Recursive resolvers take up to ten seconds to say that a domain's name servers are silent (BIND's resolver-query-timeout). */
+const DNS = { timeoutMs: 15_000, tries: 5 };
 
 /** What the process says to its parent. */
 export type DeliveryReport =

@@ -57,11 +57,11 @@ import { mailHistoryOf } from "./sending/campaigns/analytics/person-history.ts";
 import { campaignEndpoints } from "./sending/campaigns/endpoints.ts";
 import { listLastCampaigns } from "./sending/campaigns/store.ts";
 import {
-  isListInUse,
-  isRouteInUse,
-  isSegmentInUse,
-  isSenderInUse,
-  isTrackingDomainInUse,
+  campaignWithList,
+  campaignWithRoute,
+  campaignWithSegment,
+  campaignWithSender,
+  campaignWithTrackingDomain,
   updateListName,
   updateSegmentNames,
 } from "./sending/campaigns/uses-store.ts";
@@ -124,7 +124,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
     ...segmentEndpoints({
       db: database,
       clock,
-      uses: [usedBySuppression, usedByCampaign],
+      uses: [usedBySuppression, campaignWithSegment],
       keepName: keepSegmentName,
     }),
     ...suppressionListEndpoints({ db: database, clock, plans }),
@@ -135,7 +135,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       config,
       resolverFor,
       onVerification: announceVerification,
-      isInUse: (tx, workspaceId, domain) => isSenderInUse(tx, workspaceId, { domain }),
+      userOf: (tx, workspaceId, domain) => campaignWithSender(tx, workspaceId, { domain }),
       removeReports: (workspaceId, domainId) => removeReports(database, workspaceId, domainId),
     }),
     ...domainReportEndpoints({ db: database, clock }),
@@ -145,7 +145,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       secrets,
       publicUrl,
       sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
-      isInUse: (tx, workspaceId, email) => isSenderInUse(tx, workspaceId, { email }),
+      userOf: (tx, workspaceId, email) => campaignWithSender(tx, workspaceId, { email }),
     }),
     ...dkimEndpoints({ db: database, clock, secrets, resolverFor, onVerification: announceVerification }),
     ...trackingDomainEndpoints({
@@ -155,7 +155,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       findCertificateFault: createCertificateCheck({ servers: config.DNS_SERVERS }),
       target: config.TRACKING_HOST,
       ownHosts,
-      isInUse: isTrackingDomainInUse,
+      userOf: campaignWithTrackingDomain,
     }),
     ...sendingIpEndpoints({
       db: database,
@@ -176,8 +176,7 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
       secrets,
       providers,
       allowPrivate: config.ALLOW_PRIVATE_MX,
-      userOf: async (db, workspaceId, ruleId) =>
-        (await isRouteInUse(db, workspaceId, { ruleId })) ? CAMPAIGN_UNDER_WAY : undefined,
+      userOf: (db, workspaceId, ruleId) => campaignWithRoute(db, workspaceId, { ruleId }),
     }),
     ...campaignEndpoints({
       db: database,
@@ -240,8 +239,6 @@ export function createEndpoints(parts: EndpointParts): readonly Endpoint[] {
 /** What stands further up the house asks about campaigns by these. */
 const usedBySuppression: SegmentUse = async (db, workspaceId, segmentId) =>
   (await isSegmentUsedBySuppression(db, workspaceId, segmentId)) ? "A suppression list" : undefined;
-const usedByCampaign: SegmentUse = async (db, workspaceId, segmentId) =>
-  (await isSegmentInUse(db, workspaceId, segmentId)) ? "A campaign that is not over" : undefined;
 const keepSegmentName: KeepSegmentName = (tx, workspaceId, segmentId) =>
   updateSegmentNames(tx, workspaceId, { segmentId });
 const listCampaigns: ListCampaigns = {
@@ -251,9 +248,8 @@ const listCampaigns: ListCampaigns = {
     await updateSegmentNames(tx, workspaceId, { mailingListId });
   },
   async userOf(db, workspaceId, id) {
-    if (await isListInUse(db, workspaceId, id)) {
-      return "A campaign that uses this list is scheduled or sending: cancel it first";
-    }
+    const campaign = await campaignWithList(db, workspaceId, id);
+    if (campaign !== undefined) return `${campaign} uses this list: cancel it first`;
     const autoresponder = await findAutoresponderOfList(db, workspaceId, id);
     return autoresponder && `The autoresponder "${autoresponder}" writes to this list: deactivate it first`;
   },
@@ -263,9 +259,9 @@ const historyOf: HistoryOf = async (db, workspaceId, { id, email }) => ({
   suppressions: await listSuppressionsOf(db, workspaceId, email),
 });
 
-const CAMPAIGN_UNDER_WAY = "A campaign that is scheduled or being sent";
 const userOfSendingIp: SendingIpDeps["userOf"] = async (db, workspaceId, { id, ip }) => {
-  if (await isRouteInUse(db, workspaceId, { ip })) return CAMPAIGN_UNDER_WAY;
+  const campaign = await campaignWithRoute(db, workspaceId, { ip });
+  if (campaign !== undefined) return campaign;
   const rule = await findRuleOfSendingIp(db, workspaceId, id);
   return rule && `The routing rule "${rule.name}"`;
 };

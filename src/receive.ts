@@ -100,6 +100,7 @@ async function openReturns(services: Services, certificate: Certificate, port: n
     name: config.MAIL_HOSTNAME,
     isImplicitTls: false,
     needsLogin: false,
+    takesAnySender: true,
     certificate,
     caps: new ConnectionCaps(RETURNS.sessions),
     memory: new MessageMemory(RETURNS.memoryBytes),

@@ -13,7 +13,9 @@ import { endpointsForDocs } from "../src/app.ts";
 import { type Endpoint, permissionOf } from "../src/platform/http/endpoint.ts";
 import { errorCodesOf } from "../src/platform/http/error-codes.ts";
 import { mediaTypeOf } from "../src/platform/http/file-answer.ts";
+import { KnownNames } from "../src/platform/http/near-names.ts";
 import { patternsInWords } from "../src/platform/http/shapes.ts";
+import { unknownNamesIn } from "../src/platform/http/unknown-names.ts";
 import { fileFieldOf } from "../src/platform/http/uploads.ts";
 import { isUuid, newId } from "../src/platform/ids.ts";
 import { catalogueOf } from "../src/workspace/api-keys/catalogue.ts";
@@ -297,6 +299,47 @@ describe("bodies", () => {
   });
 });
 
+describe("names", () => {
+  const camelCase = (name: string) => name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const namesIn = (shape: TSchema | undefined) =>
+    Object.keys((shape as TSchema & { properties?: object })?.properties ?? {});
+
+  it.each(withBody)(
+    "%s refuses its fields in another spelling, and says how they are spelled",
+    (_name, endpoint) => {
+      const known = namesIn(endpoint.body);
+      for (const name of known) {
+        for (const spelling of [camelCase(name), name.toUpperCase(), name.replaceAll("_", "-")]) {
+          if (!known.includes(spelling)) expect(new KnownNames(known).meantBy(spelling)).toBe(name);
+        }
+      }
+    },
+  );
+
+  it.each(every)("%s refuses its query parameters in another spelling", async (_name, endpoint) => {
+    const known = Object.keys(endpoint.query ?? {});
+    for (const name of known) {
+      for (const spelling of [camelCase(name), name.toUpperCase()]) {
+        if (!known.includes(spelling)) expect(new KnownNames(known).meantBy(spelling)).toBe(name);
+      }
+    }
+  });
+
+  it.each(withJson)(
+    "%s takes back every name that it, or a GET of the same path, answers",
+    (_name, endpoint) => {
+      const read = every.find(([, { method, path }]) => method === "GET" && path === endpoint.path)?.[1];
+      const sentBack = Object.fromEntries(
+        [endpoint, read].flatMap((each) => namesIn(each?.answer)).map((name) => [name, 1]),
+      );
+      const { answer, query = {}, body = {}, advise } = endpoint;
+      const isClosed = (body as { additionalProperties?: unknown }).additionalProperties === false;
+      const unknown = unknownNamesIn(body, { answer, query: Object.keys(query), advise })?.(sentBack);
+      if (!isClosed) expect(unknown?.faults ?? []).toEqual([]);
+    },
+  );
+});
+
 describe("paths and methods", () => {
   it.each([...new Map(every.map(([, endpoint]) => [endpoint.path, endpoint]))])(
     "%s takes the methods it declares and names them to whoever uses another",
@@ -331,7 +374,8 @@ describe("answers", () => {
       expect(answer.headers.get("content-disposition")).toMatch(/^attachment; filename="/);
       return;
     }
-    expect(Object.keys(answer.body).sort()).toEqual(["data", "message", "success"]);
+    const beside = endpoint.isContinued ? ["next_cursor"] : [];
+    expect(Object.keys(answer.body).sort()).toEqual(["data", "message", ...beside, "success"]);
     expect(answer.body).toMatchObject({ success: true, message: expect.stringMatching(/./) });
     const shape = Compile(closed(endpoint.answer) as TSchema);
     expect(shape.Errors(answer.body.data)).toEqual([]);

@@ -45,14 +45,14 @@ test.each(signers)("links in mails signed with %s", async (_, secrets, isGood) =
   const statuses = {
     open: await statusOf(links.pixel),
     click: await statusOf(links.tracked(0)),
-    fleeting: await statusOf(links.tracked(7, "https://shop.example/once", true)),
+    carried: await statusOf(links.tracked(7, "https://shop.example/once", true)),
     view: await statusOf(links.view),
     unsubscribe: await statusOf(links.unsubscribe, "POST"),
   };
   expect(statuses).toEqual(
     isGood
-      ? { open: 200, click: 302, fleeting: 302, view: 200, unsubscribe: 200 }
-      : { open: 404, click: 404, fleeting: 404, view: 404, unsubscribe: 404 },
+      ? { open: 200, click: 302, carried: 302, view: 200, unsubscribe: 200 }
+      : { open: 404, click: 404, carried: 404, view: 404, unsubscribe: 404 },
   );
 });
 

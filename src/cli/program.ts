@@ -9,6 +9,7 @@ import { addCreditCommand } from "./credit.ts";
 import { addDemoCommand } from "./demo.ts";
 import { addDoctorCommand } from "./doctor/doctor.ts";
 import { addDomainCommands } from "./domain.ts";
+import { addImportCommands } from "./import.ts";
 import { addInboxCommand } from "./inbox.ts";
 import { addKeyCommands } from "./key.ts";
 import { addListsCommands } from "./lists.ts";
@@ -49,6 +50,7 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   addSecretKeyCommands(program, options);
   addCreditCommand(program, options);
   addListsCommands(program, options);
+  addImportCommands(program, options);
   addMailCommands(program, options);
   addConfigCommand(program, options);
   addInboxCommand(program, options);

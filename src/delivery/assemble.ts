@@ -14,7 +14,7 @@ import { type Attachment, composeMessage } from "../mail/message/mime.ts";
 import { joinOctets, type Octets } from "../mail/message/octets.ts";
 import { encodeBase64 } from "../mail/message/transfer-encoding.ts";
 import type { MailText } from "../mail/message/woven-text.ts";
-import type { StoredAttachment } from "../messages/store.ts";
+import type { StoredAttachment } from "../messages/attachment.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
 
 /** Where the tracked links of a sender's mail lead, and what keys their tokens. */
@@ -43,12 +43,18 @@ interface Envelope {
 
 /** A message that is composed of its parts. */
 export interface Parts extends Envelope {
-  readonly createdAt: Date;
+  /** Of its Date field. */
+  readonly date: Date;
   readonly fromName: string | null;
   readonly toName: string | null;
   readonly subject: string;
   readonly html: MailText | null;
   readonly text: MailText | null;
+  /**
+   * Whether a text without HTML gets an HTML part that is made of it, as in a campaign; otherwise the text goes out alone,
+   * as its author wrote it.
+   */
+  readonly showsTextAsHtml: boolean;
   /** As composing takes them; or as they are stored, in JSON, which is read when they are needed. */
   readonly attachments: readonly Attachment[] | string;
   /** Its own fields, in front of ours. */
@@ -94,11 +100,11 @@ function write(mail: Parts, trackHtml?: TrackHtml): Unsigned {
   const { attachments } = mail;
   const composed = composeMessage({
     messageId: `${messageId}@${domainOf(fromEmail)}`,
-    date: mail.createdAt,
+    date: mail.date,
     from: { name: mail.fromName, address: fromEmail },
     to: { name: mail.toName, address: recipient },
     subject,
-    html: bodies.html ?? htmlFromText(String(bodies.text ?? "")),
+    html: bodies.html ?? (mail.showsTextAsHtml ? htmlFromText(String(bodies.text ?? "")) : null),
     text: bodies.text ?? textFromHtml(String(bodies.html ?? "")),
     attachments:
       typeof attachments === "string"

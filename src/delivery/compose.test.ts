@@ -45,6 +45,49 @@ it("composes 32 messages at a time, and the others when their turn comes", async
   expect(recipients).toEqual(messages.map(({ localpart }) => `${localpart}@example.test`));
 });
 
+const composed = async (change: Parameters<typeof leased>[1]) => {
+  const raw = String((await prepare(leased("ada", change), options, recordTransport()))?.message);
+  const types = [...raw.matchAll(/^Content-Type: ([\w/]+)/gm)].map(([, type]) => type);
+  return { types, body: raw.slice(raw.indexOf("\r\n\r\n") + 4) };
+};
+const tracked = {
+  headers: [],
+  return_path_host: null,
+  sending_ip: null,
+  routing_rule_id: null,
+  is_tracked: true,
+};
+
+it.each([
+  ["Line one\nLine two", "Line one\r\nLine two\r\n"],
+  ["1 < 2 & <b\n\n  indented\n", "1 < 2 & <b\r\n\r\n  indented\r\n"],
+  ["https://shop.test/?a=1", "https://shop.test/?a=1\r\n"],
+])("sends the plain text %j alone, word for word, tracked or not", async (text, body) => {
+  for (const particulars of [null, tracked]) {
+    expect(await composed({ text, html: null, particulars })).toEqual({ types: ["text/plain"], body });
+  }
+});
+
+it("keeps a plain text plain beside its attachments, and in any script", async () => {
+  const file = { filename: "a.pdf", content: "aGVsbG8=", content_type: "application/pdf" };
+  const attachments = [{ ...file, disposition: "attachment" as const, content_id: null }];
+  const { types } = await composed({ text: "Hello", html: null, attachments });
+  expect(types).toEqual(["multipart/mixed", "text/plain", "application/pdf"]);
+  const { types: hebrew, body } = await composed({ text: "שלום", html: null });
+  expect(hebrew).toEqual(["text/plain"]);
+  expect(Buffer.from(body, "base64").toString().trim()).toBe("שלום");
+});
+
+it("gives HTML its text part, and the text of a campaign an HTML part with directions", async () => {
+  const both = ["multipart/alternative", "text/plain", "text/html"];
+  expect((await composed({ html: "<p>Hello</p>", text: null })).types).toEqual(both);
+  const given = { fromName: null, toName: null, subject: "Hi", html: null, attachments: [], headers: [] };
+  const content = () => ({ ...given, text: "Hello", returnPathHost: null });
+  const { types, body } = await composed({ has_content: false, text: null, content });
+  expect(types).toEqual(both);
+  expect(body).toContain('<p dir="auto">Hello</p>');
+});
+
 const line = openAssemblyLine(new URL("../assembly-thread.ts", import.meta.url));
 afterAll(() => line.close());
 

@@ -1,7 +1,8 @@
 /**
  * From a leased message to what SMTP sends: what the message is made of, who signs it, its envelope. Everything that
- * varies between attempts is absent, so that a retry sends the same Message-ID from the same return path (greylisting
- * knows the triple of client, sender and recipient).
+ * varies between attempts is absent, so that a retry sends the same Message-ID and Date from the same return path
+ * (greylisting knows the triple of client, sender and recipient). The Date is that of the first attempt: mail may wait
+ * here for days before it, in a paused campaign or a suspended workspace.
  *
  * A small message is assembled at once. The content of a large one is loaded when its turn comes, one message of a
  * workspace at a time, and assembled in a thread beside the event loop: so no text stops the mail of others.
@@ -180,7 +181,7 @@ function partsOf(message: LeasedMessage, stored: StoredContent, { tracking }: Se
   const given = message.content?.();
   if (given !== undefined) {
     const { returnPathHost, subject, ...rest } = given;
-    const mail = { ...rest, subject, createdAt: message.created_at, tracking: null };
+    const mail = { ...rest, subject, date: dateOf(message), tracking: null, showsTextAsHtml: true };
     return { mail, subject, returnPathHost };
   }
   if (!message.has_content)
@@ -189,12 +190,13 @@ function partsOf(message: LeasedMessage, stored: StoredContent, { tracking }: Se
   const { html, text, attachments } = stored;
   return {
     mail: {
-      createdAt: message.created_at,
+      date: dateOf(message),
       fromName: message.from_name,
       toName: message.to_name,
       subject,
       html,
       text,
+      showsTextAsHtml: false,
       attachments: typeof attachments === "string" ? attachments : (attachments ?? []).map(encodedAttachment),
       headers: particulars?.headers ?? [],
       tracking: particulars?.is_tracked ? (tracking ?? null) : null,
@@ -202,6 +204,11 @@ function partsOf(message: LeasedMessage, stored: StoredContent, { tracking }: Se
     subject,
     returnPathHost: particulars?.return_path_host ?? null,
   };
+}
+
+/** The Date of every attempt. */
+function dateOf({ first_attempt_at, created_at }: LeasedMessage): Date {
+  return first_attempt_at ?? created_at;
 }
 
 /** Names the stream and the customer, never one recipient (mail-practice, section 3). */

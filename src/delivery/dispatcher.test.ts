@@ -12,6 +12,7 @@ import { type FakeDns, startFakeDns } from "../../test/support/fake-dns.ts";
 import { type FakeMx, startFakeMx } from "../../test/support/fake-mx.ts";
 import { leaseOrder } from "../../test/support/lease-order.ts";
 import { takeMark } from "../../test/support/take-mark.ts";
+import { recordTransport } from "../../test/support/transport-recorder.ts";
 import { findMessage, listEvents, type NewMessage } from "../messages/store.ts";
 import { type Clock, systemClock } from "../platform/clock.ts";
 import { readConfig } from "../platform/config.ts";
@@ -19,6 +20,7 @@ import { createResolver } from "../platform/dns.ts";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
 import { createLog } from "../platform/log.ts";
 import { insertDrafts } from "../sending/insert-drafts.ts";
+import { prepare } from "./compose.ts";
 import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 import { UnfitValues } from "./examination.ts";
 import { conclude } from "./queue/conclusion.ts";
@@ -142,12 +144,24 @@ test("what protected a conversation stands in the timeline, clear text too", asy
     await eventually(`${to} to be tried`, async () => (await listEvents(db, workspaceId, id)).length > 0);
     return listEvents(db, workspaceId, id);
   };
-  const clear = { version: null, cipher: null, verified: false, policy: null, policy_met: null };
+  const clear = {
+    version: null,
+    cipher: null,
+    verified: false,
+    policy: null,
+    policy_met: null,
+    clear_text_reason: "STARTTLS is not offered",
+  };
   expect(await timelineOf("ada@example.test")).toMatchObject([{ type: "delivered", tls: clear }]);
   expect(await timelineOf("ada@away.test")).toMatchObject([{ type: "deferred", tls: null }]);
   await mx.close();
   mx = await startFakeMx({ port: mx.port, tls: "offered" });
-  const encrypted = { version: "TLSv1.3", cipher: expect.stringMatching(/^TLS_/), verified: false };
+  const encrypted = {
+    version: "TLSv1.3",
+    cipher: expect.stringMatching(/^TLS_/),
+    verified: false,
+    clear_text_reason: null,
+  };
   expect(await timelineOf("greylist@example.test")).toMatchObject([{ type: "deferred", tls: encrypted }]);
 });
 
@@ -160,6 +174,23 @@ test("a domain is asked for its MTA-STS policy, unless MTA_STS is off", async ()
   await startWorker();
   await reaches(await accept("ada@example.test"), "delivered");
   expect(policyQuestions()).toEqual([{ name: "_mta-sts.example.test", type: "TXT" }]);
+});
+
+test("a look-up that our DNS server left unanswered is no attempt, and nothing is said of it", async () => {
+  dns.zone["late.test"] = "timeout";
+  const id = await accept("ada@late.test");
+  await startWorker();
+  await eventually("the message to be put back", () =>
+    db.row(
+      sql`select from delivery_queue where message_id = ${id} and due_at between now() and now() + interval '10 seconds'`,
+    ),
+  );
+  expect(await queued(id)).toMatchObject({ attempts: 0 });
+  expect(await listEvents(db, workspaceId, id)).toEqual([]);
+  dns.zone["late.test"] = { MX: [[10, "mx.example.test"]] };
+  await makeDue(id);
+  expect(await reaches(id, "delivered")).toMatchObject({ attempts: 1 });
+  expect(await listEvents(db, workspaceId, id)).toMatchObject([{ type: "delivered", attempt: 1 }]);
 });
 
 test("a resolver for DANE finds the mail hosts", async () => {
@@ -187,6 +218,60 @@ test("a greylisted message waits, says until when, and is then delivered once fr
     .filter((line) => line.startsWith("MAIL FROM"))
     .map((line) => line.split(" ")[1]);
   expect(new Set(senders).size).toBe(1);
+});
+
+const composing = {
+  findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.posthaste.test" }),
+  returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
+};
+const DAY_MS = 86_400_000;
+const dateIn = (raw: Buffer | undefined) => Date.parse(/^Date: (.*)$/m.exec(String(raw))?.[1] ?? "");
+
+const hello = { subject: "Hi", html: null, text: "Hello", fromName: null, toName: null };
+
+test("mail that waited for days before its first attempt is dated when it goes out, whoever wrote it", async () => {
+  const createdAt = new Date(Date.now() - 3 * DAY_MS);
+  const stored = await accept("ada@example.test", { createdAt });
+  const given = await accept("bob@example.test", { createdAt });
+  await db.run(sql`update delivery_queue set due_at = now() - interval '1 day' where message_id = ${given}`);
+  const content = () => ({ ...hello, attachments: [], headers: [], returnPathHost: null });
+  const begun = Math.floor(Date.now() / 1_000) * 1_000;
+  await startWorker(async () => new Map([[given, { kind: "write", content }]]));
+  const received = await mx.waitForMessages(2);
+  for (const { raw } of received) {
+    expect(dateIn(raw)).toBeGreaterThanOrEqual(begun);
+    expect(dateIn(raw)).toBeLessThanOrEqual(Date.now());
+  }
+  expect(await reaches(stored, "delivered")).toMatchObject({ time: createdAt });
+});
+
+test("a message keeps the Date of its first attempt in later ones, and its Message-ID", async () => {
+  await startWorker();
+  const id = await accept("greylist@example.test");
+  await reaches(id, "deferred");
+  await db.run(sql`
+    update delivery_queue set first_attempt_at = first_attempt_at - interval '5 hours', due_at = now()
+    where message_id = ${id}`);
+  const firstAttempt = Date.now() - 5 * 3_600_000;
+  const [received] = await mx.waitForMessages(1);
+  expect(Math.abs(dateIn(received?.raw) - firstAttempt)).toBeLessThan(60_000);
+  expect(String(received?.raw)).toContain(`Message-ID: <${id}@sender.test>`);
+});
+
+test("what is put back without an attempt is dated anew, what an earlier version tried when it was accepted", async () => {
+  const id = await accept("ada@example.test", { createdAt: new Date("2026-01-05T10:00:00Z") });
+  const dateAt = async (attempts: number, firstAttempt: string | null) => {
+    await db.run(sql`
+      update delivery_queue set attempts = ${attempts}, first_attempt_at = ${firstAttempt}, due_at = now(), leased_by = null
+      where message_id = ${id}`);
+    const [message] = await leaseMessages(db, leaseOrder());
+    const composed = message && (await prepare(message, composing, recordTransport()));
+    return dateIn(composed?.message);
+  };
+  const before = Date.parse("2026-01-06T10:00:00Z");
+  expect(await dateAt(0, new Date(before).toISOString())).toBeGreaterThan(Date.now() - 60_000);
+  expect(await dateAt(1, new Date(before).toISOString())).toBe(before);
+  expect(await dateAt(1, null)).toBe(Date.parse("2026-01-05T10:00:00Z"));
 });
 
 test("an unknown mailbox bounces at once, with the reply as the reason", async () => {

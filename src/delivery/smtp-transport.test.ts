@@ -27,6 +27,43 @@ test("a domain without a mail host is an attempt; a look-up that throws is none"
   ]);
 });
 
+test("mail whose look-up our own DNS servers left unanswered comes back within seconds, without an attempt", async () => {
+  let isAnswered = false;
+  const unanswered = {
+    outcome: "unroutable",
+    status: "deferred",
+    enhanced: "4.4.3",
+    reason: "ETIMEOUT",
+  } as const;
+  const { recorder, transport } = await startSmtpTransport(async (domain) =>
+    isAnswered ? await routeTo({})(domain) : { ...unanswered, isUnanswered: true },
+  );
+  transport.send(leased("ann"));
+  expect(await recorder.waitFor(1)).toEqual([{ kind: "postponed", who: "ann", seconds: 5 }]);
+  isAnswered = true;
+  transport.send(leased("ann"));
+  await recorder.waitFor(2);
+  expect(recorder.delivered).toEqual(["ann"]);
+});
+
+test("what waits for its route when the transport closes is given back at once, and once", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { recorder, transport } = await startSmtpTransport(async (domain) => {
+    await promise;
+    return routeTo({})(domain);
+  });
+  transport.send(leased("ann"));
+  transport.close();
+  expect(recorder.heard).toEqual([{ kind: "dropped", who: "ann" }]);
+  transport.send(leased("bob"));
+  resolve();
+  await new Promise(setImmediate);
+  expect(recorder.heard).toEqual([
+    { kind: "dropped", who: "ann" },
+    { kind: "dropped", who: "bob" },
+  ]);
+});
+
 test("while the DNS is silent one domain takes no more than its share, and is leased no further", async () => {
   const { recorder, transport } = await startSmtpTransport(() => new Promise(() => {}));
   for (let n = 0; n < FIRST_SHARE / 2; n++) transport.send(leased(`user${n}`));

@@ -5,8 +5,8 @@
 import { ExpiringMap } from "../platform/remember.ts";
 import type { ComposeOptions } from "./compose.ts";
 import { laneKey } from "./lanes/lanes.ts";
+import type { SessionSettings } from "./lanes/openings.ts";
 import { FIRST_SHARE } from "./lanes/pace.ts";
-import type { SessionSettings } from "./lanes/sessions.ts";
 import { LaneTraffic } from "./lanes/traffic.ts";
 import type { Attempt } from "./queue/conclusion.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
@@ -14,6 +14,7 @@ import type { Priority } from "./queue/queue-store.ts";
 import { type Departure, type Exit, type FindDeparture, usual } from "./routes/departures.ts";
 import type { Destination, FindRoute } from "./routes/destination.ts";
 import { siteName } from "./routes/mx.ts";
+import { UnansweredLookUps } from "./routes/unanswered.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
 /** Lanes without traffic are forgotten when there are more than this. */
@@ -44,8 +45,11 @@ export function createSmtpTransport(
   const laneOfPlace = new Map<string, LaneTraffic>();
   /** How much mail for each place waits for its route. */
   const routing = new Map<string, number>();
-  const foreignCampaigns = new ExpiringMap<true>(MOST_FOREIGN);
+  /** The messages that wait for their route. */
+  const unrouted = new Set<LeasedMessage>();
+  const unanswered = new UnansweredLookUps();
   let isClosed = false;
+  const foreignCampaigns = new ExpiringMap<true>(MOST_FOREIGN);
 
   const trafficOf = ({ lane, hosts }: Destination, exit: Exit | null): LaneTraffic => {
     // What is demanded of the hosts' TLS divides sessions and not limits.
@@ -62,9 +66,16 @@ export function createSmtpTransport(
 
   const route = async (message: LeasedMessage) => {
     const departure = await departureOf(message);
+    // The transport was closed meanwhile, and has given the message back.
+    if (!unrouted.delete(message)) {
+      if (departure.kind === "go") departure.exit?.allowance?.giveBack();
+      return;
+    }
     const exit = departure.kind === "go" ? departure.exit : null;
     if (exit !== null) exits.set(message, exit);
-    if (isClosed) return events.onDropped(message);
+    const place = placeOf(message);
+    if (departure.kind !== "ended" || !departure.result.isUnanswered) unanswered.forget(place);
+    else if (unanswered.note(place)) return events.onPostponed(message, ROUTE_AGAIN_SECONDS);
     if (departure.kind === "ended") {
       return events.onAttempt({ message, result: departure.result, mxHost: null });
     }
@@ -75,7 +86,6 @@ export function createSmtpTransport(
     }
     const { destination } = departure;
     const traffic = trafficOf(destination, exit);
-    const place = placeOf(message);
     // The one whose mail came longest ago is the first, and the first to be forgotten.
     laneOfPlace.delete(place);
     const [oldest] = laneOfPlace.size >= MOST_PLACES ? laneOfPlace.keys() : [];
@@ -98,11 +108,16 @@ export function createSmtpTransport(
 
   return {
     send(message) {
+      if (isClosed) return events.onDropped(message);
       const place = placeOf(message);
       if ((routing.get(place) ?? 0) >= FIRST_SHARE) return events.onPostponed(message, ROUTE_AGAIN_SECONDS);
       countRouting(place, 1);
+      unrouted.add(message);
       void route(message)
-        .catch((cause: unknown) => events.onPostponed(message, ROUTE_AGAIN_SECONDS, cause))
+        .catch((cause: unknown) => {
+          unrouted.delete(message);
+          if (!isClosed) events.onPostponed(message, ROUTE_AGAIN_SECONDS, cause);
+        })
         .finally(() => countRouting(place, -1));
     },
     saturatedDomains(priority: Priority = 1) {
@@ -117,6 +132,8 @@ export function createSmtpTransport(
     foreignCampaigns: () => [...foreignCampaigns.keys()],
     close() {
       isClosed = true;
+      for (const message of unrouted) events.onDropped(message);
+      unrouted.clear();
       for (const traffic of lanes.values()) traffic.close();
     },
   };

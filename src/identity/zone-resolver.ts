@@ -3,7 +3,7 @@ import type { Resolver } from "../mail/dns/resolver.ts";
 import { createResolver } from "../platform/dns.ts";
 import { askAuthoritative } from "../platform/dns-authoritative.ts";
 
-const PATIENCE = { timeoutMs: 5_000, tries: 2 };
+const PATIENCE = { timeoutMs: 5_000, tries: 4, isFresh: true };
 const AUTHORITATIVE_MS = 3_000;
 
 /** `servers` are the operator's DNS_SERVERS: when there are any, they alone are asked. */

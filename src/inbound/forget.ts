@@ -3,6 +3,7 @@ import type { Clock } from "../platform/clock.ts";
 import type { Database } from "../platform/database/pool.ts";
 import { removeInBatches } from "../platform/jobs/batches.ts";
 import type { Recurring } from "../platform/jobs/schedule.ts";
+import { removeOldRefusedReports } from "./reports/refused-store.ts";
 import { removeOldDmarcRecords, removeOldDmarcReports, removeOldTlsReports } from "./reports/store.ts";
 import { removeProcessedMails, removeUnshownMails } from "./returns/store.ts";
 import { removeOldSoftBounces } from "./soft-bounces/store.ts";
@@ -28,6 +29,7 @@ export function forgetInbound({ db, clock }: { readonly db: Database; readonly c
       await removeInBatches(signal, (most) => removeOldDmarcRecords(db, before(reports), most));
       await removeInBatches(signal, (most) => removeOldDmarcReports(db, before(reports), most));
       await removeInBatches(signal, (most) => removeOldTlsReports(db, before(reports), most));
+      await removeInBatches(signal, (most) => removeOldRefusedReports(db, before(reports), most));
     },
   };
 }

@@ -1,6 +1,6 @@
 /**
  * Addresses and domains as people and programs type them, read by one strict grammar (RFC 5321 section 4.1.2,
- * RFC 5322 section 3.4, RFC 6531 for non-ASCII). Whatever passes here names exactly one mailbox, is safe inside
+ * RFC 5322 section 3.4.1, RFC 6531 for non-ASCII). Whatever passes here names exactly one mailbox, is safe inside
  * an SMTP command and inside a header line, and means the same to every server on the way: the forms that mail
  * software reads in different ways (source routes, percent and bang routing, groups, comments, IP literals, an @
  * inside a quoted local part) are refused rather than guessed at.
@@ -21,7 +21,6 @@ export interface Address {
 
 export type Refusal = { readonly ok: false; readonly message: string };
 export type ParsedAddress = ({ readonly ok: true } & Address) | Refusal;
-export type ParsedMailbox = ({ readonly ok: true; readonly name: string | null } & Address) | Refusal;
 export type ParsedDomain = { readonly ok: true; readonly domain: string } | Refusal;
 
 /** Octets (RFC 5321 section 4.5.3.1; 254 is what the 256 octets of a path leave between its brackets). */
@@ -38,7 +37,6 @@ export const dotAtom = new RegExp(`^${atom}(?:\\.${atom})*$`, "u");
 /** Characters that take no ink: controls, joiners, direction marks, private use, blanks of every width. */
 export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Z}]/u;
 const quotedAddress = /^"((?:[^"\\]|\\.)*)"@(.*)$/u;
-const namedMailbox = /^(?:"((?:[^"\\]|\\.)*)" *|([^"<>]*))<([^<>]*)>$/u;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** Nothing in it means something in a URL, as which domainToASCII reads it. */
 const labelOfAnyScript = /^[a-z0-9\u{80}-\u{10ffff}-]+$/iu;
@@ -86,23 +84,6 @@ export function mailboxOf(address: string): string {
   const bare = withoutTag(address);
   const gmail = /^(.*)@(?:gmail|googlemail)\.com$/.exec(bare);
   return gmail?.[1] === undefined ? bare : `${gmail[1].replaceAll(".", "")}@gmail.com`;
-}
-
-/** Reads one mailbox: a bare address, `<name@example.com>`, `Name <…>` or `"Name, quoted" <…>`. */
-export function parseMailbox(text: string): ParsedMailbox {
-  const fault = lineFault(text);
-  if (fault !== null) return refuse(fault);
-  const named = namedMailbox.exec(trimSpace(text));
-  const parsed = parseAddress(named?.[3] ?? text);
-  if (!parsed.ok) return parsed;
-  const phrase = named?.[2]?.trim() ?? "";
-  if (/[()[\]\\:;@,]/.test(phrase)) {
-    return refuse(
-      'Enter one address; a name with punctuation goes in double quotes: "Name, Inc." <name@example.com>.',
-    );
-  }
-  const name = named?.[1] === undefined ? phrase : unescaped(named[1]).trim();
-  return { ...parsed, name: name === "" ? null : name };
 }
 
 /** Reads a domain name of at least two labels; a trailing dot is tolerated, an IP address or a URL is not. */

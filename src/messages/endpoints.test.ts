@@ -9,7 +9,7 @@ test("an empty log is an empty page, not an error", async () => {
   expect(body.data).toEqual({
     messages: [],
     searched_since: null,
-    pagination: { page: 1, limit: 50, total: 0, total_pages: 0 },
+    pagination: { page: 1, limit: 50, total: 0, total_pages: 0, next_cursor: null },
   });
 });
 

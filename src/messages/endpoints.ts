@@ -3,9 +3,10 @@ import { type Static, Type } from "typebox";
 import type { Database } from "../platform/database/pool.ts";
 import { notFound } from "../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../platform/http/endpoint.ts";
-import { pageOf, pagination } from "../platform/http/paging.ts";
-import { choiceField, pageFields } from "../platform/http/query.ts";
+import { pageOf } from "../platform/http/paging.ts";
+import { choiceField, cursorFields } from "../platform/http/query.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "../platform/http/shapes.ts";
+import { Walk } from "../platform/http/walk.ts";
 import { findMessages, recipientField, SearchedSince } from "./log.ts";
 import { reports } from "./resource.ts";
 import { messageSources, messageStatuses } from "./states.ts";
@@ -41,6 +42,9 @@ const TlsNote = Type.Object(
       }),
     ),
     policy_met: nullable(Type.Boolean({ description: "Null without a policy." })),
+    clear_text_reason: nullable(
+      Type.String({ description: "In clear text: why, such as how TLS had failed with this host." }),
+    ),
   },
   { $id: "TlsNote" },
 );
@@ -95,16 +99,19 @@ export function messageEndpoints({ db }: { db: Database }): Endpoint[] {
         source: choiceField(messageSources, "Only messages that came this way."),
         email: recipientField,
         status: choiceField(messageStatuses, "Only messages in this state."),
-        ...pageFields(),
+        ...cursorFields(),
       },
       answer: Type.Object({ ...pageOf("messages", MessageLogRow).properties, searched_since: SearchedSince }),
       message: "Messages",
       async handle({ caller: { workspaceId }, query }) {
-        const { ids, total, since } = await findMessages(db, workspaceId, query);
+        const { source, status, email } = query;
+        const walk = new Walk(query, "listMessages", workspaceId, source, status, email);
+        const { ids, total, since } = await findMessages(db, workspaceId, query, walk.page);
+        const { rows, pagination } = walk.shown(ids, total, (one) => one);
         return {
-          messages: (await listMessages(db, workspaceId, ids)).map(logRow),
+          messages: (await listMessages(db, workspaceId, rows)).map(logRow),
           searched_since: since,
-          pagination: pagination(query, total),
+          pagination,
         };
       },
     }),

@@ -88,7 +88,13 @@ export async function recordEngagements(
           and row_number() over (partition by message_id, kind, machine_sign is null order by event_id) = 1
           and not exists (
             select from message_events e
-            where e.workspace_id = g.workspace_id and e.message_id = g.message_id and e.type = g.kind) as is_first
+            where e.workspace_id = g.workspace_id and e.message_id = g.message_id and e.type = g.kind) as is_first,
+          machine_sign is null
+          and row_number() over (partition by message_id, machine_sign is null order by event_id) = 1
+          and not exists (
+            select from message_events e
+            where e.workspace_id = g.workspace_id and e.message_id = g.message_id
+              and e.type in ('opened', 'clicked')) as is_first_sign
         from given g) done`)}
     )
     select workspace_id as "workspaceId", message_id as "messageId", campaign_id as "campaignId",

@@ -28,7 +28,7 @@ export async function searchMessages(
   db: Queryable,
   workspaceId: WorkspaceId,
   { email, ...filter }: LogFilter & { readonly email: string },
-  { limit, offset }: Page,
+  { limit, offset, after }: Page,
 ): Promise<Found> {
   const { source, status } = filter;
   // Text without an @ may be of what stands before it.
@@ -56,7 +56,8 @@ export async function searchMessages(
         where position(lower(${wanted}) in ${address}) > 0 ${source ? sql`and m.source = ${source}` : empty}
           ${isFrom(filter)} ${status ? sql`and m.status = any (${[...storedAs(status)]}::text[])` : empty}
           ${shows(workspaceId, status)})
-    select array(select id from meant order by id desc limit ${limit} offset ${offset}) as ids,
+    select array(select id from meant ${after === undefined ? empty : sql`where id < ${after}`}
+        order by id desc limit ${limit} offset ${offset}) as ids,
       (select count(*) from meant) as total,
       (select max(oldest) from (
         select min(created_at) as oldest from looked group by place having count(*) = ${MOST_SEARCHED}) cut) as since`);

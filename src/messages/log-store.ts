@@ -29,14 +29,14 @@ export async function findPage(
   db: Queryable,
   workspaceId: WorkspaceId,
   filter: LogFilter,
-  { limit, offset }: Page,
+  { limit, offset, after }: Page,
 ): Promise<string[]> {
   const isCounted = filter.origin === undefined && filter.status !== "sending";
   const start = isCounted && offset >= DEEP ? await findStart(db, workspaceId, filter, offset) : undefined;
   const { below, rest } = start ?? { below: undefined, rest: offset };
   const skipped = Math.max(0, rest);
   const log = filteredSql(workspaceId, sql`m.id`, filter, {
-    where: below ? sql`and m.id < ${firstIdAt(below)}` : empty,
+    where: below ? isBelow(firstIdAt(below)) : after === undefined ? empty : isBelow(after),
     most: limit + skipped,
   });
   const page = sql`select id from ${log} order by id desc limit ${limit} offset ${skipped}`;
@@ -49,6 +49,8 @@ export async function findPage(
   );
   return rows.map(({ id }) => id);
 }
+
+const isBelow = (id: string): Sql => sql`and m.id < ${id}`;
 
 /** So many of what is above the beginning of a quarter-hour, which has as many. */
 function oldestSql(workspaceId: WorkspaceId, filter: Filter, quarter: Date, most: number): Sql {

@@ -1,6 +1,6 @@
 /** What readers of the message log may ask for, and how it is found. */
+import type { Page } from "../platform/database/page.ts";
 import type { Queryable } from "../platform/database/pool.ts";
-import { offsetOf } from "../platform/http/paging.ts";
 import { textField } from "../platform/http/query.ts";
 import { nullable, Timestamp } from "../platform/http/shapes.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
@@ -22,10 +22,10 @@ export const SearchedSince = nullable({
 export async function findMessages(
   db: Queryable,
   workspaceId: WorkspaceId,
-  query: LogFilter & { readonly email: string | undefined; readonly page: number; readonly limit: number },
+  filter: LogFilter & { readonly email: string | undefined },
+  page: Page,
 ): Promise<Found> {
-  const { email, source, status, limit } = query;
-  const page = { limit, offset: offsetOf(query) };
+  const { email, source, status } = filter;
   if (email !== undefined) return searchMessages(db, workspaceId, { source, status, email }, page);
   const [ids, total] = await Promise.all([
     findPage(db, workspaceId, { source, status }, page),

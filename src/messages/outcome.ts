@@ -29,6 +29,8 @@ export interface TlsNote {
   readonly policy: "dane" | "mta-sts" | "mta-sts-testing" | null;
   /** Null where there was no policy. */
   readonly policy_met: boolean | null;
+  /** In clear text: why. */
+  readonly clear_text_reason?: string;
 }
 
 export interface Outcome {

@@ -50,8 +50,8 @@ async function move(status: "deferred" | "delivered", name: string): Promise<voi
 
 /** The first page of what a filter leaves; its total must agree with it. */
 async function page(filter: { status?: MessageStatus; source?: MessageSource; email?: string }) {
-  const query = { source: undefined, status: undefined, email: undefined, page: 1, limit: 50, ...filter };
-  const { ids, total } = await findMessages(db, workspaceId, query);
+  const wanted = { source: undefined, status: undefined, email: undefined, ...filter };
+  const { ids, total } = await findMessages(db, workspaceId, wanted, { limit: 50, offset: 0 });
   expect(total).toBe(ids.length);
   return listMessages(db, workspaceId, ids);
 }

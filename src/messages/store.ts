@@ -1,21 +1,16 @@
-/** The SQL of the message log. The log is written at acceptance (here) and by the door (door.ts), nowhere else. */
+/**
+ * The SQL of the message log. The log is written here, at acceptance and with what web views show, and by the door
+ * (door.ts), nowhere else.
+ */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { HeaderField } from "../mail/message/header.ts";
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "../platform/database/array-values.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
+import { attachmentsJson, type StoredAttachment } from "./attachment.ts";
 import { noteAcceptedSql, noteQueuedSql } from "./counters/notes-store.ts";
 import type { TlsNote } from "./outcome.ts";
 import type { MessageSource, MessageStatus } from "./states.ts";
-
-/** An attachment as it is stored: content stays base64, as it came. */
-export interface StoredAttachment {
-  readonly filename: string;
-  readonly content: string;
-  readonly content_type: string;
-  readonly disposition: "attachment" | "inline";
-  readonly content_id: string | null;
-}
 
 /** What sets a message apart from other mail of its sender. */
 export interface Particulars {
@@ -89,7 +84,7 @@ export function isKept(judging: Admission["judging"]): Sql {
  */
 export function insertMessagesSql(messages: readonly NewMessage[], { condition, judging }: Admission): Sql {
   type Read<Value> = (message: NewMessage) => Value;
-  const texts = (read: Read<string | null>) => textArray(messages.map(read));
+  const texts = (read: Read<string | Buffer | null>) => textArray(messages.map(read));
   const uuids = (read: Read<string | null>) => uuidArray(messages.map(read));
   const workspaces = uuids((message) => message.workspaceId);
   const ids = uuids((message) => message.id);
@@ -119,7 +114,7 @@ export function insertMessagesSql(messages: readonly NewMessage[], { condition, 
       select * from unnest(
         ${workspaces}::uuid[], ${ids}::uuid[], ${texts((message) => message.fromName)}::text[],
         ${texts((message) => message.toName)}::text[], ${texts((message) => message.html)}::text[],
-        ${texts((message) => message.text)}::text[], ${texts(attachmentsJson)}::text[]::jsonb[],
+        ${texts((message) => message.text)}::text[], ${texts(attachedJson)}::text[]::jsonb[],
         ${texts((message) => message.bounceEmail)}::text[], ${texts(particularsJson)}::text[]::jsonb[],
         ${uuids((message) => message.submission?.id ?? null)}::uuid[])
         as c (workspace_id, message_id, from_name, to_name, html, text, attachments, bounce_email, particulars,
@@ -182,8 +177,27 @@ export function insertQueuedSql(mail: Sql, origin: MessageOrigin): Sql {
     )`;
 }
 
-function attachmentsJson(message: NewMessage): string | null {
-  return message.attachments.length === 0 ? null : JSON.stringify(message.attachments);
+/** What the web view of a message shows of its recipient. */
+export interface KeptValues {
+  readonly workspaceId: WorkspaceId;
+  readonly messageId: string;
+  /** As JSON; the noun that sends the message reads it. */
+  readonly values: string;
+}
+
+/** Keeps the values for as long as the log has the messages. */
+export async function keepShown(db: Queryable, kept: readonly KeptValues[]): Promise<void> {
+  if (kept.length === 0) return;
+  await db.run(sql`
+    update messages m set shown = k.shown
+    from unnest(
+      ${uuidArray(kept.map((one) => one.workspaceId))}::uuid[], ${uuidArray(kept.map((one) => one.messageId))}::uuid[],
+      ${textArray(kept.map((one) => one.values))}::text[]) as k (workspace_id, message_id, shown)
+    where m.workspace_id = k.workspace_id and m.id = k.message_id`);
+}
+
+function attachedJson({ attachments }: NewMessage): Buffer | null {
+  return attachments.length === 0 ? null : attachmentsJson(attachments);
 }
 
 function particularsJson({ particulars }: NewMessage): string | null {
@@ -246,7 +260,7 @@ export interface EventRow {
   /** The address of ours that the attempt was made from. */
   readonly source_ip: string | null;
   /** What protected it; null for what no conversation of ours brought. */
-  readonly tls: TlsNote | null;
+  readonly tls: (Omit<TlsNote, "clear_text_reason"> & { readonly clear_text_reason: string | null }) | null;
   readonly times: number;
   readonly user_agent: string | null;
   readonly machine_sign: string | null;
@@ -255,7 +269,8 @@ export interface EventRow {
 /** What happened to one message, oldest first. */
 export function listEvents(db: Queryable, workspaceId: WorkspaceId, messageId: string): Promise<EventRow[]> {
   return db.rows(sql`
-    select type, time, attempt, detail, mx_host, code, enhanced_code, host(source_ip) as source_ip, tls,
+    select type, time, attempt, detail, mx_host, code, enhanced_code, host(source_ip) as source_ip,
+      '{"clear_text_reason": null}'::jsonb || tls as tls,
       coalesce(times, 1) as times, user_agent, machine_sign
     from message_events
     where workspace_id = ${workspaceId} and message_id = ${messageId} order by time, id limit 1000`);

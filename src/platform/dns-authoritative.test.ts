@@ -32,6 +32,13 @@ describe("the domain's own name servers", () => {
     expect(await resolver().txt("Example.test")).toEqual(found("fresh"));
   });
 
+  test("nothing is known from an earlier check, whatever its TTL", async () => {
+    own.ttlSeconds = 3_600;
+    expect(await resolver().txt("example.test")).toMatchObject({ outcome: "absent" });
+    own.zone = { "example.test": { TXT: ["fresh"] } };
+    expect(await resolver().txt("example.test")).toEqual(found("fresh"));
+  });
+
   test("their absence counts too", async () => {
     own.zone = { "example.test": { A: ["192.0.2.1"] } };
     expect(await resolver().txt("example.test")).toEqual({ outcome: "absent", reason: "nodata" });

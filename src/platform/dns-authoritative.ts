@@ -19,7 +19,7 @@ export interface AuthoritativeOptions {
 const DNS_PORT = 53;
 /** Domains have two to eight name servers; the first few are enough, and a zone could name a thousand. */
 const MOST_SERVERS = 4;
-const TRIES = 1;
+const TRIES = 2;
 
 /**
  * A resolver for the names at and below `domain`; it learns the name servers of each zone once, so it is made anew
@@ -48,7 +48,7 @@ export function askAuthoritative(
     const addresses = (await Promise.all(known.map(addressesOf))).flat().filter(mayAsk);
     if (addresses.length === 0) return null;
     const asked = addresses.slice(0, MOST_SERVERS).map((address) => serverAt(address, port));
-    return createResolver({ servers: asked, timeoutMs, tries: TRIES });
+    return createResolver({ servers: asked, timeoutMs, tries: TRIES, isFresh: true });
   };
 
   const addressesOf = async (nameServer: string): Promise<readonly string[]> => {

@@ -2,65 +2,75 @@
  * The DNS as the network has it. Every look-up ends by a deadline and every end is a value (mail/dns/resolver.ts states
  * the shape): "there is no such record" is an answer, everything that left the question open is a failure.
  */
-import { getServers, Resolver } from "node:dns/promises";
+import { lookUpsOfProcess } from "./dns/look-ups.ts";
+import { dnsName, type RecordType, readServer, SystemServers } from "./dns/question.ts";
 
 /** What a look-up is given: which servers, how long, how often. */
 export interface DnsOptions {
   /** "host:port" or "[host]:port", asked in this order; none means the system's. */
   readonly servers: readonly string[];
-  /** The whole time one look-up may take, all tries together, in milliseconds. */
+  /** The time one look-up has from its first packet, all tries together, in milliseconds. */
   readonly timeoutMs: number;
-  /** Times each silent server is asked; the time is shared out so that every server has its turn. */
+  /** Times each silent server is asked at most. */
   readonly tries: number;
+  /** Asks the servers each time, for what must be seen the moment it changes. By default answers are kept for their TTL. */
+  readonly isFresh?: boolean;
+  /** Asks for DNSSEC, so that answers say whether a validating server vouches for them. */
+  readonly wantsDnssec?: boolean;
+}
+
+/** The shape of mail/dns/resolver.ts. */
+export type NetworkLookup<RecordType> =
+  | {
+      readonly outcome: "found";
+      readonly records: readonly RecordType[];
+      readonly isSecure?: boolean;
+      readonly aliasOf?: string;
+    }
+  | { readonly outcome: "absent"; readonly reason: "nxdomain" | "nodata"; readonly isSecure?: boolean }
+  | { readonly outcome: "failed"; readonly reason: string; readonly isUnanswered?: true };
+
+export interface How {
+  /** Asks the servers even where the answer is known. */
+  readonly isFresh?: boolean;
 }
 
 export type NetworkResolver = ReturnType<typeof createResolver>;
 
+const system = new SystemServers();
+
 /** A resolver over UDP and TCP. Throws when a server is not an IP address with an optional port. */
-export function createResolver({ servers, timeoutMs, tries }: DnsOptions) {
-  const serverCount = Math.max(1, servers.length || getServers().length);
-  const network = new Resolver({ timeout: Math.ceil(timeoutMs / (tries * serverCount)), tries });
-  if (servers.length > 0) network.setServers(servers);
-  const ask = <RecordType>(question: Promise<RecordType[]>) => withinDeadline(settle(question), timeoutMs);
+export function createResolver(options: DnsOptions) {
   return {
-    mx: (name: string) => ask(network.resolveMx(name).then((records) => records.map(mxRecord))),
-    ipv4: (name: string) => ask(network.resolve4(name)),
-    ipv6: (name: string) => ask(network.resolve6(name)),
-    txt: (name: string) =>
-      ask(network.resolveTxt(name).then((records) => records.map((strings) => strings.join("")))),
-    cname: (name: string) => ask(network.resolveCname(name).then((names) => names.map(hostName))),
-    ptr: (name: string) => ask(network.resolvePtr(name).then((names) => names.map(hostName))),
-    ns: (name: string) => ask(network.resolveNs(name).then((names) => names.map(hostName))),
+    mx: recordsOf<{ readonly preference: number; readonly exchange: string }>("MX", options),
+    ipv4: recordsOf<string>("A", options),
+    ipv6: recordsOf<string>("AAAA", options),
+    txt: recordsOf<string>("TXT", options),
+    cname: recordsOf<string>("CNAME", options),
+    ptr: recordsOf<string>("PTR", options),
+    ns: recordsOf<string>("NS", options),
   };
 }
 
-async function settle<RecordType>(question: Promise<RecordType[]>) {
-  try {
-    return { outcome: "found" as const, records: await question };
-  } catch (cause) {
-    const code = cause instanceof Error && "code" in cause ? String(cause.code) : String(cause);
-    if (code === "ENOTFOUND") return { outcome: "absent" as const, reason: "nxdomain" as const };
-    if (code === "ENODATA") return { outcome: "absent" as const, reason: "nodata" as const };
-    return failed(code);
-  }
+/** What asks for the records of one type. Throws as `createResolver`. */
+export function recordsOf<Data>(
+  type: RecordType,
+  { servers, timeoutMs, tries, isFresh: isAlwaysFresh = false, wantsDnssec = false }: DnsOptions,
+): (name: string, how?: How) => Promise<NetworkLookup<Data>> {
+  const named = servers.map(readServer);
+  return async (givenName, { isFresh = isAlwaysFresh } = {}) => {
+    const name = dnsName(givenName);
+    if (name === null) return { outcome: "failed", reason: "EBADNAME" };
+    const asked = named.length > 0 ? named : system.get();
+    const question = { name, type, servers: asked, timeoutMs, tries, wantsDnssec };
+    const reply = await lookUpsOfProcess.ask(question, isFresh);
+    if (reply.outcome === "failed") {
+      const { reason, isUnanswered } = reply;
+      return { outcome: "failed", reason, ...(isUnanswered && { isUnanswered }) };
+    }
+    const proof = wantsDnssec ? { isSecure: reply.isSecure } : {};
+    if (reply.outcome === "absent") return { outcome: "absent", reason: reply.reason, ...proof };
+    const alias = wantsDnssec && reply.aliasOf !== null ? { aliasOf: reply.aliasOf } : {};
+    return { outcome: "found", records: reply.records as readonly Data[], ...proof, ...alias };
+  };
 }
-
-/** The resolver's own clock follows what it learned about its servers; ours does not. */
-async function withinDeadline<Answer>(answer: Promise<Answer>, timeoutMs: number) {
-  const { promise: late, resolve } = Promise.withResolvers<ReturnType<typeof failed>>();
-  const timer = setTimeout(() => resolve(failed("ETIMEOUT")), timeoutMs);
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-const failed = (reason: string) => ({ outcome: "failed" as const, reason });
-
-const mxRecord = ({ priority, exchange }: { priority: number; exchange: string }) => ({
-  preference: priority,
-  exchange: hostName(exchange),
-});
-
-const hostName = (name: string): string => name.toLowerCase().replace(/\.$/, "");

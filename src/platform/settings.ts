@@ -147,7 +147,8 @@ export const settings = {
   DNS_SERVERS: setting({
     default: "",
     read: servers,
-    about: "DNS servers (host:port, comma-separated) that answer every look-up. Empty: the system's.",
+    about:
+      "DNS servers (host:port, comma-separated) that answer every look-up, the first before the others (docs/operations.md). Empty: the system's.",
   }),
   MTA_STS: setting({
     default: "on",

@@ -1,20 +1,25 @@
+import { getPriority } from "node:os";
 import { afterEach, expect, test } from "vitest";
+import { eventually } from "../../test/support/eventually.ts";
 import { createSideThread, type SideThread, type SideThreadLimits } from "./side-thread.ts";
 
 /** Answers with its number of questions so far, or does what it is told. */
 const MODULE = new URL(
   `data:text/javascript,${encodeURIComponent(`
+    import { getPriority } from "node:os";
+    import { readlinkSync } from "node:fs";
     import { parentPort } from "node:worker_threads";
     let asked = 0;
     const told = {
       spin: () => { for (;;); },
       fill: () => { const kept = []; for (;;) kept.push(new Array(100_000).fill({})); },
+      nice: () => getPriority(Number(readlinkSync("/proc/thread-self").split("/").at(-1))),
       fail: () => { throw new Error("no such word"); },
     };
     parentPort.on("message", (word) => {
       asked += 1;
-      told[word]?.();
-      parentPort.postMessage([word.length, asked]);
+      const found = told[word]?.();
+      parentPort.postMessage([found ?? word.length, asked]);
     });
   `)}`,
 );
@@ -52,6 +57,19 @@ test("a module's own failure is whoever's who asks, and the next question is ans
   const thread = open();
   await expect(thread.ask("fail")).rejects.toThrow("no such word");
   expect(await thread.ask("next")).toEqual({ ok: true, answer: [4, 1] });
+});
+
+test.runIf(process.platform === "linux")("a thread has a lower priority than the event loop", async () => {
+  expect(await open().ask("nice")).toEqual({ ok: true, answer: [getPriority() + 5, 1] });
+});
+
+test("a thread that is idle is ended, and the next question starts another", async () => {
+  const thread = open({ idleMs: 1 });
+  expect(await thread.ask("a")).toEqual({ ok: true, answer: [1, 1] });
+  await eventually("the next question to be a new thread's first", async () => {
+    const answer = await thread.ask("a");
+    return answer.ok && JSON.stringify(answer.answer) === "[1,1]";
+  });
 });
 
 test("nothing is asked of a thread that has been closed, and what it was at is over", async () => {

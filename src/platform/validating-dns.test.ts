@@ -6,8 +6,9 @@ import { startFakeDns } from "../../test/support/fake-dns.ts";
 import { createValidatingResolver } from "./validating-dns.ts";
 
 const dns = await startFakeDns();
-const resolver = createValidatingResolver(dns.address, 1_000);
+const resolver = createValidatingResolver(dns.address, 1_000, 2);
 const certificate = Buffer.alloc(32, 7);
+const unanswered = { outcome: "failed", reason: "ETIMEOUT", isUnanswered: true };
 
 beforeEach(() => {
   dns.questions.length = 0;
@@ -73,8 +74,8 @@ test("an alias is named by what it leads to, and vouched for apart from it", asy
 });
 
 test("what a validator refuses to answer, and silence, are failures", async () => {
-  expect(await resolver.mx("bogus.test")).toEqual({ outcome: "failed", reason: "SERVFAIL" });
-  expect(await resolver.mx("silent.test")).toEqual({ outcome: "failed", reason: "no answer in time" });
+  expect(await resolver.mx("bogus.test")).toEqual({ outcome: "failed", reason: "ESERVFAIL" });
+  expect(await resolver.mx("silent.test")).toEqual(unanswered);
   expect(dns.questions.filter(({ name }) => name === "silent.test")).toHaveLength(2);
 });
 
@@ -106,10 +107,7 @@ test("UDP and TCP, in all tries, end by one deadline", async () => {
     setTimeout(() => udp.send(cut, peer.port, peer.address), 300);
   });
   const begin = performance.now();
-  expect(await createValidatingResolver(`127.0.0.1:${port}`, 800).mx("example.test")).toEqual({
-    outcome: "failed",
-    reason: "no answer in time",
-  });
+  expect(await createValidatingResolver(`127.0.0.1:${port}`, 800).mx("example.test")).toEqual(unanswered);
   expect(performance.now() - begin).toBeLessThan(1_100);
 });
 
@@ -124,5 +122,5 @@ test("noise, and answers to other questions, are not taken for the answer", asyn
     for (const answer of [Buffer.from("noise"), other]) liar.send(answer, peer.port, peer.address);
   });
   const deceived = createValidatingResolver(`127.0.0.1:${liar.address().port}`, 200);
-  expect(await deceived.mx("example.test")).toEqual({ outcome: "failed", reason: "no answer in time" });
+  expect(await deceived.mx("example.test")).toEqual(unanswered);
 });

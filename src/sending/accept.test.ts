@@ -210,6 +210,46 @@ describe("when the database does not keep up", () => {
     expect(await stored()).toEqual(["a"]);
   });
 
+  test("a large message that is being stored does not hold up a small one", async () => {
+    const { seen, database } = observed(db);
+    const [go, isBeingStored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    seen.before = () => {
+      isBeingStored.resolve();
+      return go.promise;
+    };
+    const acceptor = createAcceptor({ db: database, clock: systemClock, plans, onCommitted: () => {} });
+    const large = acceptor.accept(draft(workspaceId, "a@a.test", { html: "x".repeat(300_000) }));
+    await isBeingStored.promise;
+    seen.before = async () => {};
+    await acceptor.accept(draft(workspaceId, "b@a.test"));
+    expect(await stored()).toEqual(["b"]);
+    go.resolve();
+    await large;
+    expect(await stored()).toEqual(["a", "b"]);
+  });
+
+  test("large messages of two workspaces are stored in turns", async () => {
+    const other = await insertBareWorkspace(db);
+    const { seen, database } = observed(db);
+    const [go, isBeingStored] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    seen.before = () => {
+      isBeingStored.resolve();
+      return go.promise;
+    };
+    const acceptor = createAcceptor({ db: database, clock: systemClock, plans, onCommitted: () => {} });
+    const order: string[] = [];
+    const large = (workspace: WorkspaceId, name: string) =>
+      acceptor
+        .accept(draft(workspace, `${name}@a.test`, { html: "x".repeat(5_000_000) }))
+        .then(() => order.push(name));
+    const calls = ["a", "b", "c"].map((name) => large(workspaceId, name));
+    await isBeingStored.promise;
+    calls.push(large(other, "d"));
+    go.resolve();
+    await Promise.all(calls);
+    expect(order).toEqual(["a", "d", "b", "c"]);
+  });
+
   test("more messages than may wait are refused, until there is room again", async () => {
     const { go, acceptor } = heldUp({ ...many, messages: 1 });
     const calls = ["a", "b"].map((name) => acceptor.accept(draft(workspaceId, `${name}@a.test`)));

@@ -1,6 +1,7 @@
 /** The fields that a campaign and an autoresponder have in common, as a caller gives them. */
 import { maySendAs } from "../identity/may-send-as.ts";
-import { headerTextFault, parseAddress } from "../mail/address.ts";
+import { headerTextFault } from "../mail/address.ts";
+import { parseOnlyAddress } from "../mail/mailbox.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { type ApiError, invalid } from "../platform/errors.ts";
 import type { WorkspaceId } from "../platform/ids.ts";
@@ -11,7 +12,7 @@ export const VERIFY_FIRST = "use an address there, or verify the domain or the a
 
 /** @throws ApiError VALIDATION_ERROR unless the workspace may send as this address */
 export async function readFromEmail(db: Queryable, workspaceId: WorkspaceId, text: string): Promise<string> {
-  const parsed = parseAddress(text);
+  const parsed = parseOnlyAddress(text);
   if (!parsed.ok) throw invalid({ field: "from_email", message: `from_email: ${parsed.message}` });
   const right = await maySendAs(db, workspaceId, parsed.address);
   if (!right.allowed) throw refuse("from_email", NOT_VERIFIED);
@@ -50,7 +51,7 @@ export function readContent(text: string | null | undefined): string | null {
 /** @throws ApiError VALIDATION_ERROR */
 export function readEmail(field: string, text: string | null | undefined): string | null {
   if (text == null || text.trim() === "") return null;
-  const parsed = parseAddress(text);
+  const parsed = parseOnlyAddress(text);
   if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
   return parsed.address;
 }

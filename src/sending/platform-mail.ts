@@ -7,7 +7,7 @@
 import { notifyWorkers } from "../delivery/channel.ts";
 import { listVerifiedDomains } from "../identity/store.ts";
 import { mailboxOf, normalizeAddress, parseAddress } from "../mail/address.ts";
-import type { StoredAttachment } from "../messages/store.ts";
+import type { StoredAttachment } from "../messages/attachment.ts";
 import type { Clock } from "../platform/clock.ts";
 import type { Queryable } from "../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";

@@ -23,6 +23,24 @@ async function listCampaignsWithField(
   return rows.map(({ name }) => name);
 }
 
+/** SMS that are scheduled, being sent or paused, and find telephone numbers in the field. */
+async function listSmsToField(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  field: FieldInRules,
+): Promise<string[]> {
+  const rows = await db.rows<{ name: string }>(sql`
+    select name from (
+      select c.workspace_id, c.name, coalesce(c.audience_list_id, s.mailing_list_id, c.mailing_list_id) as mailing_list_id
+      from campaigns c
+      left join segments s on c.recipient_type = 'segment' and s.workspace_id = c.workspace_id and s.id = c.segment_id
+      where c.workspace_id = ${workspaceId} and c.message_type = 'sms' and c.phone_field_name = ${field.field_name}
+        and c.status in ('scheduled', 'sending', 'paused')
+    ) g
+    where ${isOnListOf(field)} order by name`);
+  return rows.map(({ name }) => name);
+}
+
 /** Of the active ones whose day is in the field. */
 async function listAutorespondersWithField(
   db: Queryable,
@@ -44,6 +62,7 @@ export const fieldUses: readonly FieldUse[] = [
     needsType: false,
     listNames: listCampaignsWithField,
   },
+  { what: "SMS campaigns", remedy: "cancel them", needsType: false, listNames: listSmsToField },
   {
     what: "Active autoresponders",
     remedy: "deactivate them",

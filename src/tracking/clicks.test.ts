@@ -1,5 +1,6 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
+import { findMiscounts } from "../../test/support/audience.ts";
 import { none, trackingScene, visit } from "../../test/support/tracking-visits.ts";
 import { mostLinks } from "../mail/html/map.ts";
 
@@ -17,7 +18,7 @@ test("leads where the campaign's link of that index leads, and is counted", asyn
   }
   await expect
     .poll(() => countersOf(campaignId))
-    .toEqual({ ...none, clicks: 2, unique_clicks: 1, activities: 2 });
+    .toEqual({ ...none, clicks: 2, unique_clicks: 1, unique_opens: 1, activities: 2 });
   const perLink = await database.rows(sql`
     select index, click_count, unique_click_count from campaign_links where campaign_id = ${campaignId} order by 1`);
   expect(perLink).toEqual([
@@ -25,14 +26,40 @@ test("leads where the campaign's link of that index leads, and is counted", asyn
     { index: 1, click_count: 2, unique_click_count: 1 },
   ]);
   expect(await person(email)).toMatchObject({
+    open_count: 0,
+    unique_open_count: 1,
     click_count: 2,
     unique_click_count: 1,
-    engagement_score: 75,
+    engagement_score: 100,
+    last_opened_at: clock.now(),
   });
-  expect(await listDay(listId)).toEqual({ opens: 0, clicks: 1, engaged: 1 });
+  expect(await listDay(listId)).toEqual({ opens: 1, clicks: 1, engaged: 1 });
   const hours = await database.row(sql`
     select sum(clicks)::int as clicks from campaign_hours where campaign_id = ${campaignId}`);
   expect(hours).toEqual({ clicks: 2 });
+});
+
+test("counts as an opening, once, whichever came first, for the campaign and in rules", async () => {
+  const { links, campaignId, listId } = await oneMail({ urls: [url] });
+  const read = async () => {
+    const { data } = (await service.call("GET", `/campaigns/${campaignId}`)).body;
+    return [data.open_count, data.unique_open_count, data.unique_click_count];
+  };
+  const counted = async (field: string, operator: string, value: unknown) => {
+    const conditions = { logic: "and", rules: [{ field, operator, value }] };
+    const preview = `/mailing-lists/${listId}/segments/preview`;
+    return (await service.call("POST", preview, { conditions })).body.data.subscriber_count;
+  };
+  await visit(links.tracked(0));
+  await expect.poll(read).toEqual([0, 1, 1]);
+  expect(await counted("last_opened_at", "not_in_last_days", 30)).toBe(0);
+  expect(await counted("last_opened_at", "in_last_days", 30)).toBe(1);
+  expect(await counted("open_count", "equals", 0)).toBe(0);
+  expect(await counted("open_count", "greater_than", 0)).toBe(1);
+  await visit(links.pixel);
+  await expect.poll(read).toEqual([1, 1, 1]);
+  expect(await counted("open_count", "equals", 1)).toBe(1);
+  expect(await findMiscounts(database)).toEqual([]);
 });
 
 test("HEAD leads there, too, and counts as a program's", async () => {

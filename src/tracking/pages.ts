@@ -30,6 +30,7 @@ import {
   paths,
   readCarried,
   readToken,
+  readView,
   TEST_TOKEN,
   type TrackedMail,
 } from "./tokens.ts";
@@ -84,11 +85,13 @@ const foreignHeaders = {
 /**
  * The mail once more, as its recipient got it but for its links, and for its own pictures, which are at the address of the
  * page with `/<content id>` behind it. Null when what it was made of is not there any more.
+ * @param shown the values that its address carries
  * @param linksAt the links, by what those of the mail begin with: people read addresses, so they are whole, and none is
  *   relative to the page
  */
 export type RenderMail = (
   mail: TrackedMail,
+  shown: string | null,
   linksAt: (base: string) => MailLinks,
 ) => Promise<{ readonly html: string | null; readonly text: string | null } | null>;
 
@@ -177,11 +180,15 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
 
     pages.get<Token>(`${paths.view}*`, async ({ params }, reply) => {
       if (params["*"] === TEST_TOKEN) return sendTestView(reply);
-      const [token = "", ...contentId] = params["*"].split("/");
-      const mail = mailOf(token, "view");
-      if (mail && contentId.length > 0)
-        return sendImage(reply, await deps.findImage(mail, contentId.join("/")));
-      const content = mail && (await deps.renderMail(mail, plainLinks(mail)));
+      const [address = "", ...contentId] = params["*"].split("/");
+      const view = keys.read((key) => readView(address, key));
+      if (view === null) return sendInvalid(reply);
+      const { mail, values } = view;
+      if (contentId.length > 0) return sendImage(reply, await deps.findImage(mail, contentId.join("/")));
+      const content = await deps.renderMail(mail, values, (base) => ({
+        ...plainLinks(mail)(base),
+        view: base + paths.view + address,
+      }));
       if (!content) return sendInvalid(reply);
       if (content.html === null) {
         return sendPage(reply, 200, "Your mail", ready(htmlFromText(content.text ?? "")));
@@ -217,7 +224,10 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     tracked: (_index: number, target: string) => target,
   });
 
-  /** Where the link leads for this recipient; null when that is nowhere we send people. */
+  /**
+   * Where the link leads for this recipient; null when that is nowhere we send people. A link with merge tags carries its
+   * target; in mail that was sent before it did, it is rendered with the person's present values.
+   */
   const targetOf = async (
     mail: TrackedMail,
     index: number,
@@ -231,7 +241,7 @@ export function registerTrackingPages(server: FastifyInstance, deps: TrackingDep
     if (link.url === null) return null;
     if (!link.is_personal) return linkTarget(link.url);
     let personal: string | null = null;
-    await deps.renderMail(mail, (base) => ({
+    await deps.renderMail(mail, null, (base) => ({
       ...plainLinks(mail)(base),
       tracked(at, target) {
         if (at === index) personal = target;

@@ -2,7 +2,7 @@ import { createSecretKey, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { asWorkspaceId, newId } from "../platform/ids.ts";
-import { type LinkPurpose, mailLinks, paths, readCarried, readToken } from "./tokens.ts";
+import { fitsView, type LinkPurpose, mailLinks, paths, readCarried, readToken, readView } from "./tokens.ts";
 
 const key = createSecretKey(randomBytes(32));
 const mail = { workspaceId: asWorkspaceId(newId()), messageId: newId() };
@@ -33,7 +33,7 @@ const target = "https://shop.example/ü?a=1&b=%20#top";
 const carriedIn = (address: string) => address.split("/").at(-1) ?? "";
 const carried = carriedIn(links.tracked(7, target, true));
 
-test("a link carries a fleeting target, for its mail and index and nothing else", () => {
+test("a link with merge tags carries its target, for its mail and index and nothing else", () => {
   expect(links.tracked(7, target, true)).toBe(`${links.tracked(7)}/${carried}`);
   expect(readCarried(mail, 7, carried, key)).toBe(target);
   expect(readCarried(mail, 8, carried, key)).toBeNull();
@@ -59,6 +59,35 @@ test("nobody makes or alters what a link carries", () => {
 test("an address that is too long for servers to take is left as it is", () => {
   const long = `https://shop.example/${"a".repeat(4_000)}`;
   expect(links.tracked(7, long, true)).toBe(long);
+});
+
+const values = JSON.stringify({ first_name: "Ann ü", custom_fields: { tier: "secret" } });
+const viewIn = (address: string) => address.slice(`${base}/v/`.length);
+
+test("the address of a web view carries values that only this service reads, for its mail alone", () => {
+  const address = viewIn(links.viewWith(values));
+  expect(readView(address, key)).toEqual({ mail, values });
+  expect(readView(viewIn(links.view), key)).toEqual({ mail, values: null });
+  expect(Buffer.from(address.split(".")[1] ?? "", "base64url").includes("secret")).toBe(false);
+  const other = mailLinks({ ...mail, messageId: newId() }, base, key);
+  expect(readView(`${viewIn(other.view)}.${address.split(".")[1]}`, key)).toBeNull();
+  expect(readView(address, createSecretKey(randomBytes(32)))).toBeNull();
+  for (const none of [
+    `${address}A`,
+    `${address}.`,
+    address.slice(0, -1),
+    `${viewIn(links.view)}.`,
+    "",
+    ".",
+  ]) {
+    expect([none, readView(none, key)]).toEqual([none, null]);
+  }
+});
+
+test("the longest address of a web view is one that programs take", () => {
+  const most = "x".repeat(1_200);
+  expect([fitsView(most), fitsView(`${most}x`), fitsView("ü".repeat(601))]).toEqual([true, false, false]);
+  expect(links.viewWith(most).length).toBeLessThan(2_083);
 });
 
 test("nobody without the key makes a token", () => {

@@ -12,8 +12,20 @@
  * where it leads has that behind its index, under a MAC of mail, index and target:
  *
  *     base64url( MAC 15 | target )
+ *
+ * The address of the web view carries, behind the token and a dot, what the mail shows of its recipient. It is encrypted
+ * with a key of this mail, which is another slice of the HMAC: templates also read values that they do not show.
+ *
+ *     base64url( nonce 12 | AES-192-GCM of the values | tag 16 )
  */
-import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from "node:crypto";
 import type { LinkAddresses } from "../mail/merge-tags/engine.ts";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "../platform/ids.ts";
 import type { PurposeKeys, Secrets } from "../platform/secrets.ts";
@@ -34,10 +46,18 @@ export interface MailLinks extends LinkAddresses {
   readonly unsubscribeMail?: string;
 }
 
+/** The addresses of a mail that goes out. */
+export interface OutgoingLinks extends MailLinks {
+  /** The address of the web view that carries these values, which fit into it (fitsView). */
+  viewWith(values: string): string;
+}
+
 export type LinkPurpose = "open" | "click" | "unsubscribe" | "view";
 
 /** Where each purpose's MAC begins in the HMAC's 64 octets. */
 const slices: Readonly<Record<LinkPurpose, number>> = { open: 0, click: 10, unsubscribe: 20, view: 30 };
+/** Where the key of the web view's values begins; it takes the last 24 octets. */
+const VALUES_KEY = 40;
 /** The first part of each address's path. */
 export const paths: Readonly<Record<LinkPurpose, string>> = {
   open: "/o/",
@@ -46,12 +66,19 @@ export const paths: Readonly<Record<LinkPurpose, string>> = {
   view: "/v/",
 };
 export const PIXEL_ENDING = ".gif";
+/** Between the token of a web view and the values that the address carries. */
+const VALUES_MARK = ".";
 
 const IDS_OCTETS = 32;
 const MAC_OCTETS = 10;
 const CARRIED_MAC_OCTETS = 15;
 /** A longer one is not led by way of us: servers and mail programs end addresses at some 8,000 characters. */
 const LONGEST_CARRIED = 4_000;
+/** Of the values in the address of a web view: some programs end addresses at 2,083 characters. */
+const LONGEST_VALUES = 1_200;
+const NONCE_OCTETS = 12;
+const TAG_OCTETS = 16;
+const VALUES_CIPHER = "aes-192-gcm";
 const TOKEN = /^[\w-]{56}$/;
 
 /** The keys that sign these links and nothing else. */
@@ -71,14 +98,26 @@ export function mailLinks(mail: TrackedMail, base: string, key: KeyObject) {
     pixel: address("open") + PIXEL_ENDING,
     unsubscribe: address("unsubscribe"),
     view: address("view"),
-    tracked(index: number, target = "", isFleeting = false) {
-      if (!isFleeting) return click + index;
+    viewWith(values: string) {
+      const nonce = randomBytes(NONCE_OCTETS);
+      const cipher = createCipheriv(VALUES_CIPHER, mac.subarray(VALUES_KEY), nonce);
+      const encrypted = [cipher.update(values, "utf8"), cipher.final()];
+      const sealed = Buffer.concat([nonce, ...encrypted, cipher.getAuthTag()]);
+      return `${address("view")}${VALUES_MARK}${sealed.toString("base64url")}`;
+    },
+    tracked(index: number, target = "", isPersonal = false) {
+      if (!isPersonal) return click + index;
       const octets = Buffer.from(target);
       if (octets.length > LONGEST_CARRIED) return target;
       const carried = Buffer.concat([carriedMac(ids, index, octets, key), octets]);
       return `${click}${index}/${carried.toString("base64url")}`;
     },
-  } satisfies MailLinks;
+  } satisfies OutgoingLinks;
+}
+
+/** Whether the address of a web view can carry these values. */
+export function fitsView(values: string): boolean {
+  return Buffer.byteLength(values) <= LONGEST_VALUES;
 }
 
 /** In place of a token, in a test mail, which is of no campaign and has no recipient. */
@@ -106,6 +145,33 @@ export function readCarried(
   if (target.length === 0 || octets.toString("base64url") !== carried) return null;
   const genuine = carriedMac(octetsOfIds(workspaceId, messageId), index, target, key);
   return timingSafeEqual(octets.subarray(0, CARRIED_MAC_OCTETS), genuine) ? target.toString() : null;
+}
+
+/** The mail of a web view's address, and the values that it carries: null where it carries none. Null for no such address. */
+export function readView(
+  address: string,
+  key: KeyObject,
+): { readonly mail: TrackedMail; readonly values: string | null } | null {
+  const [token = "", sealed, ...more] = address.split(VALUES_MARK);
+  const mail = more.length === 0 ? readToken(token, "view", key) : null;
+  if (mail === null) return null;
+  if (sealed === undefined) return { mail, values: null };
+  const values = readValues(mail, sealed, key);
+  return values === null ? null : { mail, values };
+}
+
+function readValues({ workspaceId, messageId }: TrackedMail, sealed: string, key: KeyObject): string | null {
+  const octets = Buffer.from(sealed, "base64url");
+  if (octets.length < NONCE_OCTETS + TAG_OCTETS || octets.toString("base64url") !== sealed) return null;
+  const ofMail = macOf(octetsOfIds(workspaceId, messageId), key).subarray(VALUES_KEY);
+  try {
+    const decipher = createDecipheriv(VALUES_CIPHER, ofMail, octets.subarray(0, NONCE_OCTETS));
+    decipher.setAuthTag(octets.subarray(-TAG_OCTETS));
+    const plain = decipher.update(octets.subarray(NONCE_OCTETS, -TAG_OCTETS));
+    return Buffer.concat([plain, decipher.final()]).toString();
+  } catch {
+    return null;
+  }
 }
 
 /** The address that unsubscribes by mail: the same token as in the link. */

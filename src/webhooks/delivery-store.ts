@@ -113,12 +113,13 @@ export function listDeliveries(
   db: Queryable,
   workspaceId: WorkspaceId,
   webhookId: string,
-  { status, limit, offset }: Page & { readonly status: DeliveryStatus | undefined },
+  { status, limit, offset, after }: Page & { readonly status: DeliveryStatus | undefined },
 ): Promise<DeliveryRow[]> {
   if (offset >= MOST_COUNTED) return Promise.resolve([]);
   return db.rows(sql`
     select ${columns} from webhook_deliveries
     where workspace_id = ${workspaceId} and webhook_id = ${webhookId} ${status ? sql`and status = ${status}` : empty}
+      ${after === undefined ? empty : sql`and id < ${after}`}
     order by id desc limit ${limit} offset ${offset}`);
 }
 

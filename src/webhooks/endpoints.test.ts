@@ -177,7 +177,13 @@ describe("deliveries", () => {
     expect(deliveries.map((one: { id: string }) => Number.parseInt(one.id.slice(-8), 16))).toEqual([
       20_097, 20_096, 20_095,
     ]);
-    expect(pagination).toEqual({ page: 2, limit: 3, total: 10_000, total_pages: 3_334 });
+    expect(pagination).toEqual({
+      page: 2,
+      limit: 3,
+      total: 10_000,
+      total_pages: 3_334,
+      next_cursor: expect.any(String),
+    });
     expect((await list("?limit=100&page=101")).deliveries).toEqual([]);
     const failed = await list("?status=failed&limit=2");
     expect(failed.deliveries.map(({ status }: { status: string }) => status)).toEqual(["failed", "failed"]);

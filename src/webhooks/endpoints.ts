@@ -6,9 +6,10 @@ import type { Database } from "../platform/database/pool.ts";
 import { lockRoom, requireRoom } from "../platform/database/room-store.ts";
 import { ApiError, invalid, notFound } from "../platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../platform/http/endpoint.ts";
-import { offsetOf, pageOf, pagination } from "../platform/http/paging.ts";
-import { choiceField, pageFields } from "../platform/http/query.ts";
+import { pageOf } from "../platform/http/paging.ts";
+import { choiceField, cursorFields } from "../platform/http/query.ts";
 import { Deleted } from "../platform/http/shapes.ts";
+import { Walk } from "../platform/http/walk.ts";
 import { newId, type WorkspaceId } from "../platform/ids.ts";
 import type { Secrets } from "../platform/secrets.ts";
 import { rowOf } from "./announce.ts";
@@ -205,17 +206,19 @@ export function webhookEndpoints({ db, clock, secrets, allowPrivate }: Dependenc
       path: "/webhooks/{id}/deliveries",
       summary: "What was and will be delivered to a webhook, newest first; counted and shown up to 10,000",
       needs: need(webhooks, "read"),
-      query: { ...pageFields(), status: choiceField(deliveryStatuses, "Only those in this state.") },
+      query: { ...cursorFields(), status: choiceField(deliveryStatuses, "Only those in this state.") },
       answer: pageOf("deliveries", WebhookDelivery),
       message: "Deliveries",
       async handle({ caller: { workspaceId }, params: { id }, query }) {
         await found(workspaceId, id);
-        const { status, limit } = query;
-        const [deliveries, total] = await Promise.all([
-          listDeliveries(db, workspaceId, id, { status, limit, offset: offsetOf(query) }),
+        const { status } = query;
+        const walk = new Walk(query, "listWebhookDeliveries", workspaceId, id, status);
+        const [listed, total] = await Promise.all([
+          listDeliveries(db, workspaceId, id, { status, ...walk.page }),
           countDeliveries(db, workspaceId, id, status),
         ]);
-        return { deliveries, pagination: pagination(query, total) };
+        const { rows: deliveries, pagination } = walk.shown(listed, total, ({ id: place }) => place);
+        return { deliveries, pagination };
       },
     }),
     endpoint({

@@ -15,6 +15,8 @@ export interface Target {
   readonly inboundPort: number;
   /** Key of the misbehaving tenant. */
   readonly key: string;
+  /** An address on its verified domain. */
+  readonly sender: string;
   /** A domain whose receiver takes all mail. */
   readonly domain: string;
   readonly bounceDomain: string;
@@ -187,11 +189,11 @@ export const misbehaviours = {
   },
   "stored-drafts": {
     about: "a tenant makes campaign drafts with 20 MB attached until it is refused",
-    async run({ port, key }, note, isOver) {
+    async run({ port, key, sender }, note, isOver) {
       const content = Buffer.alloc(20 * MiB, "attachment").toString("base64");
       const draft = {
         name: "Draft",
-        from_email: "a@b.test",
+        from_email: sender,
         from_name: "A",
         subject: "s",
         body: "<p>b</p>",

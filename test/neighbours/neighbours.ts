@@ -13,7 +13,9 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { conclude, apiKey as goodKey, openStage, say } from "../faults/stage.ts";
+import { apiCaller } from "../support/api-caller.ts";
 import { eventually } from "../support/eventually.ts";
+import { addVerifiedDomain } from "../support/publish.ts";
 import { mailDomain, platform } from "../support/scene.ts";
 import { type Seen, startGoodTenant } from "./good-tenant.ts";
 import { type Answers, type MisbehaviourName, misbehaviours, startMisbehaviour } from "./misbehaviours.ts";
@@ -61,21 +63,31 @@ interface Phase {
   readonly answers: Answers;
 }
 
+/** A misbehaving tenant on the plan `free`, with a verified sending domain; gives its key. */
+async function newTenant(name: MisbehaviourName): Promise<string> {
+  const printed = await program.command("workspace", "create", "--name", name, "--plan", "free", "--json");
+  const { key } = JSON.parse(printed);
+  await addVerifiedDomain(
+    apiCaller(() => program.url, key),
+    stage.dns,
+    senderDomain(name),
+  );
+  return key;
+}
+
+const senderDomain = (name: string) => `${name}.test`;
+
 async function phase(name?: MisbehaviourName): Promise<Phase> {
-  const key =
-    name === undefined
-      ? ""
-      : JSON.parse(await program.command("workspace", "create", "--name", name, "--plan", "free", "--json"))
-          .key;
-  good.begin();
-  const target = {
+  const target = name && {
     port: Number(new URL(program.url).port),
     inboundPort,
-    key,
+    key: await newTenant(name),
+    sender: `sender@${senderDomain(name)}`,
     domain: "bad.test",
     bounceDomain: platform.BOUNCE_DOMAIN,
   };
-  const bad = name === undefined ? undefined : await startMisbehaviour(name, target);
+  good.begin();
+  const bad = name && target && (await startMisbehaviour(name, target));
   let rss = 0;
   for (const until = performance.now() + SECONDS * 1_000; performance.now() < until; await delay(200)) {
     rss = Math.max(rss, await rssMiB());

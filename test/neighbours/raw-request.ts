@@ -40,36 +40,40 @@ export function rawRequest(
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1", localAddress: from });
-    let text = "";
-    const settle = () => resolve(parseAnswer(text));
-    socket.setEncoding("latin1");
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let whole = Number.POSITIVE_INFINITY;
     socket.on("connect", () => {
       socket.write(`${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n`);
       socket.write(body.subarray(0, sentBytes));
     });
-    socket.on("data", (chunk: string) => {
-      text += chunk;
-      if (isWhole(text)) socket.destroy();
+    socket.on("data", (chunk: Buffer) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      if (whole === Number.POSITIVE_INFINITY) whole = lengthOf(Buffer.concat(chunks));
+      if (bytes >= whole) socket.destroy();
     });
     socket.on("error", () => {});
-    socket.on("close", settle);
+    socket.on("close", () => resolve(parseAnswer(Buffer.concat(chunks))));
     onSocket(socket);
   });
 }
 
-function isWhole(text: string): boolean {
-  const head = text.indexOf(END_OF_HEAD);
-  if (head < 0) return false;
-  const length = /\r\ncontent-length: *(\d+)/i.exec(text.slice(0, head + 2))?.[1];
-  return length !== undefined && text.length >= head + END_OF_HEAD.length + Number(length);
+/** Octets of the whole answer, once its head has come and says so; infinite before. */
+function lengthOf(begin: Buffer): number {
+  const head = begin.indexOf(END_OF_HEAD);
+  const length = /\r\ncontent-length: *(\d+)/i.exec(begin.toString("latin1", 0, head + 2))?.[1];
+  return head < 0 || length === undefined
+    ? Number.POSITIVE_INFINITY
+    : head + END_OF_HEAD.length + Number(length);
 }
 
-function parseAnswer(text: string): RawAnswer {
-  const head = text.indexOf(END_OF_HEAD);
+function parseAnswer(answer: Buffer): RawAnswer {
+  const head = answer.indexOf(END_OF_HEAD);
   if (head < 0) return { status: 0, headers: "", body: "" };
   return {
-    status: Number(text.slice(9, 12)),
-    headers: text.slice(0, head).toLowerCase(),
-    body: Buffer.from(text.slice(head + END_OF_HEAD.length), "latin1").toString("utf8"),
+    status: Number(answer.toString("latin1", 9, 12)),
+    headers: answer.toString("latin1", 0, head).toLowerCase(),
+    body: answer.toString("utf8", head + END_OF_HEAD.length),
   };
 }

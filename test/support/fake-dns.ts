@@ -59,6 +59,8 @@ export interface FakeDns extends AsyncDisposable {
   /** The service's own resolver, asking this server and waiting half a second. */
   readonly resolver: Resolver;
   zone: DnsZone;
+  /** Of every answer, absences included. 0: nothing is kept, so that a change of the zone is seen by the next question. */
+  ttlSeconds: number;
   /** Signed names: an answer is vouched for (the AD bit) when every name on the way to it is one. */
   readonly secure: Set<string>;
   /** Every question since the start, in order, names in lower case; a test may empty it. */
@@ -67,7 +69,8 @@ export interface FakeDns extends AsyncDisposable {
 }
 
 const HOST = "127.0.0.1";
-const TTL_SECONDS = 60;
+/** Of records on their way to the answer, which gives them that of the server. */
+const TTL_SECONDS = 0;
 const LONGEST_CHAIN = 8;
 /** RFC 1035 sections 2.3.4 and 3.3.14. */
 const PLAIN_UDP_OCTETS = 512;
@@ -83,6 +86,7 @@ export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
     address,
     resolver: createResolver({ servers: [address], timeoutMs: 500, tries: 1 }),
     zone,
+    ttlSeconds: 0,
     secure: new Set(),
     questions: [],
     async close() {
@@ -105,7 +109,15 @@ export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
       ? AUTHENTIC_DATA
       : 0;
     const flags = AUTHORITATIVE_ANSWER | RECURSION_AVAILABLE | vouched | RCODE[resolved.rcode];
-    return { id: query.id, type: "response", flags, questions: [question], answers: resolved.answers };
+    const ttl = server.ttlSeconds;
+    return {
+      id: query.id,
+      type: "response",
+      flags,
+      questions: [question],
+      answers: resolved.answers.map((answer) => ({ ...answer, ttl }) as Answer),
+      authorities: ttl > 0 && resolved.answers.length === 0 ? [soaWith(ttl)] : [],
+    };
   };
 
   udp.on("message", (message, peer) => {
@@ -121,6 +133,12 @@ export async function startFakeDns(zone: DnsZone = {}): Promise<FakeDns> {
     serveStream(socket, reply);
   });
   return server;
+}
+
+/** How long an absence lasts (RFC 2308 section 5). */
+function soaWith(ttl: number): Answer {
+  const times = { serial: 1, refresh: 3_600, retry: 600, expire: 86_400, minimum: ttl };
+  return { type: "SOA", name: "test", ttl, data: { mname: "ns.test", rname: "hostmaster.test", ...times } };
 }
 
 /** The names that an answer rests on: an alias asked for as such rests on itself. */

@@ -1,7 +1,7 @@
 /** The server's side of one SMTP connection to the fake MX. Text is latin1 throughout: one character, one octet. */
 import type { Socket } from "node:net";
 import { type SecureContext, TLSSocket } from "node:tls";
-import { DROP, ENDLESS, type Script, SLOW, type Stage, scriptFor } from "./fake-mx-scripts.ts";
+import { DROP, ENDLESS, RESET, type Script, SLOW, type Stage, scriptFor } from "./fake-mx-scripts.ts";
 
 /** What the server offers, and how it behaves towards everybody. */
 export interface Behaviour {
@@ -19,8 +19,12 @@ export interface Behaviour {
    */
   readonly tls: "none" | "offered" | "refused" | "broken" | "injected";
   readonly secureContext: SecureContext;
+  /** What is done after the 220 to STARTTLS in place of a TLS handshake; null for a handshake. */
+  readonly insteadOfTls: ((socket: Socket) => void) | null;
   /** Answers to everybody at a stage, in front of the recipient's script. */
   readonly answers: Script;
+  /** Those under TLS, in front of `answers`. */
+  readonly answersUnderTls: Script;
   /** How long a SLOW answer takes. */
   readonly slowMs: number;
 }
@@ -51,6 +55,8 @@ const INJECTED = "250-injected.example.test\r\n250 SIZE 1\r\n250-SIZE 1\r\n250-P
 export class Conversation {
   readonly #behaviour: Behaviour;
   readonly #listener: Listener;
+  /** Below TLS. */
+  readonly #tcp: Socket;
   #socket: Socket;
   #input = "";
   #output = "";
@@ -66,6 +72,7 @@ export class Conversation {
   #body: string[] | null = null;
 
   constructor(socket: Socket, behaviour: Behaviour, listener: Listener) {
+    this.#tcp = socket;
     this.#socket = socket;
     this.#behaviour = behaviour;
     this.#listener = listener;
@@ -225,12 +232,13 @@ export class Conversation {
   }
 
   #turnToTls(): void {
-    const { tls, secureContext } = this.#behaviour;
+    const { tls, secureContext, insteadOfTls } = this.#behaviour;
     if (tls === "injected") this.#output += INJECTED;
     this.#flush();
     this.#input = "";
     this.#socket.removeAllListeners("data");
-    if (tls === "broken") this.#socket.once("data", () => this.#socket.end("this is not TLS\r\n"));
+    if (insteadOfTls !== null) insteadOfTls(this.#socket);
+    else if (tls === "broken") this.#socket.once("data", () => this.#socket.end("this is not TLS\r\n"));
     else {
       this.#secured = true;
       this.#socket = new TLSSocket(this.#socket, { isServer: true, secureContext });
@@ -242,6 +250,7 @@ export class Conversation {
   #answer(stage: Stage, usual: string): boolean {
     const answer = this.#planned(stage) ?? usual;
     if (answer === DROP) this.#drop();
+    else if (answer === RESET) this.#reset();
     else if (answer === ENDLESS) this.#talkForEver();
     else if (answer === SLOW) this.#sayLater(usual);
     else this.#say(answer);
@@ -249,7 +258,8 @@ export class Conversation {
   }
 
   #planned(stage: Stage): string | undefined {
-    return this.#behaviour.answers[stage] ?? this.#script[stage];
+    const { answers, answersUnderTls } = this.#behaviour;
+    return (this.#secured ? answersUnderTls[stage] : undefined) ?? answers[stage] ?? this.#script[stage];
   }
 
   #say(lines: string): void {
@@ -287,6 +297,11 @@ export class Conversation {
     this.#flush();
     this.#closed = true;
     this.#socket.destroy();
+  }
+
+  #reset(): void {
+    this.#closed = true;
+    this.#tcp.resetAndDestroy();
   }
 
   #flush(): void {

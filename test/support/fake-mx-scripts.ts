@@ -8,12 +8,14 @@
 
 /** The peer vanishes without a word. */
 export const DROP = "(drop)";
+/** The peer resets the connection. */
+export const RESET = "(reset)";
 /** The peer talks until it is hung up on. */
 export const ENDLESS = "(endless)";
 /** The reply comes after FakeMxOptions.slowMs. */
 export const SLOW = "(slow)";
 
-/** The reply lines to send, or one of the three words above. A 421 also closes the connection. */
+/** The reply lines to send, or one of the four words above. A 421 also closes the connection. */
 export type Answer = string;
 
 /** "body" is when the first octets of the message have come. */

@@ -7,7 +7,7 @@
  */
 import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { createSecureContext, type SecureVersion } from "node:tls";
+import { createSecureContext, type SecureContextOptions, type SecureVersion } from "node:tls";
 import { parseArgs } from "node:util";
 import { type Behaviour, Conversation } from "./fake-mx-conversation.ts";
 
@@ -22,6 +22,8 @@ export interface FakeMxOptions extends Partial<Omit<Behaviour, "secureContext">>
   readonly certificate?: "own" | "issued";
   /** The newest TLS version it can speak. */
   readonly tlsVersion?: SecureVersion;
+  /** Its TLS beyond that, in front of the two above. */
+  readonly tlsOptions?: SecureContextOptions;
 }
 
 /** A message that the fake MX has taken responsibility for. */
@@ -67,13 +69,21 @@ export const fakeMxKey = pem("fake-mx-key");
 export const issuedChain = pem("issued-certificate");
 export const issuedKey = pem("issued-key");
 
-function pem(name: string): string {
+export function pem(name: string): string {
   return readFileSync(new URL(`${name}.pem`, import.meta.url), "utf8");
 }
 
 /** Starts a fake MX; it listens when the promise resolves. */
 export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> {
-  const { port = 0, host = "127.0.0.1", keep = true, tlsVersion, certificate, ...wishes } = options;
+  const {
+    port = 0,
+    host = "127.0.0.1",
+    keep = true,
+    tlsVersion,
+    certificate,
+    tlsOptions,
+    ...wishes
+  } = options;
   const behaviour: Behaviour = {
     esmtp: true,
     pipelining: true,
@@ -81,7 +91,9 @@ export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> 
     smtpUtf8: true,
     size: 52_428_800,
     tls: "none",
+    insteadOfTls: null,
     answers: {},
+    answersUnderTls: {},
     slowMs: 1_000,
     ...wishes,
     secureContext: createSecureContext({
@@ -90,6 +102,7 @@ export async function startFakeMx(options: FakeMxOptions = {}): Promise<FakeMx> 
         : { key: fakeMxKey, cert: fakeMxCertificate }),
       // OpenSSL 3 speaks the versions before 1.2 only at its lowest security level.
       ...(tlsVersion && { minVersion: "TLSv1", maxVersion: tlsVersion, ciphers: "DEFAULT@SECLEVEL=0" }),
+      ...tlsOptions,
     }),
   };
 

@@ -165,7 +165,7 @@ async function scatterHistory(
   for (const { id } of await db.rows<{ id: string }>(sql`select id from subscribers order by email`)) {
     await db.run(sql`
       update subscribers
-      set sent_count = ${roll(4)}, open_count = ${roll(4)}, click_count = ${roll(3)},
+      set sent_count = ${roll(4)}, open_count = ${roll(4)}, unique_open_count = ${roll(4)}, click_count = ${roll(3)},
         engagement_score = ${roll(101)}, last_sent_at = ${moment()}, last_opened_at = ${moment()},
         last_clicked_at = ${moment()}, created_at = ${moment() ?? now}
       where workspace_id = ${workspaceId} and id = ${id}`);

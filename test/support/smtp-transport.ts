@@ -1,7 +1,7 @@
 /** The real SMTP transport, with a mail server that misbehaves on request at the end of every route. */
 import { createSecretKey } from "node:crypto";
 import { onTestFinished } from "vitest";
-import type { SessionSettings } from "../../src/delivery/lanes/sessions.ts";
+import type { SessionSettings } from "../../src/delivery/lanes/openings.ts";
 import { defaultLane, type Lane } from "../../src/delivery/lanes/table.ts";
 import type { FindDeparture } from "../../src/delivery/routes/departures.ts";
 import type { FindRoute } from "../../src/delivery/routes/destination.ts";

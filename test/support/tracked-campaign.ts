@@ -1,8 +1,8 @@
 /** A campaign that was sent, without anybody having sent it: people, messages, links, and the addresses in the mails. */
 import sql from "sql-template-tag";
+import type { StoredAttachment } from "../../src/messages/attachment.ts";
 import { recordOutcomes } from "../../src/messages/door.ts";
 import { unclassified } from "../../src/messages/outcome.ts";
-import type { StoredAttachment } from "../../src/messages/store.ts";
 import type { Database } from "../../src/platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
 import { createSecrets } from "../../src/platform/secrets.ts";

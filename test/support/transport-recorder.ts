@@ -87,6 +87,7 @@ export function leased(localpart: string, change: Partial<LeasedMessage> = {}): 
     bytes: 100,
     expires_at: new Date(created.getTime() + 72 * 3_600_000),
     lives_ms: 72 * 3_600_000,
+    first_attempt_at: null,
     created_at: created,
     source: "api",
     origin_id: null,

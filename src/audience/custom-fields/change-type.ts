@@ -8,6 +8,7 @@ import type { FieldSettings } from "./definition.ts";
 import type { CustomField } from "./field.ts";
 import { fieldReader } from "./reader.ts";
 import { findOtherType, lockFieldTypes } from "./store.ts";
+import { workspaceDates } from "./workspace-dates.ts";
 
 const STEP = 5_000;
 
@@ -22,7 +23,7 @@ export async function convertValues(
   settings: FieldSettings,
   now: Date,
 ): Promise<void> {
-  const read = fieldReader(settings);
+  const read = fieldReader(settings, await workspaceDates(tx, workspaceId, [settings]));
   const convert = (held: unknown): unknown => {
     const reading = read(asGiven(held, settings));
     if (reading.ok) return reading.value;

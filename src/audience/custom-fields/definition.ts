@@ -1,5 +1,6 @@
 /** What a caller says about a custom field, checked as a whole: options fit the type, rules fit it, so does the default. */
 import { Type } from "typebox";
+import { DateReader } from "../../platform/dates/date-reader.ts";
 import { invalid } from "../../platform/errors.ts";
 import { parsedJson } from "../../platform/http/json-body.ts";
 import { bodyReader } from "../../platform/http/validate.ts";
@@ -30,8 +31,16 @@ const checkOptions = bodyReader(
 );
 const checkRules = bodyReader(Type.Object({ validation_rules: Rules }));
 
-/** The settings after the changes; what these do not name stays. @throws ApiError VALIDATION_ERROR */
-export function readDefinition(held: FieldSettings, given: CustomFieldChanges): FieldSettings {
+/**
+ * The settings after the changes; what these do not name stays.
+ * @param timeZone of the workspace, for a default that is a time
+ * @throws ApiError VALIDATION_ERROR
+ */
+export function readDefinition(
+  held: FieldSettings,
+  given: CustomFieldChanges,
+  timeZone: string,
+): FieldSettings {
   const field_label = (given.field_label ?? held.field_label).trim();
   if (field_label === "") throw invalid({ field: "field_label", message: "field_label must not be empty" });
   const field_type = given.field_type ?? held.field_type;
@@ -50,7 +59,7 @@ export function readDefinition(held: FieldSettings, given: CustomFieldChanges): 
     display_order: given.display_order ?? held.display_order,
   };
   const wanted = given.default_value === undefined ? held.default_value : given.default_value;
-  return { ...settings, default_value: readDefault(settings, wanted) };
+  return { ...settings, default_value: readDefault(settings, wanted, timeZone) };
 }
 
 function readOptions(type: CustomField["field_type"], given: unknown): CustomField["field_options"] {
@@ -88,9 +97,13 @@ function readRules(type: CustomField["field_type"], given: unknown): Rules | nul
   return rules;
 }
 
-function readDefault(settings: Omit<FieldSettings, "default_value">, given: unknown): unknown {
+function readDefault(
+  settings: Omit<FieldSettings, "default_value">,
+  given: unknown,
+  timeZone: string,
+): unknown {
   if (given === null || given === "") return null;
-  const reading = fieldReader(settings)(given);
+  const reading = fieldReader(settings, new DateReader({ timeZone }))(given);
   if (!reading.ok) throw invalid({ field: "default_value", message: `default_value ${reading.message}` });
   return reading.value;
 }

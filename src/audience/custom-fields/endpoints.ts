@@ -4,7 +4,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { requireRoom } from "../../platform/database/room-store.ts";
 import { ApiError, invalid, notFound } from "../../platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
+import { type Caller, type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
@@ -72,7 +72,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       status: 201,
       message: "Custom field created",
       errors: ["CONFLICT", "BAD_REQUEST"],
-      handle: ({ caller, params, body }) => createField(deps, caller.workspaceId, params.id, body),
+      handle: ({ caller, params, body }) => createField(deps, caller, params.id, body),
     }),
     endpoint({
       id: "updateCustomField",
@@ -84,8 +84,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       answer: CustomField,
       message: "Custom field updated",
       errors: changeErrors,
-      handle: ({ caller, params, body }) =>
-        changeField(deps, caller.workspaceId, params.id, params.field_id, body),
+      handle: ({ caller, params, body }) => changeField(deps, caller, params.id, params.field_id, body),
     }),
     endpoint({
       id: "deleteCustomField",
@@ -120,7 +119,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       status: 201,
       message: "Global custom field created",
       errors: ["CONFLICT", "BAD_REQUEST"],
-      handle: ({ caller, body }) => createField(deps, caller.workspaceId, null, body),
+      handle: ({ caller, body }) => createField(deps, caller, null, body),
     }),
     endpoint({
       id: "updateGlobalCustomField",
@@ -132,8 +131,7 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
       answer: CustomField,
       message: "Global custom field updated",
       errors: changeErrors,
-      handle: ({ caller, params, body }) =>
-        changeField(deps, caller.workspaceId, null, params.field_id, body),
+      handle: ({ caller, params, body }) => changeField(deps, caller, null, params.field_id, body),
     }),
     endpoint({
       id: "deleteGlobalCustomField",
@@ -152,13 +150,13 @@ export function customFieldEndpoints(deps: Dependencies): Endpoint[] {
 
 async function createField(
   { db, clock, uses }: Dependencies,
-  workspaceId: WorkspaceId,
+  { workspaceId, timezone }: Caller,
   scope: FieldScope,
   body: NewCustomField,
 ): Promise<CustomField> {
   const field_name = readFieldName(body.field_name);
   const { field_label, field_type } = body;
-  const settings = readDefinition({ ...plain, field_label, field_type }, body);
+  const settings = readDefinition({ ...plain, field_label, field_type }, body, timezone);
   return db.transaction(async (tx) => {
     if (scope !== null) await lockMailingList(tx, workspaceId, scope);
     await lockReferences(tx, workspaceId);
@@ -174,7 +172,7 @@ async function createField(
 
 function changeField(
   { db, clock, uses }: Dependencies,
-  workspaceId: WorkspaceId,
+  { workspaceId, timezone }: Caller,
   scope: FieldScope,
   id: string,
   body: CustomFieldChanges,
@@ -188,6 +186,7 @@ function changeField(
     const settings = readDefinition(
       body.field_type === undefined ? held : { ...held, ...retyped(held, body) },
       body,
+      timezone,
     );
     if (settings.field_type !== held.field_type) {
       const bound = uses.filter(({ needsType }) => needsType);

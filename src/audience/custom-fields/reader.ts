@@ -1,4 +1,5 @@
 /** Values against the definition of their field: type, choices, validation rules. */
+import type { DateReader } from "../../platform/dates/date-reader.ts";
 import type { CustomField, Option, Rules } from "./field.ts";
 import { compilePattern } from "./pattern.ts";
 import { Choices, type FieldValue, type Reading, typeTable } from "./value.ts";
@@ -11,7 +12,7 @@ export function choiceOf(option: Option): string {
 }
 
 /** Compiles a definition, once for many values; it has been read by definition.ts. */
-export function fieldReader(definition: Definition): (value: unknown) => Reading {
+export function fieldReader(definition: Definition, dates: DateReader): (value: unknown) => Reading {
   const type = typeTable[definition.field_type];
   const choices = new Choices(
     (definition.field_options ?? []).map((option) => ({
@@ -21,8 +22,8 @@ export function fieldReader(definition: Definition): (value: unknown) => Reading
   );
   const breach = ruleChecker(definition.validation_rules ?? {});
   return (value) => {
-    const reading = type.read(value, choices);
-    if (!reading.ok) return reading;
+    const reading = type.read(value, choices, dates);
+    if (!reading.ok || reading.value === null) return reading;
     const message = breach(reading.value);
     return message === undefined ? reading : { ok: false, message };
   };

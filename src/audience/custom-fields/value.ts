@@ -4,6 +4,7 @@
  */
 import { Big } from "big.js";
 import { parseAddress } from "../../mail/address.ts";
+import { type DateReader, dateFaults } from "../../platform/dates/date-reader.ts";
 import { readYesNo } from "./yes-no.ts";
 
 export const fieldTypes = [
@@ -22,9 +23,9 @@ export type FieldType = (typeof fieldTypes)[number];
 /** What is stored: JSON, as its type has it. A date is `YYYY-MM-DD`, with a time an ISO 8601 instant in UTC. */
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** A message completes "<field> …". */
+/** Null is "not said": a zero date. A message completes "<field> …". */
 export type Reading =
-  | { readonly ok: true; readonly value: FieldValue }
+  | { readonly ok: true; readonly value: FieldValue | null }
   | { readonly ok: false; readonly message: string };
 
 /** Rules of validation_rules that a type can have. */
@@ -36,7 +37,7 @@ export const rulesOf = {
 
 interface TypeEntry {
   /** Reads anything but null and empty text. `choices` are those of select and multiselect. */
-  read(value: unknown, choices: Choices): Reading;
+  read(value: unknown, choices: Choices, dates: DateReader): Reading;
   readonly rules: keyof typeof rulesOf;
   readonly hasChoices?: true;
 }
@@ -57,7 +58,7 @@ export const typeTable: Readonly<Record<FieldType, TypeEntry>> = {
   multiselect: { rules: "none", hasChoices: true, read: readChoices },
 };
 
-const ok = (value: FieldValue): Reading => ({ ok: true, value });
+const ok = (value: FieldValue | null): Reading => ({ ok: true, value });
 const refused = (message: string): Reading => ({ ok: false, message });
 
 function readText(value: unknown, longest: number): Reading {
@@ -87,22 +88,18 @@ function isKept(text: string, number: number): boolean {
   return text === "" || !Number.isInteger(number) || Big(text.replace(/^\+/, "")).eq(number);
 }
 
-const dateForm =
-  /^((?!0000)\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2}))?$/i;
-const wantedDate = "must be a date such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z";
-
-function readDate(value: unknown): Reading {
-  const [text, year, month, day, time, zone] =
-    typeof value === "string" ? (dateForm.exec(value.trim()) ?? []) : [];
-  if (text === undefined) return refused(wantedDate);
-  // 31 February is a day in March to Date: it must come back as it went in.
-  const midnight = new Date(`${year}-${month}-${day}T00:00:00Z`);
-  if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return refused(wantedDate);
-  if (time === undefined) return ok(text);
-  const instant = new Date(`${year}-${month}-${day}T${time}${zone}`.toUpperCase());
-  // A zone may push the first day of the year 1, and the last of 9999, out of these years.
-  const utcYear = instant.getUTCFullYear();
-  return utcYear >= 1 && utcYear <= 9999 ? ok(instant.toISOString()) : refused(wantedDate);
+function readDate(value: unknown, _choices: Choices, dates: DateReader): Reading {
+  const reading = dates.read(value);
+  switch (reading.kind) {
+    case "day":
+      return ok(reading.day);
+    case "moment":
+      return ok(reading.at.toISOString());
+    case "nothing":
+      return ok(null);
+    case "fault":
+      return refused(dateFaults[reading.fault]);
+  }
 }
 
 function readEmail(value: unknown): Reading {
@@ -118,7 +115,7 @@ function readUrl(value: unknown): Reading {
     : refused("must be a web address that begins with https:// or http://");
 }
 
-function readBoolean(value: unknown): Reading {
+export function readBoolean(value: unknown): Reading {
   const text = typeof value === "number" ? String(value) : value;
   const known = typeof text === "string" ? readYesNo(text) : text;
   return typeof known === "boolean" ? ok(known) : refused("must be true or false");

@@ -12,6 +12,7 @@ function read(header: string, fields: readonly CustomField[] = []) {
     headers: ___,
     unnamed: __,
     skipped,
+    warnings: ____,
     ...known
   } = readColumns(header.split(","), fields);
   const named = Object.entries(known).flatMap(([name, column]) => (column ? [[name, column.header]] : []));

@@ -3,24 +3,9 @@ import { columnKey } from "../../platform/csv/columns.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { CustomField } from "../custom-fields/field.ts";
 import { SUBSCRIBED_AT } from "../exports/row.ts";
+import { headerKey, isAddressName, localNames, otherNames, ownNames } from "./column-names.ts";
 
-/** Our own names of the columns that every list has, as columnKey gives them. */
-const names = {
-  email: new Set(["email"]),
-  first_name: new Set(["first", "firstname"]),
-  last_name: new Set(["last", "lastname"]),
-  status: new Set(["status"]),
-  source: new Set(["source"]),
-} as const;
-/** What others' exports call them. */
-const otherNames = {
-  email: new Set(["emailaddress", "mail", "mailaddress", "subscriberemail", "contactemail"]),
-  first_name: new Set(["givenname", "forename", "fname"]),
-  last_name: new Set(["surname", "familyname", "lname"]),
-  status: new Set(["subscriptionstatus", "subscriberstatus"]),
-} as const;
-
-type Known = keyof typeof names;
+type Known = keyof typeof ownNames;
 
 export interface Column {
   /** From 0. */
@@ -40,6 +25,8 @@ export type Columns = { readonly [Name in Exclude<Known, "email">]: Column | und
   readonly skipped: readonly Column[];
   /** Those without a header, which are skipped; nobody misses one in which nothing stands. */
   readonly unnamed: readonly Column[];
+  /** What the sender should know about the choice. */
+  readonly warnings: readonly string[];
 };
 
 /** Of either kind; who has more of them has seen enough. */
@@ -47,11 +34,18 @@ export const MOST_SKIPPED = 200;
 
 /**
  * Reads the header. Other columns are custom fields. What is meant most exactly is found first: our own names, then names of
- * fields as they are, then as people vary them, then what others call our columns, and labels last.
+ * fields as they are, then as people vary them, then what other programs call our columns, labels, and names in other
+ * languages last. Where no name says which column holds the addresses, the cells do.
  * @param fields those in force on the list
+ * @param rows some of those behind the header
  * @throws ApiError BAD_REQUEST without a column of addresses
  */
-export function readColumns(header: readonly string[], fields: readonly CustomField[]): Columns {
+export function readColumns(
+  header: readonly string[],
+  fields: readonly CustomField[],
+  rows: readonly (readonly string[])[] = [],
+): Columns {
+  const warnings: string[] = [];
   const taken = new Set<number>();
   const take = (is: (text: string) => boolean): Column | undefined => {
     const place = header.findIndex((text, at) => !taken.has(at) && is(text));
@@ -59,19 +53,25 @@ export function readColumns(header: readonly string[], fields: readonly CustomFi
     taken.add(place);
     return { place, header: shown(header[place] ?? "") };
   };
-  const takeNamed = (keys: ReadonlySet<string>) => take((text) => keys.has(columnKey(text)));
-  const email = takeNamed(names.email) ?? takeNamed(otherNames.email);
-  if (email === undefined) {
-    throw new ApiError(
-      "BAD_REQUEST",
-      `The first row has no column named Email; it has: ${header.slice(0, MOST_SHOWN).map(shown).join(", ")}`,
-    );
-  }
+  const takeNamed = (keys: ReadonlySet<string>) => take((text) => keys.has(headerKey(text)));
+  const takePlace = (place: number | undefined) => {
+    if (place === undefined) return undefined;
+    const column = { place, header: shown(header[place] ?? "") || `column ${place + 1}` };
+    taken.add(place);
+    warnings.push(`No column is named Email: the column "${column.header}" was taken, which holds addresses`);
+    return column;
+  };
+  const email =
+    takeNamed(ownNames.email) ??
+    takeNamed(otherNames.email) ??
+    takeNamed(localNames.email) ??
+    takePlace(placeOfAddresses(header, rows));
+  if (email === undefined) throw noAddresses(header);
   const own = {
-    first_name: takeNamed(names.first_name),
-    last_name: takeNamed(names.last_name),
-    status: takeNamed(names.status),
-    source: takeNamed(names.source),
+    first_name: takeNamed(ownNames.first_name),
+    last_name: takeNamed(ownNames.last_name),
+    status: takeNamed(ownNames.status),
+    source: takeNamed(ownNames.source),
   };
   const columns = new Map<CustomField, Column>();
   const takeFields = (isOf: (text: string, field: CustomField) => boolean) => {
@@ -91,6 +91,11 @@ export function readColumns(header: readonly string[], fields: readonly CustomFi
     source: own.source,
   };
   takeFields((text, { field_label }) => isCalled(text, field_label));
+  const named = {
+    ...known,
+    first_name: known.first_name ?? takeNamed(localNames.first_name),
+    last_name: known.last_name ?? takeNamed(localNames.last_name),
+  };
   const custom = fields.flatMap((field) => {
     const column = columns.get(field);
     return column === undefined ? [] : [{ ...column, field }];
@@ -103,7 +108,47 @@ export function readColumns(header: readonly string[], fields: readonly CustomFi
     .filter(({ header }) => header === "")
     .slice(0, MOST_SKIPPED)
     .map(({ place }) => ({ place, header: `column ${place + 1}` }));
-  return { ...known, email, width: header.length, headers: header.map(shown), custom, skipped, unnamed };
+  const headers = header.map(shown);
+  return { ...named, email, width: header.length, headers, custom, skipped, unnamed, warnings };
+}
+
+/** A header may be the first row that names a column Email: programs write titles and dates above it. */
+const MOST_ABOVE = 10;
+
+/** Which of the first rows names the columns. */
+export function headerAmong(rows: readonly { readonly cells: readonly string[] }[]): number {
+  const found = rows.slice(0, MOST_ABOVE).findIndex(({ cells }) => cells.some(isAddressName));
+  return Math.max(0, found);
+}
+
+const addressLike = /^\s*[^\s@]+@[^\s@]+\.[^\s@]+\s*$/;
+/** Of the cells of a column of addresses; some rows may be broken. */
+const LEAST_ADDRESSES = 0.8;
+const MOST_LOOKED_AT = 100;
+
+/** The one column that holds addresses, under a header that is none itself. */
+function placeOfAddresses(
+  header: readonly string[],
+  rows: readonly (readonly string[])[],
+): number | undefined {
+  const places = header.flatMap((name, place) => {
+    const cells = rows
+      .slice(0, MOST_LOOKED_AT)
+      .map((row) => row[place] ?? "")
+      .filter((cell) => cell.trim() !== "");
+    const found = cells.filter((cell) => addressLike.test(cell)).length;
+    return found > 0 && found >= LEAST_ADDRESSES * cells.length ? [{ name, place }] : [];
+  });
+  const [only] = places;
+  return places.length === 1 && only !== undefined && !addressLike.test(only.name) ? only.place : undefined;
+}
+
+function noAddresses(header: readonly string[]): ApiError {
+  const names = header.slice(0, MOST_SHOWN).map(shown).join(", ");
+  const advice = header.some((name) => addressLike.test(name))
+    ? ". It holds an address: put a row with the names of the columns above it, such as Email,First,Last"
+    : "";
+  return new ApiError("BAD_REQUEST", `The first row has no column named Email; it has: ${names}${advice}`);
 }
 
 /** The column of an export that says when somebody joined is no field's. */

@@ -2,8 +2,10 @@
 import { Type } from "typebox";
 import { encodingDescription, readEncodingName } from "../../platform/csv/encodings.ts";
 import type { Database } from "../../platform/database/pool.ts";
+import { dateFormatDescription, readDateFormat } from "../../platform/dates/date-format.ts";
 import { notFound } from "../../platform/errors.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { flagField } from "../../platform/http/query.ts";
 import { fileField } from "../../platform/http/uploads.ts";
 import { startWithInput } from "../../platform/jobs/files.ts";
 import { JobStarted, requirePlace, startJob } from "../../platform/jobs/queue.ts";
@@ -42,6 +44,8 @@ const ImportForm = Type.Object(
       }),
     ),
     encoding: Type.Optional(Type.String({ description: encodingDescription })),
+    dry_run: Type.Optional(Type.Boolean({ description: "As in the query.", default: false })),
+    date_format: Type.Optional(Type.String({ description: dateFormatDescription })),
     status: Type.Optional(
       Type.Enum([...subscriberStatuses], {
         description: "The status of all in the file, where their rows say nothing worse.",
@@ -67,13 +71,20 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
       path: "/mailing-lists/{id}/subscribers/import-async",
       summary: "Import subscribers from a CSV file, in the background",
       needs,
+      query: {
+        dry_run: flagField(
+          false,
+          "Only says what the file would do: the job changes nothing, and its result is the report.",
+          true,
+        ),
+      },
       body: ImportForm,
       bodyLimit: MOST_BYTES,
       answer: JobStarted,
       status: 202,
       message: "The import has started",
       errors: ["BAD_REQUEST", "CONFLICT", "PLAN_LIMIT_REACHED"],
-      async handle({ caller: { workspaceId }, params, body }) {
+      async handle({ caller: { workspaceId }, params, query, body }) {
         await requireMailingList(db, workspaceId, params.id);
         const input: ImportInput = {
           mailing_list_id: params.id,
@@ -82,10 +93,12 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
           resubscribe: body.resubscribe ?? false,
           trigger_autoresponders: body.trigger_autoresponders ?? false,
           encoding: readEncodingName(body.encoding) ?? null,
+          date_format: readDateFormat(body.date_format) ?? null,
+          dry_run: query.dry_run || body.dry_run === true,
           status: body.status ?? null,
           opt_out_column: body.opt_out_column?.trim() || null,
         };
-        await requireClearOptOuts(db, workspaceId, params.id, body.csvFile.path, input);
+        await requireClearOptOuts(db, workspaceId, params.id, body.csvFile, input);
         return startWithInput(db, workspaceId, body.csvFile.path, async (tx, id) => {
           if ((await lockListsForUse(tx, workspaceId, [params.id])) === 0) throw notFound("Mailing list");
           await requirePlace(tx, workspaceId, IMPORT_JOB, "imports");

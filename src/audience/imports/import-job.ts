@@ -1,11 +1,17 @@
 /** The background job that puts the people of a file on a list. */
+import { open } from "node:fs/promises";
 import type { Database } from "../../platform/database/pool.ts";
 import type { JobHandler, JobOutcome } from "../../platform/jobs/attempt.ts";
 import { copyFile } from "../../platform/jobs/files.ts";
+import { createLineFile } from "../../platform/jobs/line-file.ts";
 import { createTurns } from "../../platform/turns.ts";
 import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
+import { listSettledFields } from "../custom-fields/store.ts";
+import { ScratchLines } from "./line-sink.ts";
 import { findPlan, keepPlan, type Plan } from "./plan.ts";
-import { type ReadOptions, readImport } from "./read-file.ts";
+import { previewPeople } from "./preview-people.ts";
+import { openTarget, type ReadImport, type ReadOptions, readImport } from "./read-file.ts";
+import { reportOf } from "./report.ts";
 import type { Written } from "./store.ts";
 import { writePeople } from "./write-people.ts";
 
@@ -19,6 +25,8 @@ export interface ImportInput extends ReadOptions {
   readonly update_existing: boolean;
   readonly resubscribe: boolean;
   readonly trigger_autoresponders: boolean;
+  /** Whether the file is only looked at; an input of an earlier version has none. */
+  readonly dry_run?: boolean;
 }
 
 /** Connections that all imports of a process take together; the others of the pool are for those who wait. */
@@ -40,18 +48,55 @@ export function importHandler({
       plans,
     };
     await using people = await openScratch();
+    if (input.dry_run) return dryRun();
     let readHere: string | undefined;
     const plan = (await findPlan(db, place)) ?? (await readAndKeep());
     if (plan.people_file !== readHere) {
       await copyFile(db, { workspaceId, jobId, name: plan.people_file }, people.path);
     }
 
-    async function readAndKeep(): Promise<Plan> {
+    async function readUpload(): Promise<ReadImport> {
       await using upload = await openInput();
-      const paths = { upload: upload.path, people: people.path };
-      const read = await readImport(db, place, paths, input, clock.now(), signal);
-      readHere = read.people_file;
-      return keepPlan(db, place, read);
+      const fields = await listSettledFields(db, workspaceId, place.mailingListId);
+      const target = await openTarget(db, workspaceId, fields);
+      const owner = { workspaceId, id: jobId };
+      await using copy = await open(people.path, "wx", 0o600);
+      await using lines = input.dry_run ? new ScratchLines(copy) : createLineFile(db, owner, "people", copy);
+      await using errors = createLineFile(db, owner, "errors.csv");
+      return await readImport(target, upload.path, { people: lines, errors }, input, clock.now(), signal);
+    }
+
+    async function readAndKeep(): Promise<Plan> {
+      const { plan } = await readUpload();
+      readHere = plan.people_file;
+      return keepPlan(db, place, plan);
+    }
+
+    /** Begins anew with each run of the job: what it finds is kept nowhere but in its result. */
+    async function dryRun(): Promise<JobOutcome> {
+      const read = await readUpload();
+      const { plan } = read;
+      const onCompared = (compared: number) =>
+        report(progressOf(plan, { created: 0, updated: 0, unchanged: compared }));
+      const { resubscribe } = input;
+      const updateExisting = input.update_existing && plan.is_guessed !== true;
+      const preview = await previewPeople(
+        {
+          db,
+          workspaceId,
+          mailingListId: place.mailingListId,
+          path: people.path,
+          updateExisting,
+          resubscribe,
+          examples: read.examples,
+          takeTurn,
+          signal,
+          onCompared,
+        },
+        plan,
+      );
+      report(progressOf(plan, preview));
+      return { result: reportOf(read, input.file_name, preview), ...errorsOf(plan) };
     }
 
     const onWritten = (written: Written) => report(progressOf(plan, written));
@@ -77,8 +122,9 @@ export function importHandler({
   };
 }
 
-function progressOf({ rows, duplicates, invalid }: Plan, written: Written) {
-  const succeeded = written.created + written.updated + written.unchanged;
+function progressOf({ rows, duplicates, invalid }: Plan, { created, updated, unchanged }: Written) {
+  const written = { created, updated, unchanged };
+  const succeeded = created + updated + unchanged;
   return {
     total: rows,
     processed: succeeded + duplicates + invalid,
@@ -90,11 +136,15 @@ function progressOf({ rows, duplicates, invalid }: Plan, written: Written) {
 }
 
 function outcomeOf(plan: Plan, written: Written, { file_name }: ImportInput): JobOutcome {
-  const { rows, duplicates, invalid, encoding, delimiter, skipped_columns, errors_file } = plan;
-  const { warnings = [], opt_out_columns = [] } = plan;
-  const layout = { encoding, delimiter, skipped_columns, opt_out_columns, warnings };
+  const { rows, duplicates, invalid, encoding, delimiter, skipped_columns } = plan;
+  const { warnings = [], opt_out_columns = [], written_in_part = 0 } = plan;
+  const layout = { written_in_part, encoding, delimiter, skipped_columns, opt_out_columns, warnings };
   return {
     result: { file_name, rows, ...written, duplicates, invalid, ...layout },
-    ...(errors_file !== null && { errorsFile: errors_file }),
+    ...errorsOf(plan),
   };
+}
+
+function errorsOf({ errors_file }: Plan): Pick<JobOutcome, "errorsFile"> {
+  return errors_file === null ? {} : { errorsFile: errors_file };
 }

@@ -70,6 +70,7 @@ describe("an import", () => {
       unchanged: 0,
       duplicates: 0,
       invalid: 0,
+      written_in_part: 0,
       encoding: "utf-8",
       delimiter: ",",
       skipped_columns: [],

@@ -75,9 +75,12 @@ describe("a column that plainly speaks of opting out counts", () => {
   });
 });
 
-test.each(["Newsletter", "Consent", "GDPR", "Einwilligung", "Mailing"])("%s is doubtful", (header) => {
-  expect(meaningOf(header)).toMatchObject({ certainty: "doubtful" });
-});
+test.each(["Newsletter", "Consent", "GDPR", "Einwilligung", "Mailing", "Consent status"])(
+  "%s is doubtful",
+  (header) => {
+    expect(meaningOf(header)).toMatchObject({ certainty: "doubtful" });
+  },
+);
 
 test.each([
   ["Consent Withdrawn", "unsubscribed"],
@@ -123,6 +126,14 @@ test.each([
   ["unsubscribed", "true", "unsubscribed"],
   ["unsubscribed", "2019-03-01 10:00:00", "unsubscribed"],
   ["unsubscribed", "0000-00-00 00:00:00", "nothing"],
+  ["unsubscribed", "00-00-0000 00:00", "nothing"],
+  ["unsubscribed", "-0001-11-30 00:00:00", "nothing"],
+  ["unsubscribed", "1899-12-30T00:00:00", "nothing"],
+  ["unsubscribed", "11. Okt. 2018, 9:55", "unsubscribed"],
+  ["unsubscribed", "[]", "nothing"],
+  ["unsubscribed", "['HARD_BOUNCE', 'UNSUBSCRIBE']", "bounced"],
+  ["status", "Non-marketing contact", "unsubscribed"],
+  ["status", "Unconfirmed", "unsubscribed"],
   ["unsubscribed", "No", "nothing"],
   ["unsubscribed", "0", "nothing"],
   ["unsubscribed", "x", "unsubscribed"],
@@ -150,7 +161,11 @@ test.each([
   ["unsubscribed", "1.0", "unsubscribed"],
   ["unsubscribed", "0.0", "nothing"],
   ["unsubscribed", "Evet", "unsubscribed"],
-  ["unsubscribed", "[]", "nothing"],
+  ["unsubscribed", "never", "nothing"],
+  ["active", "never", "unsubscribed"],
+  ["active", "0.0", "unsubscribed"],
+  ["active", "0000-00-00", "nothing"],
+  ["unsubscribed", "blast", "unsubscribed"],
   ["unsubscribed", "Do Not Allow", "unsubscribed"],
   ["active", "Nem", "unsubscribed"],
   ["active", "☐", "unsubscribed"],

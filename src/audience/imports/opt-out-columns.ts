@@ -4,6 +4,8 @@
  * until its sender says what it is.
  */
 import type { CsvFile } from "../../platform/csv/read.ts";
+import type { CsvRow } from "../../platform/csv/records.ts";
+import { DateReader } from "../../platform/dates/date-reader.ts";
 import { ApiError, invalid } from "../../platform/errors.ts";
 import { readYesNo } from "../custom-fields/yes-no.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
@@ -11,6 +13,7 @@ import {
   blankWords,
   channels,
   doubtfulNames,
+  fileNames,
   fillers,
   keyOf,
   meanings,
@@ -19,6 +22,8 @@ import {
   moments,
   negations,
   negative,
+  neverWords,
+  ofMail,
   onSwitches,
   other,
   stateWords,
@@ -38,8 +43,11 @@ export interface OptOutColumn {
 }
 
 interface Candidate extends OptOutColumn {
-  /** `plain` counts, `doubtful` refuses the file, `soft` counts only where every cell is a word for a state. */
-  readonly certainty: "plain" | "doubtful" | "soft";
+  /**
+   * `plain` counts, `doubtful` refuses the file, `soft` counts only where every cell is a word for a state, and `vague`
+   * where some of these words are used of mail alone.
+   */
+  readonly certainty: "plain" | "doubtful" | "soft" | "vague";
 }
 
 /** What a cell says: a state, nothing, or what cannot be understood. */
@@ -49,22 +57,39 @@ const states = new Map(
   stateWords.flatMap(([state, words]) => [...words].map((word) => [word, state] as const)),
 );
 const softNames = new Set(["state", "statut", "estado", "stato", "stan", "zustand", "статус", "situation"]);
-const zeroDate = /^(?:0000-00-00|0001-01-01|1900-01-00|1970-01-01|00[./]00[./]0000)/;
+const dates = new DateReader({ timeZone: "UTC" });
+/** The beginning of Unix time is a zero date here: people did not leave a list then. */
+const isZeroDate = (text: string) =>
+  text.startsWith("1970-01-01") || (/\d\D+\d/.test(text) && dates.read(text).kind === "nothing");
 const dateLike = /\d{1,4}[-./年]\d{1,2}[-./月]\d{1,4}|^\d{8}T?\d*|^\d{10}(?:\d{3})?$|\b(?:19|20)\d\d\b/;
 
 /** What a cell says in a column of this meaning. */
 export function readOptOut(meaning: Meaning, cell: string): Said {
   const text = cell.trim();
+  const inBrackets = /^[[{(](.*)[\]})]$/s.exec(text)?.[1];
+  if (inBrackets !== undefined) return readListed(meaning, inBrackets);
   const key = keyOf(text);
   const isBlank = key === "" && /^[-–—[\]{}()."']*$/.test(text);
-  if (isBlank || blankWords.has(key) || zeroDate.test(text)) return "nothing";
+  if (isBlank || blankWords.has(key)) return "nothing";
   const state = stateIn(text);
   if (state !== undefined) return meaning === "bounced" && state === "unsubscribed" ? "bounced" : state;
-  if (meaning === "status") return "unknown";
-  const answer = readYesNo(text);
+  if (meaning === "status") return isZeroDate(text) ? "nothing" : "unknown";
+  const answer = neverWords.has(key) ? false : (readYesNo(text) ?? readYesNo(key));
   if (answer === false) return meaning === "active" ? "unsubscribed" : "nothing";
+  if (isZeroDate(text)) return "nothing";
   if (answer === true || dateLike.test(text)) return meaning;
   return meaning === "unsubscribed" && key === "all" ? meaning : "unknown";
+}
+
+/** A list of states, such as `['HARD_BOUNCE']`: the worst of them. */
+function readListed(meaning: Meaning, text: string): Said {
+  const said = text
+    .split(",")
+    .filter((part) => part.trim() !== "")
+    .map((part) => readOptOut(meaning, part.replaceAll(/["'[\](){}]/g, "")));
+  const states = said.filter((one) => one !== "nothing" && one !== "unknown");
+  const worst = states.reduce<SubscriberStatus | null>((one, other) => worse(one, other), null);
+  return worst ?? (said.includes("unknown") ? "unknown" : "nothing");
 }
 
 /** The state that a text names: as a whole, by a telling word within it, or as what it is not. */
@@ -110,7 +135,8 @@ export function meaningOf(header: string): Pick<Candidate, "meaning" | "certaint
   if (isMoment) return undefined;
   if (softNames.has(whole)) return { meaning: "status", certainty: "soft" };
   const doubtful = meaningAmong(doubtfulNames, [whole]) ?? guessedMeaning(whole);
-  return doubtful && { meaning: doubtful, certainty: "doubtful" };
+  if (doubtful !== undefined) return { meaning: doubtful, certainty: "doubtful" };
+  return isStatus ? { meaning: "status", certainty: "vague" } : undefined;
 }
 
 type Names = readonly (readonly [SubscriberStatus, ReadonlySet<string>])[];
@@ -155,19 +181,22 @@ interface Survey {
   unknown: number;
   /** Cells that say more than a date does. */
   states: number;
+  /** Cells that are a word for a state, used of mail alone. */
+  ofMail: number;
+  /** Cells that are a number above 1: the column counts something. */
+  counts: number;
   example: string;
 }
 
 /**
  * The columns that count, found by their names and all their cells. Files without such names are not read for it.
- * @param statusPlace of the column Status, which counts already
- * @param mapped places of columns that are custom fields
+ * @param columns what the other columns are: a custom field is doubtful only by a plain name
  * @param most rows that are looked at
  * @throws ApiError BAD_REQUEST for a doubtful column, and for a name that no column has
  */
 export async function findOptOutColumns(
   file: CsvFile,
-  header: readonly string[],
+  { cells: header, line: headerLine }: CsvRow,
   columns: {
     readonly status: { readonly place: number; readonly header: string } | undefined;
     readonly email: { readonly place: number };
@@ -189,41 +218,66 @@ export async function findOptOutColumns(
     return [{ place, header: name.trim(), ...found }];
   });
   if (candidates.length === 0) return [];
-  const surveys = await survey(file, candidates, most);
+  const surveys = await survey(file, headerLine, candidates, most);
   const isSettled = choice.status !== undefined && choice.status !== null && choice.status !== "active";
   return candidates.filter((candidate) => {
     const seen = surveys.get(candidate);
     if (seen === undefined) return false;
-    const { certainty } = candidate;
+    const { certainty, meaning } = candidate;
     if (certainty === "soft") return seen.unknown === 0 && seen.states > 0;
-    const isDoubtful =
-      certainty === "doubtful" ? seen.states > seen.unknown : seen.understood === 0 && seen.unknown > 0;
+    if (certainty === "vague" && seen.ofMail === 0) return false;
+    // "Marketing emails bounced" is a number of mails.
+    if (seen.counts > 0 && seen.unknown === seen.counts && meaning !== "status") return false;
+    const isDoubtful = isDoubtfulBy(candidate, seen);
     if (isDoubtful && !isSettled) throw doubtful(candidate, seen);
-    return certainty === "plain" && !isDoubtful;
+    return certainty !== "doubtful" && !isDoubtful;
   });
+}
+
+function isDoubtfulBy({ certainty }: Candidate, { understood, unknown, states }: Survey): boolean {
+  if (certainty === "doubtful") return states > unknown;
+  if (certainty === "vague") return unknown > 0;
+  return understood === 0 && unknown > 0;
+}
+
+/** What to say of a file that is called after people who get no mail, and has no column that says so; else undefined. */
+export function unclearName(
+  name: string,
+  columns: readonly OptOutColumn[],
+  { opt_out_column, status }: OptOutChoice,
+): string | undefined {
+  if (columns.length > 0 || opt_out_column || status || !fileNames.test(name)) return undefined;
+  return `The file is called "${name.slice(0, 100).toWellFormed()}", and no column says who gets no mail. Send it again with status=unsubscribed if it holds people who get no mail (or status=bounced), or with status=active`;
 }
 
 async function survey(
   file: CsvFile,
+  headerLine: number,
   candidates: readonly Candidate[],
   most: number,
 ): Promise<Map<Candidate, Survey>> {
   const surveys = new Map(
-    candidates.map((candidate) => [candidate, { understood: 0, unknown: 0, states: 0, example: "" }]),
+    candidates.map((candidate) => [
+      candidate,
+      { understood: 0, unknown: 0, states: 0, ofMail: 0, counts: 0, example: "" },
+    ]),
   );
-  let rows = -1;
+  let rows = 0;
   for await (const batch of file.batches()) {
-    for (const { cells } of batch) {
-      if (rows++ < 0) continue;
+    for (const { line, cells } of batch) {
+      if (line <= headerLine) continue;
+      rows++;
       for (const [{ place, meaning }, seen] of surveys) {
         const cell = cells[place]?.trim() ?? "";
         if (cell === "") continue;
+        if (/^\d{1,6}$/.test(cell) && Number(cell) > 1) seen.counts++;
         if (readOptOut(meaning, cell) === "unknown") {
           seen.unknown++;
           seen.example ||= cell.slice(0, 50);
         } else {
           seen.understood++;
           if (!dateLike.test(cell)) seen.states++;
+          if (ofMail.test(keyOf(cell))) seen.ofMail++;
         }
       }
     }

@@ -92,7 +92,7 @@ export const meanings: readonly (readonly [SubscriberStatus, ReadonlySet<string>
   [
     "active",
     keys(`
-      subscribed subscribe optin optedin doi doubleoptin
+      subscribed subscribe optin optedin doi doubleoptin wantsmail
       angemeldet abonniert inscrit inscrite abonne abonnee suscrito suscrita iscritto iscritta aangemeld ingeschreven zapisany
       zapisana подписан подписана inscrito tilmeldt pameldt prenumererar feliratkozott 購読 订阅 是否订阅 訂閱 구독 수신동의`),
   ],
@@ -104,14 +104,14 @@ export const meaningsOfMail: readonly (readonly [SubscriberStatus, ReadonlySet<s
     "unsubscribed",
     keys(`
       no kein keine geen ingen inga bez sans sin sem nessuna left removed remove stop stopped cancelled canceled cancelado
-      cancellato disabled off inactive deaktiviert quarantined suspended banned`),
+      cancellato disabled off inactive quarantined suspended banned`),
   ],
-  ["bounced", keys("invalid quarantined")],
+  ["bounced", keys("invalid")],
   [
     "active",
     keys(`
       consent permission agree agreed agreement accepts accept accepted wants allow allowed allows can canreceive receive
-      receives subscription opt einwilligung zustimmung erlaubt erwunscht gewunscht consentement consentimiento consenso zgoda
+      receives subscription подписка opt einwilligung zustimmung erlaubt erwunscht gewunscht consentement consentimiento consenso zgoda
       согласие toestemming acepta accetta accepte aceita ontvangt recibe recoit`),
   ],
 ];
@@ -162,13 +162,14 @@ export const stateWords: readonly (readonly [SubscriberStatus, ReadonlySet<strin
       revoked withdrawn neversubscribed nonsubscribed notsubscribed neveractive deleted removed suppressed refused
       declined donotcontact donotemail abgemeldet abbestellt gesperrt ausgetragen desinscrit desabonne baja dadodebaja
       debaja desuscrito disiscritto cancellato afgemeld uitgeschreven wypisany wypisana отписан отписана отписался
-      descadastrado disattivato frameldt avregistrerad nonmarketing
+      descadastrado disattivato frameldt avregistrerad nonmarketing blast usersuppressed unconfirmed notconfirmed
+      unverified unbestatigt nonconfirme noconfirmado
       配信停止 停止 無効 退会 退订 已退订 取消订阅 退訂 수신거부 구독취소 구독해지`),
   ],
   [
     "bounced",
     keys(
-      "bounced bounce hardbounced hardbounce hard permanent cleaned undeliverable undelivered invalid unzustellbar rebotado rebote エラー",
+      "bounced bounce hardbounced hardbounce hard permanent cleaned undeliverable undelivered invalid invalidemail unzustellbar rebotado rebote エラー",
     ),
   ],
   [
@@ -183,9 +184,19 @@ export const stateWords: readonly (readonly [SubscriberStatus, ReadonlySet<strin
  * Of those, the words that say the same within a longer text: "Unsubscribed by admin". The others may be about an order.
  */
 export const tellingWords = keys(`
-  unsubscribed unsubscribe unsub optout optedout blacklisted blocklisted suppressed suppression abgemeldet abbestellt desinscrit
+  unsubscribed unsubscribe unsub optout optedout blacklisted blocklisted suppressed abgemeldet abbestellt desinscrit
   desabonne disiscritto afgemeld uitgeschreven отписан отписался bounced hardbounce hardbounced complained complaint spam`);
 /** Words that turn the meaning of the next one: "Not subscribed", "Nicht abonniert", "Non inscrit". */
 export const negations = keys("not no non never nicht nie niet не nao ikke inte kein");
 /** Cells that say nothing at all. */
 export const blankWords = keys("none null nil na nan empty blank notset soft transient temporary");
+/** Cells that say no besides those of every yes-or-no: "Newsletter: never". */
+export const neverWords = keys("never");
+
+/** Words for a state that are used of mail, and not of orders or payments. */
+export const ofMail =
+  /subscri|opt(?:ed)?(?:in|out)|bounce|blocklist|blacklist|suppress|complain|spam|confirmed|angemeldet|abgemeldet|abonn|inscri|iscri|suscri|afgemeld|aangemeld|подпис|отпис|zapisan|wypisan/u;
+
+/** Names of files that hold people who get no mail. */
+export const fileNames =
+  /(?:non|un)[-_ ]?subscri|cleaned|bounce|suppress|block[-_ ]?list|black[-_ ]?list|opt[-_ ]?outs?(?![a-z])|opted[-_ ]?out|complaint|spam[-_ ]?report|abgemeldet|abmeldungen|desinscri|désinscri|desabonn|désabonn|bajas|disiscritt|afgemeld|отпис/iu;

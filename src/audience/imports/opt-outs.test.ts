@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startImportService } from "../../../test/support/imports.ts";
 
 const service = await startImportService();
-const { database, importFile, newList, upload } = service;
+const { call, database, importFile, newList, upload } = service;
 
 async function statuses(list: string): Promise<Record<string, string>> {
   const rows = await database.rows<{ email: string; status: string }>(sql`
@@ -12,6 +12,13 @@ async function statuses(list: string): Promise<Record<string, string>> {
     where m.mailing_list_id = ${list} order by s.email`);
   return Object.fromEntries(rows.map(({ email, status }) => [email.split("@")[0] ?? "", status]));
 }
+
+/** Names and custom fields of the members, by address. */
+const people = (list: string) =>
+  database.rows<{ first_name: string | null; custom_fields: object }>(sql`
+    select s.first_name, s.custom_fields
+    from memberships m join subscribers s on s.workspace_id = m.workspace_id and s.id = m.subscriber_id
+    where m.mailing_list_id = ${list} order by s.email`);
 
 it.each([
   [
@@ -85,4 +92,67 @@ it("who opted out in one of several rows has opted out", async () => {
   const list = await newList();
   await importFile(list, "Email,Unsubscribed\na@t.example,yes\na@t.example,no\n");
   expect(await statuses(list)).toEqual({ a: "unsubscribed" });
+});
+
+describe("who opted out in a row that has another fault", () => {
+  it("is written all the same, without what has the fault", async () => {
+    const list = await newList();
+    const field = { field_name: "born", field_label: "Born", field_type: "date" };
+    await call("POST", `/mailing-lists/${list}/custom-fields`, field);
+    await importFile(list, "Email,First\nmember@f.example,Ann\nshift@f.example,Bea\n");
+    const long = "x".repeat(201);
+    const job = await importFile(
+      list,
+      [
+        "Email,First,Born,Unsubscribed",
+        "member@f.example,Eve,soon,yes",
+        `long@f.example,${long},1980-05-17,yes`,
+        "shift@f.example,Bea, Lee,1980-05-17,yes",
+        "stays@f.example,Ian,soon,no",
+        "nobody,Ida,soon,yes",
+      ].join("\n"),
+    );
+    expect(job).toMatchObject({
+      status: "completed",
+      counts: { created: 1, updated: 2, invalid: 2 },
+      result: {
+        written_in_part: 3,
+        opt_out_columns: [{ column: "Unsubscribed", opted_out: 3 }],
+        warnings: [expect.stringContaining("3 rows of people who get no mail have faults")],
+      },
+    });
+    expect(await statuses(list)).toEqual({
+      long: "unsubscribed",
+      member: "unsubscribed",
+      shift: "unsubscribed",
+    });
+    expect(await people(list)).toMatchObject([
+      { first_name: null, custom_fields: { born: "1980-05-17" } },
+      { first_name: "Eve", custom_fields: {} },
+      { first_name: "Bea", custom_fields: {} },
+    ]);
+    const { body } = await call("GET", job.errors_url.replace("/api/v1", ""));
+    expect(body).toContain("written as unsubscribed all the same");
+    expect(
+      body
+        .trim()
+        .split("\r\n")
+        .slice(1)
+        .map((line: string) => line.split(",")[0]),
+    ).toEqual(["2", "3", "4", "5", "6", "6"]);
+  });
+
+  it("is written where a required value is missing, and where bytes are broken", async () => {
+    const list = await newList();
+    const field = { field_name: "city", field_label: "City", field_type: "text", is_required: true };
+    await call("POST", `/mailing-lists/${list}/custom-fields`, field);
+    const rows = "a@r.example,Zoë,,yes\nb@r.example,Zoë,Rome,no\nc@r.example,Zoë,,no\n";
+    const file = Buffer.concat([
+      Buffer.from(`Email,First,City,Unsubscribed\n${rows}`),
+      Buffer.from("d@r.example,M\xfcller,Rome,yes\n", "latin1"),
+    ]);
+    const job = await importFile(list, file);
+    expect(job.counts).toMatchObject({ created: 3, invalid: 1 });
+    expect(await statuses(list)).toEqual({ a: "unsubscribed", b: "active", d: "unsubscribed" });
+  });
 });

@@ -27,6 +27,8 @@ export interface Plan {
   readonly rows: number;
   readonly duplicates: number;
   readonly invalid: number;
+  /** Rows of people who get no mail that are written without the values that have faults; a plan of an earlier version has none. */
+  readonly written_in_part?: number;
   /** Custom fields of people who join the list, where they have no value. */
   readonly defaults: Readonly<Record<string, unknown>>;
   readonly encoding: string;

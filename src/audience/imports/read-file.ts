@@ -1,175 +1,238 @@
 /**
- * The first half of an import: the whole file is read, checked and put in order before anybody is written. So a file
- * that breaks off or is too long is refused as a whole, and of somebody who is in it twice the last row counts.
+ * The first half of an import: the whole file is read, checked and put in order before people are written. So a file that
+ * breaks off or is too long is refused as a whole. An import then writes the people (write-people.ts); a dry run only counts
+ * them (preview-people.ts).
  *
- * People go to a file of the job's own, as the staging table takes them, in batches. Nothing of the upload is in memory but
- * the rows of the moment and 16 bytes for each address.
+ * People go to a file of lines, as the staging table takes them, in batches. Nothing of the upload is in memory but the
+ * rows of the moment and some bytes for each address.
  */
-import { open, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import type { Encoding } from "../../platform/csv/encodings.ts";
-import { BROKEN, type CsvFile, openCsv } from "../../platform/csv/read.ts";
 import type { CsvRow } from "../../platform/csv/records.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import type { DateFormat } from "../../platform/dates/date-format.ts";
 import { ApiError } from "../../platform/errors.ts";
-import { newIdSeries, type WorkspaceId } from "../../platform/ids.ts";
-import { createLineFile } from "../../platform/jobs/line-file.ts";
-import { listSettledFields } from "../custom-fields/store.ts";
-import { stagedLine } from "../subscribers/staging.ts";
-import { type Column, type Columns, MOST_SKIPPED, readColumns } from "./columns.ts";
-import { createLastRows } from "./last-rows.ts";
-import {
-  findOptOutColumns,
-  type OptOutChoice,
-  type OptOutColumn,
-  order,
-  rank,
-  worse,
-} from "./opt-out-columns.ts";
-import type { Batch, Plan } from "./plan.ts";
-import { createRefusals } from "./refusals.ts";
-import { type ReadRow, rowReader } from "./row.ts";
+import type { WorkspaceId } from "../../platform/ids.ts";
+import { findWorkspace } from "../../workspace/workspaces/store.ts";
+import type { CustomField } from "../custom-fields/field.ts";
+import { type Column, MOST_SKIPPED } from "./columns.ts";
+import { DateColumns } from "./date-columns.ts";
+import { Examples } from "./examples.ts";
+import type { LineSink } from "./line-sink.ts";
+import { openTable, type Table } from "./open-table.ts";
+import { findOptOutColumns, type OptOutChoice, type OptOutColumn, rank } from "./opt-out-columns.ts";
+import { MOST_ROWS, PeopleFile } from "./people-file.ts";
+import type { Plan } from "./plan.ts";
+import { Refusals } from "./refusals.ts";
+import { type Person, type ReadRow, RowReader } from "./row.ts";
 import { listHolders } from "./store.ts";
 
-export const MOST_ROWS = 1_000_000;
 /** Most rows have more. */
 const ROW_BYTES = 50;
-/** People written in one transaction: half a second, for as long as others may wait for one of them. */
-export const BATCH_LINES = 20_000;
-
-interface Place {
-  readonly workspaceId: WorkspaceId;
-  readonly jobId: string;
-  readonly mailingListId: string;
-}
 
 /** What the sender says about the file. */
 export interface ReadOptions extends OptOutChoice {
   readonly encoding?: Encoding | null;
+  readonly date_format?: DateFormat | null;
 }
 
-/**
- * @param paths of the upload, and of the copy of the people that is made beside
- * @throws ApiError BAD_REQUEST for a file that is no CSV, has no addresses, breaks off or is too long
- */
-export async function readImport(
+/** What the list asks of a file. */
+export interface ImportTarget {
+  /** The custom fields in force. */
+  readonly fields: readonly CustomField[];
+  /** IANA name, for times without an offset. */
+  readonly timeZone: string;
+  /** Who of these people has a value of each custom field that they lack here. */
+  readonly holdersOf: (people: readonly Person[]) => Promise<ReadonlySet<string>>;
+}
+
+/** @param fields those in force on the list */
+export async function openTarget(
   db: Database,
-  { workspaceId, jobId, mailingListId }: Place,
-  paths: { readonly upload: string; readonly people: string },
+  workspaceId: WorkspaceId,
+  fields: readonly CustomField[],
+): Promise<ImportTarget> {
+  const workspace = await findWorkspace(db, workspaceId);
+  const timeZone = workspace?.timezone ?? "UTC";
+  return { fields, timeZone, holdersOf: (people) => listHolders(db, workspaceId, people) };
+}
+
+/** Where the lines go. */
+export interface ImportSinks {
+  readonly people: LineSink;
+  readonly errors: LineSink;
+}
+
+export interface ReadImport {
+  readonly plan: Plan;
+  readonly table: Table;
+  readonly optOuts: readonly OptOutColumn[];
+  readonly dates: DateColumns;
+  readonly examples: Examples;
+  /** Good rows of people who get no mail. */
+  readonly optedOut: number;
+}
+
+/** @throws ApiError BAD_REQUEST for a file that is no CSV, has no addresses, breaks off or is too long */
+export async function readImport(
+  target: ImportTarget,
+  path: string,
+  sinks: ImportSinks,
   options: ReadOptions,
   now: Date,
   signal: AbortSignal,
-): Promise<Plan> {
-  const [file, fields] = await Promise.all([
-    openCsv(paths.upload, options.encoding ?? undefined),
-    listSettledFields(db, workspaceId, mailingListId),
-  ]);
-  const job = { workspaceId, id: jobId };
-  await using copy = await open(paths.people, "wx", 0o600);
-  await using people = createLineFile(db, job, "people", copy);
-  await using errors = createLineFile(db, job, "errors.csv");
-  const refusals = createRefusals(errors);
-
-  const nextId = newIdSeries();
-  const { size } = await stat(paths.upload);
-  const lastRows = createLastRows(Math.min(MOST_ROWS, size / ROW_BYTES));
-  const replaced = new Map<number, number[]>();
-  /** The status of each person's row, by its rank. */
-  const ranks = new Uint8Array(MOST_ROWS);
-  /** Rows in which each column said that somebody gets no mail. */
-  const decided = new Map<OptOutColumn, number>();
-  const batches: Omit<Batch, "replaced">[] = [];
-  let [offset, bytes, lines, rows, duplicates] = [0, 0, 0, 0, 0];
-  /** Lines of the piece at hand: to write each by itself would take as long as to make it. */
-  let gathered = "";
-  const write = () => {
-    bytes += people.add(gathered);
-    gathered = "";
-  };
-  const endBatch = () => {
-    write();
-    if (lines % BATCH_LINES === 0 && bytes === 0) return;
-    batches.push({ offset, bytes, lines: lines - batches.length * BATCH_LINES });
-    offset += bytes;
-    bytes = 0;
-  };
-  const take = ({ line }: CsvRow, row: ReadRow) => {
-    if (!row.ok) return refusals.refuse(line, row);
-    const before = lastRows.note(row.person.email, lines);
-    // Who opted out in one row of theirs has, whatever the last one says.
-    const status = worse(row.person.status, order[(before === undefined ? 0 : ranks[before]) ?? 0] ?? null);
-    ranks[lines] = rank(status);
-    if (row.decidedBy !== undefined) decided.set(row.decidedBy, (decided.get(row.decidedBy) ?? 0) + 1);
-    if (before !== undefined) {
-      duplicates++;
-      const batch = Math.floor(before / BATCH_LINES);
-      const places = replaced.get(batch) ?? [];
-      places.push(before % BATCH_LINES);
-      replaced.set(batch, places);
-    }
-    gathered += stagedLine(lines % BATCH_LINES, nextId(), { ...row.person, status });
-    lines++;
-    if (lines % BATCH_LINES === 0) endBatch();
-  };
-
-  /** Columns without a name in which something stands. */
-  const filledUnnamed = new Set<Column>();
-  let columns: Columns | undefined;
-  let optOuts: readonly OptOutColumn[] = [];
-  let read: ((cells: readonly string[]) => ReadRow) | undefined;
-  for await (const given of file.batches()) {
+): Promise<ReadImport> {
+  const { fields, timeZone } = target;
+  const table = await openTable(path, options.encoding ?? undefined, fields);
+  const { file, header, columns } = table;
+  const optOuts = await findOptOutColumns(file, header, columns, options);
+  const format = options.date_format ?? null;
+  const dates = await DateColumns.of(file, header, columns, { timeZone, format });
+  const rows = new RowReader({
+    columns,
+    fields,
+    optOuts,
+    wholeStatus: options.status ?? null,
+    datesOf: (column) => dates.readerOf(column),
+    isBroken: (cell) => file.isBroken(cell),
+  });
+  const { size } = await stat(path);
+  const reading = new Reading(target, table, rows, sinks, size);
+  for await (const batch of file.batches()) {
     signal.throwIfAborted();
-    const [header] = given;
-    if (columns === undefined || read === undefined) {
-      if (header === undefined) continue;
-      columns = readColumns(header.cells, fields);
-      optOuts = await findOptOutColumns(file, header.cells, columns, options);
-      read = rowReader(columns, fields, optOuts, options.status ?? null);
-      given.shift();
-    }
-    const filled = given.filter(hasContent);
-    rows += filled.length;
-    if (rows > MOST_ROWS) throw tooLong();
-    for (const column of columns.unnamed) {
-      if (!filledUnnamed.has(column) && filled.some(({ cells }) => cells[column.place]?.trim()))
-        filledUnnamed.add(column);
-    }
-    const results = filled.map(
-      ({ cells }) => brokenCell(file, columns, cells) ?? read?.(cells) ?? neverRead(),
-    );
-    await refuseLacking(db, workspaceId, results);
-    filled.forEach((row, at) => {
-      take(row, results[at] ?? neverRead());
-    });
-    write();
-    if (people.isFull) await people.flush();
-    if (errors.isFull) await errors.flush();
+    await reading.take(batch);
   }
-  if (columns === undefined) throw new ApiError("BAD_REQUEST", "The file is empty");
-  endBatch();
-  const isOptOut = (place: number) => optOuts.some((column) => column.place === place);
-  const hasErrors = refusals.count > 0;
-  await Promise.all([people.close(), hasErrors && errors.close()]);
-  return {
-    now: now.toISOString(),
-    people_file: people.name,
-    errors_file: hasErrors ? errors.name : null,
-    batches: batches.map((batch, at) => ({ ...batch, replaced: replaced.get(at) ?? [] })),
-    rows,
-    duplicates,
-    invalid: refusals.count,
-    defaults: Object.fromEntries(
-      fields
-        .filter(({ default_value }) => default_value !== null)
-        .map(({ field_name, default_value }) => [field_name, default_value]),
-    ),
-    is_guessed: file.isGuessed,
-    warnings: file.isGuessed ? [...file.warnings, KEPT] : file.warnings,
-    ...layoutOf(file, [...columns.skipped.filter(({ place }) => !isOptOut(place)), ...filledUnnamed]),
-    opt_out_columns: optOuts.map((column) => ({
-      column: column.header.replaceAll("\0", "").slice(0, 100).toWellFormed(),
-      opted_out: decided.get(column) ?? 0,
-    })),
-  };
+  return { ...(await reading.end(options, now, optOuts)), table, optOuts, dates };
+}
+
+/** What has been read of one file so far. */
+class Reading {
+  readonly #target: ImportTarget;
+  readonly #table: Table;
+  readonly #rows: RowReader;
+  readonly #sinks: ImportSinks;
+  readonly #people: PeopleFile;
+  readonly #refusals: Refusals;
+  readonly #examples = new Examples();
+  /** Rows in which each column said that the person gets no mail. */
+  readonly #decided = new Map<OptOutColumn, number>();
+  /** Columns without a name in which something stands. */
+  readonly #filledUnnamed = new Set<Column>();
+  /** Rows with something in them. */
+  #count = 0;
+  #optedOut = 0;
+
+  constructor(target: ImportTarget, table: Table, rows: RowReader, sinks: ImportSinks, size: number) {
+    this.#target = target;
+    this.#table = table;
+    this.#rows = rows;
+    this.#sinks = sinks;
+    this.#people = new PeopleFile(sinks.people, size / ROW_BYTES);
+    this.#refusals = new Refusals(sinks.errors);
+  }
+
+  async take(batch: readonly CsvRow[]): Promise<void> {
+    const { header, columns } = this.#table;
+    const filled = batch.filter((row) => row.line > header.line && hasContent(row));
+    this.#count += filled.length;
+    if (this.#count > MOST_ROWS) throw tooLong();
+    for (const column of columns.unnamed) {
+      if (!this.#filledUnnamed.has(column) && filled.some(({ cells }) => cells[column.place]?.trim()))
+        this.#filledUnnamed.add(column);
+    }
+    const read = filled.map(({ cells }) => this.#rows.read(cells));
+    const results = await this.#withoutLacking(read);
+    for (const [at, { line }] of filled.entries()) {
+      const result = results[at];
+      if (result !== undefined) this.#note(line, result);
+    }
+    await this.#people.flush();
+    if (this.#sinks.errors.isFull) await this.#sinks.errors.flush();
+  }
+
+  /** A required field may be missing in the row of a person who has it already. */
+  async #withoutLacking(rows: readonly ReadRow[]): Promise<readonly ReadRow[]> {
+    const lacking = rows.flatMap(({ person }) => (person && person.lacking.length > 0 ? [person] : []));
+    if (lacking.length === 0) return rows;
+    const holders = await this.#target.holdersOf(lacking);
+    return rows.map((row) => {
+      const [column] = row.person?.lacking ?? [];
+      if (row.person === undefined || column === undefined || holders.has(row.person.email)) return row;
+      const faults = [...row.faults, { column, value: "", reason: "is required" }];
+      return { ...row, faults, person: isOut(row.person) ? row.person : undefined };
+    });
+  }
+
+  #note(line: number, row: ReadRow): void {
+    const { person, decidedBy, faults } = row;
+    if (faults.length > 0) {
+      this.#refusals.note(line, row);
+      this.#examples.noteRefused(line, row);
+    }
+    if (person === undefined) return;
+    if (decidedBy !== undefined) this.#decided.set(decidedBy, (this.#decided.get(decidedBy) ?? 0) + 1);
+    if (isOut(person)) {
+      this.#optedOut++;
+      this.#examples.noteOptedOut(line, person, decidedBy);
+    }
+    this.#examples.noteLine(line);
+    this.#people.add(person);
+  }
+
+  async end(options: ReadOptions, now: Date, optOuts: readonly OptOutColumn[]) {
+    const { file, columns } = this.#table;
+    const isOptOut = (place: number) => optOuts.some((column) => column.place === place);
+    const hasErrors = !this.#refusals.isEmpty;
+    const [batches] = await Promise.all([this.#people.close(), hasErrors && this.#sinks.errors.close()]);
+    const skipped = [...columns.skipped.filter(({ place }) => !isOptOut(place)), ...this.#filledUnnamed];
+    const plan: Plan = {
+      now: now.toISOString(),
+      people_file: this.#people.name,
+      errors_file: hasErrors ? this.#sinks.errors.name : null,
+      batches,
+      rows: this.#count,
+      duplicates: this.#people.duplicates,
+      invalid: this.#refusals.refused,
+      written_in_part: this.#refusals.writtenInPart,
+      defaults: Object.fromEntries(
+        this.#target.fields
+          .filter(({ default_value }) => default_value !== null)
+          .map(({ field_name, default_value }) => [field_name, default_value]),
+      ),
+      encoding: file.encoding,
+      is_guessed: file.isGuessed,
+      warnings: this.#warnings(options),
+      delimiter: file.delimiter,
+      skipped_columns: skipped
+        .toSorted((one, other) => one.place - other.place)
+        .slice(0, MOST_SKIPPED)
+        .map(({ header }) => header),
+      opt_out_columns: optOuts.map((column) => ({
+        column: column.header.replaceAll("\0", "").slice(0, 100).toWellFormed(),
+        opted_out: this.#decided.get(column) ?? 0,
+      })),
+    };
+    return { plan, examples: this.#examples, optedOut: this.#optedOut };
+  }
+
+  #warnings({ date_format }: ReadOptions): string[] {
+    const { file, warnings } = this.#table;
+    const ambiguous = [...this.#rows.ambiguousDates].map(
+      (header) =>
+        `The column "${header}" holds dates whose day and month can be exchanged: send the file again with date_format=DMY or date_format=MDY`,
+    );
+    const { writtenInPart } = this.#refusals;
+    return [
+      ...warnings,
+      ...(file.isGuessed ? [KEPT] : []),
+      ...(date_format ? [] : ambiguous),
+      ...(writtenInPart === 0 ? [] : [inPart(writtenInPart)]),
+    ];
+  }
+}
+
+function isOut({ status }: Person): boolean {
+  return rank(status) > rank("active");
 }
 
 /** Rows of nothing but delimiters, as spreadsheets leave below a table, are no rows. */
@@ -180,34 +243,10 @@ function hasContent({ cells }: CsvRow): boolean {
 const KEPT =
   "Names and custom fields of people who are on the list already were left as they are, because the encoding is a guess";
 
-/** The refusal of a row that holds bytes which are none of the encoding. */
-function brokenCell(
-  file: CsvFile,
-  columns: Columns | undefined,
-  cells: readonly string[],
-): ReadRow | undefined {
-  const place = cells.findIndex((cell) => file.isBroken(cell));
-  if (place < 0) return undefined;
-  const column = columns?.headers[place] ?? `column ${place + 1}`;
-  return { ok: false, column, value: cells[place] ?? "", reason: BROKEN };
-}
-
-/** A required field may be missing in the row of somebody who has it already. Replaces the rows of all others. */
-async function refuseLacking(db: Queryable, workspaceId: WorkspaceId, rows: ReadRow[]): Promise<void> {
-  const lacking = rows.flatMap((row) => (row.ok && row.person.lacking.length > 0 ? [row.person] : []));
-  if (lacking.length === 0) return;
-  const holders = await listHolders(db, workspaceId, lacking);
-  for (const [at, row] of rows.entries()) {
-    const [column] = row.ok ? row.person.lacking : [];
-    if (row.ok && column !== undefined && !holders.has(row.person.email)) {
-      rows[at] = { ok: false, column, value: "", reason: "is required" };
-    }
-  }
-}
-
-function layoutOf({ encoding, delimiter }: CsvFile, skipped: readonly Column[]) {
-  const inOrder = skipped.toSorted((one, other) => one.place - other.place).slice(0, MOST_SKIPPED);
-  return { encoding, delimiter, skipped_columns: inOrder.map(({ header }) => header) };
+function inPart(rows: number): string {
+  const what =
+    rows === 1 ? "1 row of a person who gets no mail has" : `${rows} rows of people who get no mail have`;
+  return `${what} faults: the status was taken, the values with faults were not (see the errors file)`;
 }
 
 function tooLong(): ApiError {
@@ -215,8 +254,4 @@ function tooLong(): ApiError {
     "BAD_REQUEST",
     `The file has more than ${MOST_ROWS.toLocaleString("en-GB")} rows: split it and import the parts`,
   );
-}
-
-function neverRead(): never {
-  throw new Error("a row without its reading");
 }

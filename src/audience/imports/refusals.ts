@@ -1,30 +1,44 @@
-/** The file of refused rows: which line, which column, what stands there, and why it is refused. */
+/** The file of what is wrong in an import: line, column, what the cell holds, and why it cannot be taken. */
 import { csvLine } from "../../platform/csv/write.ts";
-import type { LineFile } from "../../platform/jobs/line-file.ts";
-import type { Refusal } from "./row.ts";
+import type { LineSink } from "./line-sink.ts";
+import type { Fault, ReadRow } from "./row.ts";
 
-/** Rows listed; more are only counted. Whoever has so many has another problem than single rows. */
+/** Faults listed; more are only counted. A file with so many has another problem than single rows. */
 const MOST_LISTED = 100_000;
 const LONGEST_VALUE = 200;
 
-export interface Refusals {
-  /** `line` is that of the import file. */
-  refuse(line: number, refusal: Refusal): void;
-  /** Rows refused, listed or not. */
-  readonly count: number;
+export class Refusals {
+  readonly #file: LineSink;
+  #listed = 0;
+  /** Rows that were refused, listed or not. */
+  refused = 0;
+  /** Rows of people who get no mail that were written without the values that have faults. */
+  writtenInPart = 0;
+
+  constructor(file: LineSink) {
+    this.#file = file;
+    file.add(csvLine(["Line", "Column", "Value", "Reason"]));
+  }
+
+  get isEmpty(): boolean {
+    return this.refused + this.writtenInPart === 0;
+  }
+
+  /** A line for each fault of a row that has some. @param line of the import file */
+  note(line: number, { person, faults }: Pick<ReadRow, "person" | "faults">): void {
+    if (person === undefined) this.refused++;
+    else this.writtenInPart++;
+    const outcome =
+      person === undefined ? "" : `; written as ${person.status} all the same, without this value`;
+    for (const { column, value, reason } of faults) {
+      this.#listed++;
+      if (this.#listed > MOST_LISTED) return;
+      this.#file.add(csvLine([String(line), column, shownValue(value), `${reason}${outcome}`]));
+    }
+  }
 }
 
-export function createRefusals(file: LineFile): Refusals {
-  file.add(csvLine(["Line", "Column", "Value", "Reason"]));
-  let count = 0;
-  return {
-    refuse(line, { column, value, reason }) {
-      count++;
-      const shown = value.replaceAll("\0", "").slice(0, LONGEST_VALUE).toWellFormed();
-      if (count <= MOST_LISTED) file.add(csvLine([String(line), column, shown, reason]));
-    },
-    get count() {
-      return count;
-    },
-  };
+/** A cell as a result may hold it: neither NUL nor half a character can be stored. */
+export function shownValue(value: Fault["value"]): string {
+  return value.replaceAll("\0", "").slice(0, LONGEST_VALUE).toWellFormed();
 }

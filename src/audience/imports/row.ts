@@ -1,9 +1,11 @@
 /** One row of an import file: a person as the staging table takes them, or what is wrong. */
 import { headerTextFault } from "../../mail/address.ts";
 import { unguardFormula } from "../../platform/csv/formulas.ts";
+import { BROKEN } from "../../platform/csv/read.ts";
+import { type DateReader, dateFaults } from "../../platform/dates/date-reader.ts";
 import type { CustomField } from "../custom-fields/field.ts";
 import { fieldReader } from "../custom-fields/reader.ts";
-import type { FieldValue } from "../custom-fields/value.ts";
+import type { FieldValue, Reading } from "../custom-fields/value.ts";
 import { MOST_OCTETS } from "../subscribers/custom-values.ts";
 import { LONGEST_NAME, LONGEST_SOURCE } from "../subscribers/input.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
@@ -24,130 +26,225 @@ export interface Person {
   readonly lacking: readonly string[];
 }
 
-/** Why a row was refused: the column by its header, and what stands there. */
-export interface Refusal {
+/** What is wrong with a cell: the column by its header, what is in the cell, and why it cannot be taken. */
+export interface Fault {
   readonly column: string;
   readonly value: string;
   readonly reason: string;
 }
 
-type RefusedRow = { readonly ok: false } & Refusal;
-
-export type ReadRow =
-  | {
-      readonly ok: true;
-      readonly person: Person;
-      /** The column that says that this person gets no mail. */
-      readonly decidedBy: OptOutColumn | undefined;
-    }
-  | RefusedRow;
+export interface ReadRow {
+  /**
+   * Undefined for a row that is refused. The row of a person who gets no mail is written in spite of its faults, without
+   * the values that have them: the wish to get no mail counts.
+   */
+  readonly person: Person | undefined;
+  /** The column that says that this person gets no mail. */
+  readonly decidedBy: OptOutColumn | undefined;
+  /** All of the row. */
+  readonly faults: readonly Fault[];
+}
 
 const wantedStatus = "must be one of active, subscribed, unsubscribed, bounced, cleaned, complained";
 const wantedOptOut = "must say yes or no, or when";
 
-/**
- * Compiles columns and fields, once for all rows.
- * @param optOuts the columns that say who gets no mail
- * @param whole the status of all in the file, where their rows say nothing worse
- */
-export function rowReader(
-  columns: Columns,
-  fields: readonly CustomField[],
-  optOuts: readonly OptOutColumn[],
-  whole: SubscriberStatus | null = null,
-): (cells: readonly string[]) => ReadRow {
-  const custom = columns.custom.map(({ field, ...column }) => ({
-    column,
-    key: JSON.stringify(field.field_name),
-    name: field.field_name,
-    read: fieldReader(field),
-  }));
-  const given = new Set(custom.map(({ name }) => name));
-  const isNeeded = ({ is_required, default_value }: CustomField) => is_required && default_value === null;
-  const needed = new Set(fields.filter(isNeeded).map(({ field_name }) => field_name));
-  const absent = [...needed].filter((name) => !given.has(name));
+export interface RowRules {
+  readonly columns: Columns;
+  /** Those in force on the list. */
+  readonly fields: readonly CustomField[];
+  /** The columns that say who gets no mail. */
+  readonly optOuts: readonly OptOutColumn[];
+  /** The status of all in the file, where their rows say nothing worse. */
+  readonly wholeStatus: SubscriberStatus | null;
+  /** The reader of the dates of each column. */
+  readonly datesOf: (column: Column) => DateReader;
+  /** Whether a cell holds bytes that are not in the encoding of the file. */
+  readonly isBroken: (cell: string) => boolean;
+}
 
-  return (cells) => {
-    // Somebody's comma without quotation marks: the cells behind it stand under the wrong headers.
-    const surplus =
-      cells.length > columns.width && cells.slice(columns.width).find((text) => text.trim() !== "");
-    if (surplus) return refused(columns.email, surplus, MORE_CELLS);
+const noFaults: readonly Fault[] = [];
+/** The source of people whose row names none. */
+const IMPORT_SOURCE = "import";
+/** Of a row whose cells stand under the wrong headers. */
+const nothingSaid: Omit<Person, "email" | "status"> = {
+  first_name: null,
+  last_name: null,
+  source: IMPORT_SOURCE,
+  custom_fields: "{}",
+  lacking: [],
+};
+
+/** Reads rows of one file. Compiles columns and fields once for all rows. */
+export class RowReader {
+  readonly #rules: RowRules;
+  readonly #custom: readonly {
+    readonly column: Column;
+    readonly key: string;
+    readonly name: string;
+    readonly read: (value: unknown) => Reading;
+  }[];
+  readonly #needed: ReadonlySet<string>;
+  /** Needed, and without a column. */
+  readonly #absent: readonly string[];
+  /** Headers of columns with dates whose day and month could not be told apart. */
+  readonly ambiguousDates = new Set<string>();
+  /** Those of the row that is being read. */
+  #faults: Fault[] = [];
+
+  constructor(rules: RowRules) {
+    const { columns, fields, datesOf } = rules;
+    this.#rules = rules;
+    this.#custom = columns.custom.map(({ field, ...column }) => ({
+      column,
+      key: JSON.stringify(field.field_name),
+      name: field.field_name,
+      read: fieldReader(field, datesOf(column)),
+    }));
+    const given = new Set(this.#custom.map(({ name }) => name));
+    const isNeeded = ({ is_required, default_value }: CustomField) => is_required && default_value === null;
+    this.#needed = new Set(fields.filter(isNeeded).map(({ field_name }) => field_name));
+    this.#absent = [...this.#needed].filter((name) => !given.has(name));
+  }
+
+  read(given: readonly string[]): ReadRow {
+    const { isBroken } = this.#rules;
+    if (this.#faults.length > 0) this.#faults = [];
+    const cells = given.some(isBroken) ? this.#withoutBroken(given) : given;
+    const email = this.#email(cells, given);
+    const surplus = this.#surplus(cells);
+    const { status, decidedBy } = this.#status(cells, surplus);
+    const said = surplus > 0 ? nothingSaid : this.#said(cells);
+    const faults = this.#faults.length === 0 ? noFaults : this.#faults;
+    const isTaken = faults.length === 0 || rank(status) > rank("active");
+    const person = email !== undefined && isTaken ? { email, status, ...said } : undefined;
+    return { person, decidedBy, faults };
+  }
+
+  /** Names and values. */
+  #said(cells: readonly string[]): Omit<Person, "email" | "status"> {
+    const { columns } = this.#rules;
+    const first_name = this.#text(cells, columns.first_name, LONGEST_NAME);
+    const last_name = this.#text(cells, columns.last_name, LONGEST_NAME);
+    const source = this.#text(cells, columns.source, LONGEST_SOURCE) ?? IMPORT_SOURCE;
+    return { first_name, last_name, source, ...this.#values(cells) };
+  }
+
+  #refuse({ header }: Column, value: string, reason: string): void {
+    this.#faults.push({ column: header, value, reason });
+  }
+
+  #withoutBroken(cells: readonly string[]): string[] {
+    const { columns, isBroken } = this.#rules;
+    return cells.map((cell, place) => {
+      if (!isBroken(cell)) return cell;
+      this.#refuse({ place, header: columns.headers[place] ?? `column ${place + 1}` }, cell, BROKEN);
+      return "";
+    });
+  }
+
+  #email(cells: readonly string[], given: readonly string[]): string | undefined {
+    const { columns } = this.#rules;
     const address = cellOf(cells, columns.email);
-    if (address === "") return refused(columns.email, "", "is empty");
+    if (address === "") {
+      // A cell whose bytes are broken has its fault already.
+      if ((given[columns.email.place] ?? "").trim() === "") this.#refuse(columns.email, "", "is empty");
+      return undefined;
+    }
     const read = readAddress(address);
-    if (!read.ok) return refused(columns.email, address, read.message);
+    if (read.ok) return read.email;
+    this.#refuse(columns.email, address, read.message);
+    return undefined;
+  }
 
-    const first_name = textIn(cells, columns.first_name, LONGEST_NAME);
-    if (isRefusal(first_name)) return first_name;
-    const last_name = textIn(cells, columns.last_name, LONGEST_NAME);
-    if (isRefusal(last_name)) return last_name;
-    const source = textIn(cells, columns.source, LONGEST_SOURCE);
-    if (isRefusal(source)) return source;
+  /** Cells behind the last column: a comma without quotation marks moves all that follows under the wrong headers. */
+  #surplus(cells: readonly string[]): number {
+    const { columns } = this.#rules;
+    if (cells.length <= columns.width) return 0;
+    const stray = cells.slice(columns.width).find((text) => text.trim() !== "");
+    if (stray === undefined) return 0;
+    this.#refuse(columns.email, stray, MORE_CELLS);
+    return cells.length - columns.width;
+  }
 
-    let status = whole;
+  /** @param surplus cells that the row has too many: what a column cannot be meant to say may be said so many cells further on */
+  #status(cells: readonly string[], surplus: number) {
+    const { optOuts, wholeStatus } = this.#rules;
+    let status = wholeStatus;
     let decidedBy: OptOutColumn | undefined;
     for (const column of optOuts) {
       const word = cellOf(cells, column);
-      const said = word === "" ? "nothing" : readOptOut(column.meaning, word);
+      let said = word === "" ? "nothing" : readOptOut(column.meaning, word);
+      if (said === "unknown" && surplus > 0) {
+        said = readOptOut(
+          column.meaning,
+          cellOf(cells, { place: column.place + surplus, header: column.header }),
+        );
+        if (said === "unknown") continue;
+      }
       if (said === "unknown") {
-        return refused(column, word, column.meaning === "status" ? wantedStatus : wantedOptOut);
+        this.#refuse(column, word, column.meaning === "status" ? wantedStatus : wantedOptOut);
+        continue;
       }
       if (said === "nothing" || rank(said) <= rank(status)) continue;
       status = said;
       if (said !== "active") decidedBy = column;
     }
+    return { status, decidedBy };
+  }
 
+  /** What is in a column of names; null is "not said". */
+  #text(cells: readonly string[], column: Column | undefined, longest: number): string | null {
+    if (column === undefined) return null;
+    const given = cellOf(cells, column);
+    const isHarmless = isPlain.test(given);
+    const text = isHarmless ? given : oneLine(given);
+    const fault =
+      text.length > longest
+        ? `is longer than ${longest} characters`
+        : isHarmless
+          ? null
+          : headerTextFault(text);
+    if (fault !== null) {
+      this.#refuse(column, text, fault);
+      return null;
+    }
+    return text === "" ? null : text;
+  }
+
+  #values(cells: readonly string[]): Pick<Person, "custom_fields" | "lacking"> {
     let json = "";
-    let lacking = absent;
-    for (const { column, key, name, read } of custom) {
+    let lacking = this.#absent;
+    for (const { column, key, name, read } of this.#custom) {
       const text = unguardFormula(cells[column.place] ?? "");
-      if (text.trim() === "") {
-        if (needed.has(name)) lacking = [...lacking, name];
-        continue;
-      }
-      if (text.includes("\0")) return refused(column, text, "must not contain NUL characters");
-      const reading = read(text);
-      if (!reading.ok) return refused(column, text, reading.message);
-      json += `${json === "" ? "" : ","}${key}:${jsonOf(reading.value)}`;
+      const value = text.trim() === "" ? null : this.#value(column, text, read);
+      if (value === undefined) continue;
+      if (value !== null) json += `${json === "" ? "" : ","}${key}:${jsonOf(value)}`;
+      else if (this.#needed.has(name)) lacking = [...lacking, name];
     }
     if (json.length > MOST_OCTETS / 4 && Buffer.byteLength(json) > MOST_OCTETS) {
-      return refused(columns.email, address, `has custom fields of more than ${MOST_OCTETS / 1024} KB`);
+      const { email } = this.#rules.columns;
+      this.#refuse(email, cellOf(cells, email), `has custom fields of more than ${MOST_OCTETS / 1024} KB`);
+      json = "";
     }
-    const person = {
-      email: read.email,
-      first_name,
-      last_name,
-      source: source ?? "import",
-      status,
-      custom_fields: `{${json}}`,
-      lacking,
-    };
-    return { ok: true, person, decidedBy };
-  };
+    return { custom_fields: `{${json}}`, lacking };
+  }
+
+  /** Null is "not said"; undefined for what has a fault. */
+  #value(column: Column, text: string, read: (value: unknown) => Reading): FieldValue | null | undefined {
+    if (text.includes("\0")) {
+      this.#refuse(column, text, "must not contain NUL characters");
+      return undefined;
+    }
+    const reading = read(text);
+    if (reading.ok) return reading.value;
+    if (reading.message === dateFaults.ambiguous) this.ambiguousDates.add(column.header);
+    this.#refuse(column, text, reading.message);
+    return undefined;
+  }
 }
 
 const MORE_CELLS =
   "stands behind the last column: put texts that hold the separator in quotation marks, or name the column";
-
-/** What stands in a column of names; null is "not said". */
-function textIn(
-  cells: readonly string[],
-  column: Column | undefined,
-  longest: number,
-): string | null | RefusedRow {
-  if (column === undefined) return null;
-  const given = cellOf(cells, column);
-  const isHarmless = isPlain.test(given);
-  const text = isHarmless ? given : oneLine(given);
-  if (text.length > longest) return refused(column, text, `is longer than ${longest} characters`);
-  const fault = isHarmless ? null : headerTextFault(text);
-  if (fault !== null) return refused(column, text, fault);
-  return text === "" ? null : text;
-}
-
-function isRefusal(text: string | null | RefusedRow): text is RefusedRow {
-  return typeof text === "object" && text !== null;
-}
 
 /** As JSON.stringify has it, which takes longer for what most values are. */
 function jsonOf(value: FieldValue): string {
@@ -169,8 +266,4 @@ function cellOf(cells: readonly string[], { place }: Column): string {
 /** Line breaks and tabs in a name are somebody's Alt+Enter. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\t\r\n]+/g, " ");
-}
-
-function refused({ header }: Column, value: string, reason: string): RefusedRow {
-  return { ok: false, column: header, value, reason };
 }

@@ -13,7 +13,8 @@ import { requireNotSuspended } from "../../workspace/workspaces/suspension.ts";
 import { lockMailingList } from "../mailing-lists/store.ts";
 import { insertMembers } from "../subscribers/arrivals.ts";
 import { stage, staged, unstage } from "../subscribers/staging.ts";
-import type { Batch, Plan } from "./plan.ts";
+import { BATCH_ROOM_BYTES, readBatch } from "./batch-lines.ts";
+import type { Plan } from "./plan.ts";
 import { claimBatch, listBatches, settleBatches, updateBatch, type Written } from "./store.ts";
 
 export interface Writing extends StorageDeps {
@@ -74,7 +75,7 @@ async function writeLeft(writing: Writing, plan: Plan, left: number[], before: W
   await using people = await open(path);
   let sum = before;
   const work = async () => {
-    const room = Buffer.allocUnsafeSlow(ROOM_BYTES);
+    const room = Buffer.allocUnsafeSlow(BATCH_ROOM_BYTES);
     for (let at = left.shift(); at !== undefined && !signal.aborted; at = left.shift()) {
       const batch = at;
       await requireNotSuspended(db, workspaceId);
@@ -91,27 +92,6 @@ async function writeLeft(writing: Writing, plan: Plan, left: number[], before: W
   const faults = works.flatMap((ended) => (ended.status === "rejected" ? [ended.reason] : []));
   if (faults.length > 0 && !signal.aborted) {
     throw faults.find((fault) => !(fault instanceof PutBack)) ?? faults[0];
-  }
-}
-
-const PIECE_BYTES = 128 * 1024;
-/** Twice what a batch of people with four custom fields takes. */
-const ROOM_BYTES = 4 * 1024 * 1024;
-
-/**
- * The lines of a batch, in pieces. They lie in `room`, whose owner reads no other batch before this one is written: with
- * memory of its own for each piece the collector would look through everything once a second. Only of a larger batch
- * the rest has its own.
- */
-async function* readBatch(file: FileHandle, { offset, bytes }: Batch, room: Buffer): AsyncGenerator<Buffer> {
-  for (let done = 0; done < bytes; ) {
-    const wanted = Math.min(PIECE_BYTES, bytes - done);
-    const piece =
-      done + wanted <= room.length ? room.subarray(done, done + wanted) : Buffer.allocUnsafe(wanted);
-    const { bytesRead } = await file.read(piece, 0, wanted, offset + done);
-    if (bytesRead === 0) throw new Error("the file of people is shorter than its plan");
-    done += bytesRead;
-    yield piece.subarray(0, bytesRead);
   }
 }
 

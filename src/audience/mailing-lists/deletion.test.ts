@@ -65,11 +65,6 @@ const uses = {
     const id = await newCampaign(db, workspaceId, null, change);
     return { hold: wakeCampaigns, begin: () => call("POST", `/campaigns/${id}/send`, later) };
   },
-  "a campaign that is resumed": async () => {
-    const id = await toList();
-    await db.run(sql`update campaigns set status = 'paused', paused_at = now() where id = ${id}`);
-    return { hold: wakeCampaigns, begin: () => call("POST", `/campaigns/${id}/resume`) };
-  },
   "an autoresponder that is activated": async () => {
     const { id } = await newAutoresponder();
     return { hold: wakeAutoresponders, begin: () => call("POST", `/autoresponders/${id}/activate`) };
@@ -124,6 +119,16 @@ test("no conditions of other lists name a list that is being deleted, or a segme
   );
   expect(refused.map(({ body }) => body.code)).toEqual(["VALIDATION_ERROR", "VALIDATION_ERROR"]);
   expect(deletion.status).toBe(200);
+});
+
+test("a paused campaign keeps its list; one whose list an earlier version began to delete is not resumed", async () => {
+  const id = await toList();
+  await db.run(sql`update campaigns set status = 'paused', paused_at = now() where id = ${id}`);
+  const error = 'The campaign "June" uses this list: cancel it first';
+  expect((await remove()).body).toMatchObject({ code: "CONFLICT", error });
+  await markGoing(db, workspaceId, list);
+  const { body } = await call("POST", `/campaigns/${id}/resume`);
+  expect(body).toMatchObject({ code: "CONFLICT", error: expect.stringContaining("being deleted") });
 });
 
 test("a deletion that was cut short is refused to nobody who repeats it", async () => {

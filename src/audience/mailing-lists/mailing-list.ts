@@ -1,6 +1,7 @@
 /** A mailing list as a read returns it (contract, section 2), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
-import { normalizeAddress, parseAddress } from "../../mail/address.ts";
+import { normalizeAddress } from "../../mail/address.ts";
+import { parseOnlyAddress } from "../../mail/mailbox.ts";
 import { invalid } from "../../platform/errors.ts";
 import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
 import { readFromName } from "../../workspace/from-name.ts";
@@ -70,7 +71,7 @@ export function readSettings(held: ListSettings, given: MailingListChanges): Lis
 /** Lower-case; empty text is none. */
 function readEmail(field: string, text: string | null): string | null {
   if (text === null || text.trim() === "") return null;
-  const address = parseAddress(text);
+  const address = parseOnlyAddress(text);
   if (!address.ok) throw invalid({ field, message: `${field}: ${address.message}` });
   return normalizeAddress(address.address);
 }

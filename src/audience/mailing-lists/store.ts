@@ -29,6 +29,13 @@ export function findMailingList(
   return db.row(sql`${lists} where l.workspace_id = ${workspaceId} and l.id = ${id}`);
 }
 
+/** Whose list this is: for the operator, who names no workspace. */
+export async function findWorkspaceOfList(db: Queryable, id: string): Promise<WorkspaceId | undefined> {
+  const row = await db.row<{ workspace_id: WorkspaceId }>(sql`
+    select workspace_id from mailing_lists where id = ${id}`);
+  return row?.workspace_id;
+}
+
 /** @throws ApiError NOT_FOUND */
 export async function requireMailingList(db: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   const found = await db.row(

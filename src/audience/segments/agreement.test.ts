@@ -99,6 +99,7 @@ const values: unknown[] = [
   ...times,
   ...ids,
   ...lists,
+  null,
   true,
   false,
   "yes",

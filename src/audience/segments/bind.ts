@@ -1,4 +1,5 @@
 /** Conditions get their meaning: each rule its field, its operator and its value, read at this moment in this scope. */
+import { KnownNames } from "../../platform/http/near-names.ts";
 import { type Condition, type Conditions, eachCondition, isGroup } from "./conditions.ts";
 import { customField } from "./custom-field.ts";
 import type { Field } from "./field.ts";
@@ -34,7 +35,10 @@ export function bind(
 
 function bindRule({ field: name, operator, value }: Condition, scope: Scope): Rule | string {
   const field = fieldOf(name, scope);
-  if (field === undefined) return `there is no field ${name}`;
+  if (field === undefined) {
+    const meant = new KnownNames([...builtInFields.keys(), ...scope.fieldNames]).meantBy(name);
+    return `there is no field ${name}${meant === undefined ? "" : `: did you mean ${meant}?`}`;
+  }
   const rule = field.bind(operator, value, scope);
   if (rule === undefined) {
     return `the operator ${operator} does not fit ${name}, which is ${field.label}; it takes ${field.operators.join(", ")}`;
@@ -48,7 +52,12 @@ export function customNamesIn(conditions: Conditions): string[] {
 }
 
 function ownName(name: string): string {
-  return name.startsWith(CUSTOM) ? name.slice(CUSTOM.length) : name;
+  return markedName(name) ?? name;
+}
+
+/** The custom field that is named with `custom_fields.` in front; undefined for other names. */
+export function markedName(name: string): string | undefined {
+  return name.startsWith(CUSTOM) ? name.slice(CUSTOM.length) : undefined;
 }
 
 /** A custom field that is defined may be named alone, others with `custom_fields.` in front. */

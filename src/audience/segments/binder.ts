@@ -19,6 +19,8 @@ export type Target = Pick<StoredConditions, "mailing_list_id" | "conditions">;
 
 export interface Binder {
   bind(target: Target, onFault?: OnFault): Segmentation;
+  /** Custom fields that are defined on a list of the targets. */
+  fieldNames(mailingListId: string): string[];
 }
 
 /** For these targets. */
@@ -76,6 +78,7 @@ export function createBinder({ now, timeZone, stored, definitions, sparseLists }
       now,
       timeZone,
       mailingListId,
+      fieldNames: [...fields.keys()],
       customField: (name) => fields.get(name),
       segment: (id) => segmentOf(id, depth + 1),
     };
@@ -104,6 +107,7 @@ export function createBinder({ now, timeZone, stored, definitions, sparseLists }
   });
 
   return {
+    fieldNames: (mailingListId) => [...fieldsOf(mailingListId).keys()],
     bind: (target, onFault = () => {}) => bindOn(target, 0, onFault),
   };
 }

@@ -1,14 +1,15 @@
 /** Yes or no: custom fields of the type boolean. */
 import sql, { type Sql } from "sql-template-tag";
-import { Choices, typeTable } from "../custom-fields/value.ts";
-import { kind, not, type Operator } from "./operator.ts";
+import { readBoolean } from "../custom-fields/value.ts";
+import { kind, not, type Operator, presence } from "./operator.ts";
+import { or } from "./predicate.ts";
 
 /** Compares the value in the row with one of the two. */
 export type BooleanSource = (wanted: boolean) => Sql;
 
 const is: Operator<boolean, BooleanSource> = {
   read(value) {
-    const reading = typeTable.boolean.read(value, new Choices([]));
+    const reading = readBoolean(value);
     if (!reading.ok) return reading.message;
     const wanted = reading.value === true;
     return { sql: (compare) => compare(wanted), holds: (held) => held === wanted };
@@ -20,6 +21,7 @@ export const booleanKind = kind<boolean, BooleanSource>("yes or no", {
   is_not: not(is),
   equals: is,
   not_equals: not(is),
+  ...presence({ sql: (compare: BooleanSource) => or([compare(true), compare(false)]), holds: () => true }),
 });
 
 /** Yes or no in the row's custom fields. */

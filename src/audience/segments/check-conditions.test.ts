@@ -83,6 +83,45 @@ describe("what is refused names the rule", () => {
     ]);
   });
 
+  test.each([
+    ["firstName", "first_name"],
+    ["last_opend_at", "last_opened_at"],
+    ["Email", "email"],
+    ["opencount", "open_count"],
+  ])("a field that is nearly one is told which: %s", async (field, meant) => {
+    const { body } = await preview(all([field, "equals", "x"]));
+    expect(body.error).toBe(`conditions.rules[0]: there is no field ${field}: did you mean ${meant}?`);
+  });
+
+  test("names in a rule or a group that are near to theirs, and others are told", async () => {
+    const typo = await preview({
+      logic: "and",
+      rules: [
+        { logic: "or", combinator: "and", rules: [{ ...rule(["email", "contains", "a"]), Value: "b" }] },
+      ],
+    });
+    expect([typo.status, typo.body.details]).toEqual([
+      400,
+      [
+        {
+          field: "conditions.rules[0].combinator",
+          message:
+            "conditions.rules[0].combinator is not a known field: did you mean conditions.rules[0].logic?",
+        },
+        {
+          field: "conditions.rules[0].rules[0].Value",
+          message:
+            "conditions.rules[0].rules[0].Value is not a known field: did you mean conditions.rules[0].rules[0].value?",
+        },
+      ],
+    ]);
+    const told = await preview({ ...all(["email", "contains", "a"]), id: "g-1" });
+    expect([told.status, told.body.warnings]).toEqual([
+      200,
+      [{ field: "conditions.id", message: "conditions.id is not a known field and was ignored" }],
+    ]);
+  });
+
   test("an unknown status is told which there are", async () => {
     const { body } = await preview(all(["status", "is", "asleep"]));
     expect(body.error).toBe(

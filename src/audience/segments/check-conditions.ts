@@ -1,9 +1,12 @@
 /** Conditions of a caller, before they are counted or saved: everything that can be wrong with them is found here. */
 import type { Queryable } from "../../platform/database/pool.ts";
 import { type FieldFault, invalid } from "../../platform/errors.ts";
+import { KnownNames } from "../../platform/http/near-names.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { CUSTOM, markedName } from "./bind.ts";
 import { openBinder, referencesIn, type Target } from "./binder.ts";
 import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
+import { hasMorePeople, listDefinedNames, listHeldNames } from "./known-names-store.ts";
 import { referenceFault } from "./references.ts";
 import type { Segmentation } from "./rule.ts";
 import { listNameable, listReferences, type Reference } from "./store.ts";
@@ -36,6 +39,7 @@ export async function checkConditions(
   const faults: FieldFault[] = [];
   const segmentation = binder.bind(target, (path, message) => faults.push(ruleFault(path, message)));
   faults.push(...(await unknownReferences(db, workspaceId, target)));
+  faults.push(...(await unknownNames(db, workspaceId, target, binder.fieldNames(mailingListId))));
   const [first, ...rest] = faults.slice(0, MOST_FAULTS);
   if (first !== undefined) throw invalid(first, ...rest);
   const checked = {
@@ -65,6 +69,41 @@ async function unknownReferences(
       .filter(({ id }) => !known.has(id))
       .map(({ path }) => ruleFault(path, `value is no ${what} of this workspace`));
   return [...faultsOf(segments, "segment"), ...faultsOf(lists, "mailing list")];
+}
+
+/** People among whom a name is looked for first: one that is in use is found there. */
+const FEW_PEOPLE = 1_000;
+/** Most people among whom it is looked for. In a larger workspace a name that is not found there may still be held. */
+const MOST_PEOPLE = 200_000;
+
+/** Rules on custom fields that no list defines and no person has a value of: a slip, which would match nobody. */
+async function unknownNames(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { conditions }: Target,
+  defined: readonly string[],
+): Promise<FieldFault[]> {
+  const isDefined = new Set(defined);
+  const rules = Array.from(eachCondition(conditions)).flatMap(([path, { field }]) => {
+    const name = markedName(field);
+    return name === undefined || isDefined.has(name) ? [] : { path, name };
+  });
+  let open = [...new Set(rules.map(({ name }) => name))];
+  const drop = (known: readonly string[]) => {
+    open = open.filter((name) => !known.includes(name));
+  };
+  if (open.length > 0) drop(await listDefinedNames(db, workspaceId, open));
+  if (open.length > 0) drop(await listHeldNames(db, workspaceId, open, FEW_PEOPLE));
+  if (open.length > 0) drop(await listHeldNames(db, workspaceId, open, MOST_PEOPLE));
+  if (open.length === 0 || (await hasMorePeople(db, workspaceId, MOST_PEOPLE))) return [];
+  const known = new KnownNames(defined);
+  return rules
+    .filter(({ name }) => open.includes(name))
+    .map(({ path, name }) => {
+      const meant = known.meantBy(name);
+      const hint = meant === undefined ? "" : `: did you mean ${CUSTOM}${meant}?`;
+      return ruleFault(path, `no list defines the field ${name}, and no person has a value of it${hint}`);
+    });
 }
 
 /** Also of those that refer to this one: what they come to changes with it. */

@@ -1,7 +1,8 @@
 /** Moments and days. A day alone begins at midnight in the workspace's time zone. */
 import sql, { type Sql } from "sql-template-tag";
 import { Temporal } from "temporal-polyfill";
-import { kind, type Moment, not, type Operator } from "./operator.ts";
+import { DateReader, dateFaults } from "../../platform/dates/date-reader.ts";
+import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
 import { and, type Predicate } from "./predicate.ts";
 
 /** Bounds of a time: `from` and `to` belong to it, `after` and `before` do not. */
@@ -18,6 +19,8 @@ export type DateSource = (range: TimeRange) => Predicate;
 type DateOperator = Operator<Date, DateSource>;
 
 const DAY_MS = 86_400_000;
+/** Dates begin with the year 0001. */
+const BEFORE_ALL = new Date("0000-01-01T00:00:00Z");
 /** A century. */
 const MOST_DAYS = 36_500;
 
@@ -32,10 +35,11 @@ const within = (range: TimeRange) => ({
 
 const since = (bound: "before" | "after"): DateOperator => ({
   read(value, { timeZone }) {
-    const moment = readMoment(value, timeZone);
-    return moment === undefined
-      ? "must be a date such as 2026-01-31, or a time such as 2026-01-31T09:00:00Z"
-      : within({ [bound]: moment });
+    const dates = new DateReader({ timeZone });
+    const moment = dates.readMoment(value);
+    if (moment !== undefined) return within({ [bound]: moment });
+    const reading = dates.read(value);
+    return dateFaults[reading.kind === "fault" ? reading.fault : "unreadable"];
   },
 });
 
@@ -53,28 +57,8 @@ export const dateKind = kind<Date, DateSource>("a date", {
   after: since("after"),
   in_last_days: inLastDays,
   not_in_last_days: not(inLastDays),
+  ...presence(within({ from: BEFORE_ALL })),
 });
-
-const momentForm =
-  /^((?!0000)\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(Z|[+-]\d{2}:\d{2})?)?$/i;
-
-/** A day, or a time; without an offset it is one of the time zone. Undefined when there is no such time. */
-function readMoment(value: unknown, timeZone: string): Date | undefined {
-  const [, day, time, offset] = typeof value === "string" ? (momentForm.exec(value.trim()) ?? []) : [];
-  if (day === undefined) return undefined;
-  try {
-    if (time === undefined) return startOf(Temporal.PlainDate.from(day), timeZone);
-    const moment =
-      offset === undefined
-        ? Temporal.PlainDateTime.from(`${day}T${time}`).toZonedDateTime(timeZone)
-        : Temporal.Instant.from(`${day}T${time}${offset.toUpperCase()}`);
-    return new Date(moment.epochMilliseconds);
-  } catch (fault) {
-    // 31 February, or a quarter past 25.
-    if (fault instanceof RangeError) return undefined;
-    throw fault;
-  }
-}
 
 /** Its first moment, which is not always called midnight. */
 function startOf(day: Temporal.PlainDate, timeZone: string): Date {

@@ -4,8 +4,9 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
-import { idField, pageFields, textField } from "../../platform/http/query.ts";
+import { cursorFields, idField, pageFields, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
+import { Walk } from "../../platform/http/walk.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { requireKnownList, requireMailingList } from "../mailing-lists/store.ts";
 import { subscribers } from "../subscribers/resource.ts";
@@ -171,7 +172,7 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       summary: "The subscribers who are in a segment at this moment, newest person first",
       needs: need(subscribers, "read"),
       query: {
-        ...pageFields(),
+        ...cursorFields(),
         search: textField(200, "As in the subscribers of a list. Finds 2,000 people at most."),
       },
       answer: pageOf("subscribers", Member),
@@ -179,11 +180,11 @@ export function segmentEndpoints(deps: Dependencies): Endpoint[] {
       errors: ["BAD_REQUEST"],
       async handle({ caller: { workspaceId }, params, query }) {
         const segment = await requireSegment(db, placeOf(workspaceId, params));
-        const { ids, total } = await memberPages.find(workspaceId, segment, query);
-        return {
-          subscribers: await listMembers(db, workspaceId, params.id, ids),
-          pagination: pagination(query, total),
-        };
+        const { search } = query;
+        const walk = new Walk(query, "listSegmentMembers", workspaceId, segment.id, search);
+        const { ids, total } = await memberPages.find(workspaceId, segment, { search, ...walk.page });
+        const { rows, pagination } = walk.shown(ids, total, (one) => one);
+        return { subscribers: await listMembers(db, workspaceId, params.id, rows), pagination };
       },
     }),
     endpoint({

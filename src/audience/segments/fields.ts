@@ -48,7 +48,11 @@ export const builtInFields: ReadonlyMap<string, Field> = new Map(
     last_opened_at: date(sql`s.last_opened_at`, (person) => person.last_opened_at),
     last_clicked_at: date(sql`s.last_clicked_at`, (person) => person.last_clicked_at),
     sent_count: number(sql`s.sent_count`, (person) => person.sent_count),
-    open_count: number(sql`s.open_count`, (person) => person.open_count),
+    // Messages that were clicked in without a picture are opened too.
+    open_count: number(
+      sql`greatest(s.open_count, s.unique_open_count)`,
+      ({ open_count, unique_open_count }) => Math.max(open_count, unique_open_count),
+    ),
     click_count: number(sql`s.click_count`, (person) => person.click_count),
     engagement_score: number(sql`s.engagement_score`, (person) => person.engagement_score),
     segment: field(segmentKind, { reads: ["person"], effort: 20, source: place, held: candidate }, asItIs),

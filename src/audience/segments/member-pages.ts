@@ -8,7 +8,6 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Clock } from "../../platform/clock.ts";
 import type { Page } from "../../platform/database/page.ts";
 import type { Database } from "../../platform/database/pool.ts";
-import { offsetOf } from "../../platform/http/paging.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { Answers } from "../../platform/remember.ts";
 import { MOST_FOUND, searchConditions } from "../subscribers/search.ts";
@@ -40,9 +39,7 @@ const usualBounds = {
   shallow: 1_000,
 };
 
-interface PageQuery {
-  readonly page: number;
-  readonly limit: number;
+interface PageQuery extends Page {
   readonly search: string | undefined;
 }
 
@@ -66,12 +63,20 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
   const totals = new Answers<number>({ ms: FRESH_MS, most: MOST_SEGMENTS * 10 });
   const landmarks = new Answers<Landmarks>({ ms: FRESH_MS, most: MOST_SEGMENTS });
 
-  const findRemembered = async (workspaceId: WorkspaceId, segment: Segmentation, { limit, offset }: Page) => {
+  const findRemembered = async (workspaceId: WorkspaceId, segment: Segmentation, page: Page) => {
+    const { limit, offset, after } = page;
     const relation = membersRelation(workspaceId, segment);
     const question = `${await findRevision(db, workspaceId)} ${questionOf(relation)}`;
     const total = await totals.get(question, () =>
       withDeadline(db, workspaceId, MOST_MS, (tx) => countIn(tx, relation)),
     );
+    if (after !== undefined) {
+      const rest = membersRelation(workspaceId, segment, isAfter(after));
+      const ids = await withDeadline(db, workspaceId, MOST_MS, (tx) =>
+        listIdsIn(tx, rest, { from: null, skip: 0, limit }),
+      );
+      return { ids, total };
+    }
     if (offset >= total) return { ids: [], total };
     const stride = Math.ceil(total / bounds.landmarks);
     const walk = (from: string | null, skip: number) =>
@@ -89,20 +94,19 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
     }
     // Few among many may lie far apart: they are looked up by their ids.
     const these = sql`s.id = any(${known.ids.slice(offset, offset + limit)}::uuid[])`;
-    const page = membersRelation(workspaceId, segment, these);
+    const shown = membersRelation(workspaceId, segment, these);
     return {
       ids: await withDeadline(db, workspaceId, MOST_MS, (tx) =>
-        listIdsIn(tx, page, { from: null, skip: 0, limit }),
+        listIdsIn(tx, shown, { from: null, skip: 0, limit }),
       ),
       total,
     };
   };
 
   return {
-    async find(workspaceId, target, { search, ...query }) {
+    async find(workspaceId, target, { search, ...page }) {
       const sizes = await listSizes(db, workspaceId, [target.mailing_list_id]);
       const isSmall = (sizes.get(target.mailing_list_id) ?? 0) <= bounds.smallList;
-      const page = { limit: query.limit, offset: offsetOf(query) };
       const now = isSmall ? clock.now() : new Date(Math.floor(clock.now().getTime() / FRESH_MS) * FRESH_MS);
       const segment = (await openBinder(db, workspaceId, [target], now)).bind(target);
       if (!isSmall && search === undefined) return findRemembered(workspaceId, segment, page);
@@ -114,6 +118,8 @@ export function createMemberPages(db: Database, clock: Clock, bounds = usualBoun
     },
   };
 }
+
+const isAfter = (id: string) => sql`s.id < ${id}`;
 
 /** Two relations that ask the same have the same. */
 function questionOf({ text, values }: Sql): string {

@@ -90,7 +90,7 @@ describe("who is in a segment", () => {
     expect(ids).toEqual(ids.toSorted().reverse());
     const pages = [await get(`${path}?limit=5`), await get(`${path}?limit=5&page=3`)];
     expect(pages.flatMap(emails)).toEqual([...emails(everybody).slice(0, 5), ...emails(everybody).slice(10)]);
-    expect(pages[1].pagination).toEqual({ page: 3, limit: 5, total: 13, total_pages: 3 });
+    expect(pages[1].pagination).toEqual({ page: 3, limit: 5, total: 13, total_pages: 3, next_cursor: null });
     expect(emails(await get(`${path}?page=9`))).toEqual([]);
     expect(emails(await get(`${path}?search=p2@`))).toEqual(["p2@x.example"]);
     expect(emails(await get(`${path}?search=bob`))).toEqual([]);

@@ -159,7 +159,8 @@ export async function findPageIn(
     bounded(sql`
       with found as materialized (select id from (${join(branches, " union ")}) f limit ${most})
       select (select count(*)::int from found) as total,
-        array(select id from found order by id desc limit ${page.limit} offset ${page.offset}) as ids`),
+        array(select id from found ${page.after === undefined ? empty : sql`where id < ${page.after}`}
+          order by id desc limit ${page.limit} offset ${page.offset}) as ids`),
   );
   return found ?? { ids: [], total: 0 };
 }

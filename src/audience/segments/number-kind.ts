@@ -1,6 +1,6 @@
 /** Numbers: counts and scores of a person, and custom fields. */
 import sql, { raw, type Sql } from "sql-template-tag";
-import { kind, not, type Operator } from "./operator.ts";
+import { kind, not, type Operator, presence } from "./operator.ts";
 
 /** Compares the value in the row with a number. */
 export type NumberSource = (comparison: Comparison, wanted: number) => Sql;
@@ -31,6 +31,7 @@ export const numberKind = kind<number, NumberSource>("a number", {
   less_than: compared("<"),
   greater_than_or_equal: compared(">="),
   less_than_or_equal: compared("<="),
+  ...presence({ sql: (compare: NumberSource) => compare(">=", -Number.MAX_VALUE), holds: () => true }),
 });
 
 /** A column of whole numbers. */

@@ -53,6 +53,17 @@ export function not<Held, Source, Setting>(
   return { ...operator, isNegation: true };
 }
 
+/**
+ * The two operators that ask whether there is a value, which every kind has. They take no value themselves.
+ * @param hasValue holds for every value that is not blank
+ */
+export function presence<Held, Source>(hasValue: Question<Held, Source>) {
+  const isNotEmpty: Operator<Held, Source, unknown> = {
+    read: (value) => (value == null || value === "" ? hasValue : "must be left out"),
+  };
+  return { is_empty: not(isNotEmpty), is_not_empty: isNotEmpty };
+}
+
 /** What is asked of one person: the question, its negation, and what happens to a missing value. */
 export function ask<Held, Source, Setting>(
   { isNegation = false }: Operator<Held, Source, Setting>,

@@ -19,7 +19,10 @@ export interface Person {
   readonly last_opened_at: Date | null;
   readonly last_clicked_at: Date | null;
   readonly sent_count: number;
+  /** Pictures that were fetched. */
   readonly open_count: number;
+  /** Messages that were opened, those clicked in among them. */
+  readonly unique_open_count: number;
   readonly click_count: number;
   readonly engagement_score: number;
   /** By the id of the mailing list. */

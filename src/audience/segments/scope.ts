@@ -8,6 +8,8 @@ export type FieldDefinition = Pick<CustomField, "field_name" | "field_type" | "f
 export interface Scope extends Moment {
   /** The list whose members are asked about. */
   readonly mailingListId: string;
+  /** Custom fields that are defined on that list. */
+  readonly fieldNames: readonly string[];
   /** The definition that holds on that list. */
   customField(name: string): FieldDefinition | undefined;
   /** A segment of the workspace, bound on its own list; undefined when it has gone. */

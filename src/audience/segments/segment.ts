@@ -1,15 +1,21 @@
 /** A segment as answers show it (contract, section 2), and what a caller may say about one. */
-import { type Static, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 import { Id, NullableTimestamp, nullable, Timestamp } from "../../platform/http/shapes.ts";
 import { LONGEST_NAME } from "../../workspace/name.ts";
-import { type Conditions, MOST_RULES } from "./conditions.ts";
+import { type Conditions, DEEPEST, MOST_RULES } from "./conditions.ts";
 
-/** Its rules are read by conditions.ts and bind.ts, which know their paths. */
+/** Names the fields of rules, group in group, and says nothing of their values: those conditions.ts reads, with their paths. */
+function ruleShape(depth: number): TSchema {
+  const any = Type.Unknown();
+  const rules = depth === DEEPEST ? any : Type.Unsafe({ items: ruleShape(depth + 1) });
+  return Type.Unsafe({ properties: { field: any, operator: any, value: any, logic: any, rules } });
+}
+
 const SegmentConditions = Type.Unsafe<Conditions>(
   Type.Object(
     {
       logic: Type.Enum(["and", "or"]),
-      rules: Type.Array(Type.Unknown(), {
+      rules: Type.Array(ruleShape(1), {
         minItems: 1,
         maxItems: MOST_RULES,
         description:
@@ -19,6 +25,13 @@ const SegmentConditions = Type.Unsafe<Conditions>(
     { $id: "SegmentConditions" },
   ),
 );
+
+/** Conditions beside a field that says whose they are: only their names are looked at before they are read. */
+export const LooseConditions = Type.Unsafe<object>({
+  type: "object",
+  properties: { logic: Type.Unknown(), rules: Type.Unsafe({ items: ruleShape(1) }) },
+  description: "Segment rules: `{ logic, rules }`.",
+});
 
 const settings = {
   name: Type.String({ minLength: 1, maxLength: LONGEST_NAME }),

@@ -1,6 +1,6 @@
 /** The status of a membership. Statements ask for one status at a time (members-store.ts), so its rules are decided. */
 import { type SubscriberStatus, subscriberStatuses } from "../subscribers/status.ts";
-import { kind, not, type Operator } from "./operator.ts";
+import { kind, not, type Operator, presence } from "./operator.ts";
 import { readText, readTexts } from "./rule-value.ts";
 import { foldText } from "./text-kind.ts";
 
@@ -24,4 +24,5 @@ export const statusKind = kind<SubscriberStatus, SubscriberStatus>("a status", {
   in: oneOf,
   is_one_of: oneOf,
   is_not_one_of: not(oneOf),
+  ...presence({ sql: () => true, holds: () => true }),
 });

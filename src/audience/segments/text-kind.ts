@@ -1,6 +1,6 @@
 /** Text is compared trimmed, and without regard to case. */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { kind, type Moment, not, type Operator, type Question } from "./operator.ts";
+import { kind, type Moment, not, type Operator, presence, type Question } from "./operator.ts";
 import { readText, readTexts } from "./rule-value.ts";
 import { BLANKS, escapeLike, ifBegun, ifHeld, type TextSource } from "./text-source.ts";
 
@@ -105,6 +105,11 @@ export const textKind = kind<string, TextSource, TextSetting>("a text", {
   in: isOneOf,
   is_one_of: isOneOf,
   is_not_one_of: not(isOneOf),
+  ...presence({
+    sql: ({ stored, form }: TextSource) =>
+      form === "json" ? sql`btrim(${stored}, ${BLANKS}) <> ''` : sql`${stored} <> ''`,
+    holds: (held: string) => held !== "",
+  }),
 });
 
 /** More ends than this are not tried one by one. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { addPeople } from "../../../test/support/audience.ts";
 import { all, type Rule, segmentService } from "../../../test/support/segments.ts";
 
 const { service, lists, segmentsOf, saved } = await segmentService();
@@ -66,6 +67,8 @@ describe("a custom field", () => {
   };
 
   test("that rules name before there is one can be made of text, and of nothing else", async () => {
+    const held = [{ email: "flag@x.example", custom_fields: { flag: "stop" } }];
+    await addPeople(service.database, service.workspaceId, lists.news, held);
     const { id } = await saved({
       name: "Stop",
       conditions: within(["custom_fields.flag", "is_one_of", ["stop"]]),

@@ -65,6 +65,51 @@ export async function insertMembers(
   return { given, created, updated, joined, changed };
 }
 
+/** What insertMembers would do. */
+export interface PreviewedArrivals {
+  readonly given: number;
+  /** People who are not on the list, and of these the ones that the workspace does not know. */
+  readonly joining: number;
+  readonly created: number;
+  /** Members whose names, custom fields or status would change. */
+  readonly changed: number;
+  /** The first of those who would join, and of those who are on the list, by their lines. */
+  readonly newcomers: readonly PreviewedPerson[];
+  readonly members: readonly PreviewedPerson[];
+}
+
+export interface PreviewedPerson {
+  /** As in the staging table. */
+  readonly line: number;
+  readonly email: string;
+}
+
+/** Counts what insertMembers would do with the people of the staging table, and changes nothing. */
+export async function previewMembers(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { people: staged, ...terms }: Arrivals,
+  mostExamples: number,
+): Promise<PreviewedArrivals> {
+  const arrivals = { ...terms, people: sql`(${withWorkspace(workspaceId, sql`${staged} p`)})` };
+  const { isNews } = outcome(arrivals);
+  const moves = isMove(sql`coalesce(p.status, 'active')`, sql`h.held`, arrivals.resubscribe);
+  const examples = (condition: Sql) => sql`
+    (select coalesce(json_agg(e), '[]') from (
+      select line, email from seen where ${condition} order by line limit ${mostExamples}) e)`;
+  const row = await tx.row<PreviewedArrivals>(sql`
+    with seen as materialized (
+      select p.line, p.email, h.id is not null as is_known, m.status is not null as is_member,
+        coalesce(m.status is not null and (${isNews} or ${moves}), false) as is_changed
+      from ${encounters(arrivals, sql`left join`)})
+    select count(*)::int as given, (count(*) filter (where not is_member))::int as joining,
+      (count(*) filter (where not is_known))::int as created, (count(*) filter (where is_changed))::int as changed,
+      ${examples(sql`not is_member`)} as newcomers, ${examples(sql`is_member`)} as members
+    from seen`);
+  if (row === undefined) throw new Error("a count without a row");
+  return row;
+}
+
 async function countPeopleOf(tx: Queryable, people: Sql): Promise<number> {
   const row = await tx.row<{ count: number }>(sql`select count(*)::int as count from ${people} p`);
   return row?.count ?? 0;
@@ -97,10 +142,13 @@ function updateKnown(tx: Queryable, arrivals: Arrivals): Promise<number> {
     where s.ctid = k.place`);
 }
 
-/** Each arrival `p` who is known, with the person `h`, and the membership `m` of who is on the list already. */
-function encounters({ people, mailingListId }: Arrivals): Sql {
+/**
+ * Each arrival `p` who is known, with the person `h`, and the membership `m` of who is on the list already. With
+ * `left join` also each one who is not known.
+ */
+function encounters({ people, mailingListId }: Arrivals, join = sql`join`): Sql {
   return sql`
-    ${people} p join lateral (
+    ${people} p ${join} lateral (
       select ctid as place, id, status as held, first_name, last_name, custom_fields from subscribers
       where workspace_id = p.workspace and email = p.email offset 0) h on h.id <> p.id
     ${withMembership(sql`p.workspace`, mailingListId, sql`h.id`)}`;

@@ -7,12 +7,13 @@ import { ApiError, invalid, notFound } from "../../platform/errors.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import { requireRows, rowLimit, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { holdFieldTypes, listFieldsInForce } from "../custom-fields/store.ts";
+import { workspaceDates } from "../custom-fields/workspace-dates.ts";
 import { lockMailingList } from "../mailing-lists/store.ts";
 import type { EntryOrigin } from "../suppression-lists/entry-store.ts";
 import { judgeRecipients } from "../suppression-lists/judge.ts";
 import { suppressPerson } from "../suppression-lists/lost-addresses.ts";
 import { insertMembers } from "./arrivals.ts";
-import { readObject, valueReader } from "./custom-values.ts";
+import { readObject, type ValueReader, valueReader } from "./custom-values.ts";
 import { removeMembers, updateStatuses } from "./door.ts";
 import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./input.ts";
 import { holdingStatuses, type SubscriberStatus } from "./status.ts";
@@ -70,7 +71,7 @@ export function addMember(
     await lockMailingList(tx, workspaceId, mailingListId);
     await holdFieldTypes(tx, workspaceId);
     const known = await lockSubscriberByEmail(tx, workspaceId, email);
-    const reader = valueReader(await listFieldsInForce(tx, workspaceId, mailingListId));
+    const reader = await openValueReader(tx, workspaceId, mailingListId);
     const custom_fields = reader.join(given, known?.custom_fields ?? {});
     const now = clock.now();
     const { joined, created } = await insertMembers(tx, workspaceId, {
@@ -117,6 +118,15 @@ function relationOf(person: {
       ${JSON.stringify(person.custom_fields)}::jsonb as custom_fields)`;
 }
 
+async function openValueReader(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+): Promise<ValueReader> {
+  const fields = await listFieldsInForce(tx, workspaceId, mailingListId);
+  return valueReader(fields, await workspaceDates(tx, workspaceId, fields));
+}
+
 /** What is omitted stays. @throws ApiError VALIDATION_ERROR, NOT_FOUND */
 export function changeMember(
   { db, clock, onSubscriber }: Dependencies,
@@ -143,8 +153,10 @@ export function changeMember(
       });
     }
     if (given !== undefined || body.first_name !== undefined || body.last_name !== undefined) {
-      const fields = given === undefined ? [] : await listFieldsInForce(tx, workspaceId, mailingListId);
-      const custom_fields = valueReader(fields).change(given ?? {}, person.custom_fields);
+      const custom_fields =
+        given === undefined
+          ? person.custom_fields
+          : (await openValueReader(tx, workspaceId, mailingListId)).change(given, person.custom_fields);
       await updateSubscriber(tx, workspaceId, { ...person, ...names, custom_fields }, clock.now());
     }
     const now = clock.now();

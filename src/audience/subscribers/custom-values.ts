@@ -3,6 +3,7 @@
  * kept as they are.
  */
 
+import type { DateReader } from "../../platform/dates/date-reader.ts";
 import { type FieldFault, invalid } from "../../platform/errors.ts";
 import { parsedJson } from "../../platform/http/json-body.ts";
 import type { CustomField } from "../custom-fields/field.ts";
@@ -34,11 +35,17 @@ export interface ValueReader {
 }
 
 /** Compiles the fields in force on a list (custom-fields/store.ts, listFieldsInForce), once for many people. */
-export function valueReader(fields: readonly CustomField[]): ValueReader {
-  const byName = new Map(fields.map((field) => [field.field_name, { field, read: fieldReader(field) }]));
+export function valueReader(fields: readonly CustomField[], dates: DateReader): ValueReader {
+  const byName = new Map(
+    fields.map((field) => [field.field_name, { field, read: fieldReader(field, dates) }]),
+  );
 
-  /** Null or empty text; where a value is required also blank text and no choice: an import takes that for nothing, too. */
+  /**
+   * Null, empty text or a zero date; where a value is required also blank text and no choice: an import takes that for
+   * nothing, too.
+   */
   const isNothing = (key: string, value: unknown): boolean => {
+    if (byName.get(key)?.field.field_type === "date" && dates.read(value).kind === "nothing") return true;
     const known = byName.get(key)?.field;
     if (known?.is_required && Array.isArray(value) && value.length === 0) return true;
     const text = known?.is_required && typeof value === "string" ? value.trim() : value;

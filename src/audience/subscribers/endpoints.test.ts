@@ -28,6 +28,27 @@ async function added(body: object, of = list) {
 const get = async (path: string) => (await service.call("GET", path)).body.data;
 
 describe("adding", () => {
+  test("with a name that is near to a known one is refused, and adds nobody", async () => {
+    for (const [name, meant] of [
+      ["firstName", "first_name"],
+      ["fields", "custom_fields"],
+    ]) {
+      const email = address();
+      const { status, body } = await add({ email, [name as string]: "Ann" });
+      expect([status, body.error]).toEqual([400, `${name} is not a known field: did you mean ${meant}?`]);
+      expect((await get(`${members()}?search=${email}`)).subscribers).toEqual([]);
+    }
+  });
+
+  test("with any other unknown name does, and the answer says what was ignored", async () => {
+    const { status, body } = await add({ email: address(), phone: "1", custom_fields: { anything: 1 } });
+    expect([status, body.warnings, body.data.warnings]).toEqual([
+      201,
+      [{ field: "phone", message: "phone is not a known field and was ignored" }],
+      [],
+    ]);
+  });
+
   test("somebody with a status keeps it: who has left elsewhere is not written to here", async () => {
     const left = await added({ email: address(), status: "unsubscribed" });
     expect(left).toMatchObject({ status: "unsubscribed", unsubscribed_at: clock.now().toISOString() });

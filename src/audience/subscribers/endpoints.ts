@@ -3,9 +3,10 @@
 import { Type } from "typebox";
 import type { Database } from "../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { pageOf, pagination } from "../../platform/http/paging.ts";
-import { choiceField, idField, pageFields, textField } from "../../platform/http/query.ts";
+import { pageOf } from "../../platform/http/paging.ts";
+import { choiceField, cursorFields, idField, textField } from "../../platform/http/query.ts";
 import { Deleted } from "../../platform/http/shapes.ts";
+import { Walk } from "../../platform/http/walk.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { requireKnownList, requireMailingList } from "../mailing-lists/store.ts";
@@ -46,7 +47,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       summary: "The subscribers of a list, newest person first",
       needs: need(subscribers, "read"),
       query: {
-        ...pageFields(),
+        ...cursorFields(),
         status: choiceField(subscriberStatuses, "Only those in this state."),
         search,
       },
@@ -54,12 +55,12 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       message: "Subscribers",
       async handle({ caller: { workspaceId }, params: { id }, query }) {
         await requireMailingList(db, workspaceId, id);
-        const audience = { mailingListId: id, status: query.status };
-        const { ids, total } = await findPage(db, positions, workspaceId, audience, query);
-        return {
-          subscribers: await listMembers(db, workspaceId, id, ids),
-          pagination: pagination(query, total),
-        };
+        const { status, search } = query;
+        const walk = new Walk(query, "listMembers", workspaceId, id, status, search);
+        const audience = { mailingListId: id, status };
+        const { ids, total } = await findPage(db, positions, workspaceId, audience, { search, ...walk.page });
+        const { rows, pagination } = walk.shown(ids, total, (one) => one);
+        return { subscribers: await listMembers(db, workspaceId, id, rows), pagination };
       },
     }),
     endpoint({
@@ -135,7 +136,7 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       summary: "The people of the workspace, newest first",
       needs: need(subscribers, "read"),
       query: {
-        ...pageFields(),
+        ...cursorFields(),
         status: choiceField(subscriberStatuses, "Only those in this state; with list_id, on that list."),
         search,
         list_id: idField("Only those on this list."),
@@ -145,12 +146,12 @@ export function subscriberEndpoints(deps: Dependencies): Endpoint[] {
       async handle({ caller: { workspaceId }, query }) {
         const mailingListId = query.list_id ?? null;
         if (mailingListId !== null) await requireKnownList(db, workspaceId, mailingListId);
-        const audience = { mailingListId, status: query.status };
-        const { ids, total } = await findPage(db, positions, workspaceId, audience, query);
-        return {
-          subscribers: await listSummaries(db, workspaceId, ids),
-          pagination: pagination(query, total),
-        };
+        const { status, search } = query;
+        const walk = new Walk(query, "listSubscribers", workspaceId, mailingListId, status, search);
+        const audience = { mailingListId, status };
+        const { ids, total } = await findPage(db, positions, workspaceId, audience, { search, ...walk.page });
+        const { rows, pagination } = walk.shown(ids, total, (one) => one);
+        return { subscribers: await listSummaries(db, workspaceId, rows), pagination };
       },
     }),
     endpoint({

@@ -9,10 +9,11 @@ export interface PersonEngagement {
   readonly subscriberId: string;
   /** The list the message was sent to; null for none. */
   readonly mailingListId: string | null;
+  /** Pictures that were fetched. */
   readonly opens: number;
   readonly clicks: number;
-  /** The newest. */
-  readonly openedAt: Date | null;
+  /** A click is an opening too. */
+  readonly openedAt: Date;
   readonly clickedAt: Date | null;
   /** Whether the message had not been opened, clicked, or either, before. */
   readonly isFirstOpen: boolean;

@@ -38,7 +38,7 @@ export function lockFieldValues(
       order by s.email limit ${page.limit} for update) h`);
 }
 
-/** Writes the values in their new form. */
+/** Writes the values in their new form; null takes one away. */
 export async function updateFieldValues(
   tx: Queryable,
   workspaceId: WorkspaceId,
@@ -48,7 +48,9 @@ export async function updateFieldValues(
 ): Promise<void> {
   await tx.run(sql`
     update subscribers s
-    set custom_fields = jsonb_set(s.custom_fields, array[${name}], v.value), updated_at = ${now}
+    set custom_fields = case when v.value = 'null' then s.custom_fields - ${name}
+        else jsonb_set(s.custom_fields, array[${name}], v.value) end,
+      updated_at = ${now}
     from unnest(${values.map(({ id }) => id)}::uuid[], ${values.map(({ value }) => JSON.stringify(value))}::jsonb[])
       as v (id, value)
     where s.workspace_id = ${workspaceId} and s.id = v.id`);

@@ -41,6 +41,19 @@ export async function listIdsAt(
   return rows.map((row) => row.id);
 }
 
+/** The ids behind this one, which need not be there any more. */
+export async function listIdsAfter(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  audience: Audience,
+  after: string,
+  limit: number,
+): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
+    select id from ${ids(workspaceId, audience)} a where id < ${after} order by id desc limit ${limit}`);
+  return rows.map((row) => row.id);
+}
+
 /** Every STRIDE-th id, from the first. */
 export async function listLandmarks(
   db: Queryable,
@@ -75,6 +88,7 @@ export async function searchIds(
   const found = await db.row<{ ids: string[]; total: number }>(sql`
     with found as materialized (select id from (${join(branches, " union ")}) f limit ${MOST_FOUND})
     select (select count(*)::int from found) as total,
-      array(select id from found order by id desc limit ${page.limit} offset ${page.offset}) as ids`);
+      array(select id from found ${page.after === undefined ? empty : sql`where id < ${page.after}`}
+        order by id desc limit ${page.limit} offset ${page.offset}) as ids`);
   return found ?? { ids: [], total: 0 };
 }

@@ -1,14 +1,12 @@
 /** Pages of people: where a page begins, who is on it, how many there are in all. */
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
-import { offsetOf } from "../../platform/http/paging.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import { countMembers, countPeople, totalOf } from "./counters.ts";
-import { type Audience, listIdsAt, listLandmarks, searchIds } from "./page-store.ts";
+import { type Audience, listIdsAfter, listIdsAt, listLandmarks, searchIds } from "./page-store.ts";
 import type { Positions } from "./positions.ts";
 
-export interface PageQuery {
-  readonly page: number;
-  readonly limit: number;
+export interface PageQuery extends Page {
   readonly search: string | undefined;
 }
 
@@ -23,19 +21,20 @@ export async function findPage(
   audience: Audience,
   { search, ...query }: PageQuery,
 ): Promise<{ ids: string[]; total: number }> {
-  const offset = offsetOf(query);
+  const { limit, offset, after } = query;
   const { mailingListId, status } = audience;
   if (search !== undefined) {
-    return searchIds(db, workspaceId, audience, search, { limit: query.limit, offset });
+    return searchIds(db, workspaceId, audience, search, query);
   }
   const counts =
     mailingListId === null
       ? await countPeople(db, workspaceId)
       : await countMembers(db, workspaceId, mailingListId);
   const total = totalOf(counts, status);
+  if (after !== undefined) return { ids: await listIdsAfter(db, workspaceId, audience, after, limit), total };
   if (offset >= total) return { ids: [], total };
   const order = `${workspaceId} ${mailingListId} ${status}`;
   const landmarks = () => listLandmarks(db, workspaceId, audience);
   const position = await positions.find(order, counts.revision, offset, landmarks);
-  return { ids: await listIdsAt(db, workspaceId, audience, position, query.limit), total };
+  return { ids: await listIdsAt(db, workspaceId, audience, position, limit), total };
 }

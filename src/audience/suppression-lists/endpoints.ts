@@ -4,10 +4,12 @@ import { Type } from "typebox";
 import { encodingDescription, readEncodingName } from "../../platform/csv/encodings.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
+import { Continued } from "../../platform/http/answer.ts";
 import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
-import { pageFields, textField } from "../../platform/http/query.ts";
+import { cursorFields, textField } from "../../platform/http/query.ts";
 import { Deleted, nullable } from "../../platform/http/shapes.ts";
 import { fileField } from "../../platform/http/uploads.ts";
+import { Walk } from "../../platform/http/walk.ts";
 import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
 import { createPositions } from "../subscribers/positions.ts";
 import { addEntries } from "./add-entries.ts";
@@ -118,17 +120,29 @@ export function suppressionListEndpoints(deps: StorageDeps & { readonly db: Data
       summary: `Up to ${PAGE} entries of a list, newest first; null when there are none`,
       needs: need(suppressionLists, "read"),
       query: {
-        page: pageFields().page,
+        page: cursorFields().page,
+        after: cursorFields().after,
         search: textField(
           320,
           "Only entries that begin with this; international domains in either script, by whole labels. Finds 5,000 at most.",
         ),
       },
       answer: nullable(Type.Array(SuppressionEntry)),
+      isContinued: true,
       message: "Suppression entries",
       async handle({ caller: { workspaceId }, params, query }) {
-        const entries = await findEntries(db, positions, { workspaceId, listId: params.id }, query);
-        return entries.length === 0 ? null : entries;
+        const { search } = query;
+        const walk = new Walk(
+          { ...query, limit: PAGE },
+          "listSuppressionEntries",
+          workspaceId,
+          params.id,
+          search,
+        );
+        const list = { workspaceId, listId: params.id };
+        const entries = await findEntries(db, positions, list, search, walk.page);
+        const { rows, pagination } = walk.shown(entries, 0, ({ id }) => id);
+        return new Continued(rows.length === 0 ? null : rows, pagination.next_cursor ?? null);
       },
     }),
     endpoint({

@@ -1,12 +1,13 @@
 /** Pages of a list's entries, newest first. */
 import { domainInALabels } from "../../mail/address.ts";
+import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
-import { offsetOf } from "../../platform/http/paging.ts";
 import type { Positions } from "../subscribers/positions.ts";
 import {
   countEntries,
   type EntriesOf,
+  listEntriesAfter,
   listEntriesAt,
   listEntryLandmarks,
   searchEntries,
@@ -21,18 +22,20 @@ export async function findEntries(
   db: Queryable,
   positions: Positions,
   list: EntriesOf,
-  { page, search }: { readonly page: number; readonly search: string | undefined },
+  search: string | undefined,
+  page: Page,
 ): Promise<SuppressionEntry[]> {
-  const offset = offsetOf({ page, limit: PAGE });
+  const { limit, offset, after } = page;
   const counted = await countEntries(db, list);
   if (counted === undefined) throw notFound("Suppression list");
   if (offset >= counted.entry_count) return [];
   if (search !== undefined) {
-    return searchEntries(db, list, beginnings(search), { limit: PAGE, offset });
+    return searchEntries(db, list, beginnings(search), page);
   }
+  if (after !== undefined) return listEntriesAfter(db, list, after, limit);
   const landmarks = () => listEntryLandmarks(db, list);
   const position = await positions.find(list.listId, counted.revision, offset, landmarks);
-  return listEntriesAt(db, list, position, PAGE);
+  return listEntriesAt(db, list, position, limit);
 }
 
 /**

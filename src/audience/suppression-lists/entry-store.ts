@@ -58,6 +58,17 @@ export function listEntriesAt(
     order by id desc`);
 }
 
+/** `limit` entries behind one, which need not be there any more. */
+export function listEntriesAfter(
+  db: Queryable,
+  list: EntriesOf,
+  after: string,
+  limit: number,
+): Promise<SuppressionEntry[]> {
+  return db.rows(sql`
+    select ${entry} from suppression_entries e where ${of(list)} and id < ${after} order by id desc limit ${limit}`);
+}
+
 /** Every STRIDE-th id, from the newest. */
 export async function listEntryLandmarks(db: Queryable, list: EntriesOf): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
@@ -83,6 +94,7 @@ export function searchEntries(
   );
   return db.rows(sql`
     select * from (select * from (${join(found, " union all ")}) f limit ${MOST_FOUND}) found
+    ${page.after === undefined ? empty : sql`where id < ${page.after}`}
     order by id desc limit ${page.limit} offset ${page.offset}`);
 }
 

@@ -1,5 +1,6 @@
 /** What may stand on a suppression list: an address, or a whole domain written `example.com` or `@example.com`. */
-import { parseDomain, parseMailbox } from "../../mail/address.ts";
+import { parseDomain } from "../../mail/address.ts";
+import { parseMailbox } from "../../mail/mailbox.ts";
 import { readAddress } from "../imports/address.ts";
 
 export const entryTypes = ["email", "domain"] as const;

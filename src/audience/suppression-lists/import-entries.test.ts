@@ -16,6 +16,10 @@ describe("an import", () => {
       "Name;E-Mail Address;Note\nAda;ada@example.com;x\nBob;bob@example.com;\nO;example.org;\n",
     ],
     [
+      "a column named in another language",
+      "Nom;Adresse e-mail\nAda;ada@example.com\nBob;bob@example.com\nO;example.org\n",
+    ],
+    [
       "entry_value, as it is exported",
       "id,entry_value\n1,ada@example.com\n2,bob@example.com\n3,example.org\n",
     ],

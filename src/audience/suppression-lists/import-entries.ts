@@ -6,6 +6,7 @@ import { openCsv } from "../../platform/csv/read.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { requireRows, rowLimit, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
+import { isAddressName } from "../imports/column-names.ts";
 import { EntryTally } from "./add-entries.ts";
 import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
 import { keptByService } from "./remove-list.ts";
@@ -77,11 +78,12 @@ function withWarnings(result: AddedEntries, warnings: readonly string[]): AddedE
   return { ...result, message: [result.message, ...warnings].join(". "), warnings: [...warnings] };
 }
 
-/** The place of the column in a header; undefined where the row is none. */
+/** The place of the column in a header, in any language; undefined where the row is none. */
 function columnOf(cells: readonly string[]): number | undefined {
   for (const keys of columns) {
     const place = findColumn(cells, keys);
     if (place !== undefined) return place;
   }
-  return undefined;
+  const place = cells.findIndex((cell) => isAddressName(cell));
+  return place < 0 ? undefined : place;
 }

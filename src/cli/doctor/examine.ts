@@ -19,7 +19,7 @@ import { checkReverseNames } from "./reverse-dns.ts";
 import { checkSecretKey } from "./secret-key.ts";
 import { checkDirectWay, checkRelay } from "./way-out.ts";
 
-const DNS = { timeoutMs: 5_000, tries: 2 };
+const DNS = { timeoutMs: 5_000, tries: 4, isFresh: true };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

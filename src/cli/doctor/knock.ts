@@ -12,6 +12,7 @@ const deadlines: SmtpDeadlines = {
   banner: STEP_MS,
   ehlo: STEP_MS,
   starttls: STEP_MS,
+  ehloUnderTls: STEP_MS,
   auth: STEP_MS,
   quit: STEP_MS / 10,
 };

@@ -57,7 +57,7 @@ export async function checkRelay(
   if (usable.length === 0) {
     return failure === null
       ? say("fault", `${host} has no address in the DNS: look at RELAY_URL.`)
-      : say("not_checked", `${host} could not be looked up (${failure}).`);
+      : say("not_checked", `${host} could not be looked up (${failure.reason}).`);
   }
   const tls = implicitTls ? "implicit" : "opportunistic";
   const knocked = await knock([{ name, addresses: usable }], {

@@ -1,5 +1,6 @@
 /** The SQL of the local inbox (capture mode). It is the operator's, not a workspace's: it shows all of them. */
 import sql from "sql-template-tag";
+import { byteaArray } from "../../platform/database/array-values.ts";
 import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
@@ -24,7 +25,7 @@ export async function insertCaptured(db: Queryable, messages: readonly NewCaptur
       ${column((message) => message.workspaceId)}::uuid[], ${column((message) => message.messageId)}::uuid[],
       ${column((message) => message.fromEmail)}::text[], ${column((message) => message.mailFrom)}::text[],
       ${column((message) => message.rcptTo)}::text[], ${column((message) => message.subject)}::text[],
-      ${column((message) => message.raw)}::bytea[])
+      ${byteaArray(messages.map(({ raw }) => raw))}::bytea[])
     on conflict do nothing`);
 }
 

@@ -1,23 +1,21 @@
 /**
- * The SMTP sessions of one lane, and the way to a new one: the hosts of a site in their order, each address in turn,
- * TLS when it is offered and in clear text where only TLS fails (opportunistic, RFC 7435), unless more is demanded.
+ * The SMTP sessions of one lane, and the way to a new one: the hosts of a site in their order, each address in turn.
  */
 import { isIP } from "node:net";
 import { classifyReply } from "../../mail/refusals/smtp-reply.ts";
-import { isLoopback } from "../../platform/public-address.ts";
 import { ExpiringMap } from "../../platform/remember.ts";
 import type { Attempt } from "../queue/conclusion.ts";
 import type { Destination } from "../routes/destination.ts";
-import type { MailHost } from "../routes/mx.ts";
-import type { Credentials } from "../smtp/auth.ts";
-import { type OpenResult, openSession, type SessionOptions, type SmtpSession } from "../smtp/session.ts";
-import { isBinding, type TlsDemand } from "../smtp/tls.ts";
+import type { TransactionResult } from "../smtp/outcome.ts";
+import { quoteAnswer } from "../smtp/reply-reader.ts";
+import type { SmtpSession } from "../smtp/session.ts";
+import { noteTls } from "../smtp/tls.ts";
+import { broken, demandsTls } from "../smtp/verdict.ts";
 import type { Lane } from "./lanes.ts";
+import { Openings, type SessionSettings } from "./openings.ts";
 
 /** A session that nobody uses is closed after this long. */
 const IDLE_MS = 60_000;
-/** A host whose TLS is broken is spoken to in clear text for three days. */
-const BROKEN_TLS_MS = 3 * 24 * 60 * 60_000;
 /** How long the addresses of one site are tried, one after the other; an attempt under way is let finish. */
 const OPENING_MS = 2 * 60_000;
 /** How long a host that did not answer is left alone: a refusal is quick news, silence is slow (mail-practice §11). */
@@ -25,26 +23,19 @@ const COOL_MS = { unreachable: 2 * 60_000, timeout: 15 * 60_000, tls: 5 * 60_000
 /** Hosts and sites of one lane about which something is remembered. */
 const MOST_REMEMBERED = 10_000;
 
-export interface SessionSettings {
-  readonly port: number;
-  readonly ehloName: string;
-  /** The source address, where one was chosen; hosts are reached by addresses of its family only. */
-  readonly localAddress?: string;
-  /** What a smart host wants. */
-  readonly implicitTls?: boolean;
-  readonly credentials?: Credentials | undefined;
-  readonly options?: Pick<SessionOptions, "deadlines" | "secureContext">;
-}
-
 /** A session and how many messages it has been given. */
 export interface UsedSession {
   readonly site: string;
   readonly session: SmtpSession;
+  /** Why it is in clear text, where TLS had failed with its host. */
+  readonly tlsFault: string | null;
   carried: number;
+  /** It is given no more messages. */
+  isOver: boolean;
 }
 
 /** What a failed opening says about every message that wants to go there. */
-export type OpenFailed = { readonly failure: Pick<Attempt, "result" | "mxHost" | "sourceIp"> };
+export type OpenFailed = { readonly failure: Pick<Attempt, "result" | "mxHost" | "sourceIp" | "tls"> };
 
 /** A site that is left alone until a moment of performance.now(). */
 export type Cooling = OpenFailed & { readonly until: number };
@@ -55,13 +46,14 @@ export class SessionPool {
   readonly #sessions = new Set<UsedSession>();
   /** Those nobody uses, the longest idle first. */
   readonly #idle: { readonly used: UsedSession; readonly timer: NodeJS.Timeout }[] = [];
-  readonly #brokenTls = new ExpiringMap<true>(MOST_REMEMBERED);
+  readonly #openings: Openings;
   readonly #cooling = new ExpiringMap<Cooling>(MOST_REMEMBERED);
   #isClosed = false;
 
   constructor(lane: Lane, settings: SessionSettings) {
     this.#lane = lane;
     this.#settings = settings;
+    this.#openings = new Openings(lane, settings);
   }
 
   get isCooling(): boolean {
@@ -81,6 +73,7 @@ export class SessionPool {
 
   /** How many messages a session may still be given; without one, a new session. */
   roomIn(used: UsedSession | undefined): number {
+    if (used?.isOver) return 0;
     return (this.#lane.messages_per_connection ?? Number.POSITIVE_INFINITY) - (used?.carried ?? 0);
   }
 
@@ -118,15 +111,31 @@ export class SessionPool {
       for (const address of host.addresses) {
         if (performance.now() > deadline) break;
         if (localAddress !== undefined && isIP(localAddress) !== isIP(address)) continue;
-        const opened = await this.#openHost(host, address);
-        if (opened.outcome === "open") return this.#welcome({ site, session: opened.session, carried: 0 });
-        if (failure === undefined || mayPass(opened) || !mayPass(failure.result))
-          failure = { result: opened, mxHost: host.name, sourceIp };
+        const { result, tlsFault } = await this.#openings.open(host, address);
+        if (result.outcome === "open")
+          return this.#welcome({ site, session: result.session, tlsFault, carried: 0, isOver: false });
+        if (failure === undefined || mayPass(result) || !mayPass(failure.result)) {
+          const tls = tlsFault === null ? null : noteTls(null, host.tls, tlsFault);
+          failure = { result, mxHost: host.name, sourceIp, tls };
+        }
       }
     }
-    failure ??= { result: unreached(localAddress), mxHost: null, sourceIp };
+    failure ??= { result: unreached(localAddress), mxHost: null, sourceIp, tls: null };
     this.#cool(site, failure);
     return { failure };
+  }
+
+  /**
+   * Judges a refusal over a session in clear text. A host that takes no mail without TLS, although TLS with it has failed,
+   * says nothing about the message: it waits, and TLS is tried with the next session.
+   */
+  judge(used: UsedSession, result: TransactionResult): TransactionResult {
+    const { session, tlsFault } = used;
+    if (tlsFault === null || result.outcome !== "refused" || !demandsTls(result)) return result;
+    used.isOver = true;
+    this.#openings.tryTlsAgain(session.host);
+    const reason = `the server takes mail under TLS only ("${quoteAnswer(result)}"). ${tlsFault}`;
+    return broken(result.stage, { fault: "tls", reason });
   }
 
   /** Why nobody should try this site now; undefined when it may be tried. */
@@ -138,23 +147,6 @@ export class SessionPool {
   close(): void {
     this.#isClosed = true;
     void this.keepIdle(0);
-  }
-
-  async #openHost(
-    { name: host, tls: demand, isTlsRequired = false }: MailHost,
-    address: string,
-  ): Promise<OpenResult> {
-    const { port, ehloName, localAddress, implicitTls, credentials, options } = this.#settings;
-    const target = { host, address, port, ehloName, localAddress, credentials, ...options };
-    if (implicitTls) return openSession({ ...target, tls: "implicit" });
-    if (isBinding(demand)) return onDemand(demand, await openSession({ ...target, tls: "required", demand }));
-    const hasPassword = credentials !== undefined && !isLoopback(address);
-    const mustEncrypt = this.#lane.tls_required || isTlsRequired || hasPassword;
-    if (this.#brokenTls.get(host) && !mustEncrypt) return openSession({ ...target, tls: "none" });
-    const opened = await openSession({ ...target, tls: mustEncrypt ? "required" : "opportunistic" });
-    if (opened.outcome === "open" || !opened.tlsFailed || mustEncrypt) return opened;
-    this.#brokenTls.set(host, true, BROKEN_TLS_MS);
-    return openSession({ ...target, tls: "none" });
   }
 
   #welcome(used: UsedSession): UsedSession {
@@ -184,13 +176,6 @@ export class SessionPool {
     await used.session.quit();
     this.#sessions.delete(used);
   }
-}
-
-/** Says who demanded what TLS has failed to prove. */
-function onDemand(demand: TlsDemand, opened: OpenResult): OpenResult {
-  if (opened.outcome !== "broken" || opened.fault !== "tls") return opened;
-  const by = demand.by === "dane" ? "DANE" : "MTA-STS";
-  return { ...opened, reason: `${by} demands secure TLS: ${opened.reason}` };
 }
 
 function unreached(localAddress: string | undefined): Attempt["result"] {

@@ -15,8 +15,9 @@ import type { TransactionResult } from "../smtp/outcome.ts";
 import { noteTls } from "../smtp/tls.ts";
 import type { TransportEvents } from "../transport.ts";
 import type { Lane } from "./lanes.ts";
+import type { SessionSettings } from "./openings.ts";
 import { LanePace } from "./pace.ts";
-import { type Cooling, SessionPool, type SessionSettings, type UsedSession } from "./sessions.ts";
+import { type Cooling, SessionPool, type UsedSession } from "./sessions.ts";
 import { type Load, WaitingLine } from "./waiting-line.ts";
 
 /** Through a pause no longer than this messages wait here; a lease has to be held all the while. */
@@ -215,7 +216,13 @@ export class LaneTraffic {
       else if (!isFresh && isEndOfReuse(result)) return load;
       else {
         const demand = destination.hosts.find(({ name }) => name === host)?.tls;
-        this.#concluded({ message, result, mxHost: host, sourceIp, tls: noteTls(tls, demand) });
+        this.#concluded({
+          message,
+          result: this.#sessions.judge(used, result),
+          mxHost: host,
+          sourceIp,
+          tls: noteTls(tls, demand, used.tlsFault),
+        });
       }
     } catch (error) {
       this.#events.onFault(message, error);

@@ -32,6 +32,43 @@ describe("a message that cannot be sent for some time", () => {
   });
 });
 
+describe("a message whose look-up our own DNS servers do not answer for long", () => {
+  const result = {
+    outcome: "unroutable",
+    status: "deferred",
+    enhanced: "4.4.3",
+    reason: "ETIMEOUT",
+  } as const;
+  const concluded = (attempts: number, waitedSeconds: number, secondsLeft = 86_400) => {
+    const created_at = inSeconds(-waitedSeconds);
+    const one = { ...message(attempts, secondsLeft), created_at };
+    return conclude({ message: one, result: { ...result, isUnanswered: true }, mxHost: null }, now, 0);
+  };
+
+  test.each([
+    [0, 60, 300],
+    [2, 40_000, 10_000],
+  ])("is put off without an attempt, for a quarter of what it has waited", (attempts, waited, seconds) => {
+    const { outcome, settlement } = concluded(attempts, waited);
+    expect(outcome).toMatchObject({
+      status: "deferred",
+      attempts,
+      enhancedCode: "4.4.3",
+      detail: "ETIMEOUT",
+    });
+    expect([settlement.attempts, settlement.dueAt]).toEqual([attempts, inSeconds(seconds)]);
+  });
+
+  test("fails when its time has passed", () => {
+    expect(concluded(0, 86_400, 10).outcome).toMatchObject({ status: "failed", attempts: 0 });
+  });
+
+  test("makes an attempt where a server said that it fails", () => {
+    const { outcome } = conclude({ message: message(0, 86_400), result, mxHost: null }, now, 0);
+    expect(outcome).toMatchObject({ status: "deferred", attempts: 1 });
+  });
+});
+
 describe.each([
   [
     "a mail",

@@ -5,6 +5,7 @@ import { classifyReply } from "../../mail/refusals/smtp-reply.ts";
 import { type Classification, type Outcome, type TlsNote, unclassified } from "../../messages/outcome.ts";
 import type { Unroutable } from "../routes/mx.ts";
 import type { TransactionResult } from "../smtp/outcome.ts";
+import { quoteAnswer } from "../smtp/reply-reader.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import { nextAttemptAt } from "./retry.ts";
 import type { Settlement } from "./settlement-store.ts";
@@ -36,12 +37,12 @@ export interface Attempt {
 /** Settles an attempt. `random` is from 0 to 1, for the jitter of the retry. */
 export function conclude(attempt: Attempt, now: Date, random: number): Conclusion {
   const { message, result, mxHost, sourceIp = null, isSourceChosen = false, tls = null } = attempt;
-  const { status, waitSeconds, isAddressFault, classification } = judge(result);
+  const { status, isAddressFault, classification, ...wait } = judge(result, message, now);
   const { code, enhanced: enhancedCode, text: detail } = replyOf(result);
   const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls };
   const news = { ...unclassified, ...about, detail };
   const nextSourceIp = isSourceChosen ? sourceIp : null;
-  if (status === "deferred") return putOff(message, now, news, { waitSeconds, random, nextSourceIp });
+  if (status === "deferred") return putOff(message, now, news, { ...wait, random, nextSourceIp });
   return finish(message, now, { ...news, status });
 }
 
@@ -56,8 +57,8 @@ export function finish(
   message: LeasedMessage,
   now: Date,
   news: AttemptNews & { readonly status: "delivered" | "bounced" | "failed" | "deferred" },
+  attempts: number = message.attempts + 1,
 ): Conclusion {
-  const attempts = message.attempts + 1;
   const isDelivered = news.status === "delivered" || news.status === "deferred";
   return {
     settlement: settlementOf(message, now, attempts, null, isDelivered),
@@ -74,9 +75,15 @@ export function putOff(
     waitSeconds,
     random,
     nextSourceIp = null,
-  }: { readonly waitSeconds: number | null; readonly random: number; readonly nextSourceIp?: string | null },
+    isAttempt = true,
+  }: {
+    readonly waitSeconds: number | null;
+    readonly random: number;
+    readonly nextSourceIp?: string | null;
+    readonly isAttempt?: boolean;
+  },
 ): Conclusion {
-  const attempts = message.attempts + 1;
+  const attempts = message.attempts + (isAttempt ? 1 : 0);
   const next = nextAttemptAt({
     attempts,
     now,
@@ -86,7 +93,7 @@ export function putOff(
   });
   if (next === "expired") {
     const detail = `Gave up after ${attempts} attempts: ${news.detail}`;
-    return finish(message, now, { ...news, status: "failed", detail });
+    return finish(message, now, { ...news, status: "failed", detail }, attempts);
   }
   const outcome = { ...identify(message), ...news, attempts, time: now, nextAttemptAt: next };
   return {
@@ -168,12 +175,17 @@ interface Verdict {
   readonly waitSeconds: number | null;
   readonly isAddressFault: boolean;
   readonly classification: Classification | null;
+  /** False where the fault lies between us and our own DNS servers. */
+  readonly isAttempt?: boolean;
 }
+
+/** While our DNS servers do not answer a message waits a quarter of what it has waited so far, and this at least. */
+const UNANSWERED_SECONDS = 300;
 
 /** A domain that does not exist or takes no mail (mx.ts). */
 const NO_SUCH_DOMAIN: Classification = { type: "hard", category: "NoEmail" };
 
-function judge(result: AttemptResult): Verdict {
+function judge(result: AttemptResult, { created_at }: LeasedMessage, now: Date): Verdict {
   const plain = { waitSeconds: null, isAddressFault: false, classification: null };
   switch (result.outcome) {
     case "accepted":
@@ -181,7 +193,12 @@ function judge(result: AttemptResult): Verdict {
     case "broken":
       return { ...plain, status: "deferred" };
     case "unroutable": {
-      const { status } = result;
+      const { status, isUnanswered } = result;
+      if (isUnanswered) {
+        const waited = (now.getTime() - created_at.getTime()) / 1_000;
+        const waitSeconds = Math.max(UNANSWERED_SECONDS, waited / 4);
+        return { ...plain, status, waitSeconds, isAttempt: false };
+      }
       if (status !== "bounced") return { ...plain, status };
       return { ...plain, status, isAddressFault: true, classification: NO_SUCH_DOMAIN };
     }
@@ -207,7 +224,7 @@ function replyOf(result: AttemptResult): { code: number | null; enhanced: string
   switch (result.outcome) {
     case "accepted":
     case "refused":
-      return { code: result.code, enhanced: result.enhanced, text: spoken(result) };
+      return { code: result.code, enhanced: result.enhanced, text: quoteAnswer(result) };
     case "unroutable":
       return { code: null, enhanced: result.enhanced, text: result.reason };
     case "broken":
@@ -217,11 +234,6 @@ function replyOf(result: AttemptResult): { code: number | null; enhanced: string
         text: `${result.reason} (at ${result.stage})`,
       };
   }
-}
-
-/** The reply as a postmaster would quote it: "550 5.1.1 User unknown". */
-function spoken({ code, enhanced, text }: { code: number; enhanced: string | null; text: string }): string {
-  return [code, enhanced, text].filter((part) => part !== null && part !== "").join(" ");
 }
 
 function identify(message: LeasedMessage) {

@@ -3,7 +3,8 @@
  * transaction is open while SMTP is spoken.
  */
 import sql, { type Sql } from "sql-template-tag";
-import type { Particulars, StoredAttachment } from "../../messages/store.ts";
+import type { StoredAttachment } from "../../messages/attachment.ts";
+import type { Particulars } from "../../messages/store.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "../../platform/clock.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "../../platform/ids.ts";
@@ -35,6 +36,8 @@ export interface LeasedMessage {
   /** How long it has left until then by the database's clock, at the moment of the lease; of a due message that is late, below 0. */
   readonly lives_ms: number;
   readonly created_at: Date;
+  /** By the database's clock. Null: an earlier version made the first attempt. */
+  readonly first_attempt_at: Date | null;
   readonly source: string;
   readonly origin_id: string | null;
   readonly from_email: string;
@@ -190,11 +193,12 @@ export function leaseEntries(
           expires_at = case when q.campaign_id <> ${nilId} and q.attempts = 0
             then greatest(q.expires_at, now() + make_interval(hours => (
               select retry_hours from workspaces w where w.id = q.workspace_id)))
-            else q.expires_at end
+            else q.expires_at end,
+          first_attempt_at = case when q.attempts = 0 then now() else q.first_attempt_at end
       -- Rows that are held are where they are: by their key the planner could look for them through other indexes. One
       -- that changed while it was being taken has moved, and is left for the next look.
       from due where q.ctid = due.slot
-      returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at,
+      returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at, q.first_attempt_at,
         host(q.source_ip) as source_ip,
         -- Both moments are the database's: machines whose clocks differ agree.
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${JUDGED_SECONDS}) as is_stale

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../../platform/clock.ts";
 import { Answers } from "../../platform/remember.ts";
-import type { SessionSettings } from "../lanes/sessions.ts";
+import type { SessionSettings } from "../lanes/openings.ts";
 import type { LeasedMessage } from "../queue/lease-store.ts";
 import type { Allowance, WarmUpAllowances } from "../warm-up/allowances.ts";
 import { untilTomorrow } from "../warm-up/warm-up.ts";

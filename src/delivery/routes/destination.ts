@@ -1,6 +1,6 @@
 /**
- * From a recipient's domain to the hosts that take its mail and the lane they belong to. Answers are kept for a few
- * minutes: a campaign asks for the same domains thousands of times.
+ * From a recipient's domain to the hosts that take its mail and the lane they belong to. Answers are kept for a minute: a
+ * campaign asks for the same domains thousands of times. What the DNS has said is kept for its TTL below (platform/dns).
  */
 import { isIP } from "node:net";
 import type { StsPolicy } from "../../mail/dns/mta-sts.ts";
@@ -12,7 +12,7 @@ import { isBinding } from "../smtp/tls.ts";
 import { findMailHosts, type MailHost, siteName, type Unroutable } from "./mx.ts";
 import { type DaneLookups, withTlsDemands } from "./tls-demands.ts";
 
-const KEPT_MS = 5 * 60_000;
+const KEPT_MS = 60_000;
 const MOST_KEPT = 50_000;
 
 /** Where the mail of a domain goes. */
@@ -92,12 +92,18 @@ export function routeToRelay(
     const all = isIP(host) ? [host] : found;
     const addresses = all.filter((address) => allowPrivate || isPublicAddress(address));
     if (addresses.length > 0) return { site: host, lane, hosts: [{ name: host, addresses }] };
+    const undone = { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", lane } as const;
+    const unanswered = lookups.find((answer) => answer.outcome === "failed" && answer.isUnanswered);
+    if (all.length === 0 && unanswered?.outcome === "failed") {
+      const reason = `DNS look-up for the relay ${host} failed: ${unanswered.reason}`;
+      return { ...undone, reason, isUnanswered: true };
+    }
     const reason = `the relay ${host} has no ${all.length > 0 ? "public " : ""}address: check ${setting}`;
-    return { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", reason, lane };
+    return { ...undone, reason };
   });
 }
 
-/** Keeps routes for some minutes; what could not be found out is only shared by those who ask at the same moment. */
+/** Keeps routes for a minute; what could not be found out is only shared by those who ask at the same moment. */
 function remembering(find: FindRoute): FindRoute {
   const routes = new Answers<Route>({
     ms: KEPT_MS,

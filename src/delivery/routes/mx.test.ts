@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type FakeDns, startFakeDns } from "../../../test/support/fake-dns.ts";
+import { type DnsZone, type FakeDns, startFakeDns } from "../../../test/support/fake-dns.ts";
 import type { Resolver } from "../../mail/dns/resolver.ts";
 import { findMailHosts, type MailHostOptions, siteName } from "./mx.ts";
 
@@ -153,6 +153,15 @@ describe("domains that take no mail", () => {
     ]);
   });
 
+  test("the second look goes to the server although the denial is known", async () => {
+    dns.ttlSeconds = 60;
+    const zone: DnsZone = { "new.example": { MX: [[10, "mx.test"]] }, "mx.test": { A: ["8.8.8.8"] } };
+    expect(await find("new.example")).toMatchObject({ status: "bounced" });
+    dns.zone = zone;
+    expect(namesOf(await find("new.example"))).toEqual(["mx.test"]);
+    dns.ttlSeconds = 0;
+  });
+
   test("a denial that is taken back the second time does not bounce", async () => {
     dns.zone = { "a.test": { MX: [[10, "mx.test"]] }, "mx.test": { A: ["8.8.8.8"] } };
     let denials = 1;
@@ -183,6 +192,17 @@ describe("a DNS that does not answer defers and never bounces", () => {
   test.each(["servfail", "refuse", "timeout"] as const)("%s for the only host's addresses", async (fault) => {
     dns.zone = { "a.test": { MX: [[10, "mx.test"]] }, "mx.test": { A: fault, AAAA: fault } };
     expect(await find("a.test")).toMatchObject({ status: "deferred", enhanced: "4.4.3" });
+  });
+
+  test("silence of our own servers is told from an answer that they fail", async () => {
+    dns.zone = {
+      "mute.test": "timeout",
+      "fail.test": "servfail",
+      "half.test": { A: "servfail", AAAA: "timeout" },
+    };
+    expect(await find("mute.test")).toMatchObject({ status: "deferred", isUnanswered: true });
+    expect(await find("half.test")).toMatchObject({ status: "deferred", isUnanswered: true });
+    expect(await find("fail.test")).not.toHaveProperty("isUnanswered");
   });
 
   test("for one of the domain's own two addresses", async () => {

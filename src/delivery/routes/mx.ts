@@ -7,13 +7,12 @@
  * us at this machine, its network or a cloud's metadata service.
  */
 import { isIP } from "node:net";
-import type { Lookup, MxRecord, Resolver } from "../../mail/dns/resolver.ts";
+import type { How, Lookup, MxRecord, Resolver } from "../../mail/dns/resolver.ts";
 import { isPublicAddress } from "../../platform/public-address.ts";
 import type { TlsDemand } from "../smtp/tls.ts";
 
 const MOST_HOSTS = 10;
 const MOST_ADDRESSES = 30;
-const DEADLINE_MS = 20_000;
 
 export interface MailHost {
   readonly name: string;
@@ -43,6 +42,8 @@ export interface Unroutable {
   /** RFC 3463, with the additions of RFC 7505. */
   readonly enhanced: string;
   readonly reason: string;
+  /** Of `deferred`: our own DNS servers said nothing at all. That is no fault of the domain's, and no attempt. */
+  readonly isUnanswered?: true;
 }
 
 /** None of the hosts of a domain can be talked to. */
@@ -58,7 +59,7 @@ export interface MailHostOptions {
   readonly allowPrivate: boolean;
   /** From 0 to below 1, decides between hosts of equal preference. */
   readonly random?: (() => number) | undefined;
-  /** For all look-ups together. */
+  /** For all look-ups together; without it each look-up has the resolver's own deadline and no other. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -68,20 +69,22 @@ export async function findMailHosts(
   domain: string,
   options: MailHostOptions,
 ): Promise<MailHosts> {
+  const { deadlineMs } = options;
   const { promise: late, resolve } = Promise.withResolvers<Lookup<never>>();
-  const timer = setTimeout(
-    () => resolve({ outcome: "failed", reason: "no answer in time" }),
-    options.deadlineMs ?? DEADLINE_MS,
-  );
-  const look: Look = {
-    mx: (name) => Promise.race([resolver.mx(name), late]),
+  const overdue = () => resolve({ outcome: "failed", reason: "ETIMEOUT", isUnanswered: true });
+  const timer = deadlineMs === undefined ? undefined : setTimeout(overdue, deadlineMs);
+  const lookBy = (how: How): Look => ({
+    mx: (name) => Promise.race([resolver.mx(name, how), late]),
     addresses: (name) =>
-      Promise.all([Promise.race([resolver.ipv4(name), late]), Promise.race([resolver.ipv6(name), late])]),
-  };
+      Promise.all([
+        Promise.race([resolver.ipv4(name, how), late]),
+        Promise.race([resolver.ipv6(name, how), late]),
+      ]),
+  });
   try {
-    const answer = await locate(look, domain, options);
+    const answer = await locate(lookBy({}), domain, options);
     // A bounce suppresses the address, and servers do now and then deny a name in error: they are asked twice.
-    return isAbsence(answer) ? await locate(look, domain, options) : answer;
+    return isAbsence(answer) ? await locate(lookBy({ isFresh: true }), domain, options) : answer;
   } finally {
     clearTimeout(timer);
   }
@@ -99,7 +102,7 @@ export interface Look {
 
 async function locate(look: Look, domain: string, options: MailHostOptions): Promise<MailHosts> {
   const answer = await look.mx(domain);
-  if (answer.outcome === "failed") return undecided(domain, answer.reason);
+  if (answer.outcome === "failed") return undecided(domain, answer);
   if (answer.outcome === "absent" && answer.reason === "nxdomain")
     return unroutable("bounced", "5.1.2", `the domain ${domain} does not exist`);
 
@@ -138,12 +141,14 @@ function considered(records: readonly MxRecord[], random: () => number): MxRecor
     .map(({ record }) => record);
 }
 
+export type LookupFailure = Extract<Lookup<never>, { outcome: "failed" }>;
+
 /** A host and what came of looking it up. */
 export interface Candidate {
   readonly name: string;
   readonly usable: readonly string[];
   readonly forbidden: readonly string[];
-  readonly failure: string | null;
+  readonly failure: LookupFailure | null;
   readonly proof: HostProof;
 }
 
@@ -160,14 +165,13 @@ export async function lookUpHost(
   const addresses = isLiteral ? [exchange] : found;
   // RFC 5321 section 5.1: an MX names a host; one that is an address has never been through anybody's checks.
   const mayUse = (address: string) => allowPrivate || (!isLiteral && isPublicAddress(address));
-  const failed = lookups.find((lookup) => lookup.outcome === "failed");
   const isProven = (lookup: Lookup<string>) => lookup.outcome !== "found" || lookup.isSecure === true;
   const [aliasOf] = lookups.flatMap((lookup) => ("aliasOf" in lookup ? [lookup.aliasOf] : []));
   return {
     name: exchange,
     usable: addresses.filter(mayUse),
     forbidden: addresses.filter((address) => !mayUse(address)),
-    failure: failed?.reason ?? null,
+    failure: foremost(lookups.filter((lookup) => lookup.outcome === "failed")),
     proof: {
       hasSecureAddresses: !isLiteral && lookups.every(isProven),
       ...(aliasOf !== undefined && { aliasOf }),
@@ -176,8 +180,8 @@ export async function lookUpHost(
 }
 
 function whyNone(domain: string, candidates: readonly Candidate[], isImplicit: boolean): Unroutable {
-  const failure = candidates.find((candidate) => candidate.failure !== null)?.failure;
-  if (failure) return undecided(domain, failure);
+  const failure = foremost(candidates.flatMap((candidate) => candidate.failure ?? []));
+  if (failure !== null) return undecided(domain, failure);
   const forbidden = candidates.flatMap((candidate) => candidate.forbidden);
   if (forbidden.length > 0)
     return unroutable(
@@ -203,8 +207,14 @@ function isAbsence(answer: MailHosts): boolean {
   return answer.outcome === "unroutable" && answer.enhanced === "5.1.2";
 }
 
-function undecided(domain: string, failure: string): Unroutable {
-  return unroutable("deferred", "4.4.3", `DNS look-up for ${domain} failed: ${failure}`);
+/** One that was not answered goes first: asked again, it may turn out well. */
+function foremost(failures: readonly LookupFailure[]): LookupFailure | null {
+  return failures.find(({ isUnanswered }) => isUnanswered) ?? failures[0] ?? null;
+}
+
+function undecided(domain: string, { reason, isUnanswered }: LookupFailure): Unroutable {
+  const result = unroutable("deferred", "4.4.3", `DNS look-up for ${domain} failed: ${reason}`);
+  return { ...result, ...(isUnanswered && { isUnanswered }) };
 }
 
 function unroutable(status: Unroutable["status"], enhanced: string, reason: string): Unroutable {

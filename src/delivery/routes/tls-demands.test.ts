@@ -290,7 +290,7 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
       result: {
         status: "deferred",
         enhanced: "4.7.5",
-        reason: "DANE: the TLSA look-up for mx.example.test failed: SERVFAIL",
+        reason: "DANE: the TLSA look-up for mx.example.test failed: ESERVFAIL",
       },
     });
     expect(mx.connections).toBe(0);
@@ -374,7 +374,10 @@ describe("a host with TLSA records, where DNSSEC vouches for everything", () => 
       showUnder(right, null);
       dns.zone["_25._tcp.mx.example.test"] = "servfail";
       expect(await send()).toMatchObject({
-        result: { status: "deferred", reason: "DANE: the TLSA look-up for mx.example.test failed: SERVFAIL" },
+        result: {
+          status: "deferred",
+          reason: "DANE: the TLSA look-up for mx.example.test failed: ESERVFAIL",
+        },
       });
     });
   });

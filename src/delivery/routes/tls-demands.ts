@@ -6,7 +6,7 @@ import { isUsable, type TlsaRecord } from "../../mail/dns/dane.ts";
 import { namesHost, type StsPolicy } from "../../mail/dns/mta-sts.ts";
 import type { Lookup } from "../../mail/dns/resolver.ts";
 import type { TlsDemand } from "../smtp/tls.ts";
-import type { MailHost, Unroutable } from "./mx.ts";
+import type { LookupFailure, MailHost, Unroutable } from "./mx.ts";
 
 /** What is asked for DANE; the answers say whether DNSSEC vouches for them. */
 export interface DaneLookups {
@@ -26,22 +26,28 @@ export async function withTlsDemands(
   const demands = await Promise.all(
     hosts.map(async (host) => stronger(await daneOf(host, dane), stsOf(domain, host, policy))),
   );
-  const obstacles: string[] = [];
+  const obstacles: Obstacle[] = [];
   const left = hosts.flatMap((host, index) => {
     const tls = demands[index] ?? null;
     if (tls === null) return [host];
     if (!("obstacle" in tls)) return [{ ...host, tls }];
-    obstacles.push(tls.obstacle);
+    obstacles.push(tls);
     return [];
   });
   if (left.length > 0) return left;
   // "Cryptographic failure": the domain's owner may mend it while the message waits.
-  return { outcome: "unroutable", status: "deferred", enhanced: "4.7.5", reason: obstacles.join("; ") };
+  const reason = obstacles.map(({ obstacle }) => obstacle).join("; ");
+  const unanswered = obstacles.some(({ isUnanswered }) => isUnanswered)
+    ? { isUnanswered: true as const }
+    : {};
+  return { outcome: "unroutable", status: "deferred", enhanced: "4.7.5", reason, ...unanswered };
 }
 
 /** Why a host is left alone. */
 interface Obstacle {
   readonly obstacle: string;
+  /** A look-up had no answer from our own DNS server. */
+  readonly isUnanswered?: true;
 }
 
 /**
@@ -64,7 +70,7 @@ async function daneOf(host: MailHost, dane: DaneLookups | null): Promise<TlsDema
   if ("obstacle" in bases) return bases;
   for (const base of bases) {
     const found = await dane.tlsa(`_25._tcp.${base}`);
-    if (found.outcome === "failed") return withheld(`the TLSA look-up for ${base}`, found.reason);
+    if (found.outcome === "failed") return withheld(`the TLSA look-up for ${base}`, found);
     if (found.outcome === "found" && found.isSecure) {
       return { by: "dane", host: base, records: found.records.filter(isUsable) };
     }
@@ -85,13 +91,13 @@ async function baseDomains(
   if (hasSecureAddresses) return aliasOf === undefined ? [name] : [aliasOf, name];
   if (aliasOf === undefined) return [];
   const alias = await dane.cname(name);
-  if (alias.outcome === "failed") return withheld(`the CNAME look-up for ${name}`, alias.reason);
+  if (alias.outcome === "failed") return withheld(`the CNAME look-up for ${name}`, alias);
   return alias.outcome === "found" && alias.isSecure ? [name] : [];
 }
 
 /** Section 2.1.1: what cannot be had may be withheld by somebody on the path. */
-function withheld(what: string, reason: string): Obstacle {
-  return { obstacle: `DANE: ${what} failed: ${reason}` };
+function withheld(what: string, { reason, isUnanswered }: LookupFailure): Obstacle {
+  return { obstacle: `DANE: ${what} failed: ${reason}`, ...(isUnanswered && { isUnanswered }) };
 }
 
 function stsOf(domain: string, { name }: MailHost, policy: StsPolicy | null): TlsDemand | Obstacle | null {

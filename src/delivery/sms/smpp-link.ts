@@ -3,6 +3,7 @@
  * (enquire_link), and whatever goes wrong ends the session with a reason.
  */
 import smpp, { type Pdu, type Session } from "smpp";
+import { connectionFault } from "../../platform/connection-fault.ts";
 import type { SmppSettings } from "./gateway-settings.ts";
 
 /** For a connection, a bind and each enquire_link. */
@@ -68,7 +69,7 @@ class Link implements SmppLink {
   constructor(session: Session, onDeliver: (pdu: Pdu) => Promise<void>) {
     this.#session = session;
     this.#onDeliver = onDeliver;
-    session.on("error", (error: Error) => this.end(error.message));
+    session.on("error", (error: Error) => this.end(connectionFault(error)));
     session.on("close", () => this.end("the connection was closed"));
     session.on("pdu", (pdu: Pdu) => this.#answer(pdu));
   }

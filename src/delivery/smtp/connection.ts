@@ -6,10 +6,11 @@
  * resolves to the Reply or, when the connection has ended for whatever cause, to the Fault that ended it.
  */
 import { connect as connectTcp, type Socket } from "node:net";
+import { connectionFault } from "../../platform/connection-fault.ts";
 import type { SmtpDeadlines } from "./deadlines.ts";
 import type { Fault } from "./outcome.ts";
 import { quoteReply, type Reply, ReplyReader } from "./reply-reader.ts";
-import { shakeHands, type TlsOutcome, type TlsTarget } from "./tls.ts";
+import { noHandshake, shakeHands, type TlsOutcome, type TlsTarget } from "./tls.ts";
 
 type Step = Exclude<keyof SmtpDeadlines, "connect" | "block">;
 
@@ -137,7 +138,7 @@ export class SmtpConnection {
    * can plant replies in the encrypted session.
    */
   async secure(target: TlsTarget): Promise<TlsOutcome | Fault> {
-    if (this.#fault !== null) return this.#fault;
+    if (this.#fault !== null) return noHandshake("tls", this.#fault.reason);
     this.#socket.off("data", this.#receive);
     const result = await shakeHands(this.#socket, target, this.#deadlines.starttls);
     if ("fault" in result) {
@@ -162,7 +163,7 @@ export class SmtpConnection {
   #listen(): void {
     const closed = (reason: string) => this.end({ fault: "closed", reason });
     this.#socket.on("data", this.#receive);
-    this.#socket.on("error", (error) => closed(error.message));
+    this.#socket.on("error", (error) => closed(connectionFault(error)));
     this.#socket.on("end", () => closed("connection closed by the peer"));
     this.#socket.on("close", () => closed("connection closed"));
   }

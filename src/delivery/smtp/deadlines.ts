@@ -8,6 +8,8 @@ export interface SmtpDeadlines {
   readonly ehlo: number;
   /** The reply to STARTTLS, and once more the handshake. */
   readonly starttls: number;
+  /** The first reply under TLS after STARTTLS. */
+  readonly ehloUnderTls: number;
   readonly auth: number;
   readonly mail: number;
   readonly rcpt: number;
@@ -28,6 +30,7 @@ export const standardDeadlines: SmtpDeadlines = {
   banner: 60_000,
   ehlo: 60_000,
   starttls: 60_000,
+  ehloUnderTls: 60_000,
   auth: 60_000,
   mail: 300_000,
   rcpt: 300_000,
@@ -37,3 +40,15 @@ export const standardDeadlines: SmtpDeadlines = {
   reset: 60_000,
   quit: 5_000,
 };
+
+/** Of each step of TLS where clear text would do: a host that hangs in one of them is asked without TLS. */
+const OPTIONAL_TLS_MS = 15_000;
+
+/** The deadlines of a session that may do without TLS. */
+export function withOptionalTls(deadlines: SmtpDeadlines): SmtpDeadlines {
+  return {
+    ...deadlines,
+    starttls: Math.min(deadlines.starttls, OPTIONAL_TLS_MS),
+    ehloUnderTls: Math.min(deadlines.ehloUnderTls, OPTIONAL_TLS_MS),
+  };
+}

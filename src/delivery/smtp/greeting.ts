@@ -2,6 +2,7 @@
 import type { SmtpConnection } from "./connection.ts";
 import { type Extensions, parseExtensions } from "./extensions.ts";
 import type { Broken, Fault, Refused } from "./outcome.ts";
+import { quoteAnswer } from "./reply-reader.ts";
 import type { TlsOutcome, TlsTarget } from "./tls.ts";
 import { broken, obstacleIn } from "./verdict.ts";
 
@@ -26,8 +27,8 @@ export interface Greeted {
 }
 
 /**
- * Why there is no session. `tlsFailed`: TLS was the obstacle, so where policy allows clear text the same host may be
- * tried again with `tls: "none"`.
+ * Why there is no session. `tlsFailed`: TLS, or all there was of it before the first good answer under it, was the
+ * obstacle, so where policy allows clear text the same host may be tried again with `tls: "none"`.
  */
 export type OpenFailure = (Refused | Broken) & { readonly tlsFailed: boolean };
 
@@ -43,36 +44,60 @@ export async function greet(
   const unwelcome = obstacleIn("banner", await connection.expect("banner"));
   if (unwelcome !== null) return failure(unwelcome);
 
-  const first = await hello(connection, greeting.ehloName);
+  const first = await hello(connection, "ehlo", greeting.ehloName);
   if ("outcome" in first) return failure(first);
   if (greeting.tls === "none" || wrapped !== null) return { outcome: "greeted", offers: first, tls: wrapped };
   if (!first.startTls) {
     if (greeting.tls === "opportunistic") return { outcome: "greeted", offers: first, tls: null };
-    return tlsFailure({ fault: "tls", reason: "TLS is required and STARTTLS is not offered" });
+    return tlsFailure({ fault: "tls", reason: "STARTTLS is not offered" });
   }
 
   const declined = obstacleIn("starttls", await connection.ask("starttls", "STARTTLS\r\n"));
-  if (declined !== null) return declinedTls(declined);
+  if (declined !== null) return failureAt("STARTTLS", declined);
   const tls = await connection.secure(tlsTarget);
   if ("fault" in tls) return tlsFailure(tls);
 
   // RFC 3207 section 4.2: nothing heard before the handshake counts any more.
-  const offers = await hello(connection, greeting.ehloName);
-  return "outcome" in offers ? failure(offers) : { outcome: "greeted", offers, tls };
+  const offers = await hello(connection, "ehloUnderTls", greeting.ehloName);
+  return "outcome" in offers ? failureAt("EHLO under TLS", offers) : { outcome: "greeted", offers, tls };
 }
 
 /** RFC 5321 section 3.2: HELO for servers that do not understand EHLO. */
-async function hello(connection: SmtpConnection, name: string): Promise<Extensions | Refused | Broken> {
-  let reply = await connection.ask("ehlo", `EHLO ${name}\r\n`);
-  if (!("fault" in reply) && reply.code >= 500) reply = await connection.ask("ehlo", `HELO ${name}\r\n`);
+async function hello(
+  connection: SmtpConnection,
+  step: "ehlo" | "ehloUnderTls",
+  name: string,
+): Promise<Extensions | Refused | Broken> {
+  let reply = await connection.ask(step, `EHLO ${name}\r\n`);
+  if (!("fault" in reply) && reply.code >= 500) reply = await connection.ask(step, `HELO ${name}\r\n`);
   if ("fault" in reply) return broken("ehlo", reply);
   return obstacleIn("ehlo", reply) ?? parseExtensions(reply);
 }
 
-/** Whatever its code, a no to STARTTLS says nothing about the message or its recipient; 421 is a no to everything. */
-function declinedTls(declined: Refused | Broken): OpenFailure {
-  if (declined.outcome === "broken" || declined.code === 421) return failure(declined);
-  return tlsFailure({ fault: "tls", reason: `STARTTLS refused: ${declined.code} ${declined.text}` });
+/**
+ * Whatever its code, a refusal of STARTTLS says nothing about the message or its recipient, nor does a 5xx to the EHLO
+ * after it, since the one in clear text was answered. What asks us to come back later keeps its words.
+ */
+function failureAt(step: "STARTTLS" | "EHLO under TLS", obstacle: Refused | Broken): OpenFailure {
+  if (obstacle.outcome === "broken") {
+    const { fault, reason } = obstacle;
+    return fault === "timeout"
+      ? tlsFailure({ fault, reason: `${step} failed: no answer in time` })
+      : tlsFailure({ fault: "tls", reason: `${step} failed: ${reason}` });
+  }
+  const isLater = obstacle.code === 421 || (obstacle.code < 500 && step !== "STARTTLS");
+  if (isLater) return failure(obstacle, true);
+  return tlsFailure({ fault: "tls", reason: refusalOf(step, obstacle) });
+}
+
+function refusalOf(step: string, answer: Refused): string {
+  return `${step} refused: ${quoteAnswer(answer)}`;
+}
+
+/** Of an opening that failed because of TLS: how. */
+export function tlsFaultOf(failed: OpenFailure): string {
+  if (failed.outcome === "broken") return failed.reason;
+  return refusalOf(failed.stage === "starttls" ? "STARTTLS" : "EHLO under TLS", failed);
 }
 
 export function failure(obstacle: Refused | Broken, tlsFailed = false): OpenFailure {

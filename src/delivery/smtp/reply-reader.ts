@@ -80,6 +80,11 @@ export function answerOf(reply: Reply): SmtpAnswer {
   return { code: reply.code, enhanced, text: texts.filter((text) => text !== "").join(" ") };
 }
 
+/** The answer as a postmaster would quote it: "550 5.1.1 User unknown". */
+export function quoteAnswer({ code, enhanced, text }: SmtpAnswer): string {
+  return [code, enhanced, text].filter((part) => part !== null && part !== "").join(" ");
+}
+
 /** The reply in one line, as a log shows it. */
 export function quoteReply(reply: Reply): string {
   return excerpt(`${reply.code} ${reply.lines.join(" ")}`);

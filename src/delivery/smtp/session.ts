@@ -8,7 +8,7 @@
 import type { SecureContext } from "node:tls";
 import { type Credentials, logIn } from "./auth.ts";
 import { SmtpConnection, type TcpTarget } from "./connection.ts";
-import { type SmtpDeadlines, standardDeadlines } from "./deadlines.ts";
+import { type SmtpDeadlines, standardDeadlines, withOptionalTls } from "./deadlines.ts";
 import { dotStuff } from "./dot-stuffing.ts";
 import { composeEnvelope, type Transaction } from "./envelope.ts";
 import type { Extensions } from "./extensions.ts";
@@ -41,7 +41,12 @@ export type OpenResult = { readonly outcome: "open"; readonly session: SmtpSessi
 export async function openSession(options: SessionOptions): Promise<OpenResult> {
   if (!/^[\w.:[\]-]+$/.test(options.ehloName)) throw new Error(`not a name for EHLO: ${options.ehloName}`);
   const { host, servername = host, secureContext, demand } = options;
-  const connection = await SmtpConnection.open(options, options.deadlines ?? standardDeadlines);
+  const { deadlines = standardDeadlines } = options;
+  const isTlsOptional = options.tls === "opportunistic";
+  const connection = await SmtpConnection.open(
+    options,
+    isTlsOptional ? withOptionalTls(deadlines) : deadlines,
+  );
   if (!(connection instanceof SmtpConnection)) return { ...broken("connect", connection), tlsFailed: false };
   const greeted = await greet(connection, options, { servername, secureContext, demand });
   const refused = greeted.outcome === "greeted" ? await logIn(connection, greeted, options) : null;

@@ -4,6 +4,7 @@ import { isIP, type Socket } from "node:net";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { type TlsaRecord, vouchFor } from "../../mail/dns/dane.ts";
 import type { TlsNote } from "../../messages/outcome.ts";
+import { connectionFault } from "../../platform/connection-fault.ts";
 import type { Fault } from "./outcome.ts";
 
 /** What protects a session. */
@@ -30,8 +31,16 @@ export function isBinding(demand: TlsDemand | undefined): demand is TlsDemand {
   return demand !== undefined && demand.by !== "mta-sts-testing";
 }
 
-/** For the timeline of a message that went over a session. */
-export function noteTls(tls: TlsOutcome | null, demand: TlsDemand | undefined): TlsNote {
+/**
+ * For the timeline of a message that went over a session.
+ *
+ * @param tlsFault why TLS had failed with the host, where the session is in clear text therefore
+ */
+export function noteTls(
+  tls: TlsOutcome | null,
+  demand: TlsDemand | undefined,
+  tlsFault: string | null,
+): TlsNote {
   const verified = tls?.verified ?? false;
   const isMet = demand?.by === "mta-sts-testing" ? verified && demand.isNamed : true;
   return {
@@ -40,6 +49,7 @@ export function noteTls(tls: TlsOutcome | null, demand: TlsDemand | undefined): 
     verified,
     policy: demand?.by ?? null,
     policy_met: demand === undefined ? null : isMet,
+    ...(tls === null && { clear_text_reason: tlsFault ?? "STARTTLS is not offered" }),
   };
 }
 
@@ -73,17 +83,17 @@ export function shakeHands(
     ...(isIP(servername) ? { host: servername } : { servername }),
   });
   return new Promise((resolve) => {
-    const fail = (fault: Fault["fault"], reason: string) => {
+    const fail = (fault: Fault) => {
       clearTimeout(timer);
       secured.destroy();
-      resolve({ fault, reason });
+      resolve(fault);
     };
-    const timer = setTimeout(() => fail("timeout", `no TLS handshake within ${deadline} ms`), deadline);
-    secured.on("error", (error) => fail("tls", `TLS handshake: ${error.message.trim()}`));
-    secured.on("close", () => fail("tls", "connection closed during the TLS handshake"));
+    const timer = setTimeout(() => fail(noHandshake("timeout", "it did not end in time")), deadline);
+    secured.on("error", (error) => fail(noHandshake("tls", connectionFault(error))));
+    secured.on("close", () => fail(noHandshake("tls", "the server closed the connection")));
     secured.once("secureConnect", () => {
       const verdict = judge(secured, target);
-      if ("unmet" in verdict) return fail("tls", verdict.unmet);
+      if ("unmet" in verdict) return fail({ fault: "tls", reason: verdict.unmet });
       clearTimeout(timer);
       const tls = {
         protocol: secured.getProtocol() ?? "unknown",
@@ -93,6 +103,11 @@ export function shakeHands(
       resolve({ socket: secured, tls });
     });
   });
+}
+
+/** @param why one clause */
+export function noHandshake(fault: "tls" | "timeout", why: string): Fault {
+  return { fault, reason: `TLS handshake failed: ${why}` };
 }
 
 /** RFC 7672 sections 3.2 and 8.1: with DANE a host goes by the name that has its TLSA records. */
@@ -110,7 +125,7 @@ function judge(
   switch (demand?.by) {
     case "mta-sts": {
       if (isTrusted) return { verified: true };
-      return { unmet: `the certificate of ${name} is not valid (${socket.authorizationError})` };
+      return { unmet: `the certificate of ${name} is not valid: ${certificateFault(socket)}` };
     }
     case "dane": {
       if (demand.records.length === 0) return { verified: isTrusted };
@@ -122,6 +137,23 @@ function judge(
     default:
       return { verified: isTrusted };
   }
+}
+
+/** The usual faults by the codes of Node.js and OpenSSL. */
+const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "it is for another name"],
+  ["CERT_HAS_EXPIRED", "it has expired"],
+  ["CERT_NOT_YET_VALID", "it is not valid yet"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "it is self-signed"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "its issuer is self-signed and not trusted"],
+  ["UNABLE_TO_GET_ISSUER_CERT", "no trusted issuer is known"],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "no trusted issuer is known"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "no trusted issuer is known"],
+]);
+
+function certificateFault({ authorizationError }: TLSSocket): string {
+  const code = String(authorizationError);
+  return `${CERTIFICATE_FAULTS.get(code) ?? "it cannot be verified"} (${code})`;
 }
 
 const LONGEST_CHAIN = 10;

@@ -1,5 +1,5 @@
 /** From a reply (or its absence) to a result: which replies let a stage go on, and what the others mean. */
-import type { Broken, Fault, Refused, SmtpStage } from "./outcome.ts";
+import type { Broken, Fault, Refused, SmtpAnswer, SmtpStage } from "./outcome.ts";
 import { answerOf, quoteReply, type Reply } from "./reply-reader.ts";
 
 /** The first digit that each stage hopes for (RFC 5321 section 4.3.2). */
@@ -23,4 +23,13 @@ export function obstacleIn(
 
 export function broken(stage: SmtpStage, fault: Fault, dataSent = false): Broken {
   return { outcome: "broken", stage, fault: fault.fault, reason: fault.reason, dataSent };
+}
+
+/** RFC 3207 section 4 (530), RFC 5248 (523 and X.7.10), and what servers write in their place. */
+const TLS_WANTED =
+  /start-?tls|\btls\b|\bssl\b|encrypt|secure (?:connection|channel|session|transport)|verschl.{1,4}ssel|chiffr|cifrad|crittograf|criptograf|versleutel|szyfr|šifr|крипт|шифр|暗号|加密|암호화/iu;
+
+/** A refusal of what came in clear text, because of that. */
+export function demandsTls({ code, enhanced, text }: SmtpAnswer): boolean {
+  return code === 530 || code === 523 || enhanced?.endsWith(".7.10") === true || TLS_WANTED.test(text);
 }

@@ -48,7 +48,6 @@ export interface Pace {
 
 /** Leaves half a second of six for everything else. */
 const PACE: Pace = { zoneMs: 5_000, checkMs: 5_500, zonesAtOnce: 20 };
-/** The resolver gives up after few tries on whoever is slower than its servers use to be: with four it waits for the slow. */
 const TRIES = 4;
 const MOST_KEPT = 50_000;
 
@@ -63,7 +62,7 @@ export interface CheckerOptions {
 
 /** @param servers DNS_SERVERS */
 export function createZonesResolver(servers: readonly string[]): Resolver {
-  return createResolver({ servers, timeoutMs: PACE.zoneMs, tries: TRIES });
+  return createResolver({ servers, timeoutMs: PACE.zoneMs, tries: TRIES, isFresh: true });
 }
 
 /** Over the operator's DNS servers and zones. @param keptMs as in CheckerOptions */

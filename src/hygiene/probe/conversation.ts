@@ -7,7 +7,7 @@ import { SmtpConnection, type TcpTarget } from "../../delivery/smtp/connection.t
 import type { SmtpDeadlines } from "../../delivery/smtp/deadlines.ts";
 import { fitsCommand } from "../../delivery/smtp/envelope.ts";
 import type { Extensions } from "../../delivery/smtp/extensions.ts";
-import { greet, type TlsWish } from "../../delivery/smtp/greeting.ts";
+import { greet, type OpenFailure, type TlsWish, tlsFaultOf } from "../../delivery/smtp/greeting.ts";
 import type { Fault, SmtpStage } from "../../delivery/smtp/outcome.ts";
 import { answerOf } from "../../delivery/smtp/reply-reader.ts";
 import { obstacleIn } from "../../delivery/smtp/verdict.ts";
@@ -73,8 +73,8 @@ export async function converse(
   const stopListening = cutOff.listen((fault) => connection.end(fault));
   const greeted = await greet(connection, options, { servername, secureContext });
   stopListening();
-  if (greeted.outcome === "broken") {
-    const fault = cutOff.fault ?? greeted;
+  if (greeted.outcome === "broken" || (greeted.outcome === "refused" && greeted.tlsFailed)) {
+    const fault = cutOff.fault ?? faultOf(greeted);
     connection.end(fault);
     return { outcome: "broken", stage: greeted.stage, fault, tlsFailed: greeted.tlsFailed };
   }
@@ -85,6 +85,11 @@ export async function converse(
   const isPipelining = greeted.outcome === "greeted" && greeted.offers.pipelining;
   await leave(connection, isPipelining, cutOff.farewellMs);
   return result;
+}
+
+/** A host that refuses because of TLS may answer without it. */
+function faultOf(failed: OpenFailure): Fault {
+  return failed.outcome === "broken" ? failed : { fault: "tls", reason: tlsFaultOf(failed) };
 }
 
 async function ask(

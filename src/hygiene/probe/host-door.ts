@@ -81,7 +81,7 @@ export class HostDoor {
       return { fault: "unreachable", reason: `${host} has no public address` };
     return {
       fault: "unreachable",
-      reason: failure === null ? `${host} has no address` : `${host}: ${failure}`,
+      reason: failure === null ? `${host} has no address` : `${host}: ${failure.reason}`,
     };
   }
 
@@ -113,6 +113,7 @@ export class HostDoor {
         banner: deadlineMs / 2,
         ehlo: deadlineMs / 2,
         starttls: deadlineMs / 3,
+        ehloUnderTls: deadlineMs / 3,
       },
       ...(localAddress === null ? {} : { localAddress }),
     };

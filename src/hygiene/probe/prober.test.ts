@@ -158,17 +158,21 @@ describe("a host that answers", () => {
     expect(verbsOf(mx.commands)).toEqual(["EHLO", "STARTTLS", "EHLO", "MAIL", "RCPT", "RSET", "QUIT"]);
   });
 
-  test.each(["broken", "refused"] as const)(
-    "has %s TLS: it is asked in the clear, and so the next time",
-    async (tls) => {
-      const { mx, prober } = await mxWith({ tls });
-      for (const connections of [2, 3]) {
-        expect(await one(prober, question("ann"))).toMatchObject({ result: "accepted", tls: false });
-        expect(mx.connections).toBe(connections);
-      }
-      expect(verbsOf(mx.commands).slice(-4)).toEqual(["MAIL", "RCPT", "RSET", "QUIT"]);
-    },
-  );
+  test.each<[string, FakeMxOptions]>([
+    ["speaks no TLS", { tls: "broken" }],
+    ["refuses STARTTLS with 454", { tls: "refused" }],
+    ["refuses STARTTLS with 421", { tls: "offered", answers: { starttls: "421 4.3.0 TLS is broken" } }],
+    ["hangs up at STARTTLS", { tls: "offered", answers: { starttls: DROP } }],
+    ["hangs up at EHLO under TLS", { tls: "offered", answersUnderTls: { ehlo: DROP } }],
+    ["refuses EHLO under TLS", { tls: "offered", answersUnderTls: { ehlo: "451 4.3.0 Later" } }],
+  ])("%s: it is asked in the clear, and so the next time", async (_what, options) => {
+    const { mx, prober } = await mxWith(options);
+    for (const connections of [2, 3]) {
+      expect(await one(prober, question("ann"))).toMatchObject({ result: "accepted", tls: false });
+      expect(mx.connections).toBe(connections);
+    }
+    expect(verbsOf(mx.commands).slice(-4)).toEqual(["MAIL", "RCPT", "RSET", "QUIT"]);
+  });
 
   test("understands HELO alone", async () => {
     const { mx, prober } = await mxWith({ esmtp: false });

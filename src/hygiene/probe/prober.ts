@@ -18,7 +18,7 @@ const MOST_LOCALPARTS = 2;
 const MOST_HOSTS = 5;
 const STRANGER_LENGTH = 20;
 const STRANGER_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789";
-const DNS = { timeoutMs: 5_000, tries: 2 };
+const DNS = { timeoutMs: 5_000, tries: 4 };
 /** The share of a probe's time in which its turns must come, so that some is left to ask in. */
 const WAITING_SHARE = 2 / 3;
 const STOPPING: Fault = { fault: "closed", reason: "the service is stopping" };

@@ -15,8 +15,8 @@ export async function lookUpDomain(
   let hasMx = false;
   const watched: Resolver = {
     ...resolver,
-    async mx(name) {
-      const answer = await resolver.mx(name);
+    async mx(name, how) {
+      const answer = await resolver.mx(name, how);
       hasMx = answer.outcome === "found" && answer.records.some(({ exchange }) => exchange !== "");
       return answer;
     },

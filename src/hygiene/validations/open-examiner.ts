@@ -7,7 +7,7 @@ import { createDomainAges } from "./domain-age.ts";
 import { createExaminer, type Examiner } from "./examiner.ts";
 import { createLists } from "./lists.ts";
 
-const DNS = { timeoutMs: 4_000, tries: 2 };
+const DNS = { timeoutMs: 4_000, tries: 4 };
 
 /** Opens nothing before it is asked. */
 export function openExaminer(

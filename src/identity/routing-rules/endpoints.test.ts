@@ -167,10 +167,7 @@ test("a campaign may name what its workspace has, and what it names is kept whil
   }
   await db.run(sql`update campaigns set status = 'sending' where id = ${named.body.data.id}`);
   const refused = await call("DELETE", `/routing-rules/${id}`);
-  expect([refused.status, refused.body.error]).toEqual([
-    409,
-    "A campaign that is scheduled or being sent uses the routing rule",
-  ]);
+  expect([refused.status, refused.body.error]).toEqual([409, 'The campaign "June" uses the routing rule']);
 });
 
 test("a draft whose rule is gone is not sent", async () => {

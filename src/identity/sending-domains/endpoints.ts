@@ -67,8 +67,8 @@ export interface SendingDomainDeps {
   /** Asks a domain's own name servers first. */
   readonly resolverFor: (domain: string) => Resolver;
   readonly onVerification: OnVerification;
-  /** Whether a campaign that is scheduled, or being sent, sends from the domain. */
-  readonly isInUse: (tx: Queryable, workspaceId: WorkspaceId, domain: string) => Promise<boolean>;
+  /** The campaign that sends from the domain and is scheduled, being sent or paused, as the beginning of a sentence. */
+  readonly userOf: (tx: Queryable, workspaceId: WorkspaceId, domain: string) => Promise<string | undefined>;
   /** Lets what others reported about the domain go; what comes meanwhile goes with its row. */
   readonly removeReports: (workspaceId: WorkspaceId, domainId: string) => Promise<void>;
 }
@@ -198,14 +198,13 @@ async function createDomain(
 
 /** One that is cut short can be repeated; refused because of what began meanwhile, it leaves the domain without reports. */
 async function deleteDomain(
-  { db, isInUse, removeReports }: SendingDomainDeps,
+  { db, userOf, removeReports }: SendingDomainDeps,
   workspaceId: WorkspaceId,
   id: string,
 ): Promise<void> {
   const refuseUsed = async (tx: Queryable, domain: string) => {
-    if (await isInUse(tx, workspaceId, domain)) {
-      throw new ApiError("CONFLICT", `A campaign that is scheduled or being sent sends from ${domain}`);
-    }
+    const user = await userOf(tx, workspaceId, domain);
+    if (user !== undefined) throw new ApiError("CONFLICT", `${user} sends from ${domain}: cancel it first`);
   };
   const found = await findSendingDomain(db, workspaceId, id);
   if (found === undefined) throw notFound("Sending domain");

@@ -56,7 +56,7 @@ test("a certificate of the name by a trusted authority is no fault; of another n
 
 test("a server that knows no TLS is a fault; nobody there, one that hangs up, and a private address are none", async () => {
   const plain = await listening(createTcpServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")));
-  expect(await checkAt(plain)("mx.example.test")).toContain("wrong version number");
+  expect(await checkAt(plain)("mx.example.test")).toContain("does not speak TLS");
   const mute = await listening(createTcpServer((socket) => socket.resetAndDestroy()));
   expect(await checkAt(mute)("mx.example.test")).toBeNull();
   const gone = createTcpServer();

@@ -4,11 +4,12 @@
  * answering is none: many networks do not lead to their own public address from within.
  */
 import { connect } from "node:tls";
+import { connectionFault } from "../../platform/connection-fault.ts";
 import { createResolver } from "../../platform/dns.ts";
 import { isPublicAddress } from "../../platform/public-address.ts";
 
 const TIMEOUT_MS = 5_000;
-const DNS = { timeoutMs: TIMEOUT_MS, tries: 1 };
+const DNS = { timeoutMs: TIMEOUT_MS, tries: 4, isFresh: true };
 /** Of what TLS says. */
 const LONGEST_FAULT = 200;
 /** The connection went, which says nothing of the certificate. */
@@ -80,8 +81,7 @@ function shakeHands(target: { host: string; port: number; servername: string; ca
     TIMEOUT_MS,
   );
   socket.once("error", (error: NodeJS.ErrnoException) => {
-    const [first = ""] = error.message.split("\n");
-    const reason = first.slice(0, LONGEST_FAULT).toWellFormed();
+    const reason = connectionFault(error).slice(0, LONGEST_FAULT).toWellFormed();
     const isOfTls = isConnected && !lost.has(error.code);
     resolve({ outcome: isOfTls ? "distrusted" : "unreached", reason });
   });

@@ -79,8 +79,8 @@ const TrackingDomainVerification = Type.Object(
 export interface TrackingDomainDeps extends VerifyDeps {
   /** Names at which the service answers itself. */
   readonly ownHosts: readonly string[];
-  /** Whether a campaign that is scheduled, or being sent, or paused uses it. */
-  readonly isInUse: (db: Queryable, workspaceId: WorkspaceId, id: string) => Promise<boolean>;
+  /** The campaign that uses it and is scheduled, being sent or paused, as the beginning of a sentence. */
+  readonly userOf: (db: Queryable, workspaceId: WorkspaceId, id: string) => Promise<string | undefined>;
 }
 
 export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
@@ -97,8 +97,9 @@ export function trackingDomainEndpoints(deps: TrackingDomainDeps): Endpoint[] {
     return domain;
   };
   const requireUnused = async (tx: Queryable, workspaceId: WorkspaceId, id: string) => {
-    if (!(await deps.isInUse(tx, workspaceId, id))) return;
-    throw new ApiError("CONFLICT", "A campaign that is scheduled or being sent uses the tracking domain");
+    const user = await deps.userOf(tx, workspaceId, id);
+    if (user !== undefined)
+      throw new ApiError("CONFLICT", `${user} uses the tracking domain: cancel it first`);
   };
   return [
     endpoint({

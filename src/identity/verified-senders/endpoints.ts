@@ -1,6 +1,7 @@
 /** Verified senders: single addresses that their owners allowed a workspace to send as. */
 import { type Static, Type } from "typebox";
-import { domainOf, headerTextFault, normalizeAddress, parseAddress } from "../../mail/address.ts";
+import { domainOf, headerTextFault, normalizeAddress } from "../../mail/address.ts";
+import { parseOnlyAddress } from "../../mail/mailbox.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { requireRoom } from "../../platform/database/room-store.ts";
@@ -83,8 +84,8 @@ export interface VerifiedSenderDeps {
     workspaceId: WorkspaceId,
     mail: ConfirmationMail,
   ) => Promise<Reached | null>;
-  /** Whether a campaign that is scheduled, or being sent, sends as the address. */
-  readonly isInUse: (tx: Queryable, workspaceId: WorkspaceId, email: string) => Promise<boolean>;
+  /** The campaign that sends as the address and is scheduled, being sent or paused, as the beginning of a sentence. */
+  readonly userOf: (tx: Queryable, workspaceId: WorkspaceId, email: string) => Promise<string | undefined>;
 }
 
 export function verifiedSenderEndpoints(deps: VerifiedSenderDeps): Endpoint[] {
@@ -201,14 +202,15 @@ async function sendLink(
   if (reached !== null) throw limitRefusal(reached.limit, now, reached.ends);
 }
 
-async function removeSender({ db, isInUse }: VerifiedSenderDeps, workspaceId: WorkspaceId, id: string) {
+async function removeSender({ db, userOf }: VerifiedSenderDeps, workspaceId: WorkspaceId, id: string) {
   await db.transaction(async (tx) => {
     const email = await removeVerifiedSender(tx, workspaceId, id);
     if (email === undefined) throw notFound("Verified sender");
-    if (!(await isInUse(tx, workspaceId, email))) return;
+    const user = await userOf(tx, workspaceId, email);
+    if (user === undefined) return;
     // A verified domain lets the campaign go on without it.
     if ((await maySendAs(tx, workspaceId, email)).allowed) return;
-    throw new ApiError("CONFLICT", `A campaign that is scheduled or being sent sends as ${email}`);
+    throw new ApiError("CONFLICT", `${user} sends as ${email}: cancel it first`);
   });
   return { id, deleted: true } as const;
 }
@@ -219,7 +221,7 @@ function expiryOf(now: Date): Date {
 
 /** @throws ApiError VALIDATION_ERROR */
 function readInput({ email, from_name }: Static<typeof SenderInput>) {
-  const address = parseAddress(email);
+  const address = parseOnlyAddress(email);
   if (!address.ok) throw invalid({ field: "email", message: `email: ${address.message}` });
   const name = from_name ?? "";
   const fault = headerTextFault(name);

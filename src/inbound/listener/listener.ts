@@ -21,6 +21,7 @@ import type { Certificate } from "./certificate.ts";
 import type { Admission, ConnectionCaps } from "./connection-caps.ts";
 import { type MessageMemory, withMessageData } from "./message-data.ts";
 import type { NetworkLog } from "./network-log.ts";
+import { readAnySender, readPathCommand } from "./path-command.ts";
 import { SmtpReply } from "./smtp-reply.ts";
 
 /** One client from its first byte to its last, over any number of messages. */
@@ -41,6 +42,8 @@ export interface ListenerOptions {
   /** TLS from the first byte; otherwise STARTTLS is offered. */
   readonly isImplicitTls: boolean;
   readonly needsLogin: boolean;
+  /** The sender in MAIL is of no use here: all but what breaks the protocol is taken. */
+  readonly takesAnySender?: boolean;
   readonly certificate: Certificate;
   readonly caps: ConnectionCaps;
   readonly memory: MessageMemory;
@@ -174,6 +177,14 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     }
   };
 
+  /** In place of the library's own reader of MAIL and RCPT. */
+  const readCommand = (name: string, line: Buffer | string) => {
+    const isSender = name.toUpperCase() === "MAIL FROM";
+    return isSender && options.takesAnySender === true
+      ? readAnySender(line.toString())
+      : readPathCommand(name.toUpperCase(), line.toString());
+  };
+
   const tls = { ...certificate.current, minVersion: "TLSv1.2" } as const;
   const smtp = new SMTPServer({
     ...tls,
@@ -192,6 +203,8 @@ export async function startListener(options: ListenerOptions): Promise<Listener>
     maxCommandLength: LONGEST_COMMAND,
     socketTimeout: deadlines.idleMs,
     onConnect(session, callback) {
+      const connection = [...smtp.connections].find((one) => one.session.id === session.id);
+      if (connection !== undefined) connection._parseAddressCommand = readCommand;
       conversations.set(session.id, options.open(networkOf(session.remoteAddress)));
       offerLogin(session, session.secure);
       callback();

@@ -5,7 +5,8 @@
  */
 import type { Complaint } from "../../mail/bounces/arf.ts";
 import type { Bounce } from "../../mail/bounces/bounce.ts";
-import type { DmarcRefusal, DmarcReport } from "../../mail/reports/dmarc-report.ts";
+import type { DmarcReport } from "../../mail/reports/dmarc-report.ts";
+import type { ReportsOfMail } from "../../mail/reports/read-reports.ts";
 import type { TlsReport } from "../../mail/reports/tls-report.ts";
 import {
   createSideThread,
@@ -31,10 +32,12 @@ export type ReadTlsReport = Omit<TlsReport, "policies"> & {
   readonly failuresJson: string;
 };
 
-export type ReportReading =
-  | { readonly kind: "dmarc"; readonly report: ReadDmarcReport }
-  | { readonly kind: "tls"; readonly report: ReadTlsReport }
-  | { readonly kind: "none"; readonly reason: DmarcRefusal };
+/** One report of a mail; `name` is that of its file. */
+export type ReadReport =
+  | { readonly kind: "dmarc"; readonly name: string | null; readonly report: ReadDmarcReport }
+  | { readonly kind: "tls"; readonly name: string | null; readonly report: ReadTlsReport };
+
+export type ReportReading = Omit<ReportsOfMail, "reports"> & { readonly reports: readonly ReadReport[] };
 
 /** At most one of them. */
 export interface NewsReading {
@@ -59,7 +62,7 @@ export interface Reading {
 }
 
 /** Far more than any honest mail takes, on a busy machine too. */
-const LIMITS: SideThreadLimits = { deadlineMs: 15_000, heapMb: 512 };
+const LIMITS: SideThreadLimits = { deadlineMs: 60_000, heapMb: 512 };
 
 /** Threads of one reading: a mail that is read until the deadline leaves one free. */
 const THREADS = 2;

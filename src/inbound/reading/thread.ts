@@ -2,40 +2,53 @@
 import { parentPort } from "node:worker_threads";
 import { readComplaint } from "../../mail/bounces/arf.ts";
 import { readBounce } from "../../mail/bounces/bounce.ts";
-import { type DmarcRow, readDmarcReport } from "../../mail/reports/dmarc-report.ts";
-import { readTlsReport, type TlsPolicyReport } from "../../mail/reports/tls-report.ts";
+import type { DmarcReport, DmarcRow } from "../../mail/reports/dmarc-report.ts";
+import { readReports } from "../../mail/reports/read-reports.ts";
+import type { TlsPolicyReport, TlsReport } from "../../mail/reports/tls-report.ts";
 import { storableJson } from "../storable.ts";
-import type { NewsReading, Readings, ReportReading, Unread } from "./reading.ts";
+import type {
+  NewsReading,
+  ReadDmarcReport,
+  Readings,
+  ReadTlsReport,
+  ReportReading,
+  Unread,
+} from "./reading.ts";
 
 /** Kinds of failures of one TLS report that are kept. */
 const MOST_FAILURES = 100;
 
 const readers: { readonly [Kind in keyof Readings]: (raw: Uint8Array) => Readings[Kind] } = {
-  report: readReport,
+  report: readReportsOfMail,
   news: readNews,
 };
 
 parentPort?.on("message", ({ kind, raw }: Unread) => parentPort?.postMessage(readers[kind](raw)));
 
-function readReport(raw: Uint8Array): ReportReading {
-  const dmarc = readDmarcReport(raw);
-  if (dmarc.ok) {
-    const { rows, ...report } = dmarc.report;
-    return { kind: "dmarc", report: { ...report, records: rows.length, recordsJson: recordsJson(rows) } };
-  }
-  const tls = readTlsReport(raw);
-  if (!tls.ok) return { kind: "none", reason: dmarc.reason };
-  const { policies, ...report } = tls.report;
+function readReportsOfMail(raw: Uint8Array): ReportReading {
+  const { reports, ...rest } = readReports(raw);
+  return {
+    ...rest,
+    reports: reports.map((read) =>
+      read.kind === "dmarc"
+        ? { ...read, report: dmarcForTable(read.report) }
+        : { ...read, report: tlsForTable(read.report) },
+    ),
+  };
+}
+
+function dmarcForTable({ rows, ...report }: DmarcReport): ReadDmarcReport {
+  return { ...report, records: rows.length, recordsJson: recordsJson(rows) };
+}
+
+function tlsForTable({ policies, ...report }: TlsReport): ReadTlsReport {
   const total = (count: "successful" | "failed") => policies.reduce((sum, policy) => sum + policy[count], 0);
   return {
-    kind: "tls",
-    report: {
-      ...report,
-      domains: [...new Set(policies.map(({ domain }) => domain))],
-      successful: total("successful"),
-      failed: total("failed"),
-      failuresJson: failuresJson(policies),
-    },
+    ...report,
+    domains: [...new Set(policies.map(({ domain }) => domain))],
+    successful: total("successful"),
+    failed: total("failed"),
+    failuresJson: failuresJson(policies),
   };
 }
 

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { sendingDomains } from "../../identity/sending-domains/resource.ts";
 import { findSendingDomain } from "../../identity/sending-domains/store.ts";
+import type { UnreadRecords } from "../../mail/reports/dmarc-report.ts";
 import type { Clock } from "../../platform/clock.ts";
 import type { Database } from "../../platform/database/pool.ts";
 import { notFound } from "../../platform/errors.ts";
@@ -10,6 +11,9 @@ import { offsetOf, Pagination, pagination } from "../../platform/http/paging.ts"
 import { pageFields, windowField } from "../../platform/http/query.ts";
 import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
+import { limits } from "../../platform/limits/limits.ts";
+import { type RefusalReason, refusalSentences } from "./refusal-reasons.ts";
+import { listRefusedReports, type RefusedReportRow } from "./refused-store.ts";
 import {
   countDmarcReports,
   listDmarcReports,
@@ -23,7 +27,7 @@ import {
 const MOST_DAYS = 365;
 const DAY_MS = 86_400_000;
 /** Sources shown, those of most mails, and records looked through for them: so many take up to half a second. */
-const MOST = { sources: 100, records: 150_000 };
+const MOST = { sources: 100, records: 150_000, refused: 50 };
 
 const sums = {
   messages: Type.Integer({ description: "Mails that were seen." }),
@@ -33,6 +37,42 @@ const sums = {
   quarantined: Type.Integer({ description: "Filed as spam because of the policy." }),
   rejected: Type.Integer({ description: "Refused because of the policy." }),
 };
+
+const codes = `Codes: ${Object.keys(refusalSentences).join(", ")}.`;
+
+const unread = Type.Array(
+  Type.Object({
+    reason: Type.String({ description: codes }),
+    message: Type.String(),
+    records: Type.Integer(),
+  }),
+  { description: "What of the report could not be read and does not count, by reason." },
+);
+
+const put_aside = Type.Object(
+  {
+    total: Type.Integer({ description: `Of the newest ${limits.refusedReportsPerDomain.most}.` }),
+    reports: Type.Array(
+      Type.Object(
+        {
+          id: Id,
+          reason: Type.String({ description: codes }),
+          message: Type.String({ description: "The reason as a sentence." }),
+          detail: nullable(Type.String({ description: "What it is about, such as the other domain." })),
+          file_name: nullable(Type.String()),
+          sender: nullable(Type.String({ description: "The domain in the mail's From." })),
+          received_at: Timestamp,
+        },
+        { $id: "RefusedReport" },
+      ),
+      { description: `Newest first, at most ${MOST.refused}.` },
+    ),
+  },
+  {
+    $id: "RefusedReports",
+    description: "Reports to the domain's address that were put aside whole: by when they came.",
+  },
+);
 
 const DmarcReports = Type.Object(
   {
@@ -53,11 +93,13 @@ const DmarcReports = Type.Object(
           ends_at: Timestamp,
           messages: Type.Integer(),
           records: Type.Integer({ description: "Groups of mails with the same source and results." }),
+          unread,
           received_at: Timestamp,
         },
         { $id: "DmarcReport" },
       ),
     ),
+    put_aside,
     pagination: Pagination,
   },
   { $id: "DmarcReports" },
@@ -90,11 +132,13 @@ const TlsReports = Type.Object(
               failure_reason_code: nullable(Type.String()),
             }),
           ),
+          unread,
           received_at: Timestamp,
         },
         { $id: "TlsReport" },
       ),
     ),
+    put_aside,
     pagination: Pagination,
   },
   { $id: "TlsReports" },
@@ -121,14 +165,22 @@ export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
       message: "DMARC reports",
       async handle({ caller, params, query }) {
         const scope = await scopeOf(deps, caller.workspaceId, params.id, query.window_days);
-        const [totals, sources, total, reports] = await Promise.all([
+        const [totals, sources, total, reports, refused] = await Promise.all([
           sumDmarc(db, scope),
           listDmarcSources(db, scope, MOST),
           countDmarcReports(db, scope),
           listDmarcReports(db, scope, { limit: query.limit, offset: offsetOf(query) }),
+          listRefusedReports(db, scope, "dmarc"),
         ]);
         const { window_days } = query;
-        return { window_days, totals, sources, reports, pagination: pagination(query, total) };
+        return {
+          window_days,
+          totals,
+          sources,
+          reports: reports.map(withSentences),
+          put_aside: putAside(refused),
+          pagination: pagination(query, total),
+        };
       },
     }),
     endpoint({
@@ -143,19 +195,35 @@ export function domainReportEndpoints(deps: ReportDeps): Endpoint[] {
       message: "TLS reports",
       async handle({ caller, params, query }) {
         const scope = await scopeOf(deps, caller.workspaceId, params.id, query.window_days);
-        const [{ total, ...totals }, reports] = await Promise.all([
+        const [{ total, ...totals }, reports, refused] = await Promise.all([
           sumTls(db, scope),
           listTlsReports(db, scope, { limit: query.limit, offset: offsetOf(query) }),
+          listRefusedReports(db, scope, "tls"),
         ]);
         return {
           window_days: query.window_days,
           totals,
-          reports,
+          reports: reports.map(withSentences),
+          put_aside: putAside(refused),
           pagination: pagination(query, total),
         };
       },
     }),
   ];
+}
+
+function withSentences<Report extends { readonly unread: readonly UnreadRecords<RefusalReason>[] }>(
+  report: Report,
+) {
+  const unread = report.unread.map((one) => ({ ...one, message: refusalSentences[one.reason] }));
+  return { ...report, unread };
+}
+
+function putAside(refused: readonly RefusedReportRow[]) {
+  const reports = refused
+    .slice(0, MOST.refused)
+    .map((report) => ({ ...report, message: refusalSentences[report.reason] }));
+  return { total: refused.length, reports };
 }
 
 /** @throws ApiError NOT_FOUND */

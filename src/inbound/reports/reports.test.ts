@@ -1,8 +1,11 @@
 import { gzipSync } from "node:zlib";
+import { strToU8, zipSync } from "fflate";
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
 import { BOUNCE_DOMAIN, startReturns } from "../../../test/support/returns.ts";
+import type { ReportedDomain } from "../../identity/sending-domains/store.ts";
 import { newId } from "../../platform/ids.ts";
+import { insertRefusedReports } from "./refused-store.ts";
 
 const { service, receive } = await startReturns();
 const { database, call, clock } = service;
@@ -195,6 +198,84 @@ describe("DMARC reports", () => {
     const other = await service.newWorkspace();
     expect((await call("GET", `${path}/dmarc-reports`, undefined, { key: other.key })).status).toBe(404);
     expect((await call("GET", `${path}/tls-reports`, undefined, { key: other.key })).status).toBe(404);
+  });
+});
+
+describe("reports that cannot be read whole", () => {
+  test("keep what can be read; the owner sees what was put aside of them, and why", async () => {
+    const { workspaceId, key } = await service.newWorkspace();
+    const [token, id] = ["0011223344556677".repeat(2), newId()];
+    await database.run(sql`
+      insert into sending_domains (workspace_id, id, domain, verification_token, dmarc_token, dmarc_ingestion)
+      values (${workspaceId}, ${id}, 'kept.test', 'v', ${token}, true)`);
+    const take = (raw: string) => receive(`d-${token}@${BOUNCE_DOMAIN}`, raw, "dmarc@receiver.test");
+    const shown = async (kind: "dmarc" | "tls") =>
+      (await call("GET", `/sending-domains/${id}/${kind}-reports`, undefined, { key })).body.data;
+    const nothing = { total: 0, reports: [] };
+    expect([(await shown("dmarc")).put_aside, (await shown("tls")).put_aside]).toEqual([nothing, nothing]);
+
+    const records = [
+      { ip: "192.0.2.1:25", count: 4 },
+      { ip: "192.0.2.1", count: -1 },
+      { ip: "unknown", count: 1 },
+    ];
+    const good = dmarcReport("k1", records, "kept.test").replace("<org_name>receiver.test<", "<org_name><");
+    const zip = zipSync({
+      "a.xml": strToU8(good),
+      "__MACOSX/._a.xml": strToU8("x"),
+      "b.xml": strToU8(dmarcReport("k2", [{ ip: "192.0.2.1", count: 1 }], "victim.test")),
+      "c.xml": strToU8("<feedback>\0</feedback>"),
+    });
+    expect(await take(mailWith(Buffer.from(zip)))).toEqual({ status: "processed", result: "dmarc_report" });
+    const data = await shown("dmarc");
+    expect(data.totals).toMatchObject({ messages: 4 });
+    expect(data.reports).toMatchObject([
+      {
+        org_name: "receiver.test",
+        records: 1,
+        unread: [
+          { reason: "bad_count", records: 1, message: expect.stringMatching(/^A count .*\.$/) },
+          { reason: "bad_source_ip", records: 1, message: expect.stringMatching(/^The address .*\.$/) },
+        ],
+      },
+    ]);
+    expect(data.put_aside).toMatchObject({
+      total: 2,
+      reports: [
+        {
+          reason: "another_domain",
+          detail: "victim.test",
+          file_name: "b.xml",
+          sender: "receiver.test",
+          message: "The report is about another domain.",
+        },
+        { reason: "malformed", detail: null, file_name: "c.xml", received_at: clock.now().toISOString() },
+      ],
+    });
+
+    const tls = mailWith(gzipSync('{"policies": []}'), "application/tlsrpt+gzip");
+    expect(await take(tls)).toMatchObject({ status: "quarantined" });
+    expect((await shown("tls")).put_aside).toMatchObject({ total: 1, reports: [{ reason: "bad_date" }] });
+    await take("Subject: hello\n\nno report");
+    expect((await shown("dmarc")).put_aside.reports[0]).toMatchObject({
+      reason: "no_report",
+      file_name: null,
+    });
+    expect((await shown("dmarc")).put_aside.total).toBe(3);
+  });
+
+  test("that are put aside are listed up to a limit, the newest of them", async () => {
+    const [domain] = await database.rows<ReportedDomain>(sql`
+      select workspace_id, id, domain from sending_domains where domain = 'shop.test'`);
+    if (domain === undefined) throw new Error("there is no domain");
+    const refusal = { kind: "dmarc", sender: null, reason: "corrupt", detail: null } as const;
+    const many = Array.from({ length: 190 }, (_, at) => ({ ...refusal, name: `${at}` }));
+    await insertRefusedReports(database, domain, many, clock.now());
+    await insertRefusedReports(database, domain, many, clock.now());
+    const { put_aside } = (await call("GET", `${path}/dmarc-reports`)).body.data;
+    expect(put_aside.total).toBe(200);
+    expect(put_aside.reports).toHaveLength(50);
+    expect(put_aside.reports[0]).toMatchObject({ file_name: "189" });
   });
 });
 

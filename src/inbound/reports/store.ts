@@ -1,11 +1,13 @@
 /** DMARC and TLS reports of sending domains. */
 import sql from "sql-template-tag";
 import type { ReportedDomain } from "../../identity/sending-domains/store.ts";
+import type { UnreadRecords } from "../../mail/reports/dmarc-report.ts";
 import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import { newId, type WorkspaceId } from "../../platform/ids.ts";
 import type { ReadDmarcReport, ReadTlsReport } from "../reading/reading.ts";
 import { storable, storableJson } from "../storable.ts";
+import type { RefusalReason } from "./refusal-reasons.ts";
 
 const kept = (text: string | null): string | null => (text === null ? null : storable(text));
 
@@ -56,9 +58,10 @@ export async function insertDmarcReport(
       where not ${isParents} or ${isOwn}
     ), report as (
       insert into dmarc_reports (workspace_id, id, sending_domain_id, org_name, email, report_id, policy_domain, policy,
-        begins_at, ends_at, records, received_at, messages, passed, dkim_aligned, spf_aligned, quarantined, rejected)
+        unread, begins_at, ends_at, records, received_at, messages, passed, dkim_aligned, spf_aligned, quarantined, rejected)
       select ${domain.workspace_id}, ${newId()}, ${domain.id}, ${kept(report.orgName)}, ${kept(report.email)},
-        ${kept(report.reportId)}, ${kept(policyDomain)}, ${storableJson(policy)}::jsonb, ${report.begin}, ${report.end},
+        ${kept(report.reportId)}, ${kept(policyDomain)}, ${storableJson(policy)}::jsonb,
+        ${JSON.stringify(report.unread)}::jsonb, ${report.begin}, ${report.end},
         count(*), ${now}, ${sums} from record
       having count(*) > 0 or not ${isParents}
       on conflict (workspace_id, sending_domain_id, org_name, report_id, policy_domain) do nothing
@@ -81,10 +84,10 @@ export async function insertTlsReport(
 ): Promise<boolean> {
   const inserted = await tx.run(sql`
     insert into tls_reports (workspace_id, id, sending_domain_id, organization_name, contact_info, report_id, begins_at,
-      ends_at, successful, failed, failures, received_at)
+      ends_at, successful, failed, failures, unread, received_at)
     values (${domain.workspace_id}, ${newId()}, ${domain.id}, ${kept(report.organizationName)},
       ${kept(report.contactInfo)}, ${kept(report.reportId)}, ${report.begin}, ${report.end}, ${report.successful},
-      ${report.failed}, ${report.failuresJson}::jsonb, ${now})
+      ${report.failed}, ${report.failuresJson}::jsonb, ${JSON.stringify(report.unread)}::jsonb, ${now})
     on conflict (workspace_id, sending_domain_id, organization_name, report_id) do nothing`);
   return inserted > 0;
 }
@@ -208,6 +211,7 @@ export interface DmarcReportRow {
   readonly ends_at: Date;
   readonly messages: number;
   readonly records: number;
+  readonly unread: readonly UnreadRecords<RefusalReason>[];
   readonly received_at: Date;
 }
 
@@ -215,7 +219,7 @@ export interface DmarcReportRow {
 export function listDmarcReports(db: Queryable, scope: ReportScope, page: Page): Promise<DmarcReportRow[]> {
   return db.rows(sql`
     select id, org_name, report_id, policy_domain, policy ->> 'p' as policy, begins_at, ends_at, messages, records,
-      received_at
+      unread, received_at
     from dmarc_reports r where ${inScope(scope)}
     order by ends_at desc, id desc limit ${page.limit} offset ${page.offset}`);
 }
@@ -235,6 +239,7 @@ export interface TlsReportRow {
   readonly successful: number;
   readonly failed: number;
   readonly failures: TlsFailureRow[];
+  readonly unread: readonly UnreadRecords<RefusalReason>[];
   readonly received_at: Date;
 }
 
@@ -250,7 +255,7 @@ export interface TlsFailureRow {
 /** Newest first. */
 export function listTlsReports(db: Queryable, scope: ReportScope, page: Page): Promise<TlsReportRow[]> {
   return db.rows(sql`
-    select id, organization_name, report_id, begins_at, ends_at, successful, failed, failures, received_at
+    select id, organization_name, report_id, begins_at, ends_at, successful, failed, failures, unread, received_at
     from tls_reports r where ${inScope(scope)}
     order by ends_at desc, id desc limit ${page.limit} offset ${page.offset}`);
 }

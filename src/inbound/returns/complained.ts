@@ -3,8 +3,9 @@
  * the returned header bears, or the return path with it. So a complaint counts for the recipient of that message and for
  * nobody else.
  */
-import { domainOf, parseMailbox } from "../../mail/address.ts";
+import { domainOf } from "../../mail/address.ts";
 import type { Complaint } from "../../mail/bounces/arf.ts";
+import { parseMailbox } from "../../mail/mailbox.ts";
 import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { PurposeKeys } from "../../platform/secrets.ts";

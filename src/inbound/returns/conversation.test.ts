@@ -98,6 +98,37 @@ describe("at RCPT", () => {
     }
   });
 
+  test("the sender and its parameters do not matter: the recipient's signature does", async () => {
+    const id = await deliver("any-sender@example.test");
+    for (const from of [
+      '<"John Doe"@example.com>',
+      "<taro..yamada@carrier.example>",
+      "<.taro@carrier.example>",
+      "<root>",
+      "<jörg@müller.example> SMTPUTF8",
+      "<jörg@müller.example>",
+      "<@relay.example:a@b.test>",
+      `<${"x".repeat(500)}@example.com>`,
+      "<a@b.test> ENVID=QQ RET=HDRS BODY=BINARYMIME AUTH=<> MT-PRIORITY=3 SIZE=1000",
+      "<a@b.test> RET= X-UNKNOWN REQUIRETLS",
+    ]) {
+      const client = await openSmtp(port);
+      clients.push(client);
+      await client.say("EHLO mx.test");
+      expect(await client.say(`MAIL FROM:${from}`), from).toMatch(/^250/);
+      expect(await client.say(`RCPT TO:<${returnPath(id)}> NOTIFY=NEVER`), from).toMatch(/^250/);
+    }
+    const client = await openSmtp(port);
+    clients.push(client);
+    await client.say("EHLO mx.test");
+    expect(await client.say("MAIL FROM:<a@b.test> SIZE=99999999999")).toMatch(/^552/);
+    expect(await client.say("MAIL FROM:")).toMatch(/^501/);
+    const unsubscribed = await sendIn(port, returnPath(id), "Subject: Hi\n\nhi", '"John Doe"@example.com');
+    expect(unsubscribed).toMatch(/^250/);
+    const [mail] = await database.rows(sql`select mail_from from inbound_mails order by id desc limit 1`);
+    expect(mail).toEqual({ mail_from: '"John Doe"@example.com' });
+  });
+
   describe("a return path at a domain that is nobody's any more", () => {
     let [id, ofCampaign, elsewhere] = ["", "", ""];
 

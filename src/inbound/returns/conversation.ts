@@ -4,7 +4,7 @@
  */
 
 import { reportMailLimit } from "../../mail/bounces/report-mail.ts";
-import { attachmentMailLimit } from "../../mail/reports/report-attachment.ts";
+import { attachmentMailLimit } from "../../mail/reports/report-documents.ts";
 import type { Clock } from "../../platform/clock.ts";
 import { newId } from "../../platform/ids.ts";
 import { limits } from "../../platform/limits/limits.ts";

@@ -3,7 +3,7 @@ import type { Clock } from "../../platform/clock.ts";
 import type { Database, Queryable } from "../../platform/database/pool.ts";
 import { type OnUnsubscribed, unsubscribe } from "../../tracking/unsubscribe.ts";
 import type { NewsReading, Reading } from "../reading/reading.ts";
-import { takeReport } from "../reports/take-report.ts";
+import { takeReports, takeUnreadable } from "../reports/take-reports.ts";
 import { type NewsDeps, settleBounce } from "./bounced.ts";
 import { complainedMessage, settleComplaint } from "./complained.ts";
 import { type AddressDeps, readReturnedAddress, signedMessage } from "./returned-address.ts";
@@ -42,8 +42,8 @@ export async function readMail(deps: ReadDeps, { rcpt_to, raw }: InboundMail): P
     case "report": {
       const reading = await deps.reading.read("report", raw);
       return reading.ok
-        ? takeReport(reading.answer, address.domain, deps.clock.now())
-        : settled(quarantined(unreadable[reading.reason]));
+        ? takeReports(reading.answer, address.domain, deps.clock.now())
+        : takeUnreadable(reading.reason, unreadable[reading.reason], address.domain, deps.clock.now());
     }
     case "complaint":
     case "return_path": {

@@ -1,5 +1,6 @@
 /** Mail that came in and what became of it. It is the installation's: whose it is shows when it is read. */
 import sql from "sql-template-tag";
+import { byteaArray } from "../../platform/database/array-values.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { ReturnedAddress } from "./returned-address.ts";
 
@@ -65,7 +66,7 @@ export async function insertInboundMails(
       select * from unnest(${column((mail) => mail.id)}::uuid[], ${column((mail) => mail.kind)}::text[],
         ${column((mail) => mailClassOf(mail.kind))}::text[],
         ${column((mail) => mail.mailFrom)}::text[], ${column((mail) => mail.rcptTo)}::text[],
-        ${column((mail) => mail.raw)}::bytea[], ${column((mail) => mail.bytes)}::integer[])
+        ${byteaArray(mails.map(({ raw }) => raw))}::bytea[], ${column((mail) => mail.bytes)}::integer[])
         with ordinality as m (id, kind, class, mail_from, rcpt_to, raw, bytes, position)),
     waiting as (
       select c.class, count(w.id) as mails, coalesce(sum(w.stored_bytes), 0) as bytes,

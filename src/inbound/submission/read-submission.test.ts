@@ -46,20 +46,10 @@ test.each([
   expect((user + system) / 1_000).toBeLessThan(300);
 });
 
-test.each([
-  ["a\rb", "Line 4 holds a bare CR"],
-  ["a\nb", "Line 4 holds a bare LF"],
-  ["\r\r\n", "Line 4 holds a bare CR"],
-  ["x".repeat(999), "Line 4 is longer than 998 octets"],
-  ["a\0b", "The message holds a NUL"],
-])("%j in a line is refused with its number", (line, reason) => {
-  expect(() => read("From: a@shop.test", "", "x".repeat(998), line)).toThrow(reason);
-});
-
-test("a last line without its end is refused", () => {
-  expect(() => readSubmission(Buffer.from("From: a@shop.test\r\n\r\nb"), context)).toThrow(
-    "Line 3 does not end with CRLF",
-  );
+test("a NUL is refused, and a header that is neither ASCII nor UTF-8", () => {
+  expect(() => read("From: a@shop.test", "", "a\0b")).toThrow("The message holds a NUL");
+  const latin1 = Buffer.from("From: a@shop.test\r\nSubject: K\u00f6ln\r\n\r\nb\r\n", "latin1");
+  expect(() => readSubmission(latin1, context)).toThrow("neither ASCII nor UTF-8");
 });
 
 /** Pieces of messages, good and bad, in any order. */
@@ -99,7 +89,7 @@ test("whatever is taken has one From, CRLF line ends, nothing of ours, its own b
       const section = readHeaderSection(raw);
       if (!section.ok) return false;
       const names = section.fields.map(({ name }) => name.toLowerCase());
-      const given = message.toString();
+      const given = message.toString().replace(/\r+\n|\r|\n/g, "\r\n");
       const bodyAt = given.indexOf("\r\n\r\n");
       return (
         names.filter((name) => name === "from").length === 1 &&

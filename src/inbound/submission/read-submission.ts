@@ -1,10 +1,11 @@
 /**
  * What a client hands in, read before anything is promised: who sends it, what its log will call it, and the octets
- * that will be sent. Nothing is repaired that a receiver could read differently from us: it is refused with the reason.
+ * that will be sent. Small faults are repaired (RFC 6409 section 8); what receivers could read in different ways is
+ * refused with the reason.
  */
-import { isAscii } from "node:buffer";
 import { decodeWords } from "postal-mime";
-import { type Address, parseMailbox } from "../../mail/address.ts";
+import type { Address } from "../../mail/address.ts";
+import { parseMailbox } from "../../mail/mailbox.ts";
 import { encodeDate, type HeaderField, LONGEST_SUBJECT, renderHeaders } from "../../mail/message/header.ts";
 import {
   type GivenField,
@@ -12,10 +13,13 @@ import {
   readHeaderSection,
   unfold,
 } from "../../mail/message/header-section.ts";
+import { joinOctets } from "../../mail/message/octets.ts";
 import { SmtpReply } from "../listener/smtp-reply.ts";
+import { withCrlfLines } from "./line-ends.ts";
+import { repairMessage } from "./repair-message.ts";
 
-/** RFC 5322 section 2.1.1, without the CRLF. */
-const LONGEST_LINE = 998;
+/** Octets, as the port offers in SIZE; repaired line ends may take no more. */
+const LARGEST_MESSAGE = 30 * 1024 * 1024;
 const LARGEST_HEADER: HeaderLimits = { octets: 100 * 1024, fields: 1_000 };
 /** As Postfix counts: a message that has seen more servers goes in circles. */
 const MOST_RECEIVED = 50;
@@ -51,9 +55,8 @@ export interface SubmissionContext {
 }
 
 /** @throws SmtpReply that says what is wrong with the message */
-export function readSubmission(message: Buffer, context: SubmissionContext): ReadSubmission {
-  const fault = lineFault(message);
-  if (fault !== null) throw new SmtpReply(554, "5.6.0", fault);
+export function readSubmission(given: Buffer, context: SubmissionContext): ReadSubmission {
+  const message = withCrlfLines(given, LARGEST_MESSAGE);
   const section = readHeaderSection(message, LARGEST_HEADER);
   if (!section.ok) {
     throw section.isTooLarge
@@ -61,13 +64,6 @@ export function readSubmission(message: Buffer, context: SubmissionContext): Rea
       : new SmtpReply(554, "5.6.0", section.fault);
   }
   const { fields, bodyStart } = section;
-  if (!context.isSmtpUtf8 && !isAscii(message.subarray(0, bodyStart))) {
-    throw new SmtpReply(
-      550,
-      "5.6.7",
-      "The header is not ASCII: encode it (RFC 2047), or say SMTPUTF8 in MAIL where the client can",
-    );
-  }
   const named = Map.groupBy(fields, ({ name }) => name.toLowerCase());
   if ((named.get("received")?.length ?? 0) > MOST_RECEIVED) {
     throw new SmtpReply(554, "5.4.6", "The message goes in circles: it has more than 50 Received fields");
@@ -78,49 +74,22 @@ export function readSubmission(message: Buffer, context: SubmissionContext): Rea
   const [from] = named.get("from") ?? [];
   if (from === undefined) throw new SmtpReply(550, "5.7.1", "The message has no From field");
   const sender = readMailbox(from);
+  const kept = fields.filter(({ name }) => !dropped.test(name));
+  const repaired = repairMessage({ message, fields: kept, bodyStart }, context);
   return {
     from: sender,
     senders: senderFields.flatMap((name) => (named.get(name) ?? []).map(readMailbox)),
     subject: readSubject(named.get("subject")?.[0]),
-    raw: Buffer.concat([
+    raw: joinOctets([
       Buffer.from(renderHeaders(missingFields(named, sender, context))),
-      ...fields
-        .filter(({ name }) => !dropped.test(name))
-        .map(({ start, end }) => message.subarray(start, end)),
+      repaired.header,
       Buffer.from("\r\n"),
-      message.subarray(bodyStart),
+      repaired.body,
     ]),
   };
 }
 
-const LF = 10;
-const CR = 13;
-
-/**
- * RFC 5321 section 2.3.8: CRLF ends a line, and neither half of it stands alone; other servers see other lines there.
- * Octet by octet, because to look for each of millions of empty lines takes far longer.
- */
-function lineFault(message: Buffer): string | null {
-  if (message.includes(0)) return "The message holds a NUL";
-  let line = 1;
-  let start = 0;
-  for (let at = 0; at < message.length; at++) {
-    const octet = message[at];
-    if (octet !== CR && octet !== LF) continue;
-    if (octet === LF || message[at + 1] !== LF) {
-      return `Line ${line} holds a bare ${octet === LF ? "LF" : "CR"}: lines end with CRLF`;
-    }
-    if (at - start > LONGEST_LINE) {
-      return `Line ${line} is longer than ${LONGEST_LINE} octets: encode it as quoted-printable or Base64`;
-    }
-    at += 1;
-    line += 1;
-    start = at + 1;
-  }
-  return start === message.length ? null : `Line ${line} does not end with CRLF`;
-}
-
-/** One mailbox, plainly written: no group, no list, no comment. */
+/** One mailbox: no group, no list. */
 function readMailbox({ name, value }: GivenField): Address {
   const mailbox = parseMailbox(unfold(value));
   if (mailbox.ok) return mailbox;
@@ -145,5 +114,6 @@ function missingFields(
   const fields: HeaderField[] = [["Received", `by ${hostname} with ESMTPSA id ${id};\r\n ${date}`]];
   if (!named.has("date")) fields.push(["Date", date]);
   if (!named.has("message-id")) fields.push(["Message-ID", `<${id}@${domain}>`]);
+  if (!named.has("mime-version")) fields.push(["MIME-Version", "1.0"]);
   return fields;
 }

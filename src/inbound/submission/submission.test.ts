@@ -1,4 +1,7 @@
+import { execFile, execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { createTransport } from "nodemailer";
+import PostalMime from "postal-mime";
 import sql from "sql-template-tag";
 import { afterEach, describe, expect, test } from "vitest";
 import { openSmtp, type SmtpClient } from "../../../test/support/smtp-client.ts";
@@ -14,6 +17,15 @@ const submission = await startSubmission((database) => ({
 }));
 const { service, port, tlsPort, loggedIn } = submission;
 const { database, workspaceId } = service;
+
+function canRun(program: string, args: readonly string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: "ignore" });
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 const clients: SmtpClient[] = [];
 afterEach(() => {
@@ -210,6 +222,7 @@ describe("a message that is handed in", () => {
         ` ${date}`,
         `Date: ${date}`,
         `Message-ID: <${id}@shop.test>`,
+        "MIME-Version: 1.0",
         "From: Shop <orders@shop.test>",
         "To: ada@example.test",
         "Subject: Hello",
@@ -338,13 +351,29 @@ describe("From", () => {
     ["with a foreign Sender", ["From: a@shop.test", "Sender: ceo@bank.test"], "550"],
     ["with a foreign Resent-From", ["From: a@shop.test", "Resent-From: ceo@bank.test"], "550"],
     ["with two subjects", ["From: a@shop.test", "Subject: a", "Subject: b"], "550"],
-    ["in raw 8-bit without SMTPUTF8", ["From: J\u00f6rg <a@shop.test>"], "550"],
+    ["with a name in raw UTF-8 without SMTPUTF8", ["From: J\u00f6rg <a@shop.test>"], "250"],
+    ["with a raw UTF-8 address without SMTPUTF8", ["From: J <j\u00f6rg@shop.test>"], "550"],
+    ["with quoted words in its name", ['From: Bob "The Builder" Smith <a@shop.test>'], "250"],
+    ["with a dot and an apostrophe", ["From: J. O'Neil <a@shop.test>"], "250"],
+    ["with two encoded words", ["From: =?UTF-8?Q?a?= =?UTF-8?Q?b?= <a@shop.test>"], "250"],
+    ["with its name in a comment", ["From: a@shop.test (Shop)"], "250"],
+    ["with a comma outside quotes", ["From: Smith, Bob <a@shop.test>"], "550"],
   ];
   test.each(froms)("%s: %j is answered %s", async (_what, fields, code) => {
     const client = await session();
     const answer = await handIn(client, [...fields, "", "Hello"].join("\r\n"));
     expect(answer.slice(0, 3)).toBe(code);
     expect(await stored()).toHaveLength(code === "250" ? 1 : 0);
+  });
+
+  test.each([
+    ["From: Smith, Bob <a@shop.test>", "because it holds a comma"],
+    ["From: Bob a@shop.test", "Put the address in angle brackets"],
+    ["From: Bob <a@shop.test", "Close the angle bracket"],
+    ["From: Shop: a@shop.test;", "this is a group"],
+    ["From: a@shop.test, b@shop.test", "not several"],
+  ])("%s is refused for what is wrong with it", async (field, reason) => {
+    expect(await handIn(await session(), `${field}\r\n\r\nHi`)).toContain(reason);
   });
 
   test("that is foreign is named in the refusal", async () => {
@@ -398,21 +427,163 @@ describe("what ends a message", () => {
     );
   });
 
+  test("is not a NUL, which is refused", async () => {
+    const answer = await handIn(await session(), mail([], "a\0b"));
+    expect(answer).toMatch(/^554 5\.6\.0 .*NUL/);
+  });
+
   test.each([
-    ["a bare LF", "a\nb", "bare LF"],
-    ["a bare CR", "a\rb", "bare CR"],
-    ["a bare CR at the end of a line", "a\r\r\nb", "bare CR"],
-    ["a NUL", "a\0b", "NUL"],
-    ["a line of 999 octets", "x".repeat(999), "998"],
-  ])("%s in it is refused", async (_what, body, reason) => {
-    const answer = await handIn(await session(), mail([], body));
-    expect(answer).toMatch(/^554 5\.6\.0/);
-    expect(answer).toContain(reason);
+    ["a bare LF", "a\nb", "a\r\nb"],
+    ["a bare CR", "a\rb", "a\r\nb"],
+    ["a bare CR at the end of a line", "a\r\r\nb", "a\r\nb"],
+    ["a dot between bare LFs", "a\n.\nb", "a\r\n.\r\nb"],
+    ["a dot, doubled or not, behind a bare LF", "a\n.b\n..c", "a\r\n.b\r\n.c"],
+  ])("%s in it becomes CRLF", async (_what, body, repaired) => {
+    expect(await handIn(await session(), mail([], body))).toMatch(/^250 /);
+    const [row] = await stored();
+    const text = row?.raw?.toString() ?? "";
+    expect(text.slice(text.indexOf("\r\n\r\n") + 4)).toBe(`${repaired}\r\n`);
+  });
+
+  test("a line of 999 octets is encoded", async () => {
+    expect(await handIn(await session(), mail([], "x".repeat(999)))).toMatch(/^250 /);
+    const [row] = await stored();
+    expect(row?.raw?.toString()).toContain("\r\nContent-Transfer-Encoding: quoted-printable\r\n");
   });
 
   test("a line of 998 octets is legal", async () => {
     expect(await handIn(await session(), mail([], "x".repeat(998)))).toMatch(/^250 /);
   });
+});
+
+describe("a recipient", () => {
+  const taken = [
+    "ada@example.test",
+    "Ada.Byron+tag@Example.TEST",
+    '"taro..yamada"@example.test',
+    '".taro."@example.test',
+    '"two words"@example.test',
+    '"a\\"b"@example.test',
+    '"bob"@example.test',
+    "o'neil@example.test",
+    "#$&'*+-/=?^_`{|}~@example.test",
+    "j\u00f6rg@m\u00fcller.example",
+    "a@xn--mller-kva.example",
+    `${"a".repeat(64)}@example.test`,
+  ];
+  const refused = [
+    "a..b@example.test",
+    ".a@example.test",
+    "a%b@example.test",
+    "a!b@example.test",
+    '"a@b"@example.test',
+    '"a%b"@example.test',
+    '""@example.test',
+    "a@localhost",
+    "a@[192.0.2.1]",
+    "a@-x.test",
+    "a@example.test.",
+    "a@ex_ample.test",
+    "a(x)@example.test",
+    `${"a".repeat(65)}@example.test`,
+    "postmaster",
+  ];
+  test.each([...taken.map((to) => [to, true] as const), ...refused.map((to) => [to, false] as const)])(
+    "%s is taken by SMTP and by the API alike: %j",
+    async (to, isTaken) => {
+      const { status } = await service.call("POST", "/emails/send?dry_run=true", {
+        to,
+        from_email: "a@shop.test",
+        subject: "Hello",
+        body: "Hello",
+      });
+      expect(status).toBe(isTaken ? 200 : 400);
+      const client = await session();
+      await client.say("MAIL FROM:<a@shop.test> SMTPUTF8");
+      expect(await client.say(`RCPT TO:<${to}>`)).toMatch(isTaken ? /^250/ : /^5(?:01|53)/);
+    },
+  );
+
+  test.each([
+    ['Bob "The Builder" Smith <bob@example.test>', "Bob The Builder Smith"],
+    ["Jane (work) <bob@example.test>", "Jane (work)"],
+    ["bob@example.test (Jane Doe)", "Jane Doe"],
+  ])("%s has the name %j by the API", async (to, name) => {
+    const answer = await service.call("POST", "/emails/send", {
+      to,
+      from_email: "a@shop.test",
+      subject: "Hello",
+      body: "Hello",
+    });
+    expect(answer.status).toBe(201);
+    const rows = await database.rows(sql`
+      select c.to_name from messages m join message_contents c on c.workspace_id = m.workspace_id and c.message_id = m.id
+      where m.id = ${answer.body.data.id}`);
+    expect(rows).toEqual([{ to_name: name }]);
+  });
+
+  test.each([
+    ["to", "Smith, Bob <bob@example.test>", "because it holds a comma"],
+    ["to", "Bob bob@example.test", "Put the address in angle brackets"],
+    ["from_email", "Shop <a@shop.test>", "Enter only the address, a@shop.test"],
+    ["bounce_email", "Shop <a@shop.test>", "Enter only the address, a@shop.test"],
+  ])("%s: %s is refused by the API for what is wrong with it", async (field, value, reason) => {
+    const email = { to: "bob@example.test", from_email: "a@shop.test", subject: "Hello", body: "Hello" };
+    const answer = await service.call("POST", "/emails/send", { ...email, [field]: value });
+    expect([answer.status, JSON.stringify(answer.body)]).toEqual([400, expect.stringContaining(reason)]);
+  });
+});
+
+describe("a client of another make", () => {
+  const script =
+    "From: Wächter <a@shop.test>\nTo: ada@example.test\nSubject: Größe 例\n\nZeile 1\n.\nZeile 3\n";
+
+  /** Runs a program with the message at its standard input; gives what was stored of it. */
+  async function handInBy(program: string, args: readonly string[]): Promise<string> {
+    const child = execFile(program, args, { env: { ...process.env, KEY: service.key, PORT: String(port) } });
+    const [code] = await Promise.all([
+      once(child, "exit").then(([status]: unknown[]) => status),
+      new Promise<void>((resolve) => child.stdin?.end(script, () => resolve())),
+    ]);
+    expect(code).toBe(0);
+    const [row] = await stored();
+    expect(row?.subject).toBe("Größe 例");
+    return row?.raw?.toString() ?? "";
+  }
+
+  test.skipIf(!canRun("curl", ["--version"]))(
+    "curl may upload a file of LF lines with raw UTF-8",
+    async () => {
+      const raw = await handInBy("sh", [
+        "-c",
+        'exec curl --silent --show-error --insecure --ssl-reqd --url "smtp://127.0.0.1:$PORT" --user "api:$KEY" --mail-from a@shop.test --mail-rcpt ada@example.test --upload-file -',
+      ]);
+      const { subject, from, text } = await PostalMime.parse(raw);
+      expect({ subject, name: from?.name, text: text?.trimEnd() }).toEqual({
+        subject: "Größe 例",
+        name: "Wächter",
+        text: "Zeile 1\n.\nZeile 3",
+      });
+      expect(raw).not.toMatch(/(?<!\r)\n|\r(?!\n)/);
+    },
+  );
+
+  test.skipIf(!canRun("python3", ["-c", "import smtplib"]))(
+    "smtplib may send raw UTF-8 in octets",
+    async () => {
+      const program = `import os, smtplib, ssl, sys
+with smtplib.SMTP("127.0.0.1", int(os.environ["PORT"])) as smtp:
+    smtp.starttls(context=ssl._create_unverified_context())
+    smtp.login("api", os.environ["KEY"])
+    smtp.sendmail("a@shop.test", ["ada@example.test"], sys.stdin.buffer.read())`;
+      const { subject, from, text } = await PostalMime.parse(await handInBy("python3", ["-c", program]));
+      expect({ subject, name: from?.name, text: text?.trimEnd() }).toEqual({
+        subject: "Größe 例",
+        name: "Wächter",
+        text: "Zeile 1\n.\nZeile 3",
+      });
+    },
+  );
 });
 
 describe("relaying and commands", () => {

@@ -81,6 +81,10 @@ export const ANSWER_SUBJECT = new RegExp(
   "u",
 );
 
+/** What mail programs of people put before the subject that they answer. */
+export const REPLY_SUBJECT =
+  /^\s*(?:re|aw|antw|sv|vs|res|rif|r|odp|ynt|vá|bls|απ|ответ|回复|回覆|答复|返信|회신|답장)\s?(?:\[\d+\])?\s?[:：]/iu;
+
 /** Words at the beginning of subjects that are too common elsewhere. */
 export const ANSWER_SUBJECT_START = new RegExp(
   `^(?:[^\\p{L}\\p{N}]|(?:re|aw|sv|wg|fw|fwd|rv|tr|r|res|antw|odp|vs|vl|ynt|ответ)\\s?:)*(?:${[

@@ -149,6 +149,25 @@ test.each([
   expect(read(mail)).toBeNull();
 });
 
+test.each(["text/plain; charset=utf-8", "application/octet-stream; name=report.txt", "text/rfc822-headers"])(
+  "a report that is sent as %s is told by its fields",
+  (type) => {
+    const fields = "\ufeffUser-Agent: Provider/1.0\n\nFeedback-Type: Fraud\nVersion: 1";
+    const mail = arf(fields).replace("Content-Type: message/feedback-report", `Content-Type: ${type}`);
+    expect(mail).toContain(`Content-Type: ${type}`);
+    expect(readComplaint(Buffer.from(mail))).toMatchObject({
+      feedbackType: "fraud",
+      counts: true,
+      version: "1",
+    });
+  },
+);
+
+test("words about feedback are no report", () => {
+  const mail = "Subject: Hello\n\nDear friends,\nwhat is a Feedback-Type: abuse?\n";
+  expect(readComplaint(Buffer.from(mail))).toBeNull();
+});
+
 test("nothing throws: a good report cut and changed anywhere, and random octets", () => {
   const good = arf("Feedback-Type: abuse\nIncidents: 3\nSource-IP: 192.0.2.1");
   fc.assert(

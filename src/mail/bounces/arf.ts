@@ -3,7 +3,7 @@
  * and the older kind of Microsoft's JMRP, which only forwards the mail. Anybody may send one: it counts only for the
  * message that its signed token or return path names.
  */
-import { isIP } from "node:net";
+import { ipAddressIn } from "../ip-address.ts";
 import type { HeaderField } from "../message/header.ts";
 import { typedValue } from "./dsn.ts";
 import {
@@ -48,6 +48,8 @@ export interface Complaint {
 }
 
 const COUNTED = new Set(["abuse", "fraud", "virus", "other", "opt-out", "opt-out-list"]);
+/** Feedback-Type among the first lines, all of which are fields. */
+const REPORT_FIELDS = /^(?:[\w-]+:[^\n]*\n\s*)*?feedback-type\s*:/i;
 const REPORT_PARTS = /^message\/(?:feedback-report|x-feedback-report)$/;
 /** Microsoft names the recipient in the forwarded mail's own header. */
 const JMRP_RECIPIENT = "X-HmXmrOriginalRecipient";
@@ -59,7 +61,7 @@ const maxIncidents = 1_000_000;
 export function readComplaint(raw: Uint8Array): Complaint | null {
   const mail = readReportMail(raw);
   const parts = [...ownParts(mail)];
-  const report = parts.find(({ type }) => REPORT_PARTS.test(type));
+  const report = parts.find(({ type }) => REPORT_PARTS.test(type)) ?? parts.find(isReportOfAnotherType);
   if (report !== undefined) return fromReport(report, mail);
   const forwarded = [
     mail,
@@ -69,8 +71,21 @@ export function readComplaint(raw: Uint8Array): Complaint | null {
   return jmrp === undefined ? null : fromForwarded(jmrp, mail);
 }
 
+/** Some providers send the report as text or as a file: it is told by its first fields. */
+function isReportOfAnotherType(part: MailPart): boolean {
+  if (/^(?:multipart|message)\//.test(part.type) || part.body.trim() === "") return false;
+  return REPORT_FIELDS.test(reportText(part).slice(0, 4_000));
+}
+
+function reportText(part: MailPart): string {
+  return octetsOf(part)
+    .toString("utf8")
+    .replace(/\r\n?/g, "\n")
+    .replace(/^[\s\ufeff]+/, "");
+}
+
 function fromReport(report: MailPart, mail: MailPart): Complaint {
-  const text = octetsOf(report).toString("utf8").replace(/\r\n?/g, "\n").replace(/^\s+/, "");
+  const text = reportText(report);
   // Some leave empty lines between the fields.
   const { headers: fields } = readFields(`${text.replace(/\n\s*\n/g, "\n")}\n`);
   const field = (name: string) => fieldOf({ headers: fields }, name) || null;
@@ -90,7 +105,7 @@ function fromReport(report: MailPart, mail: MailPart): Complaint {
     originalEnvelopeId: field("Original-Envelope-Id"),
     arrivalDate: field("Arrival-Date") ?? field("Received-Date"),
     reportingMta: typedValue(field("Reporting-MTA")) || null,
-    sourceIp: addressOf(field("Source-IP")),
+    sourceIp: ipAddressIn(field("Source-IP") ?? ""),
     incidents: Math.min(Math.max(Number.parseInt(field("Incidents") ?? "1", 10) || 1, 1), maxIncidents),
     authenticationResults: valuesOf(fields, "Authentication-Results"),
     reportedDomains: valuesOf(fields, "Reported-Domain"),
@@ -114,7 +129,7 @@ function fromForwarded({ headers }: MailPart, mail: MailPart): Complaint {
     originalEnvelopeId: null,
     arrivalDate: fieldOf(mail, "Date"),
     reportingMta: null,
-    sourceIp: addressOf(fieldOf({ headers }, "X-Originating-IP")),
+    sourceIp: ipAddressIn(fieldOf({ headers }, "X-Originating-IP") ?? ""),
     incidents: 1,
     authenticationResults: valuesOf(headers, "Authentication-Results"),
     reportedDomains: [],
@@ -137,18 +152,6 @@ function shownAddresses(values: readonly string[]): string[] {
     .map(bareAddress)
     .filter((address) => address.includes("@") && !HIDDEN.test(address));
   return [...new Set(addresses)].slice(0, maxValues);
-}
-
-/** The first IP address in a field, whatever stands around it: `192.0.2.1 (host.example)`; null when there is none. */
-function addressOf(value: string | null): string | null {
-  for (const word of value?.split(/[\s[\](){}<>,;"']+/) ?? []) {
-    const address = word.replace(/^(?:ip(?:v[46])?|dns)[:=]/i, "").replace(/\.$/, "");
-    if (isIP(address) !== 0) return address;
-    // With a port behind it.
-    const [, host = ""] = /^(\d{1,3}(?:\.\d{1,3}){3})[:#]\d{1,5}$/.exec(address) ?? [];
-    if (isIP(host) !== 0) return host;
-  }
-  return null;
 }
 
 /** "rfc822; <a@b>", "<a@b>" and "a@b" alike. */

@@ -194,6 +194,19 @@ describe("an automatic answer is no bounce, whatever its sender is called", () =
     expect(kindOf(header, body)).toBe("auto_reply");
   });
 
+  test.each([
+    [
+      "Re: Your order was not delivered",
+      "Why was it not delivered? The parcel was returned to sender, the driver was unable to deliver it.",
+    ],
+    ["AW: Problem bei der Zustellung", "Mein Paket konnte nicht zugestellt werden, können Sie helfen?"],
+    ["Réf : Re : Livraison", "Mon colis n'a pas pu être livré."],
+    ["答复: 投递失败", "我的包裹无法投递，请帮忙。"],
+  ])("a person who answers and writes of a delivery is none: %s", (subject, body) => {
+    const header = `From: Anna <anna@example.com>\nIn-Reply-To: <1@sender.example>\nSubject: ${subject}`;
+    expect(kindOf(header, `${body}\n`)).toBeNull();
+  });
+
   test("somebody who left is not a bounce where nothing marks the answer", () => {
     const body = "Anna no longer works here. Please write to bob@example.com.\n";
     expect(kindOf("From: Anna <anna@mailservice.example>\nSubject: Re: Your order", body)).toBeNull();

@@ -3,7 +3,7 @@
  * are about kinds of sentences; no rule knows one system, though behind most of them stand several: qmail, Exim,
  * Sendmail, Smail, Postfix, Courier, Exchange, Notes and Domino, GroupWise, IMail, MDaemon, hMailServer, Netscape and Sun
  * servers, InterScan, MailMarshal, SurfControl, OpenSMTPD, James, Gmail, Yahoo, AOL, GMX, mail.ru, Zoho, carriers.
- * Data for bounce-text.ts and notice-state.ts; other languages are in notice-words.ts.
+ * Data for bounce-text.ts and notice-state.ts; other languages are in notice-words-….ts.
  */
 
 /** Local parts of From that only mail systems use, in the spellings that occur. */
@@ -28,7 +28,7 @@ export const BOUNCE_TEXT =
 
 /** Those of them that are written of nothing but a delivery that failed. */
 export const STRONG_TEXT =
-  /(?:could|can|was|were|has|have|had|did|is|are|will) ?(?:not|n't|never)(?: yet)?(?: \w+)?(?: be| been)?(?: \w+)? (?:deliver|relayed|transmitted)|cannot (?:be )?deliver|un-?deliver(?:able|ed)|(?:unable|not able|failed) to (?:be )?deliver|delivery(?: \S+){0,8} (?:failed|failure|was unsuccessful|aborted)|(?:address|recipient)\w*(?:\(es\)|\(s\))? failed|fatal errors?|error-for:|mailbox (?:is |was )?(?:full|over)|(?:over|exceed\w*)(?: \w+){0,3} quota|quota (?:has been )?exceeded|unknown (?:user|recipient)|user unknown|no such (?:user|mailbox|recipient)|address not found|(?:user|recipient|mailbox|account|address)(?: \S+)? (?:does not exist|doesn't exist|not found)|return(?:ed|ing) (?:mail |message )?to (?:the )?sender/i;
+  /(?:could|can|was|were|has|have|had|did|is|are|will) ?(?:not|n't|never)(?: yet)?(?: \w+)?(?: be| been)?(?: \w+)? (?:deliver|relayed|transmitted)|cannot (?:be )?deliver|un-?deliver(?:able|ed)|(?:unable|not able|failed) to (?:be )?deliver|delivery(?: \S+){0,8} (?:failed|failure|was unsuccessful|aborted)|(?:address|recipient)\w*(?:\(es\)|\(s\))? failed|fatal errors?|error-for:|mailbox (?:is |was )?(?:full|over)|(?:over|exceed\w*)(?: \w+){0,3} quota|quota (?:has been )?exceeded|unknown (?:user|recipient)|user unknown|no such (?:user|mailbox|recipient)|(?:message|mail)(?: \S+){0,3} (?:could|can) ?not be sent to|address not found|(?:user|recipient|mailbox|account|address)(?: \S+)? (?:does not exist|doesn't exist|not found)|return(?:ed|ing) (?:mail |message )?to (?:the )?sender/i;
 
 /** The mail arrived. */
 export const DELIVERED =
@@ -75,7 +75,7 @@ export const ANNOUNCES_USERS =
 
 /** The mail is still on its way. */
 export const DELAYED =
-  /(?:has|have|is|was) (?:not yet|still not|not \w+ yet)|not yet (?:been )?deliver|(?:be|been|is|was|message|mail|delivery) (?:delayed|deferred|postponed)|delayed (?:mail|message|for|delivery)|delay(?:ed)?\W*$|warning message only|this is (?:just|only) a warning|will (?:continue|keep)(?: to)? (?:be )?(?:attempt|try|retry)|(?<!\bno (?:\w+ ){0,3})attempts will (?:continue|be (?:made|continued))|will be (?:retried|attempted again|tried again)|(?:will|we'll) (?:retry|try again)|continue (?:trying|to try|to attempt|to be attempted|to be made)|keep trying|still (?:being |be )?(?:tr(?:y|ied)|retr|queued|attempt)|do(?: not|n't) (?:need|have) to re-?send|no action is required|transient (?:non-?fatal|errors?)|temporary (?:delivery )?(?:problem|failure|error)s? .{0,80}(?:retr|try)/i;
+  /(?:has|have|is|was) (?:not yet|still not|not \w+ yet)|not yet (?:been )?deliver|(?:be|been|is|was|message|mail|delivery) (?:delayed|deferred|postponed)|delayed (?:mail|message|for|delivery)|delay(?:ed)?\W*$|warning message only|this is (?:just|only) a warning|will (?:continue|keep)(?: to)? (?:be )?(?:attempt|try|retry)|(?<!\bno (?:\w+ ){0,3})attempts will (?:continue|be (?:made|continued))|will be (?:retried|attempted again|tried again)|(?:will|we'll) (?:retry|try again)|continue (?:trying|to try|to attempt|to be attempted|to be made)|keep trying|still (?:being |be )?(?:tr(?:y|ied)|retr|queued|attempt|undelivered|in (?:the|our) (?:mail )?queue)|non-?fatal (?:delivery )?errors?|do(?: not|n't) (?:need|have) to re-?send|no action is required|transient (?:non-?fatal|errors?)|temporary (?:delivery )?(?:problem|failure|error)s? .{0,80}(?:retr|try)/i;
 
 /** It is not, whatever else is said. */
 export const GIVEN_UP =

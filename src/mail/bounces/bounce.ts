@@ -10,8 +10,8 @@ import { forwardsIn, linesAbout, type NamedRecipient, namedRecipients, quotedRep
 import { type DeliveryAction, type DeliveryReport, deliveryReport } from "./dsn.ts";
 import { addressesIn, type Notice, readNotice, strangersTo } from "./notice.ts";
 import { answerMarkOf, noticeState } from "./notice-kind.ts";
-import { type MailPart, ownParts, readReportMail, wordsOf } from "./report-mail.ts";
-import { describeReturned, isOurs, type ReturnedMessage } from "./returned-message.ts";
+import { type MailPart, octetsOf, ownParts, readReportMail, wordsOf } from "./report-mail.ts";
+import { describeReturned, isMailFile, isOurs, type ReturnedMessage } from "./returned-message.ts";
 
 /** The verdict without what only a live conversation has. */
 export type BounceVerdict = Pick<ReplyVerdict, "bounceClass" | "category" | "suppress">;
@@ -54,6 +54,8 @@ const temporaryCode = 450;
 const LAST_LINE = /^\d{3}-(?!['"]).*?\s([45]\d\d) (?=[245]\.\d{1,3}\.\d|\p{L})/su;
 /** A report has one recipient as a rule; of those with many, so many are told apart in its words. */
 const maxOthers = 50;
+/** Recipients that a header may name. */
+const maxFailed = 200;
 const REPLY_CODE = /(?<![\w.:/-])([45]\d\d)(?=[\s\-:;,)\]#]|$)/;
 
 /** Reads a mail as it was received; null when it is nothing of the kind, or nothing that can be read. Never throws. */
@@ -96,13 +98,16 @@ function answer(
 }
 
 function carriedMails(mail: MailPart): MailPart[] {
-  return [...ownParts(mail)].flatMap(({ type, parts }) => (type.startsWith("message/") ? parts : []));
+  return [...ownParts(mail)].flatMap((part) => {
+    if (part.type.startsWith("message/")) return part.parts;
+    return isMailFile(part) ? [readReportMail(octetsOf(part))] : [];
+  });
 }
 
 /** Recipients found in the words; null when the mail is no notice about a delivery. */
 function fromText(mail: MailPart, notice: Notice): BounceRecipient[] | null {
   const { lines, returned } = notice;
-  const failed = wordsOf(mail, "X-Failed-Recipients").split(",").flatMap(addressesIn);
+  const failed = failedByHeader(mail);
   const state = noticeState(mail, notice, failed.length > 0);
   if (state === null) return null;
   const action = ACTION_OF[state];
@@ -120,6 +125,14 @@ function fromText(mail: MailPart, notice: Notice): BounceRecipient[] | null {
     const known = { address, finalRecipient, action, status: null, code: null, remoteMta: null } as const;
     return judged(known, textsAbout(recipient, isShared, { lines, names }), isPassing);
   });
+}
+
+/** The addresses in every X-Failed-Recipients field: Exim writes another one when a line becomes too long. */
+function failedByHeader({ headers, parameters }: MailPart): string[] {
+  const fields = headers.filter(([name]) => name.toLowerCase() === "x-failed-recipients");
+  return fields
+    .flatMap((field) => addressesIn(wordsOf({ headers: [field], parameters }, field[0])))
+    .slice(0, maxFailed);
 }
 
 const ACTION_OF = {

@@ -5,7 +5,7 @@
 
 import { decodeWords } from "postal-mime";
 import type { HeaderField } from "../message/header.ts";
-import { fieldOf, inBrackets, type MailPart, ownParts, readFields, textOf } from "./report-mail.ts";
+import { fieldOf, inBrackets, type MailPart, octetsOf, ownParts, readFields, textOf } from "./report-mail.ts";
 
 export type DeliveryAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
 
@@ -32,7 +32,9 @@ export interface DeliveryReport {
 
 const STATUS_PARTS = /^message\/(?:global-)?delivery-status$/;
 /** A recipient's fields that somebody put into a text, without a part of its own. */
-const STATUS_IN_TEXT = /^(?:Original|Final)-Recipient[ \t]*:/im;
+const STATUS_IN_TEXT = /^[ \t]*(?:Original|Final)-Recipient[ \t]*:/im;
+/** Octets of a part that may be such a text. */
+const maxStatusText = 256 * 1024;
 const maxRecipients = 1_000;
 const TYPE = /^[ \t]*[\w.+-]+[ \t]*;/;
 /** Types as people misspell them; words before a semicolon that are none of these are part of the value. */
@@ -58,21 +60,35 @@ export function typedValue(field: string | null): string {
   return value.trim();
 }
 
-function isStatusText({ type, body }: MailPart): boolean {
-  return type === "text/plain" && STATUS_IN_TEXT.test(body) && /^Action[ \t]*:/im.test(body);
+/** A status part that is declared as something else: as a text, or as a file. */
+function isStatusText(part: MailPart): boolean {
+  if (!/^(?:text\/(?!html)|application\/)/.test(part.type) || part.body.length > maxStatusText) return false;
+  const text = octetsOf(part).toString("latin1");
+  return STATUS_IN_TEXT.test(text) && /^[ \t]*Action[ \t]*:/im.test(text);
 }
 
 function readReport(part: MailPart): DeliveryReport {
-  const text = textOf(part).replace(/\r\n?/g, "\n");
+  const text = withoutIndent(textOf(part).replace(/\r\n?/g, "\n"));
   const groups = text
     .split(/\n(?:[ \t]*\n)+/, 2 * maxRecipients)
-    .flatMap((group) => splitAtRecipients(readFields(`${group.replace(/^\n+/, "")}\n`).headers));
+    .flatMap((group) => splitAtRecipients(readFields(`${group.replace(/^\n+/, "")}\n`).headers))
+    .reduce<HeaderField[][]>(joinContinued, []);
   const first = { headers: groups[0] ?? [] };
   return {
     originalEnvelopeId: fieldOf(first, "Original-Envelope-Id"),
     reportingMta: typedValue(fieldOf(first, "Reporting-MTA")) || null,
     recipients: groups.flatMap((headers) => readRecipient(headers) ?? []).slice(0, maxRecipients),
   };
+}
+
+/** The fields at the beginning of their lines, where all are indented and so look like one that is folded. */
+function withoutIndent(text: string): string {
+  const lines = text.split("\n");
+  const indents = lines.filter((line) => line.trim() !== "").map((line) => line.search(/\S/));
+  const depth = Math.min(...indents.slice(0, maxRecipients));
+  return indents.length > 0 && indents.every((indent) => indent >= depth) && depth > 0
+    ? lines.map((line) => line.slice(depth)).join("\n")
+    : text;
 }
 
 /** Some forget the empty line between two recipients: a name that comes a second time begins the next. */
@@ -86,6 +102,19 @@ function splitAtRecipients(headers: readonly HeaderField[]): HeaderField[][] {
     else last.push(field);
   }
   return groups;
+}
+
+/** Some set empty lines between the fields of one recipient: a group that names none continues the one before. */
+function joinContinued(groups: HeaderField[][], group: HeaderField[]): HeaderField[][] {
+  const last = groups.at(-1);
+  const isContinued = last !== undefined && namesRecipient(last) && !namesRecipient(group);
+  if (isContinued) last.push(...group);
+  else groups.push(group);
+  return groups;
+}
+
+function namesRecipient(group: readonly HeaderField[]): boolean {
+  return group.some(([name]) => /^(?:original|final)-recipient$/i.test(name));
 }
 
 function readRecipient(headers: readonly HeaderField[]): DeliveryStatus | null {
@@ -121,7 +150,7 @@ function recipientName(field: string | null): string {
     // A comment behind it.
     .replace(/(@\S+)\s+\([^()]*\)$/, "$1");
   return (
-    inBrackets(name) ??
+    inBrackets(name)?.replace(LOOSE_TYPE, "") ??
     name
       .replace(/^(["'])(.*)\1$/, "$2")
       .replace(/^<|>$|[;,]+$/g, "")

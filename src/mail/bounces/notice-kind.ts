@@ -4,6 +4,7 @@
  */
 import type { BounceCategory } from "../refusals/codes.ts";
 import { classifyReply } from "../refusals/smtp-reply.ts";
+import { REPLY_SUBJECT } from "./answer-marks.ts";
 import { type AnswerMark, answerMark } from "./auto-reply.ts";
 import { MAIL_SYSTEM, MAILER_DAEMON, POSTMASTER } from "./bounce-text-rules.ts";
 import type { Notice } from "./notice.ts";
@@ -37,7 +38,11 @@ export function noticeState(
   const words = noticeWords(notice.lines, notice.subject, quotesPermanent);
   const sender = senderOf(mail);
   const isReport = mail.parameters.get("report-type")?.toLowerCase() === "delivery-status";
-  const evidence = { ...words, sender, quoted, namesFailed, isReport, returnsMessage: notice.returnsMessage };
+  const isReply =
+    REPLY_SUBJECT.test(notice.subject) &&
+    (fieldOf(mail, "In-Reply-To") ?? fieldOf(mail, "References")) !== null;
+  const { returnsMessage } = notice;
+  const evidence = { ...words, sender, quoted, namesFailed, isReport, isReply, returnsMessage };
   if (isAnswer(mail, text, evidence) || !isBelieved(evidence)) return null;
   if (words.state !== "unknown") return words.state;
   // Words that are not understood are no failure. That header names what failed.
@@ -58,6 +63,8 @@ interface Evidence extends NoticeWords {
   readonly quoted: "4" | "5" | null;
   readonly namesFailed: boolean;
   readonly isReport: boolean;
+  /** Subject and header are those of an answer that a person writes. */
+  readonly isReply: boolean;
   readonly returnsMessage: boolean;
 }
 
@@ -84,7 +91,8 @@ function isAnswer(mail: MailPart, text: string, evidence: Evidence): boolean {
 }
 
 function isBelieved(evidence: Evidence): boolean {
-  const { sender, quoted, namesFailed, isReport, subject, text, strong, state, returnsMessage } = evidence;
+  const { sender, quoted, namesFailed, isReport, subject, text, strong, state, returnsMessage, isReply } =
+    evidence;
   if (namesFailed || isReport) return true;
   switch (sender) {
     case "mailer-daemon":
@@ -96,7 +104,7 @@ function isBelieved(evidence: Evidence): boolean {
       return subject || strong || quoted !== null;
     case "other":
       return (
-        (subject && text) ||
+        (subject && text && !isReply) ||
         (strong && (returnsMessage || quoted !== null)) ||
         (quoted !== null && returnsMessage)
       );

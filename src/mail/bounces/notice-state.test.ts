@@ -121,6 +121,21 @@ describe("a delay that is told in words alone is an event and no bounce", () => 
   });
 
   test.each([
+    ["Catalan", "El vostre missatge a anna@example.com encara no s'ha pogut lliurar. Es tornarà a intentar."],
+    ["Lithuanian", "Jūsų laiškas gavėjui anna@example.com dar nepristatytas. Bus bandoma dar kartą."],
+    ["Latvian", "Jūsu ziņojums adresātam anna@example.com vēl nav piegādāts. Mēģināsim vēlreiz."],
+    ["Estonian", "Teie kirja saajale anna@example.com ei ole veel kohale toimetatud. Proovime uuesti."],
+    ["Serbian", "Ваша порука за anna@example.com још није испоручена. Покушаћемо поново."],
+    ["Thai", "ข้อความของคุณถึง anna@example.com ยังไม่ได้จัดส่ง ระบบจะลองอีกครั้ง"],
+    ["Persian", "پیام شما به anna@example.com هنوز تحویل نشده است. دوباره تلاش خواهد شد."],
+    ["Hindi", "आपका संदेश anna@example.com को अभी तक डिलीवर नहीं हुआ है। हम फिर से प्रयास करेंगे।"],
+    ["English", "The message has been queued for 12 hours and is still undelivered: anna@example.com"],
+    ["English", "The message had non-fatal delivery errors and is still in the queue: anna@example.com"],
+  ])("%s: %s", (_, text) => {
+    expectOf("notice", "delayed", read(text));
+  });
+
+  test.each([
     ["French", "Remise retardée : Bonjour", "Destinataire : anna@example.com"],
     ["Spanish", "Entrega retrasada: su pedido", "Destinatario: anna@example.com"],
     ["German", "Verzögerte Zustellung: Hallo", "Empfänger: anna@example.com"],
@@ -204,8 +219,39 @@ describe("a failure that is told in words alone is a bounce in other languages t
     ["Greek", "Δεν ήταν δυνατή η παράδοση του μηνύματος στον παραλήπτη anna@example.com."],
     ["Hebrew", "ההודעה אל anna@example.com לא נמסרה."],
     ["Arabic", "تعذر تسليم رسالتك إلى anna@example.com"],
+    ["Catalan", "No s'ha pogut lliurar el missatge a anna@example.com."],
+    ["Icelandic", "Ekki var hægt að afhenda skilaboðin til anna@example.com."],
+    ["Lithuanian", "Nepavyko pristatyti laiško gavėjui anna@example.com."],
+    ["Latvian", "Neizdevās piegādāt ziņojumu adresātam anna@example.com."],
+    ["Estonian", "Kirja ei õnnestunud kohale toimetada: anna@example.com"],
+    ["Serbian", "Ваша порука за anna@example.com није испоручена."],
+    ["Bulgarian", "Доставката до следния получател е неуспешна: anna@example.com"],
+    ["Vietnamese", "Gửi đến anna@example.com không thành công."],
+    ["Indonesian", "Pengiriman pesan ke anna@example.com gagal."],
+    ["Thai", "ไม่สามารถส่งข้อความถึง anna@example.com ได้"],
+    ["Persian", "تحویل پیام شما به anna@example.com ناموفق بود"],
+    ["Hindi", "आपका संदेश anna@example.com को डिलीवर नहीं हुआ"],
   ])("%s: %s", (_, text) => {
     expectOf("bounce", "failed", read(text));
+  });
+
+  test.each([
+    ["German", "Fehler bei der Nachrichtenzustellung an folgende Empfänger oder Gruppen:"],
+    ["Dutch", "Bezorging aan de volgende geadresseerden of groepen is mislukt:"],
+    ["Polish", "Dostarczenie do tych adresatów lub grup nie powiodło się:"],
+    ["Danish", "Levering til disse modtagere eller grupper mislykkedes:"],
+    ["Norwegian", "Levering til disse mottakerne eller gruppene mislyktes:"],
+    ["Romanian", "Livrarea către acești destinatari sau grupuri a eșuat:"],
+    ["Greek", "Η παράδοση σε αυτούς τους παραλήπτες ή ομάδες απέτυχε:"],
+    ["Chinese", "无法将邮件传递给以下收件人或组:"],
+    ["Lithuanian", "Nepavyko pristatyti šiems gavėjams ar grupėms:"],
+    ["Latvian", "Neizdevās piegādāt šiem adresātiem vai grupām:"],
+    ["Estonian", "Kohaletoimetamine nendele adressaatidele või rühmadele nurjus:"],
+    ["Thai", "การจัดส่งไปยังผู้รับหรือกลุ่มเหล่านี้ล้มเหลว:"],
+    ["Persian", "تحویل به این گیرندگان یا گروه‌ها ناموفق بود:"],
+  ])("%s, with many words between delivery and failure, from a postmaster: %s", (_, text) => {
+    const bounce = read(`${text}\n\nanna@example.com\n`, "Your order", "postmaster@example.com");
+    expectOf("bounce", "failed", bounce);
   });
 
   test.each([

@@ -1,4 +1,4 @@
-/** What the words of a notice say of the delivery, in English (bounce-text-rules.ts) and other languages (notice-words.ts). */
+/** What the words of a notice say of the delivery, in English (bounce-text-rules.ts) and other languages (notice-words-….ts). */
 import {
   BOUNCE_SUBJECT,
   BOUNCE_TEXT,
@@ -8,7 +8,9 @@ import {
   NEUTRAL_SUBJECT,
   STRONG_TEXT,
 } from "./bounce-text-rules.ts";
-import { NOTICE_LANGUAGES } from "./notice-words.ts";
+import { ASIAN_NOTICES } from "./notice-words-asian.ts";
+import { EASTERN_NOTICES } from "./notice-words-eastern.ts";
+import { WESTERN_NOTICES } from "./notice-words-western.ts";
 import { plainWords } from "./plain-words.ts";
 
 /**
@@ -27,7 +29,7 @@ export interface NoticeWords {
   readonly strong: boolean;
 }
 
-const LANGUAGES = Object.values(NOTICE_LANGUAGES);
+const LANGUAGES = [WESTERN_NOTICES, EASTERN_NOTICES, ASIAN_NOTICES].flatMap((some) => Object.values(some));
 const ENOUGH_MARKS = 2;
 /** Characters that are read in so many languages: what a notice has to say stands at its beginning. */
 const LONGEST_TEXT = 32 * 1024;

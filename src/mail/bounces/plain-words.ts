@@ -21,7 +21,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 const SEPARATE = new RegExp(`[${Object.keys(LETTERS).join("")}]`, "gu");
 const WIDE = "\\u3000-\\u30ff\\u3400-\\u9fff\\uff00-\\uffef";
 
-/** The text as the rules of answer-marks.ts and notice-words.ts read it. */
+/** The text as the rules of answer-marks.ts and notice-words-….ts read it. */
 export function plainWords(text: string): string {
   return text
     .normalize("NFKC")

@@ -3,10 +3,10 @@
  * anybody may send one, so everything is bounded and nothing throws: what cannot be read as MIME (RFC 2045, RFC 2046) is
  * read as text. An own reader, because libraries hide what reports live on: their parts as they were sent.
  */
-import iconv from "iconv-lite";
 import { decodeWords } from "postal-mime";
 import { textFromHtml } from "../html/body-forms.ts";
 import type { HeaderField } from "../message/header.ts";
+import { decodeHeader, decodeText, needsDecoding } from "./charset.ts";
 
 /** One part of a mail, or the whole of it. */
 export interface MailPart {
@@ -32,8 +32,6 @@ const maxValueLength = 10_000;
 const FIELD = /^([!-9;-~]+)[ \t]*:[ \t]*(.*)$/s;
 /** A delimiter line that declares itself by the header field of a part after it. */
 const UNDECLARED_BOUNDARY = /^--(\S[^\n]*)\n(?:content-|\n)/im;
-/** ISO-2022-JP, which needs no octet beyond ASCII. */
-const ESCAPED_JAPANESE = new RegExp(`${String.fromCharCode(0x1b)}[$(][@BJ]`);
 const WHOLE_MESSAGES = new Set(["message/rfc822", "message/global"]);
 
 /**
@@ -61,7 +59,7 @@ export function fieldOf({ headers }: Pick<MailPart, "headers">, name: string): s
  */
 export function wordsOf(part: Pick<MailPart, "headers" | "parameters">, name: string): string {
   const value = fieldOf(part, name) ?? "";
-  return decodeWords(hasOctets(value) ? rawWords(value, part.parameters.get("charset")) : value);
+  return decodeWords(needsDecoding(value) ? decodeHeader(value, part.parameters.get("charset")) : value);
 }
 
 /** The local part of the address in From, "" for the null sender; what a display name or a comment says is no part of it. */
@@ -83,11 +81,11 @@ export function inBrackets(value: string): string | undefined {
 /** The content in octets, its transfer encoding undone (RFC 2045 section 6). */
 export function octetsOf({ headers, body }: Pick<MailPart, "headers" | "body">): Buffer {
   const encoding = (fieldOf({ headers }, "Content-Transfer-Encoding") ?? "").trim().toLowerCase();
-  if (encoding === "base64") return Buffer.from(body, "base64");
+  if (/^"?base64/.test(encoding)) return fromBase64(body);
   return Buffer.from(encoding === "quoted-printable" ? fromQuotedPrintable(body) : body, "latin1");
 }
 
-/** The content as text: HTML as its words, charsets as declared, unknown and wrong ones as UTF-8 or Windows-1252. */
+/** The content as text: HTML as its words, other charsets than the declared one as charset.ts says. */
 export function textOf(part: MailPart): string {
   const text = decodeText(octetsOf(part), part.parameters.get("charset"));
   return part.type === "text/html" ? textFromHtml(text) : text;
@@ -185,6 +183,12 @@ function contentType(value: string): { type: string; parameters: Map<string, str
   return { type: /^[\w.+-]+\/[\w.+-]+$/.test(trimmed) ? trimmed : "text/plain", parameters };
 }
 
+/** Characters that do not belong to Base64 are ignored (RFC 2045 section 6.8); behind padding, another piece may follow. */
+function fromBase64(body: string): Buffer {
+  const pieces = body.replace(/[^A-Za-z0-9+/=]+/g, "").split(/=+/);
+  return Buffer.concat(pieces.map((piece) => Buffer.from(piece, "base64")));
+}
+
 function fromQuotedPrintable(body: string): string {
   // Line by line, because a search for blanks at line ends takes the square of their number.
   const lines = body.split("\n").map((line) => line.trimEnd());
@@ -192,42 +196,4 @@ function fromQuotedPrintable(body: string): string {
     .join("\n")
     .replace(/=\n/g, "")
     .replace(/=([\da-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
-}
-
-/** Values are read one character for each octet; a text that has been decoded before may hold others. */
-function hasOctets(value: string): boolean {
-  return ESCAPED_JAPANESE.test(value) || (/[\x80-\xff]/.test(value) && !/[^\0-\xff]/.test(value));
-}
-
-function rawWords(value: string, charset: string | undefined): string {
-  const octets = Buffer.from(value, "latin1");
-  try {
-    if (!ESCAPED_JAPANESE.test(value)) return new TextDecoder("utf-8", { fatal: true }).decode(octets);
-  } catch {
-    // Then it is the charset of the text, or a guess.
-  }
-  return decodeText(octets, charset);
-}
-
-function decodeText(octets: Buffer, charset: string | undefined): string {
-  const named = charset === undefined ? null : decoderOf(charset);
-  if (named !== null) return named(octets);
-  if (ESCAPED_JAPANESE.test(octets.toString("latin1"))) return new TextDecoder("iso-2022-jp").decode(octets);
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(octets);
-  } catch {
-    return new TextDecoder("windows-1252").decode(octets);
-  }
-}
-
-/** Null for an unknown charset, and for those that are declared without a look at the text. */
-function decoderOf(charset: string): ((octets: Buffer) => string) | null {
-  if (/^(?:(?:us-)?ascii|ansi_x3.*|unknown.*|x-unknown|default|8bit|binary)$/i.test(charset)) return null;
-  const name = /^iso-2022-jp/i.test(charset) ? "iso-2022-jp" : charset;
-  try {
-    const decoder = new TextDecoder(name);
-    return (octets) => decoder.decode(octets);
-  } catch {
-    return iconv.encodingExists(name) ? (octets) => iconv.decode(octets, name) : null;
-  }
 }

@@ -67,7 +67,7 @@ export function isOurs({ token, returnPath }: ReturnedMessage): boolean {
 }
 
 /** A mail that is attached as a file. */
-function isMailFile(part: MailPart): boolean {
+export function isMailFile(part: MailPart): boolean {
   const disposition = fieldOf(part, "Content-Disposition") ?? "";
   return (
     /\.eml$/i.test(part.parameters.get("name") ?? "") ||

@@ -29,6 +29,12 @@ describe("one mailbox", () => {
     ["at the real tenant host", "alice@corp.com", "alice@corp.mail.onmicrosoft.com"],
     ["at Google's test domain", "alice@corp.com", "alice@corp.com.test-google-a.com"],
     ["at a protection host", "alice@corp.com", "alice@corp-com.mail.protection.outlook.com"],
+    ["at a host without a domain", "ann@corp.example", "ann@mx3"],
+    ["at the host itself", "ann@corp.example", "ann@localhost.localdomain"],
+    ["at a host of the inner network", "ann@corp.example", "ann@exchange.corp.local"],
+    ["at an IP address", "ann@corp.example", "ann@[192.0.2.9]"],
+    ["in a virtual domain of qmail", "ann@corp.example", "corp.example-ann@corp.example"],
+    ["in a virtual domain of qmail, at its host", "ann@corp.example", "corp.example-ann@mx3"],
     ["at Google's other domain, without dots", "a.lice@gmail.com", "alice@googlemail.com"],
   ])("%s", (_, own, reported) => {
     expect(isSameMailbox(own, reported)).toBe(true);
@@ -44,6 +50,8 @@ describe("another mailbox", () => {
     ["of another tenant of a host", "ann@one.github.io", "ann@two.github.io"],
     ["that begins alike", "ann@corp.example", "ann.smith@corp.example"],
     ["without dots, where they count", "a.lice@corp.example", "alice@corp.example"],
+    ["of the same inner network", "ann@corp.example", "bob@localhost"],
+    ["in another virtual domain of qmail", "ann@corp.example", "other.example-ann@other.example"],
     ["of a part of the company", "ann@sales.corp.example", "ann@research.corp.example"],
   ])("%s", (_, own, reported) => {
     expect(isSameMailbox(own, reported)).toBe(false);

@@ -22,6 +22,8 @@ const DOTLESS = "gmail.com";
 /** First labels of the names of mail servers. */
 const HOST_NAME =
   /^(?:[a-z]{0,3}-?)?(?:mail|mailbox|mx|smtp|imap|pop|post|mbox|store|exch\w*|zimbra|server|srv|host|node|web|webmail|www|localhost|outlook|live|inbound|relay|gateway|gw|lmtp|mda|backend|be|ex|ms)s?-?\d{0,4}[a-z]?$/;
+/** A host that does not say whose it is: "localhost", "mail.corp.local", "[192.0.2.1]". */
+const NAMELESS_HOST = /^(?:\[.*\]|[^.]+|.*\.(?:localdomain|localhost|local|lan|internal|intranet|invalid))$/;
 const LONGEST_NAME = 1_000;
 
 /** Whether what a report names is an address; it may be a user name, a command or a file that mail is handed to. */
@@ -39,7 +41,10 @@ export function isSameMailbox(own: string, reported: string): boolean {
   return spellingsOf(reported.slice(0, LONGEST_NAME)).some((spelling) => {
     const key = keyOf(spelling);
     return (
-      key === known || (localOf(key) === localOf(known) && areHostsOfOne(domainOf(known), domainOf(key)))
+      key === known ||
+      (localOf(key) === localOf(known) && areHostsOfOne(domainOf(known), domainOf(key))) ||
+      // qmail's virtual domains: example.com-ann@example.com
+      localOf(key) === `${domainOf(known)}-${localOf(known)}`
     );
   });
 }
@@ -97,7 +102,7 @@ function spellingsOf(reported: string): string[] {
 
 /** Whether two hosts keep the mail of one organisation, as far as their names say so. */
 function areHostsOfOne(one: string, other: string): boolean {
-  if (isBelow(one, other) || isBelow(other, one)) return true;
+  if (isBelow(one, other) || isBelow(other, one) || NAMELESS_HOST.test(other)) return true;
   const organisation = organisationOf(one);
   const [first = "", ...rest] = other.split(".");
   if (organisation === organisationOf(other)) return HOST_NAME.test(first);

@@ -40,6 +40,11 @@ describe("X-Failed-Recipients comes before what the words say", () => {
     ]);
   });
 
+  test("each of several such fields counts", () => {
+    const header = "X-Failed-Recipients: ann@corp.example\nX-Failed-Recipients: bob@corp.example\n";
+    expect(failedIn("Not delivered.\n", header)).toEqual(["ann@corp.example", "bob@corp.example"]);
+  });
+
   test("unless it names no address", () => {
     expect(failedIn("Not delivered:\n\nann@corp.example\n", "X-Failed-Recipients: ann\n")).toEqual([
       "ann@corp.example",
@@ -163,9 +168,38 @@ describe("a delivery-status part", () => {
     ['rfc822; "ann"@corp.example', '"ann"@corp.example'],
     ['rfc822; "ann b"@corp.example', '"ann b"@corp.example'],
     ["rfc822; 'ann@corp.example'", "ann@corp.example"],
+    ["rfc822; ann@corp.example<mailto:ann@corp.example>", "ann@corp.example"],
+    ["rfc822; <smtp:ann@corp.example>", "ann@corp.example"],
     ["utf-8; j\\x{FC}rgen@corp.example", "jürgen@corp.example"],
   ])("names its recipient as %s", (written, address) => {
     expect(dsn(statusOf(written))).toMatchObject({ reportingMta: "mx.example", recipients: [{ address }] });
+  });
+
+  test.each([
+    ["with empty lines between its fields", (fields: string) => fields.replace(/\n/g, "\n\n")],
+    ["with all its lines indented", (fields: string) => fields.replace(/^/gm, "   ")],
+    ["as a text", (fields: string) => fields, "text/plain; name=status.txt"],
+    ["as a text of its own type", (fields: string) => fields, "text/delivery-status"],
+    ["as a file", (fields: string) => fields, "application/octet-stream; name=details.txt"],
+    [
+      "as a file in Base64",
+      (fields: string) => Buffer.from(fields).toString("base64"),
+      "application/octet-stream; name=ATT00001.dat\nContent-Transfer-Encoding: base64",
+    ],
+  ])("is read %s", (_, written, type = "message/delivery-status") => {
+    const part = written(`Reporting-MTA: dns; mx.example\n\n${statusOf("rfc822; ann@corp.example")}`);
+    const mail = `${DAEMON}\nContent-Type: multipart/report; boundary=b\n\n--b\n\nSorry.\n--b\nContent-Type: ${type}\n\n${part}\n\n--b--\n`;
+    expect(readBounce(Buffer.from(mail))?.recipients).toMatchObject([
+      { address: "ann@corp.example", status: "5.1.1", verdict: { category: "NoEmail" } },
+    ]);
+  });
+
+  test("is found in a report that is attached as a file", () => {
+    const report = `${DAEMON}\nContent-Type: multipart/report; boundary=b\n\n--b\nContent-Type: message/delivery-status\n\n${statusOf("rfc822; ann@corp.example")}\n--b--\n`;
+    const mail = `${DAEMON}\nContent-Type: multipart/mixed; boundary=o\n\n--o\n\nSee the report.\n--o\nContent-Type: application/octet-stream; name="report.eml"\n\n${report}\n--o--\n`;
+    expect(readBounce(Buffer.from(mail))?.recipients).toMatchObject([
+      { address: "ann@corp.example", verdict: { category: "NoEmail" } },
+    ]);
   });
 
   test("words before a semicolon of the diagnostic are kept", () => {

@@ -19,7 +19,12 @@ export type Lookup<RecordType> =
       readonly aliasOf?: string;
     }
   | { readonly outcome: "absent"; readonly reason: "nxdomain" | "nodata"; readonly isSecure?: boolean }
-  | { readonly outcome: "failed"; readonly reason: string };
+  | {
+      readonly outcome: "failed";
+      readonly reason: string;
+      /** None of our servers has said anything, in time or at all: that is no fault of the name's owner. */
+      readonly isUnanswered?: true;
+    };
 
 /** One mail exchanger; `exchange` is lower-case without the trailing dot, "" for the null MX (RFC 7505). */
 export interface MxRecord {
@@ -27,12 +32,17 @@ export interface MxRecord {
   readonly exchange: string;
 }
 
+export interface How {
+  /** Asks the servers even where an answer is known whose TTL has not passed. */
+  readonly isFresh?: boolean;
+}
+
 export interface Resolver {
-  mx(name: string): Promise<Lookup<MxRecord>>;
-  ipv4(name: string): Promise<Lookup<string>>;
-  ipv6(name: string): Promise<Lookup<string>>;
+  mx(name: string, how?: How): Promise<Lookup<MxRecord>>;
+  ipv4(name: string, how?: How): Promise<Lookup<string>>;
+  ipv6(name: string, how?: How): Promise<Lookup<string>>;
   /** Each record with its character strings joined (RFC 7208 section 3.3). */
-  txt(name: string): Promise<Lookup<string>>;
-  cname(name: string): Promise<Lookup<string>>;
-  ns(name: string): Promise<Lookup<string>>;
+  txt(name: string, how?: How): Promise<Lookup<string>>;
+  cname(name: string, how?: How): Promise<Lookup<string>>;
+  ns(name: string, how?: How): Promise<Lookup<string>>;
 }

@@ -243,8 +243,14 @@ describe("the HTML of a text", () => {
     ["a   b \tc", "<p>a&nbsp; &nbsp;b&nbsp; &nbsp; &nbsp;c</p>\n"],
     ["", ""],
     [" \n \n", ""],
-  ])("%j is %j", (text, html) => {
-    expect(htmlFromText(text)).toBe(html);
+  ])("%j is %j, with paragraphs that have a direction", (text, html) => {
+    expect(htmlFromText(text)).toBe(html.replaceAll("<p>", '<p dir="auto">'));
+  });
+
+  test("gives each paragraph the direction of its own script", () => {
+    expect(htmlFromText("שלום עולם\nעוד שורה\n\nمرحبا\n\nHello")).toBe(
+      '<p dir="auto">שלום עולם<br>\nעוד שורה</p>\n<p dir="auto">مرحبا</p>\n<p dir="auto">Hello</p>\n',
+    );
   });
 
   test.each([
@@ -254,7 +260,9 @@ describe("the HTML of a text", () => {
     ['https://example.com/"onclick="x', "https://example.com/", '"onclick="x'],
     ["https://example.com/<script>", "https://example.com/", "&lt;script&gt;"],
   ])("links %j up to the punctuation behind it", (text, address, rest) => {
-    expect(htmlFromText(`see ${text}`)).toBe(`<p>see <a href="${address}">${address}</a>${rest}</p>\n`);
+    expect(htmlFromText(`see ${text}`)).toBe(
+      `<p dir="auto">see <a href="${address}">${address}</a>${rest}</p>\n`,
+    );
   });
 
   test("links nothing but http and https", () => {
@@ -270,9 +278,9 @@ describe("the HTML of a text", () => {
     fc.assert(
       fc.property(text, (pieces) => {
         const html = htmlFromText(pieces.join(""));
-        expect(html.replaceAll(/<\/?p>|<br>|<a href="https:\/\/x\.org\/[^"<>]*">|<\/a>/g, "")).not.toMatch(
-          /[<>]/,
-        );
+        expect(
+          html.replaceAll(/<p dir="auto">|<\/p>|<br>|<a href="https:\/\/x\.org\/[^"<>]*">|<\/a>/g, ""),
+        ).not.toMatch(/[<>]/);
         const words = (value: string) => value.replaceAll(/\s+/g, "");
         expect(words(textFromHtml(html))).toBe(words(pieces.join("")));
       }),

@@ -52,8 +52,8 @@ export function textFromHtml(html: string, options: Pick<PlainTextOptions, "unco
 }
 
 /**
- * A text as HTML that shows the same: paragraphs at empty lines, line breaks and indentation kept, http and https
- * addresses as links. Quotes stay as they are outside attributes, so that merge tags survive.
+ * A text as HTML that shows the same: paragraphs at empty lines, each in the direction of its own script, line breaks and
+ * indentation kept, http and https addresses as links. Quotes stay as they are outside attributes, so that merge tags survive.
  */
 export function htmlFromText(text: string): string {
   const source = text.includes("\r") ? text.replaceAll(/\r\n?/g, "\n") : text;
@@ -64,12 +64,15 @@ export function htmlFromText(text: string): string {
     const found = source.indexOf("\n", start);
     end = found === -1 ? source.length : found;
     const isEmpty = blanksEnd(codes, start) >= end;
-    if (!isEmpty) html += (isInParagraph ? "<br>\n" : "<p>") + lineHtml(source, codes, start, end);
+    if (!isEmpty) html += (isInParagraph ? "<br>\n" : paragraph) + lineHtml(source, codes, start, end);
     else if (isInParagraph) html += "</p>\n";
     isInParagraph = !isEmpty;
   }
   return isInParagraph ? `${html}</p>\n` : html;
 }
+
+/** Hebrew and Arabic begin at the right. */
+const paragraph = '<p dir="auto">';
 
 /** One line, escaped, with its addresses as links. */
 function lineHtml(text: string, codes: Uint16Array, start: number, end: number): string {

@@ -7,10 +7,13 @@
 import { codeUnitsOf } from "../text/code-units.ts";
 import { type ElementRole, endsParagraph, roleAt } from "./elements.ts";
 import { decodeEntities } from "./entities.ts";
+import type { HidingStyles, StyledElement } from "./hiding-styles.ts";
 
 /** Longer tags carry a picture or a font in them, and no words. */
 const maxTagLength = 1000;
-const displayNone = /display\s*:\s*none/i;
+/** Letters of no size are looked for in so many elements, and so far behind the beginning of each. */
+const mostSmallTexts = 200;
+const longestSmallText = 4_000;
 const atMostOne = /^\s*[01](?:px)?\s*$/i;
 
 const lineFeed = 0x0a;
@@ -36,8 +39,10 @@ export class TagReader {
   /** The tag that was read last; "inline" for a comment. */
   role: ElementRole = "inline";
   isEnd = false;
-  /** By its attribute or its style. */
+  /** By its attribute or, where the reader knows the styles of the mail, by these. */
   isHidden = false;
+  /** Whether its letters have no size; pictures in it, and elements with a size of their own, are seen. */
+  hidesText = false;
   href: string | null = null;
   src: string | null = null;
   alt: string | null = null;
@@ -47,10 +52,16 @@ export class TagReader {
   #nameStart = 0;
   #nameEnd = 0;
   #ampersand = -1;
+  readonly #styles: HidingStyles | null;
+  #style = "";
+  #classes = "";
+  #id = "";
+  #smallTexts = 0;
 
-  constructor(html: string, codes = codeUnitsOf(html)) {
+  constructor(html: string, codes = codeUnitsOf(html), styles: HidingStyles | null = null) {
     this.html = html;
     this.codes = codes;
+    this.#styles = styles;
   }
 
   /** Where the text at the position ends: at the next tag or comment, or with the HTML. Any other `<` is text. */
@@ -105,6 +116,31 @@ export class TagReader {
     return true;
   }
 
+  /**
+   * Moves behind the element whose start tag was read last, when nothing in it is seen because its letters have no size;
+   * stays, and returns false, otherwise.
+   */
+  skipSmallText(): boolean {
+    if (this.#smallTexts++ >= mostSmallTexts) return false;
+    const name = this.#name;
+    const ahead = new TagReader(this.html, this.codes, this.#styles);
+    ahead.position = this.position;
+    const last = this.position + longestSmallText;
+    for (let depth = 1; depth > 0; ) {
+      const at = ahead.textEnd();
+      if (at > last || !ahead.read(at)) return false;
+      const hasSize = !ahead.isEnd && this.#styles?.givesSize(ahead.#styled) === true;
+      if (hasSize || ahead.role === "picture") return false;
+      if (ahead.#name === name) depth += ahead.isEnd ? -1 : 1;
+    }
+    this.position = ahead.position;
+    return true;
+  }
+
+  get #styled(): StyledElement {
+    return { element: this.#name, classes: this.#classes, id: this.#id, style: this.#style };
+  }
+
   /** Whether the picture that was read last is one that nobody is meant to see. */
   get isTiny(): boolean {
     return this.#tinySides === 2;
@@ -125,7 +161,8 @@ export class TagReader {
   #readComment(at: number): number {
     this.#nameStart = this.#nameEnd = at;
     this.role = "inline";
-    this.isHidden = false;
+    this.isHidden = this.hidesText = false;
+    this.#style = this.#classes = this.#id = "";
     const mark = this.html.startsWith("--", at + 2) ? "-->" : ">";
     const end = this.html.indexOf(mark, at + 2);
     return end === -1 ? -1 : end + mark.length;
@@ -138,8 +175,16 @@ export class TagReader {
     this.#nameStart = this.isEnd ? at + 2 : at + 1;
     this.#nameEnd = nameEnd(codes, html.length, this.#nameStart);
     this.role = roleAt(codes, this.#nameStart, this.#nameEnd);
-    this.isHidden = false;
-    return this.isEnd ? html.indexOf(">", this.#nameEnd) + 1 || -1 : this.#readAttributes(this.#nameEnd);
+    this.isHidden = this.hidesText = false;
+    this.#style = this.#classes = this.#id = "";
+    if (this.isEnd) return html.indexOf(">", this.#nameEnd) + 1 || -1;
+    const end = this.#readAttributes(this.#nameEnd);
+    if (this.#styles !== null && (this.#style !== "" || this.#classes !== "" || this.#id !== "")) {
+      const hiding = this.#styles.hiding(this.#styled);
+      this.isHidden ||= hiding === "all";
+      this.hidesText = hiding === "text";
+    }
+    return end;
   }
 
   /** Returns the offset behind the tag, -1 when it has no end. */
@@ -174,6 +219,9 @@ export class TagReader {
 
   #keepAttribute(start: number, end: number, valueStart: number, valueEnd: number): void {
     switch (end - start) {
+      case 2:
+        if (this.#isNamed(start, "id")) this.#id ||= this.html.slice(valueStart, valueEnd);
+        break;
       case 3:
         if (this.#isNamed(start, "alt")) this.alt ??= this.#value(valueStart, valueEnd);
         else if (this.#isNamed(start, "src")) this.src ??= this.#value(valueStart, valueEnd);
@@ -182,8 +230,8 @@ export class TagReader {
         if (this.#isNamed(start, "href")) this.href ??= this.#value(valueStart, valueEnd);
         break;
       case 5:
-        if (this.#isNamed(start, "style"))
-          this.isHidden ||= displayNone.test(this.html.slice(valueStart, valueEnd));
+        if (this.#isNamed(start, "style")) this.#style ||= this.html.slice(valueStart, valueEnd);
+        else if (this.#isNamed(start, "class")) this.#classes ||= this.html.slice(valueStart, valueEnd);
         else if (this.#isNamed(start, "start")) this.start ??= this.#value(valueStart, valueEnd);
         else if (this.#isNamed(start, "width")) this.#addSide(valueStart, valueEnd);
         break;

@@ -6,6 +6,7 @@
 import { TextLayout } from "../text/layout.ts";
 import { isVoid } from "./elements.ts";
 import { readReference } from "./entities.ts";
+import { HidingStyles } from "./hiding-styles.ts";
 import { TagReader } from "./tags.ts";
 
 /** Characters of HTML that are read; some mail clients stop showing a message at half of this. */
@@ -29,7 +30,7 @@ export function plainText(
   { maxLength = maxHtmlLength, uncounted }: PlainTextOptions = {},
 ): string {
   const maxTextLength = 2 * maxLength;
-  const tags = new TagReader(html);
+  const tags = new TagReader(html, undefined, new HidingStyles(html));
   const layout = new TextLayout();
   let mayHide = true;
   for (;;) {
@@ -40,6 +41,7 @@ export function plainText(
     if (!tags.read(tag)) return layout.finish();
     const isUnseen = mayHide && !tags.isEnd && (tags.isHidden || tags.role === "unseen");
     const isCounted = uncounted === undefined || !uncounted.has(tag);
+    if (tags.hidesText && !isUnseen && tags.skipSmallText()) continue;
     if (!isUnseen) addElement(layout, tags, pictureText, isCounted);
     // What has no end would hide all that follows. To look for ends that are not there many times takes forever.
     else if (!isVoid(tags.role)) mayHide = tags.skipElement();

@@ -6,8 +6,8 @@ function tracked(html: string) {
   const targets: string[] = [];
   const made = trackHtml(html, {
     pixel: "https://t.test/o.gif",
-    tracked(index, target, isFleeting) {
-      expect(isFleeting).toBe(true);
+    tracked(index, target, isPersonal) {
+      expect(isPersonal).toBe(true);
       targets.push(target);
       return target.includes("too-long") ? target : `https://t.test/${index}`;
     },

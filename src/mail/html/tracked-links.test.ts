@@ -13,7 +13,7 @@ function tracked(source: string, fields: Record<string, unknown> = {}) {
   const { links, insertions } = trackLinks(template);
   const made = withInsertions(source, [...placeInsertions(template), ...insertions]);
   const targets: string[] = [];
-  const fleeting: string[] = [];
+  const personal: string[] = [];
   const rendered = compileTemplate(
     made,
     "html",
@@ -23,15 +23,15 @@ function tracked(source: string, fields: Record<string, unknown> = {}) {
     more: fields,
     links: {
       pixel: null,
-      tracked(index, target, isFleeting) {
+      tracked(index, target, isPersonal) {
         targets.push(target);
-        if (isFleeting) fleeting.push(target);
+        if (isPersonal) personal.push(target);
         return `https://t.test/${index}`;
       },
     },
   });
   if (!rendered.ok) throw new Error(rendered.message);
-  return { html: rendered.text, links, targets, fleeting };
+  return { html: rendered.text, links, targets, personal };
 }
 
 describe("an address that is tracked", () => {
@@ -140,12 +140,13 @@ describe("an address that is tracked", () => {
     ["in a condition", "{% if list %}{% assign n = 1 %}LINK{% endif %}", ["https://x.test/1"]],
     ["of a name that the template gives", '{% assign n = "c" %}LINK', ["https://x.test/c"]],
     ["that is the same whatever happens", "{% for n in list %}SAME{% endfor %}", []],
-    ["of a value", "LINK", []],
-  ])("%s says whether rendering once more might miss where it leads", (_what, source, expected) => {
+    ["of a value", "{% assign m = 1 %}LINK", ["https://x.test/v"]],
+    ["of a value in a template that only writes values", "LINK", ["https://x.test/v"]],
+  ])("%s says whether it leads each recipient elsewhere", (_what, source, expected) => {
     const made = source
       .replace("LINK", '<a href="https://x.test/{{ n }}">')
       .replace("SAME", '<a href="https://x.test/">');
-    expect(tracked(made, { list: ["a", "b"] }).fleeting).toEqual(expected);
+    expect(tracked(made, { list: ["a", "b"], n: "v" }).personal).toEqual(expected);
   });
 });
 
@@ -169,7 +170,7 @@ describe("an address is left alone", () => {
       '<link href="https://x.test/"><img src="https://x.test/"><form action="https://x.test/">',
     ],
   ])("%s", (_what, html) => {
-    expect(tracked(html)).toEqual({ html, links: [], targets: [], fleeting: [] });
+    expect(tracked(html)).toEqual({ html, links: [], targets: [], personal: [] });
   });
 
   test.each([
@@ -189,7 +190,7 @@ describe("an address is left alone", () => {
     ],
     ["in raw", '{% raw %}<a href="https://x.test/">{% endraw %}', '<a href="https://x.test/">'],
   ])("%s", (_what, html, written) => {
-    expect(tracked(html, { n: 1 })).toEqual({ html: written, links: [], targets: [], fleeting: [] });
+    expect(tracked(html, { n: 1 })).toEqual({ html: written, links: [], targets: [], personal: [] });
   });
 });
 

@@ -44,6 +44,8 @@ export interface MergeValues {
   /** Where names are looked up that are no variables. */
   readonly more: Readonly<Record<string, unknown>>;
   readonly links: LinkAddresses;
+  /** What `now` and `today` mean to the filter `date`; the present when omitted. */
+  readonly now?: Date | undefined;
 }
 
 /** Addresses that lead back to us; they are escaped where they are written. */
@@ -51,10 +53,10 @@ export interface LinkAddresses {
   /** Of the open pixel; null for none. */
   readonly pixel: string | null;
   /**
-   * What stands in place of the link of an index. `target` is where it led, without HTML's escapes; it is fleeting where
-   * rendering once more might not find it again: it has tags in it, and the template decides, repeats or names something.
+   * What stands in place of the link of an index. `target` is where it leads, without HTML's escapes; it is personal where
+   * its address has merge tags.
    */
-  tracked(index: number, target: string, isFleeting: boolean): string;
+  tracked(index: number, target: string, isPersonal: boolean): string;
 }
 
 /** Filters that the machinery adds; nobody can write them, for templates are read by an engine without them. */
@@ -71,6 +73,9 @@ export type PlaceFilter = keyof typeof placeFilters;
 
 /** Characters that one part of one message may grow to: half more than a template may have. */
 const mostCharacters = 3_000_000;
+
+/** The register with the moment that `now` means. */
+const NOW = "now";
 
 /** Everything that decides, repeats or names; only outputs write values, so that all of them are escaped. */
 const offeredTags = "# assign break capture case comment continue for if raw unless";
@@ -117,15 +122,21 @@ export function renderWithLiquid(engine: Liquid, templates: Template[], values: 
   const budget = new RenderBudget();
   const context = new PayingContext(engine, budget, values);
   context.setRegister("links", values.links);
+  context.setRegister(NOW, values.now);
   const emitter = new BoundedEmitter();
   toValueSync(engine.renderer.renderTemplates(templates, context, emitter));
   return emitter.buffer;
 }
 
 /** A context for filters that run without a template: `begin` in front of each rendering. */
-export function filterContext(engine: Liquid): { context: Context; begin: () => void } {
+export function filterContext(engine: Liquid): { context: Context; begin: (values: MergeValues) => void } {
   const budget = new RenderBudget();
-  return { context: new PayingContext(engine, budget, null), begin: () => budget.begin() };
+  const context = new PayingContext(engine, budget, null);
+  const begin = ({ now }: MergeValues) => {
+    budget.begin();
+    context.setRegister(NOW, now);
+  };
+  return { context, begin };
 }
 
 /** In which whatever is done is paid for out of a budget. */
@@ -220,6 +231,9 @@ function offeredEngine(options: ConstructorParameters<typeof Liquid>[0]): Liquid
 function calendarDate(date: FilterImplOptions | undefined): FilterImplOptions {
   if (typeof date !== "function") throw new Error("LiquidJS has no filter date");
   return function (value: unknown, format?: unknown, zone?: unknown) {
-    return date.call(this, value, format, zone ?? (isDay(value) ? 0 : undefined));
+    const now = value === "now" || value === "today" ? this.context.getRegister(NOW) : undefined;
+    // A register that was never set is an empty object.
+    const time = now instanceof Date ? now : value;
+    return date.call(this, time, format, zone ?? (isDay(time) ? 0 : undefined));
   };
 }

@@ -25,7 +25,7 @@ export function compileSegments(engine: Liquid, source: string): ((values: Merge
   if (parts === null) return null;
   const weave = woven(parts);
   return (values) => {
-    begin();
+    begin(values);
     return weave(values);
   };
 }
@@ -85,7 +85,7 @@ class SegmentCompiler {
       return ({ links }) => escapeHtml(links.tracked(index, target, false));
     }
     const weave = woven(address);
-    return (values) => escapeHtml(values.links.tracked(index, hrefTarget(weave(values).toString()), false));
+    return (values) => escapeHtml(values.links.tracked(index, hrefTarget(weave(values).toString()), true));
   }
 
   #output(range: readonly [number, number]): Part | null {

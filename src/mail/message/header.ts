@@ -25,7 +25,7 @@ const lineLength = 76;
 const encodedWordLength = 75;
 const encodedWordFrame = "=?UTF-8?B??=".length;
 /** A word longer than this cannot be folded under the 998 octets of RFC 5322 section 2.1.1. */
-const maxWordLength = 900;
+export const maxWordLength = 900;
 const fold = "\r\n ";
 
 /** Human text (RFC 5322 unstructured) that readers show exactly as given, even where it imitates an encoded-word. */

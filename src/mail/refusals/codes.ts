@@ -66,7 +66,8 @@ export const DECISIVE_CODES: readonly CodeMeaning[] = [
   { category: "RateLimited", codes: /^2\.12[12]$/, scope: "recipient" },
   { category: "RateLimited", codes: /^7\.(28|500|650)$/ },
   { category: "AuthenticationFailed", codes: /^(1\.[78]|7\.(2[0-79]|509|51[256]))$/ },
-  { category: "PolicyRejected", codes: /^7\.50[4-7]$/ },
+  // Exchange: who may write to this recipient or group.
+  { category: "PolicyRejected", codes: /^7\.(?:1[0-9]\d|50[4-7])$/ },
   { category: "Reputation", codes: /^7\.(5[0-5]\d|[67]\d\d)$/ },
 ];
 

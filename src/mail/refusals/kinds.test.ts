@@ -22,6 +22,8 @@ describe("what a gateway's label says gives way to the reply behind it", () => {
     "5.1.0 - Unknown address error 550-'Administrative prohibition' (delivery attempts: 0)",
     "550 5.1.351 Remote server returned unknown recipient or mailbox unavailable -> 550 5.7.1 Message blocked by policy",
     "554 5.1.1 Remote Server returned '550 5.7.1 Client host is blacklisted'",
+    "554 5.1.1 Invalid address [reply: 550 5.7.1 Message blocked]",
+    "550 5.1.1 Recipient unknown (answer: 554 5.7.1 You are not allowed to connect)",
     "550 5.1.1 unknown user; remote server returned '<mx.example.com #5.7.1 smtp;550 5.7.1 Access denied>'",
   ])("%s", (text) => {
     expect(judge(text)).toMatchObject({ bounceClass: "block", suppress: false });
@@ -89,6 +91,17 @@ describe("that an address does not exist or may not be written to settles nothin
     "グループが存在しないか、投稿する権限がない可能性があります",
     "该地址不存在，或者您没有权限",
     "그룹이 존재하지 않거나 메시지를 게시할 권한이 없습니다",
+    "El destinatari no existeix o no tens permís per escriure-hi",
+    "Grupa ne postoji ili nemate dopuštenje za objavljivanje",
+    "Групата не съществува или нямате разрешение да публикувате",
+    "Gavėjas neegzistuoja arba neturite leidimo jam rašyti",
+    "Adresāts neeksistē vai jums nav atļaujas tam rakstīt",
+    "Saaja ei eksisteeri või teil pole luba talle kirjutada",
+    "Penerima tidak ada atau Anda tidak memiliki izin",
+    "Người nhận không tồn tại hoặc bạn không có quyền gửi",
+    "הנמען לא קיים או שאין לך הרשאה לכתוב אליו",
+    "المستلم غير موجود أو ليس لديك إذن بالكتابة إليه",
+    "ไม่พบผู้รับหรือคุณไม่มีสิทธิ์โพสต์",
   ])("%s", (words) => {
     for (const text of [words, `550 ${words}`, `550 5.1.1 ${words}`]) {
       expect(judge(text), text).toMatchObject({
@@ -140,6 +153,34 @@ describe("that an address does not exist or may not be written to settles nothin
     "550 宛先のメールアドレスが見つかりません",
     "550 존재하지 않는 사용자입니다",
     "550 Kullanıcı bulunamadı",
+    "550 Fant ikke mottakeren",
+    "550 Príjemca neexistuje",
+    "550 Destinatarul nu există",
+    "550 Căsuța poștală nu există",
+    "550 Nincs ilyen felhasználó",
+    "550 Nieprawidłowy odbiorca",
+    "550 收件者不存在",
+    "550 そのようなユーザーはいません",
+    "550 RCPT address has non-existant user",
+    "550 Nie znaleziono takiego użytkownika",
+    "550 Modtageren kendes ikke",
+    "550 Der Benutzer joe ist nicht im Domino-Verzeichnis aufgeführt",
+    "550 Utilisateur joe non répertorié dans l'annuaire Domino",
+    "550 L'usuari no existeix",
+    "550 Korisnik ne postoji",
+    "550 Получателят не съществува",
+    "550 Gavėjas nerastas",
+    "550 Adresāts nav atrasts",
+    "550 Kasutajat ei leitud",
+    "550 Pengguna tidak ditemukan",
+    "550 Người nhận không tồn tại",
+    "550 Ο χρήστης δεν υπάρχει",
+    "550 Άγνωστος παραλήπτης",
+    "550 המשתמש לא קיים",
+    "550 المستخدم غير موجود",
+    "550 گیرنده یافت نشد",
+    "550 ไม่พบผู้ใช้",
+    "550 joe wasn't found at example.com",
   ])("a mailbox that does not exist is hard: %s", (text) => {
     expect(judge(text)).toMatchObject({ category: "NoEmail", suppress: true });
   });
@@ -148,9 +189,73 @@ describe("that an address does not exist or may not be written to settles nothin
     "La boîte aux lettres n'est temporairement pas disponible, utilisateur inconnu",
     "Benutzer unbekannt (vorübergehend)",
     "Usuario desconocido, inténtelo más tarde",
+    "User unknown, try again later",
     "Временно недоступен: пользователь не найден",
   ])("what is said of now only is soft: %s", (text) => {
     expect(judge(`550 ${text}`)).toMatchObject({ bounceClass: "soft", suppress: false });
+  });
+});
+
+describe("a sender that does not exist is no fault of the recipient, in any language", () => {
+  test.each([
+    "550 Avsenderadressen finnes ikke",
+    "550 Lähettäjän osoitetta ei ole olemassa",
+    "550 Gönderen adresi bulunamadı",
+    "550 Gönderici bilinmiyor",
+    "550 Adresa expeditorului nu există",
+    "550 A feladó címe nem létezik",
+    "550 Adresa odesílatele neexistuje",
+    "550 Adresa odosielateľa neexistuje",
+    "550 Adres nadawcy nie istnieje",
+    "550 Siuntėjo adresas nerastas",
+    "550 Sūtītāja adrese nav atrasta",
+    "550 Saatja aadressi ei leitud",
+    "550 L'adreça del remitent no existeix",
+    "550 Adresa pošiljatelja ne postoji",
+    "550 Naslov pošiljatelja ne obstaja",
+    "550 Адресът на подателя не съществува",
+    "550 Адреса пошиљаоца не постоји",
+    "550 Адрес отправителя не существует",
+    "550 Домен отправителя не найден",
+    "550 Адресу відправника не знайдено",
+    "550 Alamat pengirim tidak ditemukan",
+    "550 Pengguna pengirim tidak ditemukan",
+    "550 Địa chỉ người gửi không tồn tại",
+    "550 Η διεύθυνση του αποστολέα δεν υπάρχει",
+    "550 כתובת השולח לא קיימת",
+    "550 عنوان المرسل غير موجود",
+    "550 آدرس فرستنده یافت نشد",
+    "550 ไม่พบที่อยู่ผู้ส่ง",
+    "550 प्रेषक का पता मौजूद नहीं",
+    "550 送信者のメールアドレスが存在しません",
+    "550 发件人地址不存在",
+    "550 寄件者地址不存在",
+    "550 보낸 사람 주소를 찾을 수 없습니다",
+    "550 Adressen til avsenderen er ukjent",
+    "550 Absenderadresse existiert nicht",
+    "550 Die Absenderadresse ist ungültig",
+    "550 Avsändaradressen finns inte",
+    "550 Afsenderens adresse findes ikke",
+    "550 L'indirizzo del mittente non esiste",
+    "550 O endereço do remetente não existe",
+    "550 Het adres van de afzender bestaat niet",
+    "550 Ukjent avsender",
+    "550 Nieznany nadawca",
+    "550 Неизвестный отправитель",
+  ])("%s", (text) => {
+    for (const stage of ["rcpt", "report"] as const) {
+      expect(judge(text, stage)).toMatchObject({ suppress: false });
+      expect(judge(text, stage).bounceClass).not.toBe("hard");
+    }
+  });
+
+  test.each([
+    "Absender: news@sender.example, Empfänger: joe@example.com existiert nicht",
+    "Отправитель: news@sender.example. Получатель не найден",
+    "Nadawca: news@sender.example; odbiorca nie istnieje",
+    "送信者: news@sender.example 宛先: ユーザーが存在しません",
+  ])("a sentence about the recipient that names the sender, too, is about the recipient: %s", (text) => {
+    expect(judge(`550 ${text}`)).toMatchObject({ category: "NoEmail", suppress: true });
   });
 });
 
@@ -170,6 +275,15 @@ describe("a host that cannot be reached is neither a matter of reputation nor of
     "Deferred: Connection reset by mx.example.com.",
     "Sorry, I wasn't able to establish an SMTP connection. (#4.4.1)",
     "Connected to 192.0.2.7 but connection died. (#4.4.2)",
+    "Server nicht erreichbar",
+    "Connexion impossible au serveur distant",
+    "No se pudo conectar con el servidor",
+    "Impossibile connettersi al server",
+    "Não foi possível conectar ao servidor",
+    "Не удалось соединиться с сервером",
+    "无法连接到收件人服务器",
+    "サーバーに接続できませんでした",
+    "서버에 연결할 수 없습니다",
     "The recipient server did not accept our requests to connect. [mx.example.com 192.0.2.7: timed out]",
     "450 4.4.316 Connection refused [Message=Socket error code 10061]",
     '441 4.4.1 Error encountered while communicating with primary target IP address: "Failed to connect. Winsock error code: 10061"',
@@ -230,6 +344,10 @@ describe("a limit on what is in a message is one on content, and slows no lane",
     "550 too many exclamation marks in subject",
     "550 Trop de liens dans le message",
     "550 demasiados enlaces",
+    "550 Zbyt wiele odnośników",
+    "550 リンクが多すぎます",
+    "550 邮件中链接过多",
+    "550 링크가 너무 많습니다",
   ])("%s", (text) => {
     for (const stage of ["dot", "report"] as const) {
       expect(judge(text, stage)).toMatchObject({ bounceClass: "block", suppress: false, scope: "recipient" });
@@ -245,6 +363,12 @@ describe("a limit on what is in a message is one on content, and slows no lane",
     "452 4.5.3 Too many recipients",
     "550 Exceeded maximum number of messages per hour",
     "421 Trop de connexions, veuillez vérifier votre configuration",
+    "451 4.7.1 Sie senden zu schnell",
+    "450 Troppi messaggi inviati",
+    "450 Demasiado rápido",
+    "550 5.7.1 Invalid recipients exceeded limit",
+    "550 maximum number of invalid recipients exceeded",
+    "550 Directory harvest attack detected; unknown users",
   ])("a limit on what is sent is one of rate: %s", (text) => {
     expect(judge(text).category).toBe("RateLimited");
   });
@@ -280,6 +404,12 @@ describe("a domain that does not exist is a hard fault in a report", () => {
     "Domena nie istnieje",
     "Домен не существует",
     "域名不存在",
+    "Domænet findes ikke",
+    "Domänen finns inte",
+    "an MX or SRV record indicated no SMTP service",
+    "The domain example.invalid has no mail servers",
+    // As Google reports it.
+    "4.0.0 DNS Error: DNS type 'mx' lookup of example.invalid responded with code NXDOMAIN Domain name not found: example.invalid",
   ])("%s", (text) => {
     expect(judge(text)).toMatchObject({ category: "NoEmail", bounceClass: "hard", suppress: true });
   });
@@ -295,6 +425,9 @@ describe("a domain that does not exist is a hard fault in a report", () => {
     "CNAME lookup failed temporarily. (#4.4.3)",
     "4.4.4 Host not found",
     "450 4.1.2 Recipient address rejected: Domain not found",
+    "450 4.0.0 NXDOMAIN",
+    "4.4.4 NXDOMAIN",
+    "4.0.0 Host not found",
     "5.4.4 Unable to route",
     "5.4.312 DNS query failed",
     "554 5.7.1 Domain not found",

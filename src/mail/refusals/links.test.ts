@@ -9,6 +9,9 @@ function judge(reply: string, enhanced: string | null = enhancedCode(reply)): Re
 describe("a block list that is named by a link or host only is about us, whatever the status says", () => {
   test.each([
     "553 https://www.spamhaus.org/query/ip/192.0.2.1",
+    "550 https://spamrl.com/lookup",
+    "550 https://team-cymru.com/bogon",
+    "550 https://www.suomispam.net/",
     "553 https://check.spamhaus.org/listed/?searchterm=192.0.2.1",
     "550 https://www.spamhaus.org/sbl/query/SBL12345",
     "550 see zen.spamhaus.org",

@@ -26,6 +26,8 @@ const BLOCK_LIST_DOMAINS = [
   "returnpath.com returnpath.net ordb.org dsbl.org sender.office.com",
   "sendersupport.olc.protection.outlook.com senderscore.com nszones.com habeas.com dnswl.org abuse.ch",
   "zapbl.net scientificspam.net kisarbl.or.kr anti-spam.org.cn rbl.jp mxrate.net rbl.att.net",
+  "spamrl.com team-cymru.org team-cymru.com hetrixtools.com multirbl.valli.org justspam.org suomispam.net",
+  "psky.me fmb.la msrbl.net drmx.org v4bl.org cleantalk.org spamexperts.com mxtoolbox.com",
 ]
   .join(" ")
   .split(" ")

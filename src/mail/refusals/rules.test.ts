@@ -119,6 +119,7 @@ describe("an address that does not exist is hard and suppressed", () => {
 
 describe("an address that was closed is hard and suppressed", () => {
   test.each([
+    "550 The user you are trying to contact has an inactive account",
     "550 5.2.1 The email account that you tried to reach is disabled. Learn more at https://support.google.com/mail/?p=DisabledUser",
     "550-5.2.1 The email account that you tried to reach is inactive.",
     "554 delivery error: dd Sorry your message to joe@yahoo.com cannot be delivered. This account has been disabled or discontinued [#101].",
@@ -169,6 +170,22 @@ describe("a full mailbox is soft, whatever code it comes with", () => {
     "550 La casella è piena",
     "550 El buzón está lleno",
     "550 A caixa postal está cheia",
+    "550 A caixa de entrada do destinatário está cheia",
+    "550 Postfach ist überfüllt",
+    "550 De mailbox van de ontvanger is vol",
+    "550 Modtagerens postkasse er fuld",
+    "550 Vastaanottajan postilaatikko on täynnä",
+    "550 Cutia poștală a destinatarului este plină",
+    "550 La bústia del destinatari és plena",
+    "550 Gavėjo pašto dėžutė pilna",
+    "550 Saaja postkast on täis",
+    "550 Inbox penuh",
+    "550 Hộp thư đầy",
+    "550 Το γραμματοκιβώτιο του παραλήπτη είναι πλήρες",
+    "550 תיבת הדואר של הנמען מלאה",
+    "550 صندوق المستلم ممتلئ",
+    "550 Скринька переповнена",
+    "550 กล่องจดหมายเต็ม",
   ])("%s", (reply) => {
     expect(judge(reply)).toMatchObject({ category: "MailboxFull", bounceClass: "soft", suppress: false });
   });
@@ -220,6 +237,21 @@ describe("a refusal of our address, domain or rate concerns the lane and never s
 
 describe("a refusal of the sender, its authentication or the message is a block and never suppresses", () => {
   test.each([
+    "550 5.7.133 RESOLVER.RST.SenderNotAuthenticatedForGroup; authentication required",
+    "550 Account suspended for the sender",
+    "550 5.1.1 Inhalt abgelehnt",
+    "550 5.1.1 Nachricht wegen Inhalt abgelehnt",
+    "550 5.1.1 Mensaje rechazado",
+    "550 5.1.1 Сообщение отклонено",
+    "550 5.1.1 rejected: IP address 192.0.2.1 is not allowed",
+    "550 5.1.1 only members can post to this list",
+    "550 5.1.1 You are not a member of this list",
+    "550 5.1.1 Your domain has no MX",
+    "550 5.1.1 HELO hostname unknown",
+    "550 5.1.1 unknown host (HELO)",
+    "550 5.1.1 client host unknown",
+    "550 Access denied, user not found in allowed list",
+    "550 5.7.134 RESOLVER.RST.SenderNotAuthenticatedForMailbox; authentication required",
     "550-5.7.26 This mail has been blocked because the sender is unauthenticated. Gmail requires all senders to authenticate with either SPF or DKIM.",
     "550-5.7.1 Unauthenticated email from example.com is not accepted due to domain's DMARC policy.",
     "550 5.7.25 The IP address sending this message does not have a PTR record setup",
@@ -288,6 +320,8 @@ describe("a refusal of the sender, its authentication or the message is a block 
 
 describe("trouble at the receiver, and what cannot be told, is soft and never suppresses", () => {
   test.each([
+    "550 5.1.1 Unable to verify address",
+    "550 5.1.1 could not verify recipient, callout failed",
     "554 This message has been in the queue too long",
     "421 Service not available, closing transmission channel",
     "451 4.3.0 Mail server temporarily rejected message. - gsmtp",

@@ -15,6 +15,7 @@ import {
   PRESUMED_CODES,
   type ReplyScope,
 } from "./codes.ts";
+import { CERTAINLY_NO_DOMAIN } from "./network.ts";
 import { meaningOfWords } from "./rules.ts";
 import { plainWords, reportedRefusal } from "./words.ts";
 
@@ -83,8 +84,8 @@ export function classifyReply(refusal: SmtpRefusal): ReplyVerdict {
   const text = reported ?? whole;
   const enhanced = reported === null ? refusal.enhanced : null;
   const status = specific(enhanced) ?? enhancedCode(text) ?? enhanced;
-  const digit = firstDigit(refusal, status);
   const words = plainWords(text);
+  const digit = firstDigit(refusal, status, words);
   const permanent = digit === "5" && stage !== "auth";
   const meaning = meaningOf({ code, status, digit, words, stage });
   const { category, scope } = meaning ?? unexplained(digit);
@@ -101,8 +102,14 @@ export function classifyReply(refusal: SmtpRefusal): ReplyVerdict {
   };
 }
 
-function firstDigit({ code, isTemporary = false }: SmtpRefusal, status: string | null): string {
+function firstDigit(
+  { code, isTemporary = false }: SmtpRefusal,
+  status: string | null,
+  words: string,
+): string {
   if (isTemporary) return "4";
+  // Google reports a domain that does not exist as a failure with the status "4.0.0".
+  if (code === null && status === "4.0.0" && CERTAINLY_NO_DOMAIN.test(words)) return "5";
   return code === null ? (status?.[0] ?? "5") : String(Math.floor(code / 100));
 }
 

@@ -15,7 +15,7 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 /** Accents of Latin and Greek letters; in other scripts a letter with a mark is another letter. */
 const ACCENTS = /(?<=[\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu;
 
-/** Lower case, no accents, links as links.ts reads them, one blank between words, at most as long as the text. */
+/** Lower case, no accents, links as links.ts reads them, one blank between words, at most twice as long as the text. */
 export function plainWords(text: string): string {
   return readLinks(text)
     .toLowerCase()
@@ -28,7 +28,7 @@ export function plainWords(text: string): string {
     .replace(/[<>[\]()"*_“”„«»]+/g, " ")
     .replace(/\s+/g, " ")
     .trim()
-    .slice(0, text.length);
+    .slice(0, 2 * text.length);
 }
 
 const CODE = String.raw`[45]\d\d`;
@@ -50,12 +50,18 @@ const REPORTED: readonly RegExp[] = [
   ),
   // 550 5.1.351 Remote server returned unknown recipient or mailbox unavailable -> 550 5.7.1 …
   new RegExp(`-> ?(?=${CODE}[ -])(.+)$`, "su"),
+  // 554 5.1.1 Invalid address [reply: 550 5.7.1 …]: a second reply with another code of its own.
+  new RegExp(
+    String.raw`^\W*(?:${CODE} )?(?<label>${ENHANCED})(?![\d.]).{2,120}?[\s:;(\[<"'=](?<said>${CODE} (?!\k<label>)${ENHANCED}.+)$`,
+    "su",
+  ),
 ];
 
 /** The server's own refusal where a gateway reports it under a label of the gateway's; null where none is reported. */
 export function reportedRefusal(text: string): string | null {
   for (const form of REPORTED) {
-    const [, said = ""] = form.exec(text) ?? [];
+    const match = form.exec(text);
+    const said = match?.groups?.said ?? match?.[1] ?? "";
     if (/[\p{L}\d]/u.test(said)) return said;
   }
   return null;

@@ -4,7 +4,8 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
-import { type DmarcRefusal, dmarcRecordLimit, readDmarcReport } from "./dmarc-report.ts";
+import { dmarcRecordLimit } from "./dmarc-report.ts";
+import { type ReportRefusal, readReports } from "./read-reports.ts";
 
 const RECORD = `<record><row><source_ip>192.0.2.1</source_ip><count>3</count><policy_evaluated><disposition>none</disposition><dkim>pass</dkim><spf>fail</spf>
 <reason><type>forwarded</type><comment>a &amp; b</comment></reason><reason><type>local_policy</type></reason></policy_evaluated></row>
@@ -35,15 +36,22 @@ ${records}</${root.split(" ")[0]}>
 `;
 }
 
-function reasonOf(report: string | Uint8Array): DmarcRefusal | "none" {
-  const reading = readDmarcReport(typeof report === "string" ? Buffer.from(report) : report);
-  return reading.ok ? "none" : reading.reason;
+function reasonOf(report: string | Uint8Array): ReportRefusal | "none" {
+  return readReports(Buffer.from(report)).refused[0]?.reason ?? "none";
+}
+
+/** All DMARC reports in it, of which nothing may be refused. */
+function readAll(report: string | Uint8Array) {
+  const { reports, refused } = readReports(Buffer.from(report));
+  const [refusal] = refused;
+  if (refusal !== undefined) throw new Error(`refused: ${refusal.reason}`);
+  return reports.flatMap((one) => (one.kind === "dmarc" ? [one.report] : []));
 }
 
 function read(report: string | Uint8Array) {
-  const reading = readDmarcReport(typeof report === "string" ? Buffer.from(report) : report);
-  if (!reading.ok) throw new Error(`refused: ${reading.reason}`);
-  return reading.report;
+  const [first] = readAll(report);
+  if (first === undefined) throw new Error("there is none");
+  return first;
 }
 
 describe("a report is read", () => {
@@ -91,6 +99,7 @@ describe("a report is read", () => {
         },
       ],
       messages: 3,
+      unread: [],
     });
   });
 
@@ -134,6 +143,215 @@ describe("a report is read", () => {
   });
 });
 
+describe("a report keeps what can be kept", () => {
+  test.each([
+    ["milliseconds", "1700000000000", "1700086399000"],
+    ["microseconds", "1700000000000000", "1700086399000000"],
+    ["decimals", "1700000000.0", "1700086399.999"],
+    ["an exponent", "1.7E9", "1.700086399E9"],
+    ["ISO 8601", "2023-11-14T22:13:20Z", "2023-11-15T22:13:19Z"],
+    ["ISO 8601 with a zone", "2023-11-14T23:13:20+01:00", "2023-11-15T17:13:19-0500"],
+    ["a date and a time", "2023-11-14 22:13:20", "2023-11-15 22:13:19 UTC"],
+    ["the dates of mail", "Tue, 14 Nov 2023 22:13:20 +0000", "Wed, 15 Nov 2023 22:13:19 GMT"],
+    ["blanks", "\n  1700000000 ", "\t1700086399\n"],
+  ])("with times in %s", (_, begin, end) => {
+    const report = read(xml({ range: `<begin>${begin}</begin><end>${end}</end>` }));
+    expect(report.begin).toEqual(new Date(1_700_000_000_000));
+    expect(Math.floor(report.end.getTime() / 1_000)).toBe(1_700_086_399);
+  });
+
+  const named = (name: string, report: string) =>
+    mailWith("application/gzip", gzipSync(report)).toString("latin1").replace('name="r"', `name="${name}"`);
+
+  test("with the times and the domain of its file's name", () => {
+    const bare = xml({ range: "", records: "" }).replaceAll("policy_published", "policy");
+    const report = read(named("mx.example!example.com!1700000000!1700086399!x1.xml.gz", bare));
+    expect(report).toMatchObject({
+      begin: new Date(1_700_000_000_000),
+      end: new Date(1_700_086_399_000),
+      policy: { domain: "example.com" },
+    });
+  });
+
+  test.each([
+    ["empty", "<org_name></org_name>"],
+    ["of blanks", "<org_name>  </org_name>"],
+    ["missing", ""],
+  ])("with an organisation that is %s: it is the domain of the e-mail address", (_, organisation) => {
+    const report = xml().replace(/<org_name.*<\/org_name>/, organisation);
+    expect(read(report).orgName).toBe("mx.example");
+    const nameless = report.replace(/<email>.*<\/email>/, "<email/>");
+    expect(read(named("filter.example!example.com!1!2.xml.gz", nameless)).orgName).toBe("filter.example");
+    expect(read(named("r.xml.gz", nameless)).orgName).toBe("mx.example");
+    expect(read(nameless).orgName).toBe("unknown");
+  });
+
+  test("without an id: it has one that is the same for the same report", () => {
+    const report = xml().replace("<report_id>4711</report_id>", "<report_id> </report_id>");
+    expect(read(report).reportId).toMatch(/^sha256:[\da-f]{32}$/);
+    expect(read(gzipSync(report)).reportId).toBe(read(report).reportId);
+    expect(read(report.replace(">3<", ">4<")).reportId).not.toBe(read(report).reportId);
+  });
+
+  test("without a policy: it is about the domain of its mails", () => {
+    expect(read(xml().replaceAll("policy_published", "policy")).policy).toMatchObject({
+      domain: "example.com",
+      p: null,
+    });
+    expect(read(xml().replace("<domain>Example.com.</domain>", "")).policy).toMatchObject({
+      domain: "example.com",
+      p: "reject",
+    });
+  });
+
+  const bad = (change: (record: string) => string) => change(RECORD);
+  test.each<[string, string, object[]]>([
+    ["a count below zero", bad((one) => one.replace(">3<", ">-1<")), [{ reason: "bad_count", records: 1 }]],
+    ["a huge count", bad((one) => one.replace(">3<", ">1e18<")), [{ reason: "bad_count", records: 1 }]],
+    [
+      "no address",
+      bad((one) => one.replace("192.0.2.1", "unknown").repeat(2)),
+      [{ reason: "bad_source_ip", records: 2 }],
+    ],
+    ["nothing", "<record/><record></record>", [{ reason: "bad_source_ip", records: 2 }]],
+    [
+      "two faults",
+      bad((one) => one.replace("192.0.2.1", "x") + one.replace(">3<", "><")),
+      [
+        { reason: "bad_source_ip", records: 1 },
+        { reason: "bad_count", records: 1 },
+      ],
+    ],
+  ])("the records beside those with %s, which are counted", (_, records, unread) => {
+    const report = read(xml({ records: RECORD + records + RECORD }));
+    expect(report).toMatchObject({ messages: 6, unread });
+    expect(report.rows).toHaveLength(2);
+  });
+
+  test.each([
+    ["192.0.2.1:25", "192.0.2.1"],
+    ["[192.0.2.1]", "192.0.2.1"],
+    ["192.0.2.1/32", "192.0.2.1"],
+    [" 192.0.2.1\n", "192.0.2.1"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["[2001:db8::1]:587", "2001:db8::1"],
+    ["IPv6:2001:db8::1", "2001:db8::1"],
+    ["2001:DB8::1", "2001:DB8::1"],
+    ["mail.example.com (192.0.2.1)", "192.0.2.1"],
+  ])("with the source %j", (written, address) => {
+    expect(read(xml({ records: RECORD.replace("192.0.2.1", written) })).rows[0]?.sourceIp).toBe(address);
+  });
+
+  test("with counts as decimals, results in capitals, and names in any case", () => {
+    const records = RECORD.replace(">3<", "> 3.0 <")
+      .replace("<dkim>pass<", "<dkim> PASS\n<")
+      .replace(">none<", ">NONE<");
+    expect(read(xml({ records })).rows[0]).toMatchObject({ count: 3, dkim: "pass", disposition: "none" });
+    const capitals = xml().replace(
+      /<(\/?)([a-z_]+)/g,
+      (_, slash: string, name: string) => `<${slash}${name.toUpperCase()}`,
+    );
+    expect(read(capitals)).toMatchObject({ orgName: "Receiver & Sons", messages: 3 });
+  });
+
+  test("with names of domains in any script", () => {
+    const records = RECORD.replace(">Example.com<", "> MÜNCHEN.example. <");
+    expect(read(xml({ records })).rows[0]?.headerFrom).toBe("xn--mnchen-3ya.example");
+  });
+
+  test("with elements that nobody knows, and without those that are left out", () => {
+    const records = `<record><extra><deep>1</deep></extra><row><source_ip>192.0.2.1</source_ip><count>2</count></row></record>`;
+    expect(read(xml({ records, policy: "<unknown a='b'/>" }))).toMatchObject({
+      messages: 2,
+      rows: [{ headerFrom: "", dkim: null, spf: null, dkimResults: [] }],
+      unread: [],
+    });
+  });
+
+  const accented = xml().replace("Receiver &amp; Sons", "Empfänger");
+  const declared = (name: string) => accented.replace("UTF-8", name);
+  test.each<[string, Uint8Array]>([
+    ["UTF-8 with a byte order mark", Buffer.from(`\ufeff${accented}`)],
+    ["UTF-16 little-endian", Buffer.from(`\ufeff${declared("UTF-16")}`, "utf16le")],
+    ["UTF-16 big-endian", Buffer.from(`\ufeff${declared("utf-16")}`, "utf16le").swap16()],
+    ["UTF-16 without a byte order mark", Buffer.from(declared("UTF-16"), "utf16le")],
+    ["ISO-8859-1", Buffer.from(declared("ISO-8859-1"), "latin1")],
+    ["Windows-1252", Buffer.from(declared("windows-1252"), "latin1")],
+    ["a declaration that is wrong", Buffer.from(declared("UTF-16"))],
+    ["a declaration that nobody knows", Buffer.from(declared("x-own"))],
+    ["Latin-1 that says it is UTF-8", Buffer.from(accented, "latin1")],
+  ])("in %s", (_, octets) => {
+    expect(read(octets).orgName).toBe("Empfänger");
+    expect(read(gzipSync(octets)).orgName).toBe("Empfänger");
+    expect(read(mailWith("application/octet-stream", octets)).orgName).toBe("Empfänger");
+  });
+
+  test("that something follows, quickly", () => {
+    const start = process.threadCpuUsage();
+    for (const rest of [
+      "\0\0",
+      "\x1a",
+      `${"<!---->".repeat(280)}x`,
+      "<!--".repeat(490),
+      "-- \nsome words & a <footer>",
+    ]) {
+      expect(read(xml() + rest).messages).toBe(3);
+    }
+    expect(process.threadCpuUsage(start).user / 1_000).toBeLessThan(1_000);
+  });
+
+  test("that is cut off: the records before the cut", () => {
+    const whole = xml({ records: RECORD.repeat(3) });
+    const report = read(whole.slice(0, whole.lastIndexOf("<identifiers>")));
+    expect(report).toMatchObject({ messages: 6, unread: [{ reason: "cut_off", records: 1 }] });
+  });
+
+  const second = xml().replace("4711", "4712");
+  const ids = (report: string | Uint8Array) => readAll(report).map(({ reportId }) => reportId);
+  test("and so does the second one: in a file, a member, an archive or another part", () => {
+    expect(ids(xml() + second)).toEqual(["4711", "4712"]);
+    expect(ids(Buffer.concat([gzipSync(xml()), gzipSync(second)]))).toEqual(["4711", "4712"]);
+    const files = { "a.xml": strToU8(xml()), "__MACOSX/._a.xml": strToU8("x"), "b.xml": strToU8(second) };
+    expect(ids(mailWith("application/x-zip", zipSync(files)))).toEqual(["4711", "4712"]);
+    const part = (content: Uint8Array) =>
+      `--b\nContent-Type: application/octet-stream\nContent-Transfer-Encoding: BASE64\n\n${Buffer.from(content).toString("base64")}\n`;
+    const mail = `Content-Type: multipart/mixed; boundary=b\n\n${part(gzipSync(xml()))}${part(gzipSync(second))}--b--\n`;
+    expect(ids(Buffer.from(mail))).toEqual(["4711", "4712"]);
+    const forwarded = `Content-Type: multipart/mixed; boundary=c\n\n--c\nContent-Type: message/rfc822\n\n${mail}\n--c--\n`;
+    expect(ids(Buffer.from(forwarded))).toEqual(["4711", "4712"]);
+  });
+
+  test("beside one that cannot be read, which is named", () => {
+    const files = {
+      "a.xml": strToU8(xml()),
+      "b.xml": strToU8("<feedback></feedback>"),
+      "read me.txt": strToU8("Hello"),
+    };
+    const { reports, refused } = readReports(zipSync(files));
+    expect(reports).toMatchObject([{ kind: "dmarc", name: "a.xml", report: { reportId: "4711" } }]);
+    expect(refused).toEqual([{ kind: "dmarc", name: "b.xml", reason: "malformed" }]);
+  });
+
+  const base64 = gzipSync(xml()).toString("base64");
+  test.each([
+    ["blanks and odd characters", base64.replace(/.{40}/g, "$& *\t!\n")],
+    ["the footer of a mailing list", `${base64}\n-- \nList information: https://lists.example\n`],
+    ["padding in the middle", base64.replace(/^.{40}/, (start) => `${start}====\n`)],
+  ])("in Base64 with %s", (_, text) => {
+    const mail = `Content-Type: application/gzip\nContent-Transfer-Encoding: base64\n\n${text}`;
+    expect(read(mail).reportId).toBe("4711");
+  });
+
+  test("in Base64 that no header field declares", () => {
+    expect(read(`Subject: Report\nContent-Type: application/gzip\n\n${base64}\n`).reportId).toBe("4711");
+  });
+
+  test("of thousands of alike records", () => {
+    const report = gzipSync(xml({ records: RECORD.repeat(2_286) }));
+    expect(read(report).rows).toHaveLength(2_286);
+  });
+});
+
 /** A mail with some words and an attachment. */
 function mailWith(type: string, content: Uint8Array): Buffer {
   const encoded = Buffer.from(content).toString("base64").replace(/.{76}/g, "$&\n");
@@ -159,7 +377,7 @@ describe("a report is refused", () => {
     '<!DOCTYPE feedback [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;"><!ENTITY x SYSTEM "file:///etc/passwd">]>';
   const count = (value: string) => xml({ records: RECORD.replace(">3<", `>${value}<`) });
 
-  test.each<[DmarcRefusal, string, string | Uint8Array]>([
+  test.each<[ReportRefusal, string, string | Uint8Array]>([
     ["empty", "nothing", ""],
     ["no_report", "a mail without one", "Subject: Hello\n\nno report"],
     ["no_report", "random words", "hello"],
@@ -172,18 +390,17 @@ describe("a report is refused", () => {
     ["too_large", "an endless word", xml({ policy: `<a>${"x".repeat(1_000_000)}</a>` })],
     ["too_large", "more than any report", xml({ policy: `<a>${"x".repeat(90)}</a>`.repeat(200_000) })],
     ["malformed", "many processing instructions", xml({ policy: "<?a b?>".repeat(1_000) })],
-    ["malformed", "comments without end", `${xml()}${"<!---->".repeat(280)}x`],
-    ["malformed", "a comment that is left open", `${xml()}${"<!--".repeat(490)}`],
     [
       "bad_source_ip",
       "an address with a zone",
       xml({ records: RECORD.replace("192.0.2.1", "fe80::1%eth0") }),
     ],
     ["malformed", "deep nesting", xml({ records: "<a>".repeat(50_000) })],
-    ["missing_field", "no organisation", xml().replace(/<org_name.*<\/org_name>/, "")],
-    ["missing_field", "no id", xml().replace("<report_id>4711</report_id>", "<report_id> </report_id>")],
-    ["missing_field", "no policy", xml().replaceAll("policy_published", "policy")],
-    ["missing_field", "no domain", xml().replace("<domain>Example.com.</domain>", "")],
+    [
+      "missing_field",
+      "neither a policy nor mails",
+      xml({ records: "" }).replaceAll("policy_published", "policy"),
+    ],
     ["bad_date", "no dates", xml({ range: "" })],
     ["bad_date", "dates in words", xml({ range: "<begin>today</begin><end>1700086399</end>" })],
     [
@@ -208,7 +425,7 @@ describe("a report is refused", () => {
       "a million in a mail",
       mailWith("text/xml", Buffer.from(xml({ records: "<record/>".repeat(1_000_000) }))),
     ],
-    ["ratio_too_high", "a bomb", mailWith("application/gzip", gzipSync(Buffer.alloc(30 * 1024 * 1024, "<")))],
+    ["too_large", "a bomb", mailWith("application/gzip", gzipSync(Buffer.alloc(30 * 1024 * 1024, "<")))],
     ["corrupt", "a broken archive", mailWith("application/gzip", gzipSync(xml()).subarray(0, 200))],
     [
       "bad_entry_name",
@@ -228,7 +445,7 @@ describe("a report is refused", () => {
         const broken = (good.slice(0, at) + junk + good.slice(at + junk.length)).slice(
           cut % 3 === 0 ? cut : 0,
         );
-        expect(() => readDmarcReport(Buffer.from(broken))).not.toThrow();
+        expect(() => readReports(Buffer.from(broken))).not.toThrow();
       }),
       { numRuns: 300 },
     );

@@ -1,12 +1,29 @@
 /**
  * DMARC aggregate reports (RFC 7489 appendix C, RFC 9990): what receivers saw of mails that claim a domain. Both shapes
- * are read, with and without the new one's namespace. Written by strangers, so that nothing in it is believed: no DTD, no
- * entities of its own, sizes and numbers within limits. A refusal is a value, for it is counted and shown.
+ * are read, with and without the new one's namespace. Strangers write them, so nothing in them is believed: no DTD, no
+ * entities of their own, sizes and numbers within limits. A report keeps what can be kept: records that cannot be read
+ * are counted with the reason, and only a report without any record that can be read is refused. A refusal is a value,
+ * because it is counted and shown.
  */
-import { isIP } from "node:net";
-import { XMLParser } from "fast-xml-parser";
 import { decodeEntities } from "../html/entities.ts";
-import { type ReportAttachment, ReportRefused, reportAttachment } from "./report-attachment.ts";
+import { ipAddressIn } from "../ip-address.ts";
+import {
+  type DmarcRefusal,
+  DmarcRefused,
+  parseDmarcXml,
+  type RecordFault,
+  type XmlNode,
+} from "./dmarc-xml.ts";
+import {
+  countIn,
+  domainIn,
+  fileParts,
+  idFor,
+  instantOf,
+  noHints,
+  type ReportHints,
+  reporterOf,
+} from "./report-values.ts";
 
 export interface DmarcReport {
   readonly orgName: string;
@@ -23,6 +40,14 @@ export interface DmarcReport {
   readonly rows: readonly DmarcRow[];
   /** The sum of the rows' counts. */
   readonly messages: number;
+  /** Records that cannot be read, by reason. */
+  readonly unread: readonly UnreadRecords<RecordFault>[];
+}
+
+/** How many records of a report cannot be read for this reason. */
+export interface UnreadRecords<Reason extends string = string> {
+  readonly reason: Reason;
+  readonly records: number;
 }
 
 /** The record as the receiver found it; null where it says nothing. */
@@ -67,149 +92,134 @@ export interface DmarcAuthResult {
   readonly result: string;
 }
 
-export type DmarcRefusal =
-  | Extract<ReportAttachment, { ok: false }>["reason"]
-  | "document_type"
-  | "malformed"
-  | "too_many_records"
-  | "missing_field"
-  | "bad_date"
-  | "bad_count"
-  | "bad_source_ip";
-
 export type DmarcReading =
   | { readonly ok: true; readonly report: DmarcReport }
   | { readonly ok: false; readonly reason: DmarcRefusal };
 
 /** The largest receivers send some thousand; more than this would stop everything else for seconds. */
 export const dmarcRecordLimit = 10_000;
-/** Octets of the XML: what ten thousand records take, and some more. */
-export const dmarcReportLimit = 16 * 1024 * 1024;
-/** Tags, those that end an element included; a record has about fifty. */
-const maxTags = 600_000;
-/** Characters between the beginnings of two tags; for longer ones the parser takes the square of their number. */
-const maxGap = 16 * 1024;
-/** Of the XML declaration's kind. */
-const maxInstructions = 3;
 const maxCount = 1_000_000_000;
 const maxResults = 20;
 const maxTextLength = 500;
-const maxDomainLength = 253;
-const LAST_SECOND = Date.UTC(2100, 0, 1) / 1_000;
-const RECORD = /<(?:[\w-]+:)?record[\s/>]/g;
-/** A comment ends in one place only: with `.*?` there were two ways to read each pair of them. */
-const END = /<\/(?:[\w-]+:)?feedback\s*>(?:\s|<!--(?:(?!-->).)*-->)*$/s;
 
-interface XmlNode {
-  readonly [name: string]: readonly (XmlNode | string)[];
-}
-
-class Refused extends ReportRefused<DmarcRefusal> {}
-
-/** Reads a mail as it was received, or an attachment's content: XML, gzip or zip. Never throws. */
-export function readDmarcReport(raw: Uint8Array): DmarcReading {
-  const attachment = reportAttachment(
-    raw,
-    /^<(?:\?xml|!--|!doctype|(?:[\w-]+:)?feedback)/i,
-    dmarcReportLimit,
-  );
-  if (!attachment.ok) return attachment;
+/**
+ * Reads the text of a report, or of several behind one another. Never throws.
+ * @param most records, of all of them together
+ */
+export function readDmarcReports(
+  text: string,
+  hints: ReportHints = noHints,
+  most = dmarcRecordLimit,
+): DmarcReading[] {
   try {
-    return { ok: true, report: readReport(parse(attachment.octets)) };
+    const { roots, isCutOff } = parseDmarcXml(text, most);
+    const idOf = (at: number) => idFor(roots.length === 1 ? text : `${at} ${text}`);
+    return roots.map((root, at) =>
+      refusable(() => readReport(root, hints, idOf(at), isCutOff && at === roots.length - 1)),
+    );
   } catch (error) {
-    return { ok: false, reason: error instanceof Refused ? error.reason : "malformed" };
+    return [{ ok: false, reason: error instanceof DmarcRefused ? error.reason : "malformed" }];
   }
 }
 
-function parse(octets: Buffer): XmlNode {
-  const xml = new TextDecoder().decode(octets);
-  if (xml.split("<?", maxInstructions + 2).length > maxInstructions + 1) throw new Refused("malformed");
-  if (/<!(?:doctype|entity)/i.test(xml)) throw new Refused("document_type");
-  let records = 0;
-  for (const _ of xml.matchAll(RECORD))
-    if (++records > dmarcRecordLimit) throw new Refused("too_many_records");
-  if (isUnlikely(xml)) throw new Refused("too_large");
-  if (!END.test(xml.slice(-2_000))) throw new Refused("malformed");
-  const parser = new XMLParser({
-    ignoreAttributes: true,
-    removeNSPrefix: true,
-    processEntities: false,
-    parseTagValue: false,
-    isArray: () => true,
-  });
-  const document: XmlNode = parser.parse(xml);
-  const root = childOf(document, "feedback");
-  if (root === null) throw new Refused("malformed");
-  return root;
-}
-
-/** Whether a document has more tags, or longer words, than a report can have. */
-function isUnlikely(xml: string): boolean {
-  let tags = 0;
-  for (let at = -1, next = 0; next >= 0; at = next, tags++) {
-    next = xml.indexOf("<", at + 1);
-    if (tags > maxTags || (next < 0 ? xml.length : next) - at > maxGap) return true;
+function refusable(read: () => DmarcReport): DmarcReading {
+  try {
+    return { ok: true, report: read() };
+  } catch (error) {
+    return { ok: false, reason: error instanceof DmarcRefused ? error.reason : "malformed" };
   }
-  return false;
 }
 
-function readReport(root: XmlNode): DmarcReport {
+function readReport(root: XmlNode, hints: ReportHints, id: string, isCutOff: boolean): DmarcReport {
   const metadata = childOf(root, "report_metadata");
-  const published = childOf(root, "policy_published");
-  if (metadata === null || published === null) throw new Refused("missing_field");
-  const range = childOf(metadata, "date_range");
-  const rows = childrenOf(root, "record").map(readRow);
-  const begin = secondsOf(textOf(range, "begin"));
-  const end = secondsOf(textOf(range, "end"));
-  if (end < begin) throw new Refused("bad_date");
+  const { rows, unread } = readRows(elementsOf(root, "record"), isCutOff);
+  const { begin, end } = readRange(childOf(metadata ?? root, "date_range") ?? metadata, hints);
+  const email = textOf(metadata, "email");
   return {
-    orgName: needed(metadata, "org_name"),
-    email: textOf(metadata, "email"),
+    orgName: textOf(metadata, "org_name") ?? reporterOf(email, hints),
+    email,
     extraContactInfo: textOf(metadata, "extra_contact_info"),
-    reportId: needed(metadata, "report_id"),
-    begin: new Date(begin * 1_000),
-    end: new Date(end * 1_000),
+    reportId: textOf(metadata, "report_id") ?? id,
+    begin,
+    end,
     errors: textsOf(metadata, "error").slice(0, maxResults),
     generator: textOf(metadata, "generator") ?? textOf(root, "generator"),
-    policy: readPolicy(published),
+    policy: readPolicy(childOf(root, "policy_published"), rows, hints),
     rows,
     messages: rows.reduce((sum, { count }) => sum + count, 0),
+    unread,
   };
 }
 
-function readPolicy(published: XmlNode): DmarcPublishedPolicy {
+function readRange(range: XmlNode | null, hints: ReportHints): { readonly begin: Date; readonly end: Date } {
+  const file = fileParts(hints);
+  const begin = instantOf(textOf(range, "begin")) ?? instantOf(file.begin);
+  const end = instantOf(textOf(range, "end")) ?? instantOf(file.end);
+  if (begin === null || end === null || end < begin) throw new DmarcRefused("bad_date");
+  return { begin: new Date(begin), end: new Date(end) };
+}
+
+/** Without a policy, the report is about the domain of the file's name, or that of its mails. */
+function readPolicy(
+  published: XmlNode | null,
+  rows: readonly DmarcRow[],
+  hints: ReportHints,
+): DmarcPublishedPolicy {
+  const domain = domainIn(
+    textOf(published, "domain") ?? fileParts(hints).domain ?? rows[0]?.headerFrom ?? "",
+  );
+  if (domain === "") throw new DmarcRefused("missing_field");
   const pct = textOf(published, "pct");
-  const word = (name: string) => textOf(published, name)?.toLowerCase() ?? null;
+  const word = (name: string) => wordOf(published, name);
   return {
-    domain: domainOf(needed(published, "domain")),
+    domain,
     adkim: word("adkim"),
     aspf: word("aspf"),
     p: word("p"),
     sp: word("sp"),
     np: word("np"),
-    pct: pct !== null && /^\d{1,3}$/.test(pct) && Number(pct) <= 100 ? Number(pct) : null,
+    pct: countIn(pct, 100),
     fo: word("fo"),
     testing: word("testing"),
     discoveryMethod: word("discovery_method"),
   };
 }
 
-function readRow(record: XmlNode): DmarcRow {
+/** Throws when there are records, and none of them can be read. */
+function readRows(
+  records: readonly (XmlNode | string)[],
+  isCutOff: boolean,
+): Pick<DmarcReport, "rows" | "unread"> {
+  const rows: DmarcRow[] = [];
+  const faults = new Map<RecordFault, number>();
+  const count = (fault: RecordFault) => faults.set(fault, (faults.get(fault) ?? 0) + 1);
+  for (const record of records) {
+    const row = readRow(typeof record === "string" ? {} : record);
+    if (typeof row === "string") count(row);
+    else rows.push(row);
+  }
+  if (isCutOff) count("cut_off");
+  const [first] = faults.keys();
+  if (rows.length === 0 && first !== undefined) throw new DmarcRefused(first);
+  return { rows, unread: [...faults].map(([reason, records]) => ({ reason, records })) };
+}
+
+function readRow(record: XmlNode): DmarcRow | RecordFault {
   const row = childOf(record, "row");
   const identifiers = childOf(record, "identifiers") ?? childOf(record, "identities");
   const evaluated = row && childOf(row, "policy_evaluated");
   const results = childOf(record, "auth_results");
-  const sourceIp = textOf(row, "source_ip") ?? "";
-  const count = textOf(row, "count") ?? "";
-  if (isIP(sourceIp) === 0 || sourceIp.includes("%")) throw new Refused("bad_source_ip");
-  if (!/^\d{1,10}$/.test(count) || Number(count) > maxCount) throw new Refused("bad_count");
+  const sourceIp = ipAddressIn(textOf(row, "source_ip") ?? "");
+  const count = countIn(textOf(row, "count"), maxCount);
+  if (sourceIp === null) return "bad_source_ip";
+  if (count === null) return "bad_count";
   const domain = (name: string) => {
     const text = textOf(identifiers, name);
-    return text === null ? null : domainOf(text);
+    return text === null ? null : domainIn(text);
   };
   return {
     sourceIp,
-    count: Number(count),
+    count,
     disposition: wordOf(evaluated, "disposition"),
     dkim: wordOf(evaluated, "dkim"),
     spf: wordOf(evaluated, "spf"),
@@ -226,26 +236,11 @@ function readRow(record: XmlNode): DmarcRow {
 
 function readResult(result: XmlNode): DmarcAuthResult {
   return {
-    domain: domainOf(textOf(result, "domain") ?? ""),
+    domain: domainIn(textOf(result, "domain") ?? ""),
     selector: textOf(result, "selector"),
     scope: wordOf(result, "scope"),
     result: wordOf(result, "result") ?? "none",
   };
-}
-
-function secondsOf(text: string | null): number {
-  if (text === null || !/^\d{1,10}$/.test(text) || Number(text) > LAST_SECOND) throw new Refused("bad_date");
-  return Number(text);
-}
-
-function needed(node: XmlNode, name: string): string {
-  const text = textOf(node, name);
-  if (text === null) throw new Refused("missing_field");
-  return text;
-}
-
-function domainOf(text: string): string {
-  return text.toLowerCase().replace(/\.$/, "").slice(0, maxDomainLength);
 }
 
 function wordOf(node: XmlNode | null, name: string): string | null {

@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readTlsReport, type TlsRefusal, tlsRecordLimit } from "./tls-report.ts";
+import { type ReportRefusal, readReports } from "./read-reports.ts";
+import { tlsRecordLimit } from "./tls-report.ts";
 
 const FAILURE = {
   "result-type": "certificate-expired",
@@ -31,8 +32,11 @@ const REPORT = {
   policies: [POLICY],
 };
 
+/** The TLS reports in it, and what is refused. */
 function reading(report: unknown) {
-  return readTlsReport(report instanceof Uint8Array ? report : Buffer.from(JSON.stringify(report)));
+  const octets = report instanceof Uint8Array ? report : Buffer.from(JSON.stringify(report));
+  const { reports, refused } = readReports(octets);
+  return { reports: reports.map((one) => one.report), reasons: refused.map(({ reason }) => reason) };
 }
 
 describe("a report is read", () => {
@@ -64,6 +68,7 @@ describe("a report is read", () => {
         ],
       },
     ],
+    unread: [],
   };
   const mail = `Content-Type: multipart/report; report-type="tlsrpt"; boundary=b\n\n--b\nContent-Type: text/plain\n\nA report.\n--b\nContent-Type: application/tlsrpt+gzip\nContent-Transfer-Encoding: base64\n\n${gzipSync(JSON.stringify(REPORT)).toString("base64")}\n--b--\n`;
 
@@ -72,7 +77,7 @@ describe("a report is read", () => {
     ["gzip", gzipSync(JSON.stringify(REPORT))],
     ["a mail", Buffer.from(mail)],
   ])("from %s", (_, octets) => {
-    expect(readTlsReport(octets)).toEqual({ ok: true, report: expected });
+    expect(reading(octets)).toEqual({ reports: [expected], reasons: [] });
   });
 
   test("without failures, with one host as a string and counts as strings", () => {
@@ -83,8 +88,75 @@ describe("a report is read", () => {
     };
     const summary = { "total-successful-session-count": "12" };
     expect(reading({ ...REPORT, policies: [{ policy, summary }] })).toMatchObject({
-      report: { policies: [{ mxHosts: ["mx.example.com"], successful: 12, failed: 0, failures: [] }] },
+      reports: [{ policies: [{ mxHosts: ["mx.example.com"], successful: 12, failed: 0, failures: [] }] }],
     });
+  });
+
+  const json = JSON.stringify(REPORT);
+  const part = (type: string, content: string) => Buffer.from(`Content-Type: ${type}\n\n${content}\n`);
+  test.each<[string, Uint8Array]>([
+    ["JSON with a byte order mark", Buffer.from(`\ufeff${json}`)],
+    ["JSON in UTF-16", Buffer.from(`\ufeff${json}`, "utf16le")],
+    ["JSON that something follows", Buffer.from(`${json}\r\n\0\0`)],
+    ["gzip that something follows", Buffer.concat([gzipSync(json), Buffer.from("\r\n")])],
+    ["a list of one", Buffer.from(`[${json}]`)],
+    [
+      "names with underscores in capitals",
+      Buffer.from(json.replace(/"[a-z-]+":/g, (name) => name.toUpperCase().replaceAll("-", "_"))),
+    ],
+    ["a plain part of another type", part("application/octet-stream", JSON.stringify(REPORT, null, 2))],
+    ["a part of text", part("text/plain; charset=us-ascii", json)],
+  ])("from %s", (_, octets) => {
+    expect(reading(octets)).toEqual({ reports: [expected], reasons: [] });
+  });
+
+  test.each([
+    ["organization-name", "", { organizationName: "receiver.example" }],
+    ["organization-name", undefined, { organizationName: "receiver.example" }],
+    ["report-id", 4711, { reportId: "4711" }],
+    ["report-id", null, { reportId: expect.stringMatching(/^sha256:/) }],
+    [
+      "date-range",
+      { "start-datetime": 1_459_468_800, "end-datetime": "1459555199000" },
+      { begin: expected.begin },
+    ],
+    [
+      "date-range",
+      { "start-datetime": "2016-04-01 00:00:00", "end-datetime": "2016-04-01T23:59:59+0000" },
+      { begin: expected.begin, end: expected.end },
+    ],
+    ["policies", POLICY, { policies: expected.policies }],
+  ])("whose %s is %j", (name, value, report) => {
+    expect(reading({ ...REPORT, [name]: value })).toMatchObject({ reports: [report], reasons: [] });
+  });
+
+  test("but for policies and failures that cannot be read, which are counted", () => {
+    const { "failed-session-count": _, ...uncounted } = FAILURE;
+    const policies = [
+      { ...POLICY, "failure-details": [{ ...FAILURE, "failed-session-count": -1 }, uncounted, "x", FAILURE] },
+      { ...POLICY, summary: { "total-successful-session-count": 1.5 } },
+      { ...POLICY, policy: { "policy-type": "sts" } },
+      null,
+    ];
+    const { reports, reasons } = reading({ ...REPORT, policies });
+    expect(reasons).toEqual([]);
+    expect(reports).toMatchObject([
+      {
+        policies: [{ successful: 5326, failures: [{ failedSessions: 0 }, { failedSessions: 100 }] }],
+        unread: [
+          { reason: "bad_count", records: 2 },
+          { reason: "malformed", records: 2 },
+          { reason: "missing_field", records: 1 },
+        ],
+      },
+    ]);
+  });
+
+  test("beside a DMARC report in the same mail", () => {
+    const xml =
+      "<feedback><report_metadata><org_name>r</org_name><report_id>1</report_id><date_range><begin>1700000000</begin><end>1700086399</end></date_range></report_metadata><policy_published><domain>example.com</domain></policy_published></feedback>";
+    const both = `Content-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/xml\n\n${xml}\n--b\nContent-Type: application/json\n\n${json}\n--b--\n`;
+    expect(readReports(Buffer.from(both)).reports.map(({ kind }) => kind)).toEqual(["dmarc", "tls"]);
   });
 });
 
@@ -94,12 +166,11 @@ describe("a report is refused", () => {
     policies: [{ ...POLICY, summary: { "total-failure-session-count": count } }],
   });
 
-  test.each<[TlsRefusal, string, unknown]>([
+  test.each<[ReportRefusal, string, unknown]>([
     ["malformed", "broken JSON", Buffer.from('{"a":')],
     ["malformed", "no policies object", { ...REPORT, policies: {} }],
-    ["malformed", "no date range", { ...REPORT, "date-range": null }],
+    ["bad_date", "no date range", { ...REPORT, "date-range": null }],
     ["malformed", "endless nesting", Buffer.from(`{"a":${"[".repeat(500_000)}`)],
-    ["missing_field", "no id", { ...REPORT, "report-id": 4711 }],
     [
       "bad_date",
       "dates in words",
@@ -113,10 +184,10 @@ describe("a report is refused", () => {
       "too many failures",
       { ...REPORT, policies: [{ ...POLICY, "failure-details": Array(tlsRecordLimit).fill({}) }] },
     ],
-    ["ratio_too_high", "a bomb", gzipSync(Buffer.alloc(20 * 1024 * 1024, "{"))],
+    ["too_large", "a bomb", gzipSync(Buffer.alloc(20 * 1024 * 1024, "{"))],
     ["no_report", "a mail without one", Buffer.from("Subject: Hello\n\nHello")],
   ])("%s: %s", (reason, _, report) => {
-    expect(reading(report)).toEqual({ ok: false, reason });
+    expect(reading(report)).toEqual({ reports: [], reasons: [reason] });
   });
 
   test("nothing throws: any JSON, and a good one changed anywhere", () => {
@@ -129,7 +200,7 @@ describe("a report is refused", () => {
     fc.assert(
       fc.property(fc.nat(good.length), fc.string({ maxLength: 4 }), (at, junk) => {
         const broken = good.slice(0, at) + junk + good.slice(at + 1);
-        expect(() => readTlsReport(Buffer.from(broken))).not.toThrow();
+        expect(() => readReports(Buffer.from(broken))).not.toThrow();
       }),
     );
   });

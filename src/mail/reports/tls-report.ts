@@ -1,8 +1,20 @@
 /**
- * SMTP TLS reports (RFC 8460): how often other servers could, and could not, deliver to a domain over TLS. JSON, mostly
- * in gzip, written by strangers: sizes and numbers within limits, and a refusal is a value.
+ * SMTP TLS reports (RFC 8460): how often other servers could, and could not, deliver to a domain over TLS. Strangers write
+ * them, so sizes and numbers are limited, and a refusal is a value. As of a DMARC report, what can be read is kept:
+ * policies and failures that cannot be read are counted with the reason.
  */
-import { type ReportAttachment, ReportRefused, reportAttachment } from "./report-attachment.ts";
+import type { UnreadRecords } from "./dmarc-report.ts";
+import { ReportRefused } from "./report-documents.ts";
+import {
+  countIn,
+  domainIn,
+  fileParts,
+  idFor,
+  instantOf,
+  noHints,
+  type ReportHints,
+  reporterOf,
+} from "./report-values.ts";
 
 export interface TlsReport {
   readonly organizationName: string;
@@ -11,6 +23,8 @@ export interface TlsReport {
   readonly begin: Date;
   readonly end: Date;
   readonly policies: readonly TlsPolicyReport[];
+  /** Policies and failures that cannot be read, by reason. */
+  readonly unread: readonly UnreadRecords<TlsFault>[];
 }
 
 export interface TlsPolicyReport {
@@ -38,78 +52,115 @@ export interface TlsFailure {
   readonly additionalInformation: string | null;
 }
 
-export type TlsRefusal =
-  | Extract<ReportAttachment, { ok: false }>["reason"]
-  | "malformed"
-  | "missing_field"
-  | "bad_date"
-  | "bad_count"
-  | "too_many_records";
+/** What keeps a policy or a failure from being read. */
+export type TlsFault = "malformed" | "missing_field" | "bad_count";
+
+export type TlsRefusal = TlsFault | "bad_date" | "too_many_records" | "too_large";
 
 export type TlsReading =
   | { readonly ok: true; readonly report: TlsReport }
   | { readonly ok: false; readonly reason: TlsRefusal };
 
-/** Octets of the JSON text. */
-export const tlsReportLimit = 10 * 1024 * 1024;
+/** Characters of the JSON text. */
+const tlsReportLimit = 10 * 1024 * 1024;
 /** Policies of a report, and failures of all of them together. */
 export const tlsRecordLimit = 10_000;
+const maxReports = 20;
 const maxCount = 1_000_000_000_000;
 const maxHosts = 100;
 const maxTextLength = 500;
 
+/** Names in lower case, with hyphens. */
 type JsonObject = Readonly<Record<string, unknown>>;
 
-class Refused extends ReportRefused<TlsRefusal> {}
+class TlsRefused extends ReportRefused<TlsRefusal> {}
 
-/** Reads a mail as it was received, or an attachment's content: JSON or gzip. Never throws. */
-export function readTlsReport(raw: Uint8Array): TlsReading {
-  const attachment = reportAttachment(raw, /^\{/, tlsReportLimit);
-  if (!attachment.ok) return attachment;
-  try {
-    return { ok: true, report: readReport(JSON.parse(new TextDecoder().decode(attachment.octets))) };
-  } catch (error) {
-    return { ok: false, reason: error instanceof Refused ? error.reason : "malformed" };
-  }
+/** Reads the text of a report, or of a list of them. Never throws. */
+export function readTlsReports(text: string, hints: ReportHints = noHints): TlsReading[] {
+  if (text.length > tlsReportLimit) return [{ ok: false, reason: "too_large" }];
+  const value = parseJson(text);
+  const reports = Array.isArray(value) ? value.slice(0, maxReports) : [value];
+  return reports.map((report, at) => {
+    try {
+      const id = idFor(reports.length === 1 ? text : `${at} ${text}`);
+      return { ok: true, report: readReport(report, hints, id) };
+    } catch (error) {
+      return { ok: false, reason: error instanceof TlsRefused ? error.reason : "malformed" };
+    }
+  });
 }
 
-function readReport(value: unknown): TlsReport {
+/** Null, which is no report, for what is no JSON. What comes behind the end of the report is no part of it. */
+function parseJson(text: string): unknown {
+  for (const json of [text, text.slice(0, text.lastIndexOf("}") + 1)]) {
+    try {
+      return JSON.parse(json);
+    } catch {
+      // Then without what is behind it.
+    }
+  }
+  return null;
+}
+
+function readReport(value: unknown, hints: ReportHints, id: string): TlsReport {
   const root = objectOf(value);
-  const range = objectOf(root["date-range"]);
-  const begin = dateOf(range["start-datetime"]);
-  const end = dateOf(range["end-datetime"]);
-  if (end < begin) throw new Refused("bad_date");
-  const policies = listOf(root.policies).map(objectOf);
-  const failures = policies.reduce((sum, policy) => sum + listOf(policy["failure-details"]).length, 0);
-  if (policies.length + failures > tlsRecordLimit) throw new Refused("too_many_records");
+  const contactInfo = textOf(root["contact-info"]);
+  const { begin, end } = readRange(root["date-range"], hints);
   return {
-    organizationName: needed(root["organization-name"]),
-    contactInfo: textOf(root["contact-info"]),
-    reportId: needed(root["report-id"]),
+    organizationName: textOf(root["organization-name"]) ?? reporterOf(contactInfo, hints),
+    contactInfo,
+    reportId: textOf(root["report-id"]) ?? id,
     begin,
     end,
-    policies: policies.map(readPolicy),
+    ...readPolicies(root.policies),
   };
 }
 
-function readPolicy(entry: JsonObject): TlsPolicyReport {
+function readRange(value: unknown, hints: ReportHints): { readonly begin: Date; readonly end: Date } {
+  const range = isObject(value) ? objectOf(value) : {};
+  const file = fileParts(hints);
+  const begin = instantOf(textOf(range["start-datetime"])) ?? instantOf(file.begin);
+  const end = instantOf(textOf(range["end-datetime"])) ?? instantOf(file.end);
+  if (begin === null || end === null || end < begin) throw new TlsRefused("bad_date");
+  return { begin: new Date(begin), end: new Date(end) };
+}
+
+/** Throws when there are policies, and none of them can be read. */
+function readPolicies(value: unknown): Pick<TlsReport, "policies" | "unread"> {
+  // Some write the only policy without a list around it.
+  const entries = isObject(value) && "policy" in value ? [value] : listOf(value);
+  const details = (entry: unknown) => (isObject(entry) ? objectOf(entry)["failure-details"] : null);
+  const failures = entries.reduce<number>((sum, entry) => sum + lengthOf(details(entry)), 0);
+  if (entries.length + failures > tlsRecordLimit) throw new TlsRefused("too_many_records");
+  const faults = new Map<TlsFault, number>();
+  const policies = readEach(entries, (entry) => readPolicy(objectOf(entry), faults), faults);
+  const [first] = faults.keys();
+  if (policies.length === 0 && first !== undefined) throw new TlsRefused(first);
+  return { policies, unread: [...faults].map(([reason, records]) => ({ reason, records })) };
+}
+
+function readPolicy(entry: JsonObject, faults: Map<TlsFault, number>): TlsPolicyReport {
   const policy = objectOf(entry.policy);
   const summary = objectOf(entry.summary ?? {});
+  const domain = domainIn(textOf(policy["policy-domain"]) ?? "");
+  if (domain === "") throw new TlsRefused("missing_field");
   return {
-    type: needed(policy["policy-type"]).toLowerCase(),
-    domain: needed(policy["policy-domain"]).toLowerCase().replace(/\.$/, ""),
+    type: (textOf(policy["policy-type"]) ?? "no-policy-found").toLowerCase(),
+    domain,
     policyStrings: textsOf(policy["policy-string"]),
     // Some write one host as a string instead of a list.
     mxHosts: textsOf(policy["mx-host"] ?? policy["mx-host-pattern"]),
     successful: countOf(summary["total-successful-session-count"]),
     failed: countOf(summary["total-failure-session-count"]),
-    failures: listOf(entry["failure-details"]).map((detail) => readFailure(objectOf(detail))),
+    failures: readEach(listOf(entry["failure-details"]), (detail) => readFailure(objectOf(detail)), faults),
   };
 }
 
 function readFailure(detail: JsonObject): TlsFailure {
+  const resultType = textOf(detail["result-type"]);
+  if (resultType === null) throw new TlsRefused("missing_field");
   return {
-    resultType: needed(detail["result-type"]).toLowerCase(),
+    resultType: resultType.toLowerCase(),
     sendingMtaIp: textOf(detail["sending-mta-ip"]),
     receivingMxHostname: textOf(detail["receiving-mx-hostname"]),
     receivingMxHelo: textOf(detail["receiving-mx-helo"]),
@@ -120,44 +171,57 @@ function readFailure(detail: JsonObject): TlsFailure {
   };
 }
 
+/** Those that can be read; the others are counted. */
+function readEach<Value>(
+  given: readonly unknown[],
+  read: (one: unknown) => Value,
+  faults: Map<TlsFault, number>,
+): Value[] {
+  return given.flatMap((one) => {
+    try {
+      return [read(one)];
+    } catch (error) {
+      const reason = error instanceof TlsRefused ? error.reason : "malformed";
+      const fault = reason === "bad_count" || reason === "missing_field" ? reason : "malformed";
+      faults.set(fault, (faults.get(fault) ?? 0) + 1);
+      return [];
+    }
+  });
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 function objectOf(value: unknown): JsonObject {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refused("malformed");
-  return Object.fromEntries(Object.entries(value));
+  if (!isObject(value)) throw new TlsRefused("malformed");
+  const entries = Object.entries(value);
+  return Object.fromEntries(entries.map(([name, one]) => [name.toLowerCase().replaceAll("_", "-"), one]));
 }
 
 function listOf(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) throw new Refused("malformed");
+  if (!Array.isArray(value)) throw new TlsRefused("malformed");
   return value;
 }
 
+function lengthOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
+}
+
 function textOf(value: unknown): string | null {
-  const text = typeof value === "string" ? value.trim().slice(0, maxTextLength) : "";
-  return text === "" ? null : text;
+  const text = typeof value === "number" ? String(value) : typeof value === "string" ? value : "";
+  return text.trim().slice(0, maxTextLength) || null;
 }
 
 function textsOf(value: unknown): string[] {
-  const values = typeof value === "string" ? [value] : listOf(value);
+  const values = typeof value === "string" ? [value] : Array.isArray(value) ? value : [];
   return values.slice(0, maxHosts).flatMap((item) => textOf(item) ?? []);
-}
-
-function needed(value: unknown): string {
-  const text = textOf(value);
-  if (text === null) throw new Refused("missing_field");
-  return text;
 }
 
 /** Sessions; a count that is left out is 0. */
 function countOf(value: unknown): number {
-  const count = typeof value === "string" && /^\d{1,13}$/.test(value) ? Number(value) : (value ?? 0);
-  if (typeof count !== "number" || !Number.isInteger(count) || count < 0 || count > maxCount) {
-    throw new Refused("bad_count");
-  }
+  const count = value === undefined || value === null ? 0 : countIn(textOf(value), maxCount);
+  if (count === null) throw new TlsRefused("bad_count");
   return count;
-}
-
-function dateOf(value: unknown): Date {
-  const date = new Date(typeof value === "string" && /^\d{4}-\d\d-\d\dT/.test(value) ? value : Number.NaN);
-  if (Number.isNaN(date.getTime())) throw new Refused("bad_date");
-  return date;
 }

@@ -2,8 +2,8 @@
 import { type StoredStatus, storedStatuses } from "../states.ts";
 
 /**
- * What recipients did, by when their message was accepted. `unique_…` counts messages; `machine_…` is what programs did
- * and is in no other figure.
+ * What recipients did, by when their message was accepted. `unique_…` counts messages, and a message that was clicked in
+ * is one that was opened; `machine_…` is what programs did and is in no other figure.
  */
 export const engagementCounters = [
   "unique_opens",

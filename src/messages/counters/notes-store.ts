@@ -117,15 +117,16 @@ export function noteHardenedSql(hardened: Sql): Sql {
 
 /**
  * Notes what recipients did: a relation of log rows, each with kind, is_machine and times, and whether it was the first of
- * its kind with that message that a person did.
+ * its kind with that message that a person did (is_first), and the first of any kind (is_first_sign): a click is an
+ * opening too.
  */
 export function noteEngagedSql(engaged: Sql): Sql {
   const times = (kind: string, isMachine: boolean) =>
     sql`coalesce(sum(times) filter (where kind = ${raw(`'${kind}'`)} and is_machine = ${raw(String(isMachine))}), 0)`;
-  const firsts = (kind: string) => sql`count(*) filter (where kind = ${raw(`'${kind}'`)} and is_first)`;
   return sql`
     insert into report_notes (${keys}, unique_opens, unique_clicks, opens, clicks, machine_opens, machine_clicks)
-    select ${messageKeys}, ${firsts("opened")}, ${firsts("clicked")}, ${times("opened", false)},
+    select ${messageKeys}, count(*) filter (where is_first_sign),
+      count(*) filter (where kind = 'clicked' and is_first), ${times("opened", false)},
       ${times("clicked", false)}, ${times("opened", true)}, ${times("clicked", true)}
     from (${keysOf(engaged)}) e group by ${messageKeys}`;
 }

@@ -9,7 +9,7 @@ export type Delimiter = (typeof candidates)[number];
 const MOST_ROWS = 50;
 
 /** A line by which Excel is told, and tells, the delimiter; it is no row. */
-const excelHint = /^\ufeff?"?sep=(.)"?\r?(?:\n|$)/i;
+const excelHint = /^\ufeff?"?sep=(.|\\t)"?[,;\t|]*(?:\r\n?|\n|$)/i;
 
 export interface Layout {
   readonly delimiter: Delimiter;
@@ -20,9 +20,9 @@ export interface Layout {
 /** @param sample the beginning of the file, perhaps cut off in the middle of a row */
 export function detectLayout(sample: string): Layout {
   const [, hinted] = excelHint.exec(sample) ?? [];
-  const hint = candidates.find((candidate) => candidate === hinted);
+  const hint = candidates.find((candidate) => candidate === (hinted === "\\t" ? "\t" : hinted));
   if (hint !== undefined) return { delimiter: hint, hasHint: true };
-  const [header, ...rows] = countDelimiters(sample);
+  const [header, ...rows] = withoutTitles(countDelimiters(sample));
   let best: { delimiter: Delimiter; agreeing: number; found: number } | undefined;
   for (const delimiter of candidates) {
     const found = header?.get(delimiter) ?? 0;
@@ -37,6 +37,29 @@ export function detectLayout(sample: string): Layout {
     }
   }
   return { delimiter: best?.delimiter ?? ",", hasHint: false };
+}
+
+/** Of the rows behind a header, so many have as many delimiters as it has. */
+const LEAST_ALIKE = 0.8;
+const MOST_TITLES = 9;
+
+/**
+ * The rows from the header on. Programs write a title, a date or a line of their own above it; a file of one column has no
+ * delimiter that most of its rows have in the same number.
+ */
+function withoutTitles(rows: Map<string, number>[]): Map<string, number>[] {
+  const numbers = (row: Map<string, number>) => candidates.map((candidate) => row.get(candidate) ?? 0);
+  const isTable = (at: number) => {
+    const behind = rows.slice(at + 1);
+    return candidates.some((candidate, place) => {
+      const found = numbers(rows[at] ?? new Map())[place] ?? 0;
+      const alike = behind.filter((row) => row.get(candidate) === found).length;
+      return found > 0 && alike > 0 && alike >= LEAST_ALIKE * behind.length;
+    });
+  };
+  if (numbers(rows[0] ?? new Map()).some((number) => number > 0)) return rows;
+  const first = rows.slice(0, MOST_TITLES + 1).findIndex((_, at) => isTable(at));
+  return first < 0 ? rows : rows.slice(first);
 }
 
 /** How many of each stand outside of quotes in each of the first rows, blank ones left out. */

@@ -13,8 +13,11 @@ const MOST_BYTES = 8_192;
 const TIE = 0.01;
 /** Letters and what stands between them as a part of the word. */
 const WORD = /[^\0-\x7f]*(?:[A-Za-z]|[^\0-\x7f\s])+/gu;
-/** Signs of ordinary text that are in no alphabet. */
-const PUNCTUATION = /[‘’“”„«»‹›–—…•€№\u00a0]/gu;
+/**
+ * Signs of ordinary text that are in no alphabet. An opening quotation mark or a bullet right behind a letter is a letter of
+ * another encoding ("Zo‘" is "Zoë" of Macintosh), unless it closes a German quotation („so“).
+ */
+const PUNCTUATION = /[’”„‚«»‹›–—…€№\u00a0]|(?<!\p{L})[‘“•]|(?<=„[^„“]{1,100})“|(?<=‚[^‚‘]{1,100})‘/gu;
 
 /**
  * @param rank how far down another judge puts an encoding, for texts that fit several scripts

@@ -111,6 +111,8 @@ describe("encodings", () => {
     ["windows-874", "สมชาย\nประเสริฐ\n"],
     ["windows-1252", "François\nHélène\n"],
     ["windows-1252", "João\nConceição\n"],
+    ["windows-1252", "„Müller“ Straße\nJörg\n"],
+    ["macintosh", "Zoë\nMüller\n"],
   ])("%s is guessed, also behind much that is ASCII, and says so", async (encoding, names) => {
     const bytes = Buffer.concat([
       Buffer.from(`name\n${"plain\n".repeat(30_000)}`),
@@ -266,6 +268,12 @@ describe("delimiters", () => {
     ["\t", "Email\tNotes\na@b.example\tone, two, three\n"],
     [";", "sep=;\nEmail;Name,x\n"],
     ["|", '"sep=|"\r\nEmail|a,b,c,d\r\n1|2\r\n'],
+    ["\t", "sep=\\t\nEmail\tName,x;y;z\n"],
+    [";", "sep=;;;\nEmail,a;Name;\n"],
+    [";", "sep=;\rEmail;Name\ra@b.example;A,B\r"],
+    [";", "Contacts of ACME\nEmail;First;Last\na@b.example;A;B\nc@d.example;C;D\n"],
+    [";", "Contacts\n2018-10-11\nEmail;First\na@b.example;A, B\nc@d.example;C, D\n"],
+    [",", "Email\na@b.example\nc@d.example;x\n"],
   ])("%j is found in %j", async (delimiter, content) => {
     expect((await csvOf(content)).delimiter).toBe(delimiter);
   });

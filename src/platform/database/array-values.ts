@@ -15,14 +15,15 @@ const TIMESTAMP_LENGTH = 8;
 /** Timestamps are microseconds from here. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
 
-export function textArray(values: readonly (string | null)[]): Buffer {
+/** @param values texts, or their octets in UTF-8 */
+export function textArray(values: readonly (string | Buffer | null)[]): Buffer {
   const lengths = values.map((value) => (value === null ? NULL_LENGTH : Buffer.byteLength(value)));
   const octets = lengths.reduce((sum, length) => sum + Math.max(length, 0), 0);
   const array = begin(OID.text, values.length, octets);
   let at = HEAD;
   for (const [index, value] of values.entries()) {
     at = array.writeInt32BE(lengths[index] ?? NULL_LENGTH, at);
-    if (value !== null) at += array.write(value, at);
+    if (value !== null) at += typeof value === "string" ? array.write(value, at) : value.copy(array, at);
   }
   return array;
 }

@@ -3,4 +3,6 @@ export interface Page {
   readonly limit: number;
   /** Rows before the first. */
   readonly offset: number;
+  /** Only rows that come after the one with this id. */
+  readonly after?: string;
 }

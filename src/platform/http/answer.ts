@@ -1,9 +1,10 @@
 /** The route handler of one endpoint: read the request, reserve its key, let the endpoint handle it, wrap the answer. */
 import type { FastifyReply, FastifyRequest } from "fastify";
 import sql from "sql-template-tag";
+import type { TSchema } from "typebox";
 import type { Database } from "../database/pool.ts";
 import { patiently } from "../database/request-database.ts";
-import { ApiError } from "../errors.ts";
+import { ApiError, type FieldFault } from "../errors.ts";
 import { isUuid, newId } from "../ids.ts";
 import { inTime, PATIENCE_MS } from "../in-time.ts";
 import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
@@ -20,6 +21,7 @@ import {
 } from "./idempotency.ts";
 import type { ProcessMark } from "./process-mark.ts";
 import { readQuery } from "./query.ts";
+import { MOST_IGNORED } from "./unknown-names.ts";
 import type { UnsettledKeys } from "./unsettled-keys.ts";
 import { fileFieldOf, formReader } from "./uploads.ts";
 import { bodyReader } from "./validate.ts";
@@ -31,6 +33,16 @@ export class Rehearsed {
   constructor(data: unknown, message: string) {
     this.data = data;
     this.message = message;
+  }
+}
+
+/** Rows of a list whose answer has no `pagination`: where the next ones begin stands beside `data`. */
+export class Continued {
+  readonly data: unknown;
+  readonly nextCursor: string | null;
+  constructor(data: unknown, nextCursor: string | null) {
+    this.data = data;
+    this.nextCursor = nextCursor;
   }
 }
 
@@ -46,16 +58,31 @@ export function answerer(endpoint: Endpoint, deps: AnswerDeps) {
   const { database, dataDir, unsettled, processMark } = deps;
   const { body: shape, bodyLimit = BODY_LIMIT } = endpoint;
   const isForm = fileFieldOf(shape) !== undefined;
+  const surroundings = {
+    answer: endpoint.answer,
+    query: Object.keys(endpoint.query ?? {}),
+    advise: endpoint.advise,
+  };
   const readForm = shape && isForm ? formReader(shape, bodyLimit, dataDir) : undefined;
-  const readBody = shape && !isForm ? bodyReader(shape) : undefined;
+  const readBody = shape && !isForm ? bodyReader(shape, surroundings) : undefined;
+  const { properties = {}, additionalProperties } = (shape ?? {}) as TSchema & {
+    properties?: object;
+    additionalProperties?: unknown;
+  };
+  const bodyFields = Object.keys(properties);
+  const isClosed = additionalProperties === false;
   const absentBody = endpoint.bodyMayBeAbsent ? {} : undefined;
   const mediaType = mediaTypeOf(endpoint.answer);
 
-  const success = (data: unknown, message = endpoint.message ?? ""): StoredAnswer => {
+  const wrap = (given: unknown, ignored: readonly FieldFault[], message = endpoint.message ?? "") => {
+    const isContinued = given instanceof Continued;
+    const data = isContinued ? given.data : given;
     const envelope: Success = {
       success: true,
       data,
+      ...(isContinued && { next_cursor: given.nextCursor }),
       message: typeof message === "string" ? message : message(data as never),
+      ...(ignored.length > 0 && { warnings: ignored.slice(0, MOST_IGNORED) }),
     };
     return { status: endpoint.status ?? 200, body: JSON.stringify(envelope) };
   };
@@ -63,15 +90,22 @@ export function answerer(endpoint: Endpoint, deps: AnswerDeps) {
   const handle = async (request: FastifyRequest): Promise<Done> => {
     const { caller } = request;
     const params = readIds(request.params as Record<string, string>);
-    const query = readQuery(endpoint.query ?? {}, request.query as Record<string, unknown>);
-    await using form = await readForm?.(request);
+    const ignored: FieldFault[] = [];
+    const onIgnored = (one: FieldFault) => void ignored.push(one);
+    const success = (data: unknown, message?: string): StoredAnswer => wrap(data, ignored, message);
+    const query = readQuery(endpoint.query ?? {}, request.query as Record<string, unknown>, {
+      bodyFields,
+      isClosed,
+      onIgnored,
+    });
+    await using form = await readForm?.(request, { onIgnored });
     let bodyDigest = request.bodyDigest ?? undefined;
     const given = request.body === undefined ? absentBody : request.body;
     // It is of the body as it came, with its ids in another spelling.
-    const forgetDigest = () => {
+    const onRespelled = () => {
       bodyDigest = undefined;
     };
-    const body = form ? form.body : readBody?.(given, forgetDigest);
+    const body = form ? form.body : readBody?.(given, { onRespelled, onIgnored });
     const key = endpoint.idempotent && idempotencyKey(request.headers["idempotency-key"]);
     const reservation: Reservation | undefined = key
       ? {

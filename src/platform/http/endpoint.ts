@@ -99,10 +99,17 @@ interface Operation<
   readonly query?: Query;
   /** JSON; a form where one of its fields is a file (uploads.ts). */
   readonly body?: Body;
+  /**
+   * For unknown fields of the body that need more than "did you mean": what to do instead, by name. Undefined for a name
+   * without advice.
+   */
+  readonly advise?: (name: string) => string | undefined;
   /** A call without any body means the same as `{}`. */
   readonly bodyMayBeAbsent?: true;
   /** Shape of `data`, or a file (file-answer.ts). */
   readonly answer: Answer;
+  /** `next_cursor` stands beside `data`, which has no `pagination` (answer.ts, Continued). */
+  readonly isContinued?: true;
   /** 201 when a resource is made, 202 when a background job starts. */
   readonly status?: 200 | 201 | 202;
   /** Most bytes of a body, or of the file in a form; BODY_LIMIT unless said. */

@@ -7,6 +7,10 @@ export interface Success {
   readonly success: true;
   readonly data: unknown;
   readonly message: string;
+  /** For `after`, of a list whose answer has no `pagination`. */
+  readonly next_cursor?: string | null;
+  /** Names in the request that are not known here and were ignored, where there were any. */
+  readonly warnings?: readonly FieldFault[];
 }
 
 export interface Failure {

@@ -115,7 +115,12 @@ describe("openapi.json", () => {
     expect(responses["201"].content["application/json"].schema).toEqual({
       type: "object",
       required: ["success", "data", "message"],
-      properties: { success: { const: true }, data: ref("schemas", "Thing"), message: { type: "string" } },
+      properties: {
+        success: { const: true },
+        data: ref("schemas", "Thing"),
+        message: { type: "string" },
+        warnings: ref("schemas", "IgnoredNames"),
+      },
     });
     expect(document.paths["/things/{id}/export"].get.responses["200"].content).toEqual({
       "text/csv": { schema: { type: "string" } },

@@ -8,6 +8,7 @@ import { type Endpoint, permissionOf } from "./endpoint.ts";
 import { errorCodesOf } from "./error-codes.ts";
 import { mediaTypeOf } from "./file-answer.ts";
 import { API_PREFIX } from "./server.ts";
+import { MOST_IGNORED } from "./unknown-names.ts";
 import { fileFieldOf } from "./uploads.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -53,7 +54,7 @@ export function openApiDocument(endpoints: readonly Endpoint[], { version }: { v
   };
 }
 
-const introduction = `Every answer is \`{ success: true, data, message }\` or \`{ success: false, error, code }\`.
+const introduction = `Every answer is \`{ success: true, data, message }\` (and \`warnings\` where fields of the request were ignored) or \`{ success: false, error, code }\`.
 Send a workspace's key in \`X-API-Key\`. What a key must hold stands beside each operation as \`x-permission\`.
 Times are ISO 8601 in UTC, ids are UUIDs (requests may write them in any case), lists are newest first. Every answer carries \`X-Request-Id\`.`;
 
@@ -74,6 +75,12 @@ const rateHeaders = {
   "Retry-After": numberHeader("Seconds to wait."),
 };
 
+const namedSentence = {
+  type: "object",
+  required: ["field", "message"],
+  properties: { field: { type: "string" }, message: { type: "string" } },
+};
+
 const failureSchema = {
   type: "object",
   required: ["success", "error", "code"],
@@ -84,11 +91,7 @@ const failureSchema = {
     details: {
       type: "array",
       description: "The refused fields.",
-      items: {
-        type: "object",
-        required: ["field", "message"],
-        properties: { field: { type: "string" }, message: { type: "string" } },
-      },
+      items: namedSentence,
     },
     required_scopes: {
       type: "array",
@@ -98,9 +101,19 @@ const failureSchema = {
   },
 };
 
+const nextCursor = { type: ["string", "null"], description: "For `after`; null when no rows follow." };
+
+const ignoredNames = {
+  type: "array",
+  description:
+    "Fields and query parameters of the request that this call does not know and ignored. Left out where there are none.",
+  maxItems: MOST_IGNORED,
+  items: namedSentence,
+};
+
 /** What operations share, collected while they are written down. */
 class Components {
-  readonly schemas: Record<string, unknown> = { Failure: failureSchema };
+  readonly schemas: Record<string, unknown> = { Failure: failureSchema, IgnoredNames: ignoredNames };
   readonly responses: Record<string, Json> = {};
 
   /** The shape with every part that has an `$id` moved out. */
@@ -184,7 +197,7 @@ function responsesOf(endpoint: Endpoint, components: Components): Json {
   return { [endpoint.status ?? 200]: success(endpoint, components), ...Object.fromEntries(refusals) };
 }
 
-function success({ answer, summary, message }: Endpoint, components: Components): Json {
+function success({ answer, summary, message, isContinued }: Endpoint, components: Components): Json {
   const mediaType = mediaTypeOf(answer);
   if (mediaType !== undefined) {
     return { description: summary, content: { [mediaType]: { schema: { type: "string" } } } };
@@ -195,11 +208,13 @@ function success({ answer, summary, message }: Endpoint, components: Components)
       "application/json": {
         schema: {
           type: "object",
-          required: ["success", "data", "message"],
+          required: ["success", "data", "message", ...(isContinued ? ["next_cursor"] : [])],
           properties: {
             success: { const: true },
             data: components.schema(answer),
+            ...(isContinued && { next_cursor: nextCursor }),
             message: { type: "string" },
+            warnings: { $ref: "#/components/schemas/IgnoredNames" },
           },
         },
       },

@@ -7,6 +7,12 @@ export const Pagination = Type.Object(
     limit: Type.Integer(),
     total: Type.Integer(),
     total_pages: Type.Integer({ description: "0 when there are no rows." }),
+    next_cursor: Type.Optional(
+      Type.Unsafe<string | null>({
+        anyOf: [{ type: "string" }, { type: "null" }],
+        description: "For `after`, where the call takes it; null when no rows follow.",
+      }),
+    ),
   },
   { $id: "Pagination" },
 );

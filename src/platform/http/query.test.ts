@@ -130,6 +130,36 @@ describe("the other fields", () => {
     });
   });
 
+  it.each([
+    ["pageSize", "pageSize is not a known query parameter: did you mean limit?"],
+    ["Page", "Page is not a known query parameter: did you mean page?"],
+    ["offset", "offset is not a known query parameter: did you mean page?"],
+    ["listId", "listId is not a known query parameter: did you mean list_id?"],
+  ])("are refused under a name near to theirs: %s", (name, message) => {
+    expect(refusalOf({ [name]: "2" }).details).toEqual([{ field: name, message }]);
+  });
+
+  it("are read beside unknown ones, which are told", () => {
+    const told: string[] = [];
+    const query = { page: "2", _: "1", utm_source: "x" };
+    expect(readQuery(fields, query, { onIgnored: ({ message }) => told.push(message) })).toMatchObject({
+      page: 2,
+    });
+    expect(told).toEqual([
+      "_ is not a known query parameter and was ignored",
+      "utm_source is not a known query parameter and was ignored",
+    ]);
+  });
+
+  it("are refused in the query where they are fields of the body, and all unknown ones where the body is closed", () => {
+    expect(() => readQuery({}, { subject: "x" }, { bodyFields: ["subject"] })).toThrow(
+      "subject is a field of the body: send it there",
+    );
+    expect(() => readQuery({}, { when: "x" }, { isClosed: true })).toThrow(
+      "when is not a known query parameter",
+    );
+  });
+
   it("know nothing of names that only a prototype has", () => {
     expect(readQuery({ constructor: textField(10, "") }, {})).toEqual({ constructor: undefined });
   });

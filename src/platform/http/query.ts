@@ -6,6 +6,7 @@ import { type TSchema, Type } from "typebox";
 import { invalid } from "../errors.ts";
 import { isUuid } from "../ids.ts";
 import { Id } from "./shapes.ts";
+import { judgeQueryNames, type QuerySurroundings } from "./unknown-names.ts";
 
 export interface QueryField<Value> {
   readonly schema: TSchema;
@@ -36,6 +37,15 @@ const LAST_PAGE = 1_000_000_000;
 export const pageFields = (fallback = 50, most = 200) => ({
   page: clamped(1, LAST_PAGE, "Page to return, from 1."),
   limit: clamped(fallback, most, `Rows a page, at most ${most}.`),
+});
+
+/** The same for lists that can be walked by a cursor, too (walk.ts). */
+export const cursorFields = (fallback?: number, most?: number) => ({
+  ...pageFields(fallback, most),
+  after: textField(
+    200,
+    "`next_cursor` of an answer with the same filter: the rows after that answer, whatever came or went meanwhile. `page` does not count then.",
+  ),
 });
 
 /** `window_days`: what cannot be read or is out of range becomes the default, silently (specification, Query semantics). */
@@ -113,11 +123,16 @@ export function idField(description: string): QueryField<string | undefined> {
   };
 }
 
-/** Reads all fields of an endpoint. Of a parameter given twice the last one counts. */
+/**
+ * Reads all fields of an endpoint. Of a parameter given twice the last one counts.
+ * @throws ApiError VALIDATION_ERROR also for an unknown name that is near to a known one
+ */
 export function readQuery(
   fields: QueryFields,
   given: Readonly<Record<string, unknown>>,
+  setting: QuerySurroundings = {},
 ): Record<string, unknown> {
+  judgeQueryNames(Object.keys(fields), Object.keys(given), setting);
   const values: Record<string, unknown> = {};
   for (const [name, field] of Object.entries(fields)) {
     const raw = Object.hasOwn(given, name) ? given[name] : undefined;

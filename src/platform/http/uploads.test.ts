@@ -144,6 +144,18 @@ describe("a form with its file", () => {
     expect(seen[0]).not.toHaveProperty("other");
   });
 
+  it("says which fields it ignored, and is refused for one that is near to a field it has", async () => {
+    const told = await post(form(["csvFile", csv()], ["other", "x"]));
+    expect(told.body).toMatchObject({
+      warnings: [{ field: "other", message: "other is not a known field and was ignored" }],
+    });
+    const refused = await post(form(["csvFile", csv()], ["isNew", "true"], ["csv_file", "x"]));
+    expect(refused.status).toBe(400);
+    expect(refused.body.error).toBe(
+      "isNew is not a known field: did you mean is_new?; csv_file is not a known field: did you mean csvFile?",
+    );
+  });
+
   it("of any size up to the limit is taken whole, in chunks too", async () => {
     const whole = new Uint8Array(LIMIT).fill(97);
     expect((await post(form(["csvFile", new Blob([whole])]))).status).toBe(200);

@@ -16,7 +16,7 @@ import { newId } from "../ids.ts";
 import { scratchFolder } from "../scratch.ts";
 import { hasCome } from "./arriving-bodies.ts";
 import { flagField } from "./query.ts";
-import { bodyReader } from "./validate.ts";
+import { type BodyNews, bodyReader } from "./validate.ts";
 
 /** A file that came with a request. */
 export interface UploadedFile {
@@ -70,17 +70,18 @@ export function formReader(
   shape: TSchema,
   fileLimit: number,
   dataDir: string,
-): (request: FastifyRequest) => Promise<Form> {
+): (request: FastifyRequest, news?: BodyNews) => Promise<Form> {
   const field = fileFieldOf(shape) ?? "";
   const { [field]: _, ...texts } = propertiesOf(shape);
-  const readTexts = bodyReader(Type.Object(texts));
+  const readTexts = bodyReader(Type.Object({ ...texts, [field]: Type.Optional(Type.Unknown()) }));
   const flags = new Set(Object.keys(texts).filter((name) => texts[name]?.type === "boolean"));
   const folder = scratchFolder(dataDir);
 
   /** Writes the file to `path` and collects the texts; of a field sent twice the last one counts. */
-  const receive = async (request: FastifyRequest, path: string) => {
+  const receive = async (request: FastifyRequest, path: string, news?: BodyNews) => {
     let file: UploadedFile | undefined;
     const values = new Map<string, unknown>();
+    const unknown = new Set<string>();
     for await (const part of request.parts({ limits: { ...MOST, fileSize: fileLimit } })) {
       const { fieldname: name } = part;
       if (part.type === "file") {
@@ -88,7 +89,11 @@ export function formReader(
         file = await save(part, path, fileLimit);
       } else if (name === field) {
         throw invalid({ field, message: `${field} must be a file, with a filename` });
-      } else if (name in texts) {
+      } else if (!Object.hasOwn(texts, name)) {
+        // Only its name is judged.
+        unknown.add(name);
+        values.set(name, "");
+      } else {
         const text = textOf(name, part);
         if (!flags.has(name)) values.set(name, text);
         // One that is left empty is as good as left out.
@@ -96,16 +101,21 @@ export function formReader(
       }
     }
     if (file === undefined) throw invalid({ field, message: `${field} is required: a file` });
-    return { ...(readTexts(Object.fromEntries(values)) as object), [field]: file };
+    const body = {
+      ...(readTexts(Object.fromEntries(values), news) as Record<string, unknown>),
+      [field]: file,
+    };
+    for (const name of unknown) delete body[name];
+    return body;
   };
 
-  return async (request) => {
+  return async (request, news) => {
     const path = join(folder, newId());
     try {
       requireForm(request, field, fileLimit);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       meter(request);
-      const body = await receive(request, path);
+      const body = await receive(request, path, news);
       return { body, [Symbol.asyncDispose]: () => rm(path, { force: true }) };
     } catch (fault) {
       request.raw.unpipe();

@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../errors.ts";
+import { ApiError, type FieldFault } from "../errors.ts";
 import { Id, NullableTimestamp, nullable, patterned } from "./shapes.ts";
 import { bodyReader } from "./validate.ts";
 
@@ -68,6 +68,57 @@ describe("a body of a shape", () => {
       members: null,
       friends: [],
     });
+  });
+
+  it("names what it ignored, in objects inside and in items of arrays too, at most twenty", () => {
+    const told: FieldFault[] = [];
+    const value = {
+      name: "Ann",
+      colour: 1,
+      pets: [{ "call-name": "a" }, { "call-name": "b", weight: 2 }],
+      toys: null,
+    };
+    expect(read(value, { onIgnored: (one) => told.push(one) })).toBe(value);
+    expect(told).toEqual([
+      { field: "colour", message: "colour is not a known field and was ignored" },
+      { field: "pets[1].weight", message: "pets[1].weight is not a known field and was ignored" },
+    ]);
+    told.length = 0;
+    const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`x${at}`, at]));
+    read({ name: "Ann", ...many }, { onIgnored: (one) => told.push(one) });
+    expect(told).toHaveLength(20);
+  });
+
+  it("is refused for a name near to a known one, with the path of the one that is meant", () => {
+    expect(refusalOf({ name: "Ann", Age: 3, pets: [{ callName: "a" }] }).details).toEqual([
+      { field: "pets[0].call-name", message: "pets[0].call-name is required" },
+      { field: "Age", message: "Age is not a known field: did you mean age?" },
+      {
+        field: "pets[0].callName",
+        message: "pets[0].callName is not a known field: did you mean pets[0].call-name?",
+      },
+    ]);
+    expect(refusalOf({ nmae: "Ann" }).message).toBe(
+      "name is required; nmae is not a known field: did you mean name?",
+    );
+  });
+
+  it("may hold names of the answer, which callers send back", () => {
+    const Answer = Type.Object({ ...Person.properties, names: Type.Array(Type.String()), kin: Person });
+    const readBack = bodyReader(Person, { answer: Answer });
+    const value = { name: "Ann", names: ["Ann"] };
+    expect(readBack(value)).toBe(value);
+    expect(() => read(value)).toThrow("names is not a known field: did you mean name?");
+  });
+
+  it("is refused for a query parameter, and for what the endpoint has advice on", () => {
+    const readWith = bodyReader(Person, {
+      query: ["dry_run"],
+      advise: (name) => (name === "cc" ? "send two" : undefined),
+    });
+    expect(() => readWith({ name: "Ann", dry_run: true, cc: "x" })).toThrow(
+      "dry_run is a query parameter: send it in the URL; cc is not supported here: send two",
+    );
   });
 
   it("that is missing is asked for", () => {
@@ -141,6 +192,7 @@ describe("a body of a shape", () => {
     [{ name: "x", pets: null }, "pets must be an array"],
     [{ name: "x", code: "b" }, "code must be a word that begins with a"],
     [{ name: "x", delay: { days: 1, weeks: 1 } }, "delay.weeks is not a known field"],
+    [{ name: "x", delay: { days: 1, Days: 1 } }, "delay.Days is not a known field: did you mean delay.days?"],
   ])("says what is wanted: %j", (value, message) => {
     expect(refusalOf(value).message).toBe(message);
   });

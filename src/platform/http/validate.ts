@@ -2,43 +2,66 @@
 import type { Static, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Pointer } from "typebox/value";
-import { ApiError, type FieldFault } from "../errors.ts";
+import { ApiError, type FieldFault, invalid } from "../errors.ts";
 import { idSpeller } from "./body-ids.ts";
 import { patternsInWords } from "./shapes.ts";
+import { type Surroundings, unknownNamesIn } from "./unknown-names.ts";
+
+/** What a reader of bodies tells besides. */
+export interface BodyNews {
+  /** An id was not in lower case. */
+  onRespelled?(): void;
+  /** A name is not of the shape, and was ignored. */
+  onIgnored?(ignored: FieldFault): void;
+}
 
 /**
  * Compiles a shape once; the returned function gives the value back typed and its ids in lower case, or throws
- * VALIDATION_ERROR. It reports each id that was not in lower case.
+ * VALIDATION_ERROR.
  */
 export function bodyReader<Shape extends TSchema>(
   shape: Shape,
-): (value: unknown, onChange?: () => void) => Static<Shape> {
+  surroundings?: Surroundings,
+): (value: unknown, news?: BodyNews) => Static<Shape> {
   // Compiled at the first request, not at start: a hundred shapes would cost the start a hundred milliseconds.
   let validator: Validator | undefined;
   const spellIds = idSpeller(shape);
-  return (value, onChange = () => {}) => {
+  const findUnknown = unknownNamesIn(shape, surroundings);
+  return (value, news = {}) => {
     validator ??= Compile(shape);
-    if (validator.Check(value)) return (spellIds?.(value, onChange) ?? value) as Static<Shape>;
+    const unknown = findUnknown?.(value);
+    const isWellFormed = validator.Check(value);
     if (value === undefined) throw new ApiError("VALIDATION_ERROR", "Send a JSON object as the request body");
-    const [first, ...rest] = faultsOf(validator, value);
-    throw new ApiError("VALIDATION_ERROR", [first, ...rest].map((fault) => fault?.message).join("; "), {
-      details: first ? [first, ...rest] : [],
-    });
+    const [first, ...rest] = faultsOf(
+      isWellFormed ? [] : validator.Errors(value),
+      value,
+      unknown?.faults ?? [],
+    );
+    if (first !== undefined) throw invalid(first, ...rest);
+    if (!isWellFormed) throw new ApiError("VALIDATION_ERROR");
+    for (const ignored of unknown?.ignored ?? []) news.onIgnored?.(ignored);
+    return (spellIds?.(value, () => news.onRespelled?.()) ?? value) as Static<Shape>;
   };
 }
 
-/** One fault a field, the first that TypeBox found; it looks for eight at the most. */
-function faultsOf(validator: Validator, value: unknown): FieldFault[] {
+/** One fault a field: of its name, or else the first that TypeBox found; it looks for eight at the most. */
+function faultsOf(
+  errors: readonly ShapeError[],
+  value: unknown,
+  ofNames: readonly FieldFault[],
+): FieldFault[] {
   const faults = new Map<string, FieldFault>();
-  const errors = validator.Errors(value);
+  const named = new Map(ofNames.map((fault) => [fault.field, fault]));
   const nullables = new Set(errors.filter(isNotNull).map((error) => error.instancePath));
   for (const error of errors.filter((error) => !isNotNull(error) && !isSaidOtherwise(error))) {
     for (const [field, wanted] of wantedBy(error, value)) {
       // A text that is too long is not meant to be null.
       const orNull = nullables.has(error.instancePath) && error.keyword !== "maxLength" ? " or null" : "";
-      if (!faults.has(field)) faults.set(field, { field, message: `${field} ${wanted}${orNull}` });
+      const fault = named.get(field) ?? { field, message: `${field} ${wanted}${orNull}` };
+      if (!faults.has(field)) faults.set(field, fault);
     }
   }
+  for (const [field, fault] of named) faults.set(field, fault);
   return [...faults.values()];
 }
 

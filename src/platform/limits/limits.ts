@@ -14,6 +14,7 @@ export type Scope =
   | "mailbox"
   | "workspace and mailbox"
   | "mailing list"
+  | "sending domain"
   | "sign-up form"
   | "network and sign-up form"
   | "form page";
@@ -177,6 +178,12 @@ export const limits = {
     per: "hour",
     beyond: "451 4.7.1 at RCPT",
   },
+  refusedReportsPerDomain: {
+    what: "DMARC and TLS reports that were put aside, listed with the reason",
+    scope: "sending domain",
+    most: 200,
+    beyond: "the oldest are taken off the list",
+  },
   signupsOfNetworkAtForm: {
     what: "sign-ups",
     scope: "network and sign-up form",
@@ -303,6 +310,13 @@ export const limits = {
     unit: "bytes",
     beyond:
       "its other messages wait in the queue; its campaigns and autoresponders have three quarters of this",
+  },
+  lookUpsUnderWay: {
+    what: "DNS look-ups under way in one process",
+    scope: "machine",
+    most: 250,
+    beyond:
+      "the others wait their turn, which does not count towards their deadlines; a look-up whose servers have been silent for a second leaves its place to others",
   },
   healthLooks: {
     what: "calls of /readyz and /metrics together",

@@ -91,6 +91,10 @@ const done = (type: string) => sql`case when e.type = ${type} then coalesce(e.ti
 const did = (type: string) =>
   sql`(e.type = ${type} and row_number() over (partition by e.workspace_id, e.message_id, e.type) = 1)::int`;
 
+/** Whether it is the first open or click of its message. */
+const isFirstSign = sql`(e.type in ('opened', 'clicked') and row_number() over (
+  partition by e.workspace_id, e.message_id, e.type in ('opened', 'clicked')) = 1)::int`;
+
 /** By what facts are added up, so that each table is counted from few of them. */
 const keys = raw(
   "workspace_id, quarter, source, origin_id, domain, from_domain, source_ip, bounce_type, category",
@@ -110,7 +114,7 @@ const facts = sql`
   from mail where source_ip is not null
   union all
   select m.workspace_id, quarter, source, counted_origin_id, domain, from_domain, null, null, null, ${noStatus},
-    ${did("opened")}, ${did("clicked")}, ${done("opened")}, ${done("clicked")}, ${done("machine_opened")},
+    ${isFirstSign}, ${did("clicked")}, ${done("opened")}, ${done("clicked")}, ${done("machine_opened")},
     ${done("machine_clicked")}, ${done("unsubscribed")}, ${noEvent}, 0
   from message_events e join mail m on m.workspace_id = e.workspace_id and m.id = e.message_id
   where e.type in ('opened', 'clicked', 'machine_opened', 'machine_clicked', 'unsubscribed')

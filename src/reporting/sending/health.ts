@@ -68,7 +68,7 @@ export function scoreOf(counts: Counts): number {
   const delivered = deliveredOf(counts);
   if (sent === 0) return 100;
   return healthScore({
-    engagement_rate: fraction(Math.max(counts.unique_opens, counts.unique_clicks), delivered),
+    engagement_rate: fraction(counts.unique_opens, delivered),
     bounce_rate: fraction(counts.bounced, sent),
     complaint_rate: fraction(counts.complained, delivered),
   });

@@ -107,7 +107,7 @@ const summary = {
   sent_count: Type.Integer({ description: "Messages whose first attempt is over." }),
   delivered_count: Count,
   open_count: Type.Integer({ description: "By people; machines are left out, here and below." }),
-  unique_open_count: Count,
+  unique_open_count: Type.Integer({ description: "Messages opened or clicked in." }),
   click_count: Count,
   unique_click_count: Count,
   bounce_count: Count,

@@ -6,7 +6,7 @@ import sql from "sql-template-tag";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 import type { CampaignToSend } from "../campaigns/mail/leased-store.ts";
-import type { SentMail } from "../campaigns/mail/mail-again-store.ts";
+import { type SentMail, sentMailColumns } from "../campaigns/mail/mail-again-store.ts";
 import type { AutoresponderStatus } from "./autoresponder.ts";
 
 export interface MailStanding {
@@ -70,8 +70,7 @@ export function findSentMail(
   messageId: string,
 ): Promise<SentMail | undefined> {
   return db.row(sql`
-    select a.content_id as campaign_id, coalesce(s.email, m.localpart || '@' || m.domain) as email, s.first_name,
-      s.last_name, s.custom_fields
+    select a.content_id as campaign_id, ${sentMailColumns}
     from messages m
     join autoresponder_mails a on a.workspace_id = m.workspace_id and a.message_id = m.id
     left join subscribers s on s.workspace_id = m.workspace_id and s.id = a.subscriber_id

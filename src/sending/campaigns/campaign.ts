@@ -1,5 +1,6 @@
 /** A campaign as answers show it (contract, section 2; decisions, section 8), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
+import { LooseConditions } from "../../audience/segments/segment.ts";
 import { LONGEST_BODY } from "../../mail/html/body-forms.ts";
 import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
 import type { Resource } from "../../platform/http/endpoint.ts";
@@ -15,7 +16,6 @@ export type CampaignStatus = (typeof campaignStatuses)[number];
 export const messageTypes = ["email", "sms"] as const;
 export const recipientTypes = ["mailing_list", "segment", "custom"] as const;
 
-const Conditions = Type.Object({}, { description: "Segment rules: `{ logic, rules }`." });
 const Uuid = Type.String({ format: "uuid" });
 
 /** A request's campaign: POST and PUT take the same, and what is left out has its default. */
@@ -35,7 +35,7 @@ export const NewCampaign = Type.Object(
     ),
     mailing_list_id: omittable(Type.Unsafe<string>({ ...Uuid, description: "Looked for when it is sent." })),
     segment_id: omittable(Uuid),
-    segment_conditions: omittable(Conditions),
+    segment_conditions: omittable(LooseConditions),
     html_content: omittable(Type.String({ maxLength: LONGEST_BODY })),
     text_content: omittable(
       Type.String({
@@ -121,7 +121,7 @@ const summary = {
   sent_count: Type.Integer({ description: "Messages whose first attempt is over, however it ended." }),
   delivered_count: Count,
   open_count: Type.Integer({ description: "By people; machines are left out, here and below." }),
-  unique_open_count: Count,
+  unique_open_count: Type.Integer({ description: "Messages opened or clicked in." }),
   click_count: Count,
   unique_click_count: Count,
   machine_opens: Type.Integer({ description: "By programs, such as mail filters that fetch every picture." }),

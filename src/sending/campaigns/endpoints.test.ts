@@ -53,6 +53,74 @@ test.each(["html_content", "text_content"])(
   },
 );
 
+describe("an unknown name", () => {
+  test.each(["schedule_at", "scheduledAt", "send_at", "sendAt", "at", "timezone", "note"])(
+    "keeps an order to send from being carried out: %s",
+    async (name) => {
+      const id = await create();
+      const time = "2040-01-01T00:00:00Z";
+      const inBody = await act(id, "send", { [name]: time });
+      const inQuery = await call("POST", `/campaigns/${id}/send?${name}=${time}`);
+      for (const { status, body } of [inBody, inQuery]) {
+        expect([status, body.code, body.details[0].field]).toEqual([400, "VALIDATION_ERROR", name]);
+      }
+      expect((await read(id)).status).toBe("draft");
+      const meant = await act(id, "send", { scheduled_at: time });
+      expect([meant.status, meant.body.data.status]).toEqual([200, "scheduled"]);
+    },
+  );
+
+  test("an order to send has its time in the body, not in the URL", async () => {
+    const id = await create();
+    const { status, body } = await call("POST", `/campaigns/${id}/send?scheduled_at=2040-01-01T00:00:00Z`);
+    expect([status, body.error]).toEqual([400, "scheduled_at is a field of the body: send it there"]);
+  });
+
+  test("near to one of a campaign's is refused, also in its attachments and conditions", async () => {
+    const file = { filename: "a.txt", content: "YQ==", content_type: "text/plain", fileName: "b.txt" };
+    for (const [body, field, meant] of [
+      [{ html: "<p>Hi</p>" }, "html", "html_content"],
+      [{ sendAt: "2040-01-01T00:00:00Z" }, "sendAt", "scheduled_at"],
+      [{ attachments: [file] }, "attachments[0].fileName", "attachments[0].filename"],
+      [
+        { segment_conditions: { logic: "and", rules: [{ field: "email", op: "contains", value: "a" }] } },
+        "segment_conditions.rules[0].op",
+        "segment_conditions.rules[0].operator",
+      ],
+    ] as const) {
+      const answer = await call("POST", "/campaigns", { ...complete(), ...body });
+      const message = `${field} is not a known field: did you mean ${meant}?`;
+      expect([answer.status, answer.body.details]).toEqual([400, [{ field, message }]]);
+    }
+  });
+
+  test("that is near to none is told in the answer; what an answer holds may be sent back", async () => {
+    const made = await call("POST", "/campaigns", { ...complete(), colour: "red" });
+    expect([made.status, made.body.warnings]).toEqual([
+      201,
+      [{ field: "colour", message: "colour is not a known field and was ignored" }],
+    ]);
+    const { data } = made.body;
+    const sentBack = { ...data, subject: "New", colour: "red" };
+    const replaced = await call("PUT", `/campaigns/${data.id}`, sentBack);
+    expect([replaced.status, replaced.body.data.subject]).toEqual([200, "New"]);
+    expect(replaced.body.warnings.slice(0, 2)).toEqual([
+      { field: "colour", message: "colour is not a known field and was ignored" },
+      { field: "id", message: "id cannot be set here and was ignored" },
+    ]);
+  });
+
+  test("is part of what an Idempotency-Key replays", async () => {
+    const headers = { "Idempotency-Key": "told-once" };
+    const answers = [1, 2].map(() => ({ ...complete(), colour: "red" }));
+    const first = await call("POST", "/campaigns", answers[0], { headers });
+    const second = await call("POST", "/campaigns", answers[1], { headers });
+    expect(second.headers.get("idempotent-replayed")).toBe("true");
+    expect(first.body.warnings).toHaveLength(1);
+    expect(second.body).toEqual(first.body);
+  });
+});
+
 describe("a draft", () => {
   test("needs a name, a subject and a verified sender, and has no counts", async () => {
     const { status, body } = await call("POST", "/campaigns", minimal);

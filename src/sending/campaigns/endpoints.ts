@@ -35,7 +35,8 @@ const SendOrder = Type.Object(
       }),
     ),
   },
-  { $id: "SendOrder" },
+  // A time under another name must not become "now".
+  { $id: "SendOrder", additionalProperties: false },
 );
 
 const TestOrder = Type.Object(

@@ -4,6 +4,7 @@
  */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { LastCampaign } from "../../audience/mailing-lists/list-stats.ts";
+import { attachmentsJson } from "../../messages/attachment.ts";
 import { type DeletedOrigin, insertOriginName } from "../../messages/origin-names-store.ts";
 import type { Page } from "../../platform/database/page.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
@@ -185,7 +186,7 @@ function settingValues(campaign: CampaignSettings): Sql {
     ${campaign.enable_click_tracking}::boolean, ${campaign.url_domain_id}::uuid,
     ${campaign.use_custom_headers}::boolean, ${campaign.custom_headers}, ${campaign.virtual_mta_ip},
     ${campaign.routing_rule_id}::uuid, ${campaign.bounce_email}, ${campaign.sender_email},
-    ${campaign.scheduled_at}::timestamptz, ${json(campaign.attachments)}::jsonb, ${json(campaign.warnings)}::jsonb,
+    ${campaign.scheduled_at}::timestamptz, convert_from(${attachmentsJson(campaign.attachments)}, 'UTF8')::jsonb, ${json(campaign.warnings)}::jsonb,
     ${campaign.total_recipients}::integer, ${segmentsOf(campaign)}::uuid[]`;
 }
 

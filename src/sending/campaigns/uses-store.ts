@@ -7,27 +7,28 @@ import { namesList } from "../../audience/segments/uses-store.ts";
 import type { Queryable } from "../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../platform/ids.ts";
 
-/** Of a campaign `c`: goes it to the list, or to a segment of it, or names it or one in its conditions? */
+/** Whether a campaign `c` goes to the list or to a segment of it, or names either in its conditions. */
 const usesList = (listId: Sql): Sql => sql`
   (${listId} in (c.mailing_list_id, c.audience_list_id)
     or exists (select from segments g where g.workspace_id = c.workspace_id and g.id = any (c.audience_segments)
       and g.mailing_list_id = ${listId})
     or (c.recipient_type = 'custom' and ${namesList(sql`c.segment_conditions`, listId)}))`;
 
-/** Is there one that is scheduled or sending? */
-export function isListInUse(
+/**
+ * Of a campaign that mail is still to leave from, at its time or when it is resumed: what it uses stays. The functions
+ * below find one that uses something, and give the beginning of a sentence: The campaign "June".
+ */
+const isUnderWay = sql`status in ('scheduled', 'sending', 'paused')`;
+
+export function campaignWithList(
   db: Queryable,
   workspaceId: WorkspaceId,
   mailingListId: string,
-): Promise<boolean> {
-  return isAny(
-    db,
-    workspaceId,
-    sql`status in ('scheduled', 'sending') and ${usesList(sql`${mailingListId}::uuid`)}`,
-  );
+): Promise<string | undefined> {
+  return findUser(db, workspaceId, sql`${isUnderWay} and ${usesList(sql`${mailingListId}::uuid`)}`);
 }
 
-/** The lists by which isListInUse knows a campaign. */
+/** The lists by which campaignWithList knows a campaign. */
 export async function listListsOf(
   db: Queryable,
   workspaceId: WorkspaceId,
@@ -76,57 +77,58 @@ export async function updateSegmentNames(
     update campaigns c set segment_name = named.name from named where c.workspace_id = ${workspaceId} and c.id = named.id`);
 }
 
-/** Does one that is not over go to the segment, or name it in its conditions? */
-export function isSegmentInUse(db: Queryable, workspaceId: WorkspaceId, segmentId: string): Promise<boolean> {
-  return isAny(
-    db,
-    workspaceId,
-    sql`${segmentId} = any (audience_segments) and status in ('draft', 'scheduled', 'sending', 'paused')`,
-  );
+/** One that goes to the segment or names it in its conditions; a draft, too. */
+export function campaignWithSegment(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  segmentId: string,
+): Promise<string | undefined> {
+  const isNotOver = sql`(status = 'draft' or ${isUnderWay})`;
+  return findUser(db, workspaceId, sql`${segmentId} = any (audience_segments) and ${isNotOver}`);
 }
 
-/** Does one that is scheduled or sending send as the address, or as any of the domain (in From, or on the envelope)? */
-export function isSenderInUse(
+/** One that sends as the address, or as any of the domain (in From, or on the envelope). */
+export function campaignWithSender(
   db: Queryable,
   workspaceId: WorkspaceId,
   sender: { readonly email: string } | { readonly domain: string },
-): Promise<boolean> {
+): Promise<string | undefined> {
   const isIts =
     "email" in sender
       ? sql`lower(from_email) = ${sender.email}`
       : sql`${sender.domain} in (split_part(from_email, '@', -1), split_part(sender_email, '@', -1))`;
-  return isAny(db, workspaceId, sql`status in ('scheduled', 'sending') and ${isIts}`);
+  return findUser(db, workspaceId, sql`${isUnderWay} and ${isIts}`);
 }
 
-/** Are links of a campaign that is not over made of it? */
-export function isTrackingDomainInUse(
+/** One whose links begin with the tracking domain. */
+export function campaignWithTrackingDomain(
   db: Queryable,
   workspaceId: WorkspaceId,
   trackingDomainId: string,
-): Promise<boolean> {
-  return isAny(
-    db,
-    workspaceId,
-    sql`url_domain_id = ${trackingDomainId} and status in ('scheduled', 'sending', 'paused')`,
-  );
+): Promise<string | undefined> {
+  return findUser(db, workspaceId, sql`url_domain_id = ${trackingDomainId} and ${isUnderWay}`);
 }
 
-/** Whether one of them that is scheduled, or being sent, has chosen this sending IP or routing rule. */
-export function isRouteInUse(
+/** One that has chosen this sending IP or routing rule. */
+export function campaignWithRoute(
   db: Queryable,
   workspaceId: WorkspaceId,
   route: { readonly ip: string } | { readonly ruleId: string },
-): Promise<boolean> {
+): Promise<string | undefined> {
   const chosen =
     "ip" in route
       ? sql`virtual_mta_ip = ${route.ip}`
       : sql`(routing_rule_id = ${route.ruleId} or virtual_mta_ip = ${`routing_rule:${route.ruleId}`})`;
-  return isAny(db, workspaceId, sql`${chosen} and status in ('scheduled', 'sending', 'paused')`);
+  return findUser(db, workspaceId, sql`${chosen} and ${isUnderWay}`);
 }
 
-/** Is there a campaign `c` of the workspace that fulfils a condition? */
-async function isAny(db: Queryable, workspaceId: WorkspaceId, condition: Sql): Promise<boolean> {
-  const row = await db.row(sql`
-    select from campaigns c where workspace_id = ${workspaceId} and (${condition}) limit 1`);
-  return row !== undefined;
+/** The first campaign `c` by name that fulfils a condition. */
+async function findUser(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  condition: Sql,
+): Promise<string | undefined> {
+  const row = await db.row<{ name: string }>(sql`
+    select name from campaigns c where workspace_id = ${workspaceId} and (${condition}) order by name limit 1`);
+  return row && `The campaign "${row.name}"`;
 }

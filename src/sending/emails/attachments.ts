@@ -1,7 +1,7 @@
 /** Attachments of a request: checked whole before anything is stored, each fault with the index it is at. */
 import { type Static, Type } from "typebox";
 import { attachmentFault } from "../../mail/message/mime.ts";
-import type { StoredAttachment } from "../../messages/store.ts";
+import type { StoredAttachment } from "../../messages/attachment.ts";
 import { type ApiError, invalid } from "../../platform/errors.ts";
 import { omittable } from "../../platform/http/shapes.ts";
 import { isExecutableName, isExecutableType } from "./executable-files.ts";
@@ -35,7 +35,7 @@ export function readAttachments(given: readonly Static<typeof Attachment>[]): St
     throw fault("attachments", `attachments may hold at most ${MOST_ATTACHMENTS} files`);
   }
   const attachments = given.map((attachment, index) => readAttachment(attachment, `attachments[${index}]`));
-  const bytes = attachments.reduce((sum, { content }) => sum + Buffer.byteLength(content, "base64"), 0);
+  const bytes = attachments.reduce((sum, { content }) => sum + decodedBytes(content), 0);
   if (bytes > MOST_BYTES) throw fault("attachments", "attachments may hold at most 20 MB in all, decoded");
   refuseDoubledIds(attachments);
   return attachments;
@@ -69,7 +69,14 @@ function readBase64(content: string, field: string): string {
     const prefix = compact.startsWith("data:") ? " (leave out the data: prefix)" : hint;
     throw fault(field, `${field} must be Base64${prefix}`);
   }
-  return bare.padEnd(Math.ceil(bare.length / 4) * 4, "=");
+  const isPadded = compact.length % 4 === 0;
+  return isPadded ? compact : bare.padEnd(Math.ceil(bare.length / 4) * 4, "=");
+}
+
+/** @param content Base64 with its padding and nothing else */
+function decodedBytes(content: string): number {
+  const padding = /={0,2}$/.exec(content.slice(-2))?.[0].length ?? 0;
+  return (content.length / 4) * 3 - padding;
 }
 
 function refuseDoubledIds(attachments: readonly StoredAttachment[]): void {

@@ -28,6 +28,41 @@ beforeAll(async () => {
     values (${service.workspaceId}, gen_random_uuid(), 'me@elsewhere.test', true, ${at}, ${at})`);
 });
 
+describe("an unknown name", () => {
+  test.each([
+    ["from", "from is not a known field: did you mean from_email?"],
+    ["Subject", "Subject is not a known field: did you mean subject?"],
+    ["fromName", "fromName is not a known field: did you mean from_name?"],
+    ["dry_run", "dry_run is a query parameter: send it in the URL"],
+    ["reply_to", "reply_to is not supported here: replies go to from_email"],
+  ])("is refused where it is near to a known one, or is not supported: %s", async (name, message) => {
+    const before = await countMessages();
+    const { status, body } = await send({ ...email, [name]: "x" });
+    expect([status, body.code, body.details]).toEqual([400, "VALIDATION_ERROR", [{ field: name, message }]]);
+    expect(await countMessages()).toBe(before);
+  });
+
+  test("is told together with what is missing instead of it", async () => {
+    const { body } = await send({ ...email, body: undefined, html: "<p>Hi</p>" });
+    expect(body.details.map(({ field }: { field: string }) => field)).toEqual(["body", "html"]);
+  });
+
+  test("in an attachment is refused with its path", async () => {
+    const { body } = await send({ ...email, attachments: [{ ...file, fileName: "b.png" }] });
+    expect(body.error).toBe(
+      "attachments[0].fileName is not a known field: did you mean attachments[0].filename?",
+    );
+  });
+
+  test("that is near to none is told in the answer", async () => {
+    const { status, body } = await send({ ...email, campaign_tag: "x" });
+    expect([status, body.warnings]).toEqual([
+      201,
+      [{ field: "campaign_tag", message: "campaign_tag is not a known field and was ignored" }],
+    ]);
+  });
+});
+
 describe("a message that is accepted", () => {
   test("is in the log, in the queue and has its content, once the 201 is there", async () => {
     const { status, body, headers } = await send({ ...email, from_email: "Shop@shop.test" });

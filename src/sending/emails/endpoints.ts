@@ -1,7 +1,8 @@
 /** POST /emails/send: one transactional email to one recipient. */
 import { type Static, Type } from "typebox";
-import { headerTextFault, isSameAddress, parseAddress, parseMailbox } from "../../mail/address.ts";
+import { headerTextFault, isSameAddress } from "../../mail/address.ts";
 import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "../../mail/html/body-forms.ts";
+import { parseMailbox, parseOnlyAddress } from "../../mail/mailbox.ts";
 import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
 import type { Particulars } from "../../messages/store.ts";
 import type { Clock } from "../../platform/clock.ts";
@@ -22,7 +23,7 @@ import { newId } from "../../platform/ids.ts";
 import type { Acceptor } from "../accept.ts";
 import type { Draft } from "../insert-drafts.ts";
 import { Attachment, readAttachments } from "./attachments.ts";
-import { refuseUnsupported } from "./unsupported.ts";
+import { insteadOf } from "./unsupported.ts";
 
 const emails: Resource = { name: "emails", label: "Transactional email", group: "Sending" };
 
@@ -41,7 +42,8 @@ const Email = Type.Object(
     body: Type.String({
       minLength: 1,
       maxLength: LONGEST_BODY,
-      description: "HTML or plain text; the format is detected, the other part generated.",
+      description:
+        "HTML or plain text; which of them is detected. HTML gets a text part, plain text is sent as it is.",
     }),
     from_email: omittable(
       Type.String({
@@ -84,6 +86,7 @@ export function emailEndpoints(deps: {
       needs: need(emails, "send"),
       query: { dry_run: flagField(false, "Check everything, send nothing; answered 200.", true) },
       body: Email,
+      advise: insteadOf,
       answer: Queued,
       status: 201,
       message: "Email queued for delivery",
@@ -123,7 +126,6 @@ const tracked: Particulars = {
 type SendRequest = EndpointRequest<unknown, unknown, Static<typeof Email>>;
 
 function readDraft({ body, caller, requestId }: SendRequest, platformFrom: string | null, now: Date): Draft {
-  refuseUnsupported(body, Email.properties);
   const to = parseMailbox(body.to);
   if (!to.ok) {
     const message = areSeveral(body.to) ? "one recipient per request; send a request for each" : to.message;
@@ -194,7 +196,7 @@ function saysNothing(body: string, isHtml: boolean): boolean {
 }
 
 function readAddress(text: string, field: string) {
-  const parsed = parseAddress(text);
+  const parsed = parseOnlyAddress(text);
   if (!parsed.ok) throw invalid({ field, message: `${field}: ${parsed.message}` });
   return parsed;
 }

@@ -1,8 +1,7 @@
 /**
- * What POST /emails/send does not do. Everywhere else an unknown field is ignored; here a dropped cc or reply-to
- * would be a mail that says something else than its sender meant, so these are refused by name.
+ * What POST /emails/send does not do. Other unknown fields are ignored, with a warning; without its cc or reply-to a mail
+ * would say something else than its sender meant, so these are refused by name.
  */
-import { ApiError, type FieldFault } from "../../platform/errors.ts";
 
 /** What to do instead, and the names that people give the thing. */
 const advice: readonly (readonly [string, readonly string[]])[] = [
@@ -45,20 +44,7 @@ function canonical(name: string): string {
     .toLowerCase();
 }
 
-/**
- * @param known the fields that the endpoint has: these are not looked at
- * @throws ApiError VALIDATION_ERROR that names every such field
- */
-export function refuseUnsupported(body: object, known: object): void {
-  const faults: FieldFault[] = [];
-  for (const field of Object.keys(body)) {
-    if (Object.hasOwn(known, field)) continue;
-    const hint = instead.get(canonical(field));
-    if (hint !== undefined) faults.push({ field, message: `${field} is not supported here: ${hint}` });
-  }
-  if (faults.length > 0) {
-    throw new ApiError("VALIDATION_ERROR", faults.map((fault) => fault.message).join("; "), {
-      details: faults,
-    });
-  }
+/** What to do instead of sending this field; undefined for other names. */
+export function insteadOf(name: string): string | undefined {
+  return instead.get(canonical(name));
 }

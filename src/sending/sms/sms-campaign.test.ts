@@ -89,6 +89,7 @@ async function startWorker(gateway: string | null = smppUrl()): Promise<Dispatch
       linksOf: (_, base) => ({
         unsubscribe: `${base}/u/1`,
         view: `${base}/v/1`,
+        viewWith: () => `${base}/v/1`,
         pixel: `${base}/o/1`,
         tracked: () => base,
       }),

@@ -1,4 +1,5 @@
 /** The addresses of a file: the column named email of a CSV file, or the first one, or one address a line. */
+import { isAddressName } from "../../../audience/imports/column-names.ts";
 import { addressOf } from "../../../audience/suppression-lists/judge.ts";
 import { type AddressSyntax, readSyntax } from "../../../mail/address-syntax.ts";
 import { findColumn } from "../../../platform/csv/columns.ts";
@@ -50,9 +51,9 @@ export async function readAddressFile(path: string, encoding?: Encoding): Promis
   for await (const rows of file.batches()) {
     for (const { line, cells } of rows) {
       if (column === undefined) {
-        const named = findColumn(cells, names);
-        column = named ?? 0;
-        if (named !== undefined) continue;
+        const named = findColumn(cells, names) ?? cells.findIndex((cell) => isAddressName(cell));
+        column = Math.max(0, named);
+        if (named >= 0) continue;
       }
       const text = unguardFormula((cells[column] ?? "").trim()).trim();
       if (text === "") continue;

@@ -58,6 +58,7 @@ describe("kinds of files", () => {
     ["a header in the plural", "Emails\nzoë@good.test\nb@good.test\n", both],
     ["a header in other words", "Contact e-mail,id\nzoë@good.test,1\nb@good.test,2\n", both],
     ["a column named email", "id,email\n1,zoë@good.test\n2,b@good.test\n", both],
+    ["a column named in another language", "Nr;E-Mail-Adresse\n1;zoë@good.test\n2;b@good.test\n", both],
     ["the first column of many", "zoë@good.test,1\nb@good.test,2\n", both],
     ["semicolons and CRLF", table, both],
     ["a byte order mark", `\ufeff${table}`, both],

@@ -1,5 +1,5 @@
 /** What a bulk validation leaves behind: a CSV row for each answer, in the order of the file, and a list of the rest. */
-import { createRefusals } from "../../../audience/imports/refusals.ts";
+import { Refusals } from "../../../audience/imports/refusals.ts";
 import { csvLine } from "../../../platform/csv/write.ts";
 import type { LineFile } from "../../../platform/jobs/line-file.ts";
 import type { Validation } from "../validation.ts";
@@ -54,9 +54,9 @@ export async function writeResult(file: LineFile, rows: readonly string[]): Prom
 
 /** Lists the addresses that were not validated, and why; all of the file. */
 export async function writeRest(file: LineFile, rest: readonly FileAddress[], reason: string): Promise<void> {
-  const refusals = createRefusals(file);
+  const refusals = new Refusals(file);
   for (const { line, text } of rest) {
-    refusals.refuse(line, { column: "email", value: text, reason });
+    refusals.note(line, { person: undefined, faults: [{ column: "email", value: text, reason }] });
     if (file.isFull) await file.flush();
   }
   await file.close();

@@ -7,8 +7,9 @@ import { listMessages, type MessageRow } from "../../../messages/store.ts";
 import type { Database } from "../../../platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "../../../platform/http/endpoint.ts";
 import { offsetOf, pageOf, pagination } from "../../../platform/http/paging.ts";
-import { choiceField, pageFields } from "../../../platform/http/query.ts";
+import { choiceField, cursorFields, pageFields } from "../../../platform/http/query.ts";
 import { Id, NullableTimestamp, nullable, Times, Timestamp } from "../../../platform/http/shapes.ts";
+import { Walk } from "../../../platform/http/walk.ts";
 import { campaigns } from "../campaign.ts";
 import { requireCampaignState } from "../lifecycle/lifecycle.ts";
 import { activityTypes, describeActivity } from "./activity.ts";
@@ -127,7 +128,7 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       query: {
         status: choiceField(messageStatuses, "Only messages in this state."),
         email: recipientField,
-        ...pageFields(),
+        ...cursorFields(),
       },
       answer: Type.Object({
         ...pageOf("messages", CampaignMessage).properties,
@@ -137,12 +138,21 @@ export function campaignAnalyticsEndpoints({ db }: { readonly db: Database }): E
       async handle({ caller: { workspaceId }, params, query }) {
         await requireCampaignState(db, workspaceId, params.id);
         const filter = { status: query.status, email: query.email };
-        const page = { limit: query.limit, offset: offsetOf(query) };
-        const { ids, total, since } = await findCampaignMessages(db, workspaceId, params.id, filter, page);
+        const walk = new Walk(
+          query,
+          "listCampaignMessages",
+          workspaceId,
+          params.id,
+          query.status,
+          query.email,
+        );
+        const found = await findCampaignMessages(db, workspaceId, params.id, filter, walk.page);
+        const { rows, pagination } = walk.shown(found.rows, found.total, ({ place }) => place);
+        const ids = rows.map(({ id }) => id);
         return {
           messages: (await listMessages(db, workspaceId, ids)).map(campaignMessageOf),
-          searched_since: since,
-          pagination: pagination(query, total),
+          searched_since: found.since,
+          pagination,
         };
       },
     }),

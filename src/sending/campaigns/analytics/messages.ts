@@ -12,6 +12,11 @@ interface Filter {
   readonly email: string | undefined;
 }
 
+/** Ids of a page, each with the id by which the list is in order: of the recipients, or with a filter of the messages. */
+interface FoundInOrder extends Omit<Found, "ids"> {
+  readonly rows: readonly { readonly id: string; readonly place: string }[];
+}
+
 /** A page, newest first. */
 export async function findCampaignMessages(
   db: Queryable,
@@ -19,21 +24,29 @@ export async function findCampaignMessages(
   campaignId: string,
   { status, email }: Filter,
   page: Page,
-): Promise<Found> {
+): Promise<FoundInOrder> {
   if (status === undefined && email === undefined) {
-    const [ids, total] = await Promise.all([
+    const [recipients, total] = await Promise.all([
       listMessageIds(db, workspaceId, campaignId, page),
       countShown(db, workspaceId, campaignId),
     ]);
-    return { ids, total, since: null };
+    const rows = recipients.map(({ id, subscriber_id: place }) => ({ id, place }));
+    return { rows, total, since: null };
   }
   const span = await findIdSpan(db, workspaceId, campaignId);
-  if (span === undefined) return { ids: [], total: 0, since: null };
+  if (span === undefined) return { rows: [], total: 0, since: null };
   const filter = { source: "campaign", status, origin: { id: campaignId, ...span } } as const;
-  if (email !== undefined) return searchMessages(db, workspaceId, { ...filter, email }, page);
+  if (email !== undefined) {
+    const { ids, ...found } = await searchMessages(db, workspaceId, { ...filter, email }, page);
+    return { ...found, rows: byThemselves(ids) };
+  }
   const [ids, total] = await Promise.all([
     findPage(db, workspaceId, filter, page),
     countShown(db, workspaceId, campaignId, status),
   ]);
-  return { ids, total, since: null };
+  return { rows: byThemselves(ids), total, since: null };
+}
+
+function byThemselves(ids: readonly string[]): FoundInOrder["rows"] {
+  return ids.map((id) => ({ id, place: id }));
 }

@@ -1,5 +1,5 @@
 /** What came of a campaign. Figures are read from counters; what is listed is read in pages along an index. */
-import sql, { join, raw, type Sql } from "sql-template-tag";
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import type { DomainRow } from "../../../messages/domain-stats.ts";
 import { canBeHeld, countHeldSql, storedAs } from "../../../messages/log-filter-store.ts";
 import { type MessageStatus, storedStatuses } from "../../../messages/states.ts";
@@ -61,17 +61,17 @@ export async function countDomains(
 }
 
 /** Ids of a campaign's messages, newest first: the order of recipients. */
-export async function listMessageIds(
+export function listMessageIds(
   db: Queryable,
   workspaceId: WorkspaceId,
   campaignId: string,
   page: Page,
-): Promise<string[]> {
-  const rows = await db.rows<{ id: string }>(sql`
-    select message_id as id from campaign_recipients
+): Promise<{ readonly id: string; readonly subscriber_id: string }[]> {
+  return db.rows(sql`
+    select message_id as id, subscriber_id from campaign_recipients
     where workspace_id = ${workspaceId} and campaign_id = ${campaignId}
+      ${page.after === undefined ? empty : sql`and subscriber_id < ${page.after}`}
     order by subscriber_id desc limit ${page.limit} offset ${page.offset}`);
-  return rows.map(({ id }) => id);
 }
 
 /**

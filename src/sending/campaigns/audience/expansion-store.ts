@@ -5,6 +5,7 @@ import { lockKey } from "../../../platform/database/advisory-lock.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import type { Campaign } from "../campaign.ts";
+import type { AudienceOf } from "./audience-segments.ts";
 
 /** People who are left out, by what keeps mail from them. */
 export interface Excluded {
@@ -26,6 +27,20 @@ export interface Beginning {
   readonly links: readonly TemplateLink[];
   /** Who was not on the list's active side to begin with. */
   readonly excluded: Excluded;
+}
+
+/** Of a paused campaign: whom it goes to, and whether all of them have been looked at. */
+export function findPausedAudience(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+): Promise<
+  (AudienceOf & { readonly audience_list_id: string | null; readonly is_expanded: boolean }) | undefined
+> {
+  return db.row(sql`
+    select recipient_type, mailing_list_id, segment_id, segment_conditions, audience_list_id,
+      expanded_at is not null as is_expanded
+    from campaigns where workspace_id = ${workspaceId} and id = ${id} and status = 'paused'`);
 }
 
 /** Writes down what the first step found, before it moves the cursor. */

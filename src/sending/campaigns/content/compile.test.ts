@@ -238,6 +238,7 @@ describe("the facts of a content", () => {
     expect(JSON.parse(JSON.stringify(facts))).toEqual({
       variables: ["first_name", "last_name", "unsubscribe_url"],
       fields: ["city", "interests"],
+      usesDates: false,
       links: [{ url: "https://x.test/?a={{ city }}", personal: true }],
     });
   });
@@ -245,6 +246,13 @@ describe("the facts of a content", () => {
   test("say that any field may be asked for where a template chooses by itself", () => {
     expect(compiled({ text_content: "{{ custom_fields[first_name] }}" }).content.facts.fields).toBeNull();
     expect(compiled({ text_content: "{{ custom_fields | size }}" }).content.facts.fields).toBeNull();
+  });
+
+  test("say whether a time is shown", () => {
+    const usesDates = (text_content: string) => compiled({ text_content }).content.facts.usesDates;
+    expect(usesDates('Now: {{ "now" | date: "%Y" }}')).toBe(true);
+    expect(usesDates("{% assign day = born|date:'%d' %}{{ day }}")).toBe(true);
+    expect(usesDates("A date: {{ born }}")).toBe(false);
   });
 
   test("have no links where clicks are not tracked", () => {

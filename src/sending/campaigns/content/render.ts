@@ -25,6 +25,8 @@ export interface RecipientValues {
   readonly custom_fields: Readonly<Record<string, unknown>>;
   readonly list_name: string | null;
   readonly campaign_name: string;
+  /** What `now` means in templates; the present when omitted. */
+  readonly now?: Date | undefined;
 }
 
 export type RenderedContent<Text = string> =
@@ -63,7 +65,7 @@ export function weaveContent(
     view_in_browser_url: links.view,
     custom_fields: recipient.custom_fields,
   };
-  const values = { variables, more: recipient.custom_fields, links };
+  const values = { variables, more: recipient.custom_fields, links, now: recipient.now };
   const subject = content.subject(values);
   if (!subject.ok) return failure("subject", subject.message);
   const html = content.html?.woven(values);

@@ -23,6 +23,8 @@ export interface UsedNames {
   readonly variables: readonly VariableName[];
   /** Names of custom fields; null where a template finds out by itself which it reads. */
   readonly fields: readonly string[] | null;
+  /** Whether a time is shown, which is a matter of the time zone and, with `now`, of the moment. */
+  readonly usesDates: boolean;
 }
 
 /** What has to be known of a recipient to render the templates. */
@@ -35,7 +37,16 @@ export function usedNames(templates: readonly Template[]): UsedNames {
     else fields.add(fieldOf(path));
   }
   const named = [...fields].filter((name) => name !== null);
-  return { variables: [...variables], fields: named.length === fields.size ? named : null };
+  return {
+    variables: [...variables],
+    fields: named.length === fields.size ? named : null,
+    usesDates: templates.some(showsTime),
+  };
+}
+
+/** Whether anything goes through the filter `date`; a name or a text of that word does no harm. */
+function showsTime({ source, pieces }: Template): boolean {
+  return pieces.some(({ kind, start, end }) => kind !== "text" && /\bdate\b/.test(source.slice(start, end)));
 }
 
 /**

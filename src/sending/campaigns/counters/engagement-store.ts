@@ -15,7 +15,10 @@ export interface EngagedRecipient extends Omit<PersonEngagement, "score"> {
   readonly originId: string;
 }
 
-/** Marks recipients who opened or clicked, and says for whom it was the first time. `engaged` is of people only. */
+/**
+ * Marks recipients who opened or clicked; a click is an opening too, for programs that show no pictures. Says for whom it was
+ * the first time. `engaged` is of people only.
+ */
 export function updateEngagedRecipients(
   tx: Queryable,
   origin: Origin,
@@ -27,14 +30,14 @@ export function updateEngagedRecipients(
     with done as (
       select workspace_id, message_id, coalesce(sum(times) filter (where kind = 'opened'), 0)::int as opens,
         coalesce(sum(times) filter (where kind = 'clicked'), 0)::int as clicks,
-        min(time) filter (where kind = 'opened') as opened_at, min(time) filter (where kind = 'clicked') as clicked_at
+        min(time) as opened_at, min(time) filter (where kind = 'clicked') as clicked_at
       from unnest(${column((one) => one.workspaceId)}::uuid[], ${column((one) => one.messageId)}::uuid[],
         ${column((one) => one.kind)}::text[], ${column((one) => one.time)}::timestamptz[],
         ${column((one) => one.times)}::int[]) as e (workspace_id, message_id, kind, time, times)
       group by workspace_id, message_id
     ), locked as materialized (
       select r.workspace_id, r.${originId}, r.subscriber_id, r.message_id, opens, clicks, opened_at, clicked_at,
-        opened_at is not null and r.first_opened_at is null as is_first_open,
+        r.first_opened_at is null as is_first_open,
         clicked_at is not null and r.first_clicked_at is null as is_first_click,
         r.first_opened_at is null and r.first_clicked_at is null as is_first
       from ${recipients} r join done d on d.workspace_id = r.workspace_id and d.message_id = r.message_id

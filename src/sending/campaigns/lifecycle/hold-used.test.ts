@@ -1,4 +1,7 @@
-/** Sending a campaign against the deletion of what it uses: one of them wins, never both. */
+/**
+ * Sending a campaign against the deletion of what it uses: one of them wins, never both. And as long as mail is still to
+ * leave from the campaign, at its time or when it is resumed, what it uses stays.
+ */
 import sql, { type Sql } from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { addPeople, newList } from "../../../../test/support/audience.ts";
@@ -125,6 +128,127 @@ describe.each(Object.entries(kinds))("%s", (_, make) => {
     const [sent] = await behind(remove, schedule(id));
     expect(sent?.body.code).toBe(code);
     expect(await statusOf(id)).toBe("draft");
+  });
+});
+
+const newSegment = async (
+  rules: object[] = [{ field: "email", operator: "contains", value: "ada" }],
+  of = list,
+) => {
+  const body = { name: "Few", conditions: { logic: "and", rules: [{ logic: "and", rules }] } };
+  const id = await post(`/mailing-lists/${of}/segments`, body);
+  return { id, path: `/mailing-lists/${of}/segments/${id}` };
+};
+const custom = (rules: object[]) => ({
+  recipient_type: "custom" as const,
+  segment_conditions: { logic: "and", rules: [{ logic: "and", rules }] },
+});
+const newField = async (field_name: string, of = list) => {
+  const body = { field_name, field_label: field_name, field_type: "text" };
+  return `/mailing-lists/${of}/custom-fields/${await post(`/mailing-lists/${of}/custom-fields`, body)}`;
+};
+
+/** What says who gets a campaign, and the way of its mail; of each kind the path of what is deleted. */
+const protectedKinds: Record<
+  string,
+  () => Promise<{
+    readonly path: string;
+    readonly settings: Partial<CampaignSettings>;
+    readonly listId?: string;
+  }>
+> = {
+  ...kinds,
+  "its mailing list": async () => {
+    const own = await newList(db, workspaceId);
+    return { path: `/mailing-lists/${own}`, settings: {}, listId: own };
+  },
+  "its segment": async () => {
+    const { id, path } = await newSegment();
+    return { path, settings: { recipient_type: "segment", segment_id: id, mailing_list_id: null } };
+  },
+  "the list of its segment": async () => {
+    const own = await newList(db, workspaceId);
+    const { id } = await newSegment(undefined, own);
+    const settings = { recipient_type: "segment" as const, segment_id: id, mailing_list_id: null };
+    return { path: `/mailing-lists/${own}`, settings };
+  },
+  "a segment that its conditions name": async () => {
+    const { id, path } = await newSegment();
+    return { path, settings: custom([{ field: "segment", operator: "is_in", value: id }]) };
+  },
+  "a list that its conditions name": async () => {
+    const other = await newList(db, workspaceId);
+    const rules = [{ field: "mailing_list", operator: "is_active_in", value: other }];
+    return { path: `/mailing-lists/${other}`, settings: { ...custom(rules), mailing_list_id: null } };
+  },
+  "a custom field that its conditions name": async () => {
+    const path = await newField("size");
+    return { path, settings: custom([{ field: "custom_fields.size", operator: "equals", value: "L" }]) };
+  },
+  "the field with the telephone numbers of an SMS": async () => {
+    const path = await newField("mobile");
+    return { path, settings: { message_type: "sms", phone_field_name: "mobile" } };
+  },
+};
+
+describe.each(Object.entries(protectedKinds))("of a campaign, %s", (_, make) => {
+  test("is not deleted while it is scheduled, sending or paused, and the refusal names it", async () => {
+    const { path, settings, listId = list } = await make();
+    const id = await newCampaign(db, workspaceId, listId, { name: "Summer sale", ...settings });
+    const segments = sql`(select coalesce(array_agg(s.id), '{}') from segments s where s.workspace_id = ${workspaceId}
+      and (s.id = c.segment_id or c.segment_conditions::text like '%' || s.id || '%'))`;
+    for (const status of ["scheduled", "sending", "paused"]) {
+      await db.run(
+        sql`update campaigns c set status = ${status}, audience_segments = ${segments} where id = ${id}`,
+      );
+      const { status: code, body } = await call("DELETE", path);
+      expect([status, code, body.code]).toEqual([status, 409, "CONFLICT"]);
+      expect(body.error).toContain('"Summer sale"');
+    }
+    await db.run(sql`update campaigns set status = 'cancelled' where id = ${id}`);
+    expect((await call("DELETE", path)).status).toBe(200);
+  });
+});
+
+describe("a paused campaign", () => {
+  const paused = async (
+    settings: Partial<CampaignSettings>,
+    isExpanded: boolean,
+    listId: string | null = list,
+  ) => {
+    const id = await newCampaign(db, workspaceId, listId, settings);
+    await db.run(sql`
+      update campaigns set status = 'paused', sent_at = now(), audience_list_id = ${listId},
+        expanded_at = case when ${isExpanded} then now() end
+      where id = ${id}`);
+    return id;
+  };
+  const resumed = async (id: string) => {
+    const { status, body } = await call("POST", `/campaigns/${id}/resume`);
+    return [status, body.code, body.error?.includes("audience_missing"), await statusOf(id)];
+  };
+  const refused = [409, "CONFLICT", true, "paused"];
+
+  test.each([true, false])(
+    "without its list is not resumed (all people looked at: %s)",
+    async (isExpanded) => {
+      expect(await resumed(await paused({}, isExpanded, newId()))).toEqual(refused);
+    },
+  );
+
+  test("without a list or segment that it needs to find people is not resumed", async () => {
+    for (const settings of [
+      { recipient_type: "segment" as const, segment_id: newId() },
+      custom([{ field: "segment", operator: "is_in", value: newId() }]),
+      custom([{ field: "mailing_list", operator: "is_active_in", value: newId() }]),
+    ]) {
+      expect(await resumed(await paused(settings, false))).toEqual(refused);
+    }
+  });
+
+  test("that has found all people is resumed without a segment that it does not need any more", async () => {
+    const id = await paused({ recipient_type: "segment", segment_id: newId() }, true);
+    expect(await resumed(id)).toEqual([200, undefined, undefined, "sending"]);
   });
 });
 

@@ -35,7 +35,7 @@ import {
 import { wakeCampaigns } from "./advance.ts";
 import { type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
 import { readScheduledAt } from "./scheduled-at.ts";
-import { checkSendable, holdLists, holdUsed, type SendChecks } from "./send-checks.ts";
+import { checkSendable, holdLists, holdUsed, requireAudienceLeft, type SendChecks } from "./send-checks.ts";
 import { cancelCampaign, resumeCampaign, sendDraft, unscheduleCampaign } from "./transitions-store.ts";
 
 export interface CampaignDeps extends CampaignReader, SendChecks, StorageDeps {
@@ -169,9 +169,11 @@ export function pause(deps: CampaignDeps, workspaceId: WorkspaceId, id: string):
   );
 }
 
+/** @throws ApiError CONFLICT, too, when what says who gets the campaign is gone, or is being deleted */
 export function resume(deps: CampaignDeps, workspaceId: WorkspaceId, id: string): Promise<Campaign> {
   return move(deps, workspaceId, id, ["resumed", "one that is paused"], async (tx, now) => {
     await holdLists(tx, workspaceId, id);
+    await requireAudienceLeft(tx, workspaceId, id, now);
     return resumeCampaign(tx, workspaceId, id, now);
   });
 }

@@ -23,6 +23,9 @@ test.each([
   ["a time that comes twice: the first", "2027-11-07T01:30", "America/New_York", "2027-11-07T05:30:00.000Z"],
   ["a step of half an hour", "2027-10-03T02:15", "Australia/Lord_Howe", "2027-10-02T15:45:00.000Z"],
   ["a day that is missing", "2011-12-30T12:00", "Pacific/Apia", "2011-12-30T22:00:00.000Z"],
+  ["day, month and year with dots", "31.01.2027 09:00", "America/New_York", "2027-01-31T14:00:00.000Z"],
+  ["a month by its name", "Jan 31, 2027 9:00 AM", "America/New_York", "2027-01-31T14:00:00.000Z"],
+  ["seconds since 1970", "1801400400", "America/New_York", "2027-01-31T13:00:00.000Z"],
   ["the past", "1999-12-31T23:59", "UTC", "1999-12-31T23:59:00.000Z"],
   ["the year 9999", "9999-12-31T23:59", "UTC", "9999-12-31T23:59:00.000Z"],
 ])("%s is understood", (_what, text, zone, moment) => {
@@ -31,7 +34,7 @@ test.each([
 
 test.each([
   "tomorrow",
-  "31.01.2027",
+  "31.02.2027",
   "2027-02-30T10:00",
   "2027-01-31T25:00",
   "2027-01-31T09:00[Mars/Base]",
@@ -42,4 +45,8 @@ test.each([
   "9999-12-31T23:59:59-05:00",
 ])("%s is refused", (text) => {
   expect(() => at(text)).toThrow("scheduled_at must be a date and time");
+});
+
+test("a day that could be a month is refused with what to write", () => {
+  expect(() => at("03/04/2027")).toThrow("scheduled_at must tell the day from the month");
 });

@@ -11,6 +11,7 @@ import { ApiError, type FieldFault, invalid } from "../../../platform/errors.ts"
 import type { Caller } from "../../../platform/http/endpoint.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { type Audience, findAudience, lookAt } from "../audience/audience.ts";
+import { findPausedAudience } from "../audience/expansion-store.ts";
 import { mayTextAnybody } from "../audience/phone-field.ts";
 import { mayReachAnybody } from "../audience/recipients-store.ts";
 import type { Campaign } from "../campaign.ts";
@@ -129,6 +130,31 @@ export async function holdUsed(
 /** The lists alone, for one that is resumed: a sender that it lost meanwhile pauses it again. @throws ApiError CONFLICT */
 export async function holdLists(tx: Queryable, workspaceId: WorkspaceId, id: string): Promise<void> {
   await lockListsForUse(tx, workspaceId, await listListsOf(tx, workspaceId, id));
+}
+
+/**
+ * Of a paused campaign: while people are left to look at, all that says who they are; afterwards the list, without which
+ * the messages that wait would end as suppressed.
+ * @throws ApiError CONFLICT
+ */
+export async function requireAudienceLeft(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  id: string,
+  now: Date,
+): Promise<void> {
+  const paused = await findPausedAudience(tx, workspaceId, id);
+  if (paused === undefined) return;
+  const { is_expanded, audience_list_id: listId, ...audience } = paused;
+  const isThere =
+    (is_expanded || (await findAudience(tx, workspaceId, audience, now)) !== undefined) &&
+    (listId === null || (await findMailingList(tx, workspaceId, listId)) !== undefined);
+  if (isThere) return;
+  const missing = "its mailing list or segment, or one that its conditions name, is not there any more";
+  throw new ApiError(
+    "CONFLICT",
+    `The campaign cannot be resumed (audience_missing): ${missing}; cancel it, or duplicate it and give the copy another audience`,
+  );
 }
 
 /** @throws ApiError EMAIL_NOT_VERIFIED */

@@ -8,10 +8,12 @@ import { addressOf } from "../../../audience/suppression-lists/judge.ts";
 import type { Finding } from "../../../delivery/examination.ts";
 import type { LeasedMessage } from "../../../delivery/queue/lease-store.ts";
 import type { Attachment } from "../../../mail/message/mime.ts";
-import type { MailLinks } from "../../../tracking/tokens.ts";
+import { type KeptValues, keepShown } from "../../../messages/store.ts";
+import { fitsView, type MailLinks } from "../../../tracking/tokens.ts";
 import type { Origin } from "../../origins.ts";
 import { phoneIn } from "../../sms/phone-number.ts";
 import { writeSms } from "../../sms/short-message.ts";
+import type { RecipientValues } from "../content/render.ts";
 import type { CampaignMailDeps } from "./leased-mail.ts";
 import {
   type CampaignStanding,
@@ -20,6 +22,7 @@ import {
   type RecipientRow,
 } from "./leased-store.ts";
 import { type PreparedCampaign, writeMail } from "./mail-content.ts";
+import { mailValues, shownValues } from "./shown-values.ts";
 
 /** The parts of a mail that may change while it is sent. */
 export interface Place {
@@ -51,35 +54,42 @@ export async function examineRecipients(
   if (going.length === 0) return;
   const rows = await listRecipients(deps.db, origin, going.map(questionOf));
   const byMessage = new Map(rows.map((row) => [row.message_id, row]));
+  const kept: KeptValues[] = [];
   for (const one of going) {
     const { message_id: id } = one.message;
     const recipient = judge(byMessage.get(id));
-    findings.set(
-      id,
+    const finding: Finding =
       typeof recipient === "string"
         ? { kind: "over", status: "suppressed", detail: recipient }
-        : mailTo(recipient, one, deps),
-    );
+        : mailTo(recipient, one, deps, kept);
+    findings.set(id, finding);
   }
+  await keepShown(deps.db, kept);
 }
 
+/** @param kept takes the values that the web view of the mail needs and its address does not carry */
 function mailTo(
   recipient: Recipient,
   { message, outfit: { ready, place, attachments } }: Outfitted,
-  { linksOf, smsCountry = null }: CampaignMailDeps,
+  { clock, linksOf, smsCountry = null }: CampaignMailDeps,
+  kept: KeptValues[],
 ): Finding {
-  const mail = { workspaceId: message.workspace_id, messageId: message.message_id };
-  if (ready.campaign.message_type === "sms") {
-    return smsTo(ready, recipient, linksOf(mail, place.base), smsCountry);
-  }
-  return {
-    kind: "write",
-    content: () =>
-      writeMail(ready, recipient, linksOf(mail, place.base), {
-        attachments,
-        returnPathHost: place.returnPathHost,
-      }),
+  const { campaign, content } = ready;
+  const isSms = campaign.message_type === "sms";
+  const { workspace_id: workspaceId, message_id: messageId } = message;
+  const values = mailValues(campaign, recipient, message.first_attempt_at ?? clock.now());
+  const address = `${message.localpart}@${message.domain}`;
+  const shown = shownValues(content.facts, values, { address, timezone: campaign.timezone });
+  // In an SMS each character of an address counts.
+  const carried = shown !== null && !isSms && fitsView(shown) ? shown : null;
+  if (shown !== null && carried === null) kept.push({ workspaceId, messageId, values: shown });
+  const links = () => {
+    const plain = linksOf({ workspaceId, messageId }, place.base);
+    return carried === null ? plain : { ...plain, view: plain.viewWith(carried) };
   };
+  if (isSms) return smsTo(ready, values, links(), smsCountry);
+  const rest = { attachments, returnPathHost: place.returnPathHost };
+  return { kind: "write", content: () => writeMail(ready, values, links(), rest) };
 }
 
 function questionOf({ message, outfit: { ready, audience } }: Outfitted): RecipientQuestion {
@@ -99,16 +109,15 @@ function questionOf({ message, outfit: { ready, audience } }: Outfitted): Recipi
 /** The number may have changed since the audience was looked at. */
 function smsTo(
   { campaign, content }: PreparedCampaign,
-  recipient: Recipient,
+  values: RecipientValues,
   links: MailLinks,
   country: CountryCode | null,
 ): Finding {
-  const to = phoneIn(recipient.custom_fields, campaign.phone_field_name ?? "", country);
+  const to = phoneIn(values.custom_fields, campaign.phone_field_name ?? "", country);
   if (to === null) {
     const detail = "The subscriber has no valid telephone number any more";
     return { kind: "over", status: "suppressed", detail };
   }
-  const values = { ...recipient, list_name: campaign.mailing_list_name, campaign_name: campaign.name };
   return { kind: "text", sms: () => writeSms(content, to, values, links) };
 }
 

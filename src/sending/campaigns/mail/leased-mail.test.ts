@@ -49,6 +49,7 @@ beforeEach(async () => {
     linksOf: ({ messageId }, base) => ({
       unsubscribe: `${base}/u/${messageId}`,
       view: `${base}/v/${messageId}`,
+      viewWith: () => `${base}/v/${messageId}`,
       pixel: `${base}/o/${messageId}`,
       tracked: (index) => `${base}/c/${messageId}/${index}`,
     }),

@@ -17,7 +17,7 @@ import type { Database } from "../../../platform/database/pool.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import type { Log } from "../../../platform/log.ts";
 import { Answers } from "../../../platform/remember.ts";
-import type { MailLinks } from "../../../tracking/tokens.ts";
+import type { OutgoingLinks } from "../../../tracking/tokens.ts";
 import { type BrakeLimits, brakeOn } from "../lifecycle/brake.ts";
 import { type OnCampaigns, pauseAndTell } from "../lifecycle/campaign-news.ts";
 import type { PauseReason } from "../lifecycle/transitions-store.ts";
@@ -39,7 +39,7 @@ export interface CampaignMailDeps {
   readonly linksOf: (
     mail: { readonly workspaceId: WorkspaceId; readonly messageId: string },
     base: string,
-  ) => MailLinks;
+  ) => OutgoingLinks;
 }
 
 /** Compiled campaigns kept in one worker: more than are sent at a time. */

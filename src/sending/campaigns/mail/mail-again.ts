@@ -1,17 +1,19 @@
 /**
- * A campaign's or an autoresponder's mail once more, for the browser and for links whose target is a matter of the recipient: of the same
- * content and the person's values as they are now.
+ * A campaign's or an autoresponder's mail once more, for the browser: of the same content and of the values that the mail
+ * showed, which its address carries or the message log keeps (shown-values.ts). Mail that was sent before either did so is
+ * made of the person's present values.
  */
 import { replaceContentIds } from "../../../mail/message/content-ids.ts";
 import type { WorkspaceId } from "../../../platform/ids.ts";
 import { Answers } from "../../../platform/remember.ts";
-import type { MailLinks } from "../../../tracking/tokens.ts";
+import type { RenderMail } from "../../../tracking/pages.ts";
 import { compileFor } from "../content/campaign-content.ts";
 import type { CompiledContent } from "../content/compile.ts";
-import { renderContent } from "../content/render.ts";
+import { type RecipientValues, renderContent } from "../content/render.ts";
 import type { CampaignMailDeps } from "./leased-mail.ts";
 import { type CampaignToSend, findCampaignToSend } from "./leased-store.ts";
-import { findSentMail } from "./mail-again-store.ts";
+import { findSentMail, type SentMail } from "./mail-again-store.ts";
+import { mailValues, readShown } from "./shown-values.ts";
 
 /** Compiling takes milliseconds, and a campaign's mails are looked at in the same hours. */
 const KEPT_MS = 10 * 60_000;
@@ -33,36 +35,41 @@ const ofCampaigns: SentMails = { findSentMail, findContent: findCampaignToSend }
 export function createMailAgain(
   { db, linkBase }: Pick<CampaignMailDeps, "db" | "linkBase">,
   sentMails = ofCampaigns,
-) {
+): RenderMail {
   const compiled = new Answers<Compiled | null>({
     ms: KEPT_MS,
     most: MOST_KEPT,
     isKept: (answer) => answer !== null,
   });
-  const compile = async (workspaceId: WorkspaceId, id: string): Promise<Compiled | null> => {
+  const compile = async (workspaceId: WorkspaceId, id: string, zone?: string): Promise<Compiled | null> => {
     const campaign = await sentMails.findContent(db, workspaceId, id);
     if (campaign === undefined) return null;
-    const { audience_list_id: listId, timezone } = campaign;
-    const compilation = await compileFor(db, workspaceId, campaign, { listId, timezone });
+    const place = { listId: campaign.audience_list_id, timezone: zone ?? campaign.timezone };
+    const compilation = await compileFor(db, workspaceId, campaign, place);
     return compilation.ok ? { campaign, content: compilation.content } : null;
   };
-  return async (
-    { workspaceId, messageId }: { readonly workspaceId: WorkspaceId; readonly messageId: string },
-    linksAt: (base: string) => MailLinks,
-  ): Promise<{ readonly html: string | null; readonly text: string | null } | null> => {
+  return async ({ workspaceId, messageId }, carried, linksAt) => {
     const sent = await sentMails.findSentMail(db, workspaceId, messageId);
     if (sent === undefined) return null;
-    const { campaign_id: id, custom_fields, ...person } = sent;
-    const found = await compiled.get(id, () => compile(workspaceId, id));
+    const { campaign_id: id, address } = sent;
+    const json = carried ?? sent.shown;
+    const shown = json === null ? null : readShown(json, address);
+    const zone = shown?.timezone;
+    const found = await compiled.get(`${id} ${zone ?? ""}`, () => compile(workspaceId, id, zone));
     if (found === null) return null;
     const { campaign, content } = found;
     const links = linksAt(await linkBase(workspaceId, campaign.url_domain_id));
-    const list = { list_name: campaign.mailing_list_name, campaign_name: campaign.name };
-    const mail = renderContent(content, { ...person, ...list, custom_fields: custom_fields ?? {} }, links);
+    const mail = renderContent(content, shown?.values ?? presentValues(sent, campaign), links);
     if (!mail.ok) return null;
     const html = mail.html && campaign.has_attachments ? withImages(mail.html, links.view) : mail.html;
     return { html, text: mail.text };
   };
+}
+
+function presentValues(sent: SentMail, campaign: CampaignToSend): RecipientValues {
+  const { address, email, first_name, last_name, custom_fields } = sent;
+  const person = { email: email ?? address, first_name, last_name, custom_fields: custom_fields ?? {} };
+  return mailValues(campaign, person);
 }
 
 /** Pictures that the mail brought with it lie beside its page. */

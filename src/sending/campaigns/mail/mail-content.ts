@@ -65,11 +65,10 @@ function byMail({ unsubscribeMail }: MailLinks): string[] {
 /** @throws UnfitValues when these do not fit the templates: the message fails */
 export function writeMail(
   { campaign, content, headers }: PreparedCampaign,
-  recipient: Omit<RecipientValues, "list_name" | "campaign_name">,
+  values: RecipientValues,
   links: MailLinks,
   rest: Pick<MessageContent, "attachments" | "returnPathHost">,
 ): MessageContent {
-  const values = { ...recipient, list_name: campaign.mailing_list_name, campaign_name: campaign.name };
   const mail = weaveContent(content, values, links);
   if (!mail.ok) throw unfitValues(mail.fault);
   return {

@@ -9,6 +9,7 @@ import { findMailingList } from "../../../audience/mailing-lists/store.ts";
 import { findSegment } from "../../../audience/segments/store.ts";
 import { routeChoice } from "../../../identity/routing-rules/routing.ts";
 import { parseAddress } from "../../../mail/address.ts";
+import { htmlFromText } from "../../../mail/html/body-forms.ts";
 import { LONGEST_SUBJECT } from "../../../mail/message/header.ts";
 import type { Queryable } from "../../../platform/database/pool.ts";
 import { ApiError, invalid } from "../../../platform/errors.ts";
@@ -110,7 +111,7 @@ export async function sendTest(
         localpart: to.local,
         domain: to.domain,
         subject: `[Test] ${mail.subject}`.slice(0, LONGEST_SUBJECT).toWellFormed(),
-        html: mail.html,
+        html: mail.html ?? htmlFromText(mail.text ?? ""),
         text: mail.text,
         attachments: campaign.attachments,
         particulars,

@@ -1,0 +1,72 @@
+/** How the dates of an import file are read: by what its sender says, or by what the dates of the file show. */
+import type { CsvFile } from "../../platform/csv/read.ts";
+import type { CsvRow } from "../../platform/csv/records.ts";
+import { type DateFormat, type DateOrder, isDateOrder } from "../../platform/dates/date-format.ts";
+import { DateOrderEvidence } from "../../platform/dates/date-order-evidence.ts";
+import { DateReader } from "../../platform/dates/date-reader.ts";
+import type { Column, Columns } from "./columns.ts";
+
+/** Rows after which a file without any such date is not read on for it. */
+const MOST_SILENT = 20_000;
+
+export class DateColumns {
+  readonly #timeZone: string;
+  readonly #format: DateFormat | null;
+  readonly #evidence: ReadonlyMap<number, DateOrderEvidence>;
+
+  private constructor(
+    timeZone: string,
+    format: DateFormat | null,
+    evidence: ReadonlyMap<number, DateOrderEvidence>,
+  ) {
+    this.#timeZone = timeZone;
+    this.#format = format;
+    this.#evidence = evidence;
+  }
+
+  /** Reads the whole file where it has dates with slashes and the like, whose order its sender does not give. */
+  static async of(
+    file: CsvFile,
+    { line: headerLine }: CsvRow,
+    columns: Columns,
+    { timeZone, format }: { readonly timeZone: string; readonly format: DateFormat | null },
+  ): Promise<DateColumns> {
+    const dates = columns.custom.filter(({ field }) => field.field_type === "date");
+    const evidence = new Map(dates.map(({ place }) => [place, new DateOrderEvidence()]));
+    const found = new DateColumns(timeZone, format, evidence);
+    if (evidence.size === 0 || isDateOrder(format)) return found;
+    let rows = 0;
+    for await (const batch of file.batches()) {
+      rows += batch.length;
+      for (const { line, cells } of batch) {
+        if (line <= headerLine) continue;
+        for (const [place, ofColumn] of evidence) ofColumn.note(cells[place] ?? "");
+      }
+      if (rows > MOST_SILENT && evidence.values().every(({ hasNumbers }) => !hasNumbers)) break;
+    }
+    return found;
+  }
+
+  readerOf({ place }: Column): DateReader {
+    return new DateReader({
+      timeZone: this.#timeZone,
+      format: this.#format,
+      foundOrder: this.#orderOf(place),
+    });
+  }
+
+  /** What the column shows itself, else what all others that show something agree on. */
+  #orderOf(place: number): DateOrder | undefined {
+    const own = this.#evidence.get(place);
+    if (own === undefined || own.order !== undefined || own.isContradictory) return own?.order;
+    return this.orderOfFile;
+  }
+
+  /** Undefined where no date shows it, and where they contradict each other. */
+  get orderOfFile(): DateOrder | undefined {
+    if (isDateOrder(this.#format)) return this.#format;
+    const all = [...this.#evidence.values()];
+    const orders = new Set(all.flatMap(({ order }) => order ?? []));
+    return orders.size === 1 && !all.some((one) => one.isContradictory) ? [...orders][0] : undefined;
+  }
+}

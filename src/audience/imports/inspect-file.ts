@@ -1,0 +1,68 @@
+/** What a file on this machine would do if it were imported: the dry run of the command line. */
+import { mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import type { Clock } from "../../platform/clock.ts";
+import type { Database } from "../../platform/database/pool.ts";
+import { notFound } from "../../platform/errors.ts";
+import { createTurns } from "../../platform/turns.ts";
+import { listFieldsInForce } from "../custom-fields/store.ts";
+import { findWorkspaceOfList } from "../mailing-lists/store.ts";
+import { ScratchLines } from "./line-sink.ts";
+import { unclearName } from "./opt-out-columns.ts";
+import { previewPeople } from "./preview-people.ts";
+import { type ImportTarget, openTarget, type ReadOptions, readImport } from "./read-file.ts";
+import { type ImportReport, reportOf } from "./report.ts";
+
+export interface Inspection extends ReadOptions {
+  readonly path: string;
+  readonly updateExisting: boolean;
+  readonly resubscribe: boolean;
+  readonly clock: Clock;
+  /** The list that the file is compared with, if any. */
+  readonly list: { readonly db: Database; readonly id: string } | undefined;
+}
+
+/** @throws ApiError BAD_REQUEST as an import refuses the file; NOT_FOUND for an unknown list */
+export async function inspectFile(inspection: Inspection): Promise<ImportReport> {
+  const { path, list, clock } = inspection;
+  const place = list && { db: list.db, mailingListId: list.id, ...(await ownerOf(list)) };
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-inspect-"));
+  try {
+    const people = join(folder, "people");
+    await using copy = await open(people, "wx", 0o600);
+    const sinks = { people: new ScratchLines(copy), errors: new ScratchLines() };
+    const signal = new AbortController().signal;
+    const target = place?.target ?? nothingKnown;
+    const read = await readImport(target, path, sinks, inspection, clock.now(), signal);
+    const { examples, plan, optOuts } = read;
+    const updateExisting = inspection.updateExisting && plan.is_guessed !== true;
+    const { resubscribe } = inspection;
+    const preview =
+      place &&
+      (await previewPeople(
+        { ...place, path: people, updateExisting, resubscribe, examples, takeTurn: createTurns(1), signal },
+        plan,
+      ));
+    const name = basename(path);
+    const report = reportOf(read, name, preview);
+    const unclear = unclearName(name, optOuts, inspection);
+    return unclear === undefined ? report : { ...report, warnings: [...(report.warnings ?? []), unclear] };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function ownerOf({ db, id }: { readonly db: Database; readonly id: string }) {
+  const workspaceId = await findWorkspaceOfList(db, id);
+  if (workspaceId === undefined) throw notFound("Mailing list");
+  const fields = await listFieldsInForce(db, workspaceId, id);
+  return { workspaceId, target: await openTarget(db, workspaceId, fields) };
+}
+
+/** Without a list. */
+const nothingKnown: ImportTarget = {
+  fields: [],
+  timeZone: "UTC",
+  holdersOf: async () => new Set<string>(),
+};

@@ -1,0 +1,89 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import iconv from "iconv-lite";
+import sql from "sql-template-tag";
+import { afterAll, expect, test } from "vitest";
+import { addPeople, newList } from "../../test/support/audience.ts";
+import { insertBareWorkspace } from "../../test/support/bare-server.ts";
+import { testDatabase } from "../../test/support/database.ts";
+import { runCli } from "./program.ts";
+
+const db = await testDatabase();
+const folder = await mkdtemp(join(tmpdir(), "posthaste-inspect-test-"));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function inspect(name: string, content: string | Uint8Array, ...options: string[]) {
+  const path = join(folder, name);
+  await writeFile(path, content);
+  const written = { stdout: "", stderr: "" };
+  const output = (to: "stdout" | "stderr") => ({
+    write(text: string) {
+      written[to] += text;
+    },
+  });
+  const code = await runCli(["import", "inspect", path, ...options], {
+    stdout: output("stdout"),
+    stderr: output("stderr"),
+    environment: { DATABASE_URL: db.url },
+    endpoints: () => [],
+    serve: async () => {},
+  });
+  return { code, ...written };
+}
+
+test("a file is inspected without a list, and without a database", async () => {
+  const file =
+    "sep=;\nE-Mail;Vorname;Unsubscribed\na@x.example;Zoë;no\nb@x.example;Bob;yes\nnobody;Cleo;no\n";
+  const { code, stdout } = await inspect("people.csv", file, "--json");
+  expect(code).toBe(0);
+  const report = JSON.parse(stdout);
+  expect(report).toMatchObject({
+    rows: 3,
+    invalid: 1,
+    opted_out: 1,
+    delimiter: ";",
+    columns: [{ meaning: "email" }, { meaning: "first_name" }, { meaning: "status (unsubscribed)" }],
+    examples: { opted_out: [{ line: 4, email: "b@x.example" }], refused: [{ line: 5, value: "nobody" }] },
+  });
+  expect(report.created).toBeUndefined();
+  const { stdout: text } = await inspect("people.csv", file);
+  expect(text).toMatch(/Vorname +first_name/);
+  expect(text).toMatch(/refused +1/);
+});
+
+test("a file is compared with a list, and nothing is written", async () => {
+  const workspaceId = await insertBareWorkspace(db);
+  const list = await newList(db, workspaceId);
+  await addPeople(db, workspaceId, list, [
+    { email: "a@x.example" },
+    { email: "b@x.example", first_name: "Bob" },
+  ]);
+  const before = await db.rows(sql`select * from subscribers order by email`);
+  const file = iconv.encode(
+    "Email,First\na@x.example,Zoë\nb@x.example,Bob\nc@x.example,Cleo\n",
+    "windows-1252",
+  );
+  const { stdout } = await inspect("list.csv", file, "--list", list, "--encoding", "cp1252", "--json");
+  expect(JSON.parse(stdout)).toMatchObject({
+    encoding: "windows-1252",
+    created: 1,
+    new_to_workspace: 1,
+    updated: 1,
+    unchanged: 1,
+    warnings: [],
+    examples: { new: [{ line: 4, email: "c@x.example" }], known: [{ line: 2 }, { line: 3 }] },
+  });
+  expect(await db.rows(sql`select * from subscribers order by email`)).toEqual(before);
+});
+
+test("what an import refuses is said, and what cannot be read", async () => {
+  const doubtful = await inspect("d.csv", "Email,Newsletter\na@x.example,yes\n");
+  expect([doubtful.code, doubtful.stderr]).toEqual([1, expect.stringContaining("opt_out_column=Newsletter")]);
+  const named = await inspect("cleaned.csv", "Email\na@x.example\n");
+  expect(named.stdout).toContain("Warning: The file is called");
+  const unknown = await inspect("u.csv", "Email\na@x.example\n", "--list", crypto.randomUUID());
+  expect([unknown.code, unknown.stderr]).toEqual([1, "error: Mailing list not found\n"]);
+  expect((await inspect("u.csv", "Email\n", "--encoding", "klingon")).code).toBe(2);
+  expect((await inspect("u.csv", "Email\n", "--date-format", "klingon")).code).toBe(2);
+});

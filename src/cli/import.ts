@@ -1,0 +1,112 @@
+/** `posthaste import inspect`: what a file would do if it were imported. */
+import { type Command, InvalidArgumentError } from "commander";
+import { inspectFile } from "../audience/imports/inspect-file.ts";
+import type { ImportReport } from "../audience/imports/report.ts";
+import { type SubscriberStatus, subscriberStatuses } from "../audience/subscribers/status.ts";
+import { systemClock } from "../platform/clock.ts";
+import { type Encoding, readEncodingName } from "../platform/csv/encodings.ts";
+import { type DateFormat, readDateFormat } from "../platform/dates/date-format.ts";
+import { isUuid } from "../platform/ids.ts";
+import { argument } from "./arguments.ts";
+import { withDatabaseAsItIs } from "./database.ts";
+import { json, table } from "./output.ts";
+import type { CliOptions } from "./program.ts";
+
+interface InspectOptions {
+  readonly list?: string;
+  readonly encoding?: Encoding;
+  readonly dateFormat?: DateFormat;
+  readonly status?: SubscriberStatus;
+  readonly optOutColumn?: string;
+  readonly resubscribe?: true;
+  readonly keepExisting?: true;
+  readonly json?: true;
+}
+
+export function addImportCommands(program: Command, { stdout, environment }: CliOptions): void {
+  program
+    .command("import")
+    .description("files of people")
+    .command("inspect")
+    .description("say what a CSV file would do if it were imported; changes nothing")
+    .argument("<file>", "the CSV file")
+    .option("--list <id>", "compare it with this mailing list: custom fields and members", readListId)
+    .option("--encoding <name>", "in which encoding the file is written", argument(readEncodingName))
+    .option("--date-format <format>", "how its dates are written, such as DMY", argument(readDateFormat))
+    .option("--status <status>", "the status of all in the file", readStatus)
+    .option("--opt-out-column <name>", "the column that says who gets no mail, or ignore")
+    .option("--resubscribe", "members who unsubscribed become active again")
+    .option("--keep-existing", "names and custom fields of members stay as they are")
+    .option("--json", "print JSON")
+    .action(async (path: string, options: InspectOptions) => {
+      const { list, encoding, dateFormat, status, optOutColumn, resubscribe, keepExisting } = options;
+      const inspection = {
+        path,
+        encoding: encoding ?? null,
+        date_format: dateFormat ?? null,
+        status: status ?? null,
+        opt_out_column: optOutColumn ?? null,
+        resubscribe: resubscribe ?? false,
+        updateExisting: !keepExisting,
+        clock: systemClock,
+      };
+      const report =
+        list === undefined
+          ? await inspectFile({ ...inspection, list })
+          : await withDatabaseAsItIs(environment, (db) =>
+              inspectFile({ ...inspection, list: { db, id: list } }),
+            );
+      stdout.write(options.json ? json(report) : told(report));
+    });
+}
+
+function readListId(text: string): string {
+  if (!isUuid(text)) throw new InvalidArgumentError("An id is a UUID, as the API shows it.");
+  return text.toLowerCase();
+}
+
+function readStatus(text: string): SubscriberStatus {
+  const status = subscriberStatuses.find((one) => one === text);
+  if (status === undefined) throw new InvalidArgumentError(`One of ${subscriberStatuses.join(", ")}.`);
+  return status;
+}
+
+/** The report for people. */
+function told(report: ImportReport): string {
+  const { examples } = report;
+  const counts = [
+    ["rows", report.rows],
+    ["new on the list", report.created],
+    ["of these new to the workspace", report.new_to_workspace],
+    ["known, changed", report.updated],
+    ["known, unchanged", report.unchanged],
+    ["twice in the file", report.duplicates],
+    ["refused", report.invalid],
+    ["get no mail", report.opted_out],
+    ["written in spite of faults", report.written_in_part],
+  ] as const;
+  const delimiter = report.delimiter === "\t" ? "tab" : report.delimiter;
+  const columns = report.columns.map(({ column, meaning }) => ({ column, taken_as: meaning ?? "(skipped)" }));
+  const parts = [
+    `Encoding ${report.encoding}, delimiter ${delimiter}${report.date_order === null ? "" : `, dates ${report.date_order}`}\n`,
+    table(["column", "taken_as"], columns),
+    table(
+      ["people", "count"],
+      counts.flatMap(([people, count]) => (count === undefined ? [] : [{ people, count }])),
+    ),
+    examplesOf("New", ["line", "email"], examples.new),
+    examplesOf("Known", ["line", "email"], examples.known),
+    examplesOf("Get no mail", ["line", "email", "status", "column"], examples.opted_out),
+    examplesOf("With faults", ["line", "column", "value", "reason"], examples.refused),
+    (report.warnings ?? []).map((warning) => `Warning: ${warning}\n`).join(""),
+  ];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+function examplesOf<const Column extends string>(
+  title: string,
+  columns: readonly Column[],
+  rows: readonly Readonly<Record<Column, string | number | null>>[],
+): string {
+  return rows.length === 0 ? "" : `${title}, the first of them:\n${table(columns, rows)}`;
+}

@@ -1,0 +1,137 @@
+/** What becomes of a host whose TLS has failed: the cases that docs/delivery.md names below its table. */
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { type FakeMxOptions, startFakeMx } from "../../../test/support/fake-mx.ts";
+import { DROP, type Stage } from "../../../test/support/fake-mx-scripts.ts";
+import { routeTo, startSmtpTransport } from "../../../test/support/smtp-transport.ts";
+import { leased } from "../../../test/support/transport-recorder.ts";
+import { Openings } from "./openings.ts";
+import { defaultLane } from "./table.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function startOpenings(options: FakeMxOptions) {
+  const mx = await startFakeMx(options);
+  const openings = new Openings(defaultLane, { port: mx.port, ehloName: "out.sender.test" });
+  onTestFinished(() => mx.close());
+  /** What protects the session; "clear text"; or why there is none. */
+  const open = async () => {
+    const { result, tlsFault } = await openings.open({ name: "mx.example.test", addresses: [] }, "127.0.0.1");
+    if (result.outcome !== "open") return { failed: result, tlsFault };
+    result.session.destroy();
+    return { protocol: result.session.tls?.protocol ?? "clear text", tlsFault };
+  };
+  return { mx, open };
+}
+
+const MINUTE = 60_000;
+const isAskedForTls = (commands: readonly string[]) => commands.filter((line) => line === "STARTTLS").length;
+
+test("for an hour after TLS has failed the host is spoken to in clear text, and then over TLS again", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const answers: { starttls?: string } = { starttls: DROP };
+  const { mx, open } = await startOpenings({ tls: "offered", answers });
+  const clear = { protocol: "clear text", tlsFault: expect.stringMatching(/^STARTTLS failed: /) };
+  expect(await open()).toEqual(clear);
+  delete answers.starttls;
+  vi.advanceTimersByTime(59 * MINUTE);
+  expect(await open()).toEqual(clear);
+  expect(isAskedForTls(mx.commands)).toBe(1);
+  // What is said in between does not prolong the hour.
+  vi.advanceTimersByTime(2 * MINUTE);
+  expect(await open()).toEqual({ protocol: "TLSv1.3", tlsFault: null });
+});
+
+test("a host that does not answer in clear text either is tried in clear text once more, and then over TLS", async () => {
+  const answers: { starttls?: string; banner?: string } = {};
+  const { mx, open } = await startOpenings({
+    tls: "offered",
+    answers,
+    insteadOfTls: (socket) => {
+      answers.banner = "421 4.7.0 One connection at a time";
+      socket.destroy();
+    },
+  });
+  const refused = {
+    failed: { outcome: "refused", stage: "banner", code: 421 },
+    tlsFault: expect.stringMatching(/^TLS handshake failed: /),
+  };
+  const connections: number[] = [];
+  for (const _attempt of [1, 2, 3]) {
+    expect(await open()).toMatchObject(refused);
+    connections.push(mx.connections);
+    // It greets the third attempt, to be asked for TLS again.
+    if (mx.connections === 3) delete answers.banner;
+  }
+  expect(connections).toEqual([2, 3, 5]);
+  expect(isAskedForTls(mx.commands)).toBe(2);
+  // Now that it answers, the hour begins.
+  delete answers.banner;
+  expect(await open()).toMatchObject({ protocol: "clear text" });
+  expect(isAskedForTls(mx.commands)).toBe(2);
+});
+
+test("an opening that fails after TLS has failed says both in the timeline", async () => {
+  const answers: { banner?: string } = {};
+  const { recorder, transport } = await startSmtpTransport(routeTo({}), {
+    mxOptions: {
+      tls: "offered",
+      answers,
+      insteadOfTls: (socket) => {
+        answers.banner = "421 4.3.2 Shutting down";
+        socket.destroy();
+      },
+    },
+  });
+  transport.send(leased("ann"));
+  expect(await recorder.waitFor(1)).toMatchObject([
+    {
+      result: { outcome: "refused", code: 421 },
+      tls: { version: null, clear_text_reason: expect.stringMatching(/^TLS handshake failed: /) },
+    },
+  ]);
+});
+
+test("a host without STARTTLS gets its mail in clear text, and the timeline says so", async () => {
+  const { recorder, transport } = await startSmtpTransport(routeTo({}));
+  transport.send(leased("ann"));
+  expect(await recorder.waitFor(1)).toMatchObject([
+    { result: { outcome: "accepted" }, tls: { version: null, clear_text_reason: "STARTTLS is not offered" } },
+  ]);
+});
+
+test.each([
+  ["mail", "530 5.7.0 Must issue a STARTTLS command first"],
+  ["mail", "523 Encryption needed"],
+  ["mail", "550 5.7.1 Verschluesselung erforderlich"],
+  ["rcpt", "554 5.7.1 Mail for this domain needs a secure connection"],
+  ["data", "450 4.7.1 TLS required"],
+])(
+  "a host that takes mail under TLS only, at %s: %s, puts it off while its TLS fails, and no longer",
+  async (stage, refusal) => {
+    const answers: Partial<Record<Stage, string>> = { starttls: DROP, [stage]: refusal };
+    const usual = { mail: "250 2.1.0 Sender ok", rcpt: "250 2.1.5 Recipient ok", data: "354 Go ahead" };
+    const { mx, recorder, transport } = await startSmtpTransport(routeTo({}), {
+      mxOptions: { tls: "offered", answers, answersUnderTls: usual },
+    });
+    transport.send(leased("ann"));
+    const [first] = await recorder.waitFor(1);
+    expect(first).toMatchObject({
+      result: { outcome: "broken", fault: "tls", dataSent: false },
+      tls: { version: null, clear_text_reason: expect.stringMatching(/^STARTTLS failed: /) },
+    });
+    expect(first).toHaveProperty("result.reason", expect.stringContaining(refusal));
+    delete answers.starttls;
+    transport.send(leased("bob"));
+    await recorder.waitFor(2);
+    expect(recorder.delivered).toEqual(["bob"]);
+    expect(mx.messages).toMatchObject([{ rcptTo: "bob@example.test", tls: true }]);
+  },
+);
+
+test("a refusal that has nothing to do with TLS stays what it is", async () => {
+  const { recorder, transport } = await startSmtpTransport(routeTo({}), { mxOptions: { tls: "broken" } });
+  transport.send(leased("unknown"));
+  expect(await recorder.waitFor(1)).toMatchObject([{ result: { outcome: "refused", code: 550 } }]);
+});

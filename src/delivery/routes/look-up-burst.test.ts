@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { type BusyDns, startBusyDns } from "../../../test/support/busy-dns.ts";
+import { createResolver } from "../../platform/dns.ts";
+import { mergeLanes } from "../lanes/lanes.ts";
+import { routeByMx } from "./destination.ts";
+
+const MINUTES = 60_000;
+/** As the delivery process looks up. */
+const DNS = { timeoutMs: 15_000, tries: 5 };
+
+/** Looks up the routes of so many new domains at once, each for two messages, and counts what was put off, by reason. */
+async function putOff(servers: readonly BusyDns[], domains: number): Promise<Record<string, number>> {
+  const findRoute = routeByMx({
+    resolver: createResolver({ servers: servers.map(({ address }) => address), ...DNS }),
+    allowPrivate: true,
+    lanes: mergeLanes(null),
+  });
+  const names = Array.from({ length: domains }, (_, at) => `d${at}.burst.test`);
+  // The event loop composes meanwhile: for a quarter of the time it hears nothing.
+  const composing = setInterval(() => {
+    for (const until = performance.now() + 50; performance.now() < until; );
+  }, 200);
+  try {
+    const routes = await Promise.all([...names, ...names].map((name) => findRoute(name)));
+    const reasons = routes.flatMap((route) =>
+      "outcome" in route ? [route.reason.replace(/d\d+/, "dN")] : [],
+    );
+    return Object.fromEntries(
+      Map.groupBy(reasons, (reason) => reason)
+        .entries()
+        .map(([reason, { length }]) => [reason, length]),
+    );
+  } finally {
+    clearInterval(composing);
+  }
+}
+
+test("20,000 messages to 10,000 new domains are not put off by their own look-ups", {
+  timeout: 3 * MINUTES,
+}, async () => {
+  await using dns = await startBusyDns();
+  expect(await putOff([dns], 10_000)).toEqual({});
+  const { questions, mostAtOnce } = await dns.counts();
+  expect(mostAtOnce).toBeLessThanOrEqual(250);
+  // Equal questions share one look-up: an MX and two address look-ups for each domain. A machine under load repeats some.
+  expect(questions).toBeLessThan(45_000);
+});
+
+test.each([
+  ["whose DNS server takes 400 ms for each answer", [{ delayMs: 400 }]],
+  ["where the first of three servers is silent", [{ isSilent: true }, {}, {}]],
+  ["where one packet in twenty is lost", [{ lossPercent: 5 }]],
+  ["whose DNS server refuses more than a hundred questions at once", [{ delayMs: 100, mostAtOnce: 100 }]],
+])("nor are those to 1,000 new domains %s", { timeout: 2 * MINUTES }, async (_, options) => {
+  await using stack = new AsyncDisposableStack();
+  const servers = await Promise.all(options.map((one) => startBusyDns(one)));
+  for (const server of servers) stack.use(server);
+  expect(await putOff(servers, 1_000)).toEqual({});
+});

@@ -1,0 +1,87 @@
+/**
+ * The path and the parameters of MAIL and RCPT (RFC 5321 section 4.1.2), read here and not by smtp-server, which takes no
+ * quoted local part with blanks or two dots in a row. Which addresses are taken is decided by the conversation.
+ */
+
+/** As smtp-server hands it to the conversation. */
+export interface PathCommand {
+  /** Between the angle brackets, without a source route; "" is the null sender. */
+  readonly address: string;
+  readonly args: Record<string, string | true> | false;
+  /** A parameter that is there twice. */
+  readonly duplicate?: string;
+}
+
+/** Of a command that is refused, here or by smtp-server, with 501. */
+export type BadCommand = false;
+
+/** Everything that ends a line or is not shown: it could forge a line of a log or of a header. */
+const CONTROL = /\p{Cc}/u;
+const SOURCE_ROUTE = /^@[^\s,:@"]+(?:,@[^\s,:@"]+)*:/;
+
+/** Reads `MAIL FROM:<path> parameters` or `RCPT TO:<path> parameters`, where the path has to be a mailbox. */
+export function readPathCommand(name: string, line: string): PathCommand | BadCommand {
+  const rest = afterName(name, line);
+  if (rest === null || CONTROL.test(rest)) return false;
+  const end = endOfPath(rest);
+  if (end < 0 || !/^(?:\s|$)/.test(rest.slice(end + 1))) return false;
+  const address = rest.slice(1, end).replace(SOURCE_ROUTE, "");
+  const [local, domain, ...more] = address.split("@");
+  const isMailbox = Boolean(local) && Boolean(domain) && more.length === 0 && !/[<>]/.test(domain ?? "");
+  const isReserved = /^postmaster$/i.test(address) && name === "RCPT TO";
+  if (address !== "" && !isMailbox && !isReserved) return false;
+  return { address, ...parametersOf(rest.slice(end + 1)) };
+}
+
+/**
+ * The same where the sender is of no use: anything that can be a sender is taken, without brackets, without a domain or
+ * with broken quotes as well, and of the parameters only a size that can be read counts.
+ */
+export function readAnySender(line: string): PathCommand | BadCommand {
+  const rest = afterName("MAIL FROM", line);
+  if (rest === null || rest === "" || CONTROL.test(rest)) return false;
+  const quotedEnd = endOfPath(rest);
+  const end = quotedEnd >= 0 ? quotedEnd : rest.startsWith("<") ? rest.indexOf(">") : -1;
+  const [word = ""] = rest.split(/\s/, 1);
+  const path = end >= 0 ? rest.slice(1, end) : word.replace(/^</, "");
+  const size = /\sSIZE=(\d{1,20})(?:\s|$)/i.exec(end >= 0 ? rest.slice(end + 1) : rest)?.[1];
+  return { address: path.replace(SOURCE_ROUTE, ""), args: size === undefined ? false : { SIZE: size } };
+}
+
+function afterName(name: string, line: string): string | null {
+  const colon = line.indexOf(":");
+  const given = line.slice(0, Math.max(0, colon)).trim().replace(/\s+/g, " ").toUpperCase();
+  return colon >= 0 && given === name ? line.slice(colon + 1).trim() : null;
+}
+
+/** Where the closing bracket is, outside of quotes; -1 when there is none, or no opening one. */
+function endOfPath(text: string): number {
+  if (!text.startsWith("<")) return -1;
+  let isQuoted = false;
+  for (let at = 1; at < text.length; at++) {
+    const character = text[at];
+    if (character === "\\" && isQuoted) at++;
+    else if (character === '"') isQuoted = !isQuoted;
+    else if (character === ">" && !isQuoted) return at;
+  }
+  return -1;
+}
+
+/** Values are decoded from xtext (RFC 3461 section 4). */
+function parametersOf(text: string): Pick<PathCommand, "args" | "duplicate"> {
+  const args: Record<string, string | true> = {};
+  let duplicate: string | undefined;
+  for (const word of text.trim().split(/\s+/)) {
+    if (word === "") continue;
+    const [key = "", ...value] = word.split("=");
+    const name = key.toUpperCase();
+    if (Object.hasOwn(args, name)) duplicate = name;
+    args[name] =
+      value
+        .join("=")
+        .replace(/\+([\dA-F]{2})/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))) ||
+      true;
+  }
+  const given = Object.keys(args).length > 0 ? args : (false as const);
+  return duplicate === undefined ? { args: given } : { args: given, duplicate };
+}

@@ -1,0 +1,34 @@
+/** Why a report, or a record of one, is put aside: the codes of the API with a sentence for the owner of the domain. */
+import type { ReportRefusal } from "../../mail/reports/read-reports.ts";
+
+export type RefusalReason =
+  | ReportRefusal
+  | "another_domain"
+  | "future"
+  | "too_many_reports"
+  | "reading_too_slow"
+  | "reading_too_large";
+
+export const refusalSentences: Readonly<Record<RefusalReason, string>> = {
+  empty: "The file is empty.",
+  no_report: "There is no DMARC or TLS report in it.",
+  corrupt: "The archive is damaged.",
+  too_large: "The report is larger than 16 MB, unpacked.",
+  too_many_entries: "The archive holds more than 100 files.",
+  bad_entry_name: "The archive holds a file whose name leads out of the archive.",
+  nested_archive: "The archive holds another archive.",
+  encrypted: "The archive is encrypted.",
+  document_type: "The XML declares a document type or entities, which reports may not.",
+  malformed: "The report is neither XML nor JSON in the form of a report.",
+  too_many_records: "The report holds more than 10,000 records.",
+  missing_field: "The report does not say which domain it is about.",
+  bad_date: "The beginning or the end of the time that the report is about cannot be read.",
+  bad_count: "A count is missing, negative, a fraction or too large.",
+  bad_source_ip: "The address of the sending server is missing or is no IP address.",
+  cut_off: "The report ends in the middle of a record.",
+  another_domain: "The report is about another domain.",
+  future: "The report is about the future.",
+  too_many_reports: "The domain has had 500 reports or 20,000 records within a day.",
+  reading_too_slow: "Reading the mail took longer than 15 seconds.",
+  reading_too_large: "Reading the mail took too much memory.",
+};

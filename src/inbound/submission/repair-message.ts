@@ -1,0 +1,90 @@
+/**
+ * Repairs what clients often get wrong (RFC 6409 section 8): raw UTF-8 in a header without SMTPUTF8, lines beyond 998
+ * octets, an 8-bit text that does not say what it is. A message that its author signed (DKIM-Signature) is not changed,
+ * because the signature would no longer fit: there the faults are refused.
+ */
+import { isAscii, isUtf8 } from "node:buffer";
+import { asciiField, foldedField } from "../../mail/message/ascii-field.ts";
+import { renderHeaders } from "../../mail/message/header.ts";
+import type { GivenField } from "../../mail/message/header-section.ts";
+import type { Octets } from "../../mail/message/octets.ts";
+import { hasLongLine, longLineFrom, repairBody } from "../../mail/message/repair-body.ts";
+import { maxLineLength } from "../../mail/message/transfer-encoding.ts";
+import { SmtpReply } from "../listener/smtp-reply.ts";
+
+const LF = 10;
+
+export interface GivenMessage {
+  /** Its lines end with CRLF. */
+  readonly message: Buffer;
+  /** Those that are sent. */
+  readonly fields: readonly GivenField[];
+  readonly bodyStart: number;
+}
+
+/** @throws SmtpReply 550 for raw UTF-8 that cannot be encoded, 554 for a line that is too long and cannot be repaired */
+export function repairMessage(
+  given: GivenMessage,
+  { isSmtpUtf8 }: { readonly isSmtpUtf8: boolean },
+): { readonly header: Octets; readonly body: Octets } {
+  const isSigned = given.fields.some(({ name }) => /^dkim-signature$/i.test(name));
+  const body = given.message.subarray(given.bodyStart);
+  // With SMTPUTF8 a part header may be UTF-8 as well.
+  const isUnchanged = isSigned || (isSmtpUtf8 && !hasLongLine(body));
+  const repaired = isUnchanged ? unchanged(body) : repairBody(given.fields, body);
+  if (repaired === null) throw tooLong(given.message);
+  const isEncodedAnew = (name: string) =>
+    repaired.encoding !== null && /^content-transfer-encoding$/i.test(name);
+  const header = given.fields.map((field) => {
+    if (isEncodedAnew(field.name)) return "";
+    const octets = given.message.subarray(field.start, field.end);
+    const isUsable = isSmtpUtf8 || isAscii(octets);
+    if (isUsable && !hasLongLine(octets)) return octets;
+    const value = isSigned ? null : repairedValue(field, isAscii(octets));
+    if (value === null) throw isUsable ? tooLong(given.message) : notAscii(field.name);
+    return renderHeaders([[field.name, value]]);
+  });
+  const added = isSigned ? [] : bodyFields(given.fields, body, repaired.encoding);
+  return { header: [...header, renderHeaders(added)], body: repaired.octets };
+}
+
+function unchanged(body: Buffer): ReturnType<typeof repairBody> {
+  return hasLongLine(body) ? null : { octets: [body], encoding: null };
+}
+
+function repairedValue({ name, value }: GivenField, isAsciiValue: boolean): string | null {
+  return isAsciiValue ? foldedField(name, value) : asciiField(name, value);
+}
+
+/** The encoding that the body has now, and of an 8-bit text that does not say what it is that it is UTF-8. */
+function bodyFields(
+  fields: readonly GivenField[],
+  body: Buffer,
+  encoding: string | null,
+): (readonly [string, string])[] {
+  const hasContentFields = fields.some(({ name }) => /^content-/i.test(name));
+  const isBareUtf8 = !hasContentFields && !isAscii(body) && isUtf8(body);
+  return [
+    ...(isBareUtf8 ? [["Content-Type", "text/plain; charset=utf-8"] as const] : []),
+    ...(encoding !== null || isBareUtf8 ? [["Content-Transfer-Encoding", encoding ?? "8bit"] as const] : []),
+  ];
+}
+
+function notAscii(name: string): SmtpReply {
+  return new SmtpReply(
+    550,
+    "5.6.7",
+    `The header is not ASCII, and ${name} cannot be encoded here: encode it (RFC 2047), or say SMTPUTF8 in MAIL where the client can`,
+  );
+}
+
+function tooLong(message: Buffer): SmtpReply {
+  const at = longLineFrom(message, 0);
+  let line = 1;
+  for (const octet of message.subarray(0, Math.max(0, at))) if (octet === LF) line++;
+  return new SmtpReply(
+    554,
+    "5.6.0",
+    `Line ${line} is longer than ${maxLineLength} octets: encode it as quoted-printable or Base64`,
+  );
+}

@@ -1,0 +1,117 @@
+/** What a style hides does not lead the text of a mail; what is seen stays in it. */
+import { describe, expect, test } from "vitest";
+import { textFromHtml } from "./body-forms.ts";
+
+const styleOf = (css: string) => `<html><head><style type="text/css">${css}</style></head><body>`;
+
+describe("a preheader is not in the text that is hidden", () => {
+  test.each([
+    "display:none",
+    "display: none !important;",
+    "visibility:hidden",
+    "opacity:0",
+    "opacity: 0.0",
+    "max-height:0",
+    "max-height:0px;overflow:hidden",
+    "height:0;overflow:hidden",
+    "font-size:0",
+    "font-size: 1px",
+    "FONT-SIZE:0PX;LINE-HEIGHT:0",
+    "font-size:1px;line-height:1px;color:#ffffff",
+    "display:block;font-size:1px;max-height:0px;max-width:0px;opacity:0;overflow:hidden;mso-hide:all",
+    "color:#fff;display:none",
+  ])("by the style %s", (style) => {
+    for (const name of ["div", "span", "td"]) {
+      expect(textFromHtml(`<${name} style="${style}">Secret <b>words</b></${name}><p>Hello</p>`)).toBe(
+        "Hello",
+      );
+    }
+  });
+
+  test.each([
+    [".preheader { display: none; }", 'class="preheader"'],
+    [".preheader{display:none!important}", 'class="small preheader"'],
+    ["p{margin:0} .a, .preheader , .b{max-height:0;overflow:hidden}", "class=preheader"],
+    ["span.preheader { visibility:hidden; opacity:0 }", 'class="preheader"'],
+    ["#preview { font-size:1px; line-height:1px }", 'id="preview"'],
+    ["/* the {preview} */ .preheader /* x */ { opacity: 0 }", 'class="preheader"'],
+    ["@import url(x.css); @media screen { .preheader { opacity: 0 } }", 'class="preheader"'],
+    ["@media (max-width:600px) { .x { width:100% } } .preheader { display:none }", 'class="preheader"'],
+    ["body .preheader { display:none }", 'class="preheader"'],
+    ["<!-- .preheader { display:none } -->", 'class="preheader"'],
+    [".preheader { color: #fff; mso-hide: all }", 'class="preheader"'],
+  ])("by the style sheet %s", (css, attribute) => {
+    expect(textFromHtml(`${styleOf(css)}<span ${attribute}>Secret</span><p>Hello</p>`)).toBe("Hello");
+  });
+});
+
+describe("what is seen stays in the text", () => {
+  test.each([
+    "opacity:0.8",
+    "opacity:1",
+    "max-height:100px",
+    "height:0",
+    "line-height:0",
+    "line-height:1px",
+    "font-size:14px",
+    "font-size:1em",
+    "font-size:100%",
+    "font-size:10px",
+    "font-size:0.9rem",
+    "visibility:visible",
+    "overflow:hidden;height:40px",
+    "display:none;display:block",
+    "mso-hide:all",
+    "border-radius:0;min-height:0;min-width:0",
+  ])("with the style %s", (style) => {
+    expect(textFromHtml(`<div style="${style}">Words</div>`)).toBe("Words");
+  });
+
+  test.each([
+    ["@media (max-width:600px) { .preheader { display:none } }", ""],
+    ["@media only screen and (max-width:480px) { .x { a:b } .preheader { display:none } }", ""],
+    [".other { display:none }", ""],
+    [".preheader:hover, .preheader .x, table.preheader { display:none }", ""],
+    [".preheader { display:none }", "display:block"],
+    [".preheader { display:none } .preheader { display:block }", ""],
+    ["/* .preheader { display:none } */", ""],
+  ])("with the style sheet %s", (css, style) => {
+    expect(textFromHtml(`${styleOf(css)}<p class="preheader" style="${style}">Words</p>`)).toBe("Words");
+  });
+
+  test("where a comment for Outlook alone holds the style sheet", () => {
+    const html =
+      "<!--[if mso]><style>.preheader{display:none}</style><![endif]--><p class=preheader>Words</p>";
+    expect(textFromHtml(html)).toBe("Words");
+  });
+
+  test("where letters of no size only take the gaps between cells and pictures away", () => {
+    const cell = (inside: string) => `<td style="font-size:0px;padding:10px"><div>${inside}</div></td>`;
+    expect(textFromHtml(cell('<div style="font-size:13px">Words</div>'))).toBe("Words");
+    expect(textFromHtml(cell('<img src="https://x.test/a.png" alt="A cat">'))).toBe("A cat");
+    expect(textFromHtml(`${styleOf(".text{font-size:16px}")}${cell('<p class="text">Words</p>')}`)).toBe(
+      "Words",
+    );
+    expect(textFromHtml(cell('<p style="font:16px Arial">Words</p>'))).toBe("Words");
+  });
+
+  test("of the page itself", () => {
+    expect(textFromHtml('<body style="opacity:0;font-size:0">Words</body>')).toBe("Words");
+  });
+});
+
+test.each([
+  "<style>",
+  "<style",
+  "<style>.a{",
+  "<style>a{}/*",
+  "<!--",
+  '<b style="font-size:0">',
+  '<i style="opacity:000000000000000">x</i>',
+  "<style>.a{display:none}</style><p class=a>",
+])("takes at most 500 ms of the processor for a quarter of a million characters of %j", (piece) => {
+  const html = piece.repeat(Math.ceil(250_000 / piece.length));
+  const { user } = process.cpuUsage();
+  textFromHtml(html);
+  expect((process.cpuUsage().user - user) / 1_000).toBeLessThan(500);
+});

@@ -1,0 +1,149 @@
+/**
+ * A field that was written in raw UTF-8, as a message without SMTPUTF8 may carry it: words in encoded-words (RFC 2047),
+ * parameters in the form of RFC 2231, domains in A-labels. Fields whose syntax has no place for text are not changed.
+ */
+import { isAscii } from "node:buffer";
+import { decodeWords } from "postal-mime";
+import { domainInALabels } from "../address.ts";
+import { encodeParameter, encodeText, encodeValue, maxWordLength } from "./header.ts";
+import { unfold } from "./header-section.ts";
+
+const fields = (names: string) => new Set(names.split(" "));
+const addressFields = fields(
+  "from sender reply-to to cc resent-from resent-sender resent-reply-to resent-to resent-cc " +
+    "disposition-notification-to return-receipt-to errors-to mail-followup-to mail-reply-to",
+);
+const parameterFields = fields("content-type content-disposition");
+/** Their syntax has no place for text, or they are the writing of servers. */
+const fixedFields = fields(
+  "message-id in-reply-to references date resent-date resent-message-id mime-version received return-path content-id " +
+    "content-transfer-encoding dkim-signature arc-seal arc-message-signature arc-authentication-results",
+);
+
+/**
+ * The value in ASCII and folded, without the CRLF at its end; null when it cannot be written so, such as an address whose
+ * local part is not ASCII.
+ * @param value as it is in the message: folded, in UTF-8
+ */
+export function asciiField(name: string, value: string): string | null {
+  const text = unfold(value);
+  const column = name.length + 2;
+  const kind = name.toLowerCase();
+  if (fixedFields.has(kind) || isUnlikely(text)) return null;
+  if (addressFields.has(kind)) return folded(asciiAddresses(text), column);
+  if (parameterFields.has(kind)) return asciiParameters(text);
+  if (kind.startsWith("list-")) return folded(asciiLinks(text), column);
+  return encodeText(decodeWords(text), column);
+}
+
+/**
+ * The value of a field in ASCII that has a line beyond the 998 octets of RFC 5322, folded anew; null when there is no
+ * place to. Lists of addresses may be folded behind a comma; text of one endless word becomes encoded-words.
+ */
+export function foldedField(name: string, value: string): string | null {
+  const kind = name.toLowerCase();
+  const text = unfold(value);
+  if (isUnlikely(text)) return null;
+  const spaced = addressFields.has(kind) ? blankBehindCommas(text) : text;
+  const isText = ![addressFields, parameterFields, fixedFields].some((names) => names.has(kind));
+  const hasRoom = spaced.split(" ").every((word) => word.length <= maxWordLength);
+  return hasRoom || (isText && !kind.startsWith("list-")) ? encodeValue(spaced, name.length + 2) : null;
+}
+
+function blankBehindCommas(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\.)*"|,(?=\S)/g, (found) => (found === "," ? ", " : found));
+}
+
+/** In longer texts, a search for the end of a quoted string may take the square of their length. */
+const longestEscaped = 10_000;
+
+function isUnlikely(text: string): boolean {
+  return text.length > longestEscaped && text.includes("\\");
+}
+
+function folded(value: string | null, column: number): string | null {
+  return value !== null && isAsciiText(value) ? encodeValue(value, column) : null;
+}
+
+/**
+ * Mailboxes and groups (RFC 5322 section 3.4). A phrase with one word in UTF-8 is encoded whole, because blanks between
+ * two encoded-words are not shown.
+ */
+function asciiAddresses(text: string): string | null {
+  let result = "";
+  let phrase: string[] = [];
+  const endPhrase = (): boolean => {
+    const whole = asciiPhrase(phrase);
+    phrase = [];
+    if (whole !== null) result += whole;
+    return whole !== null;
+  };
+  for (const token of text.match(/"(?:[^"\\]|\\.)*"|\((?:[^()\\]|\\.)*\)|<[^<>]*>|[,:;]|[^"(<,:;]+|./gu) ??
+    []) {
+    const isWord = !/^[(<,:;]/.test(token);
+    if (isWord) {
+      phrase.push(token);
+      continue;
+    }
+    if (!endPhrase()) return null;
+    const ascii = isAsciiText(token)
+      ? token
+      : token.startsWith("<")
+        ? asciiRoute(token)
+        : asciiComment(token);
+    if (ascii === null) return null;
+    result += ascii;
+  }
+  return endPhrase() ? result : null;
+}
+
+function asciiPhrase(words: readonly string[]): string | null {
+  const text = words.join("");
+  if (isAsciiText(text)) return text;
+  if (words.some((word) => !word.startsWith('"') && word.includes("@"))) return asciiAddress(text.trim());
+  const shown = words.map((word) =>
+    word.startsWith('"') ? word.slice(1, -1).replace(/\\(.)/gu, "$1") : decodeWords(word),
+  );
+  const [, before = "", content = "", behind = ""] = /^(\s*)(.*?)(\s*)$/s.exec(shown.join("")) ?? [];
+  return `${before}${encoded(content)}${behind}`;
+}
+
+function asciiRoute(token: string): string | null {
+  const address = asciiAddress(token.slice(1, -1));
+  return address === null ? null : `<${address}>`;
+}
+
+function asciiComment(token: string): string {
+  return `(${encoded(token.slice(1, -1).replace(/\\(.)/gu, "$1"))})`;
+}
+
+function asciiAddress(address: string): string | null {
+  const ascii = domainInALabels(address);
+  return isAsciiText(ascii) ? ascii : null;
+}
+
+function asciiParameters(text: string): string | null {
+  const [value = "", ...parameters] = text.match(/(?:"(?:[^"\\]|\\.)*"|[^;"]|")+/gu) ?? [];
+  const written = parameters.map((parameter) => {
+    const trimmed = parameter.trim();
+    if (isAsciiText(trimmed)) return trimmed;
+    const [, name, given = ""] = /^([\w!#$&+.^`{|}~-]+)\s*=\s*(.*)$/s.exec(trimmed) ?? [];
+    if (name === undefined) return null;
+    const quoted = /^"(.*)"$/s.exec(given)?.[1];
+    return encodeParameter(name, quoted === undefined ? given : quoted.replace(/\\(.)/gu, "$1"));
+  });
+  return isAsciiText(value) && !written.includes(null) ? [value.trim(), ...written].join(";\r\n ") : null;
+}
+
+/** Links in angle brackets (RFC 2369), whose other characters are written as a URL has them. */
+function asciiLinks(text: string): string {
+  return text.replace(/[^\p{ASCII}]+/gu, (characters) => encodeURIComponent(characters.toWellFormed()));
+}
+
+function encoded(text: string): string {
+  return encodeText(text, 1).replaceAll("\r\n", "");
+}
+
+function isAsciiText(text: string): boolean {
+  return isAscii(Buffer.from(text));
+}

@@ -1,0 +1,100 @@
+/**
+ * The XML of DMARC reports as a tree of their elements, names in lower case and without namespaces. Everything is bounded
+ * before the parser sees it. What comes behind the last report is no part of it, and of a report that is cut off the
+ * records before the cut stay.
+ */
+import { XMLParser } from "fast-xml-parser";
+import { ReportRefused } from "./report-documents.ts";
+
+export interface XmlNode {
+  readonly [name: string]: readonly (XmlNode | string)[];
+}
+
+export interface DmarcXml {
+  /** One for each report. */
+  readonly roots: readonly XmlNode[];
+  /** The last of them has no end. */
+  readonly isCutOff: boolean;
+}
+
+/** What keeps a record from being read. "cut_off": the report ends in the middle of it. */
+export type RecordFault = "bad_count" | "bad_source_ip" | "cut_off";
+
+export type DmarcRefusal =
+  | RecordFault
+  | "document_type"
+  | "malformed"
+  | "too_large"
+  | "too_many_records"
+  | "missing_field"
+  | "bad_date";
+
+export class DmarcRefused extends ReportRefused<DmarcRefusal> {}
+
+/** Tags, those that end an element included; a record has about fifty. */
+const maxTags = 600_000;
+/** Characters between the beginnings of two tags; for longer ones the parser takes the square of their number. */
+const maxGap = 16 * 1024;
+/** Of the XML declaration's kind. */
+const maxInstructions = 3;
+const maxReports = 20;
+const RECORD = /<(?:[\w-]+:)?record[\s/>]/gi;
+const ROOT = /<((?:[\w-]+:)?feedback)[\s>]/gi;
+const ROOT_END = /<\/(?:[\w-]+:)?feedback\s*>/gi;
+const RECORD_END = /<\/(?:[\w-]+:)?record\s*>/gi;
+const DECLARATION = /<\?xml\s[^<>]{0,200}\?>/gi;
+
+/** @throws DmarcRefused, or what the parser throws */
+export function parseDmarcXml(xml: string, mostRecords: number): DmarcXml {
+  if (/<!(?:doctype|entity)/i.test(xml)) throw new DmarcRefused("document_type");
+  let records = 0;
+  for (const _ of xml.matchAll(RECORD))
+    if (++records > mostRecords) throw new DmarcRefused("too_many_records");
+  if (isUnlikely(xml)) throw new DmarcRefused("too_large");
+  const { text, isCutOff } = withoutRest(xml);
+  // Reports behind one another have a declaration each.
+  const bare = text.replace(DECLARATION, "");
+  if (bare.split("<?", maxInstructions + 2).length > maxInstructions + 1) throw new DmarcRefused("malformed");
+  const parser = new XMLParser({
+    ignoreAttributes: true,
+    removeNSPrefix: true,
+    processEntities: false,
+    parseTagValue: false,
+    transformTagName: (name) => name.toLowerCase(),
+    isArray: () => true,
+  });
+  const document: XmlNode = parser.parse(bare);
+  const roots = Object.hasOwn(document, "feedback") ? (document.feedback ?? []) : [];
+  const reports = roots.filter((root) => typeof root !== "string").slice(0, maxReports);
+  if (reports.length === 0) throw new DmarcRefused("malformed");
+  return { roots: reports, isCutOff };
+}
+
+/** Without what is behind the end of the last report, or behind the last record of one that has no end. */
+function withoutRest(xml: string): { readonly text: string; readonly isCutOff: boolean } {
+  const end = lastMatch(xml, ROOT_END);
+  const begin = lastMatch(xml, ROOT);
+  if (begin === null) throw new DmarcRefused("malformed");
+  if (end !== null && end.index > begin.index) {
+    return { text: xml.slice(0, end.index + end[0].length), isCutOff: false };
+  }
+  const record = lastMatch(xml, RECORD_END);
+  if (record === null || record.index < begin.index) throw new DmarcRefused("malformed");
+  return { text: `${xml.slice(0, record.index + record[0].length)}</${begin[1]}>`, isCutOff: true };
+}
+
+function lastMatch(text: string, pattern: RegExp): RegExpExecArray | null {
+  let last: RegExpExecArray | null = null;
+  for (const match of text.matchAll(pattern)) last = match;
+  return last;
+}
+
+/** Whether a document has more tags, or longer words, than a report can have. */
+function isUnlikely(xml: string): boolean {
+  let tags = 0;
+  for (let at = -1, next = 0; next >= 0; at = next, tags++) {
+    next = xml.indexOf("<", at + 1);
+    if (tags > maxTags || (next < 0 ? xml.length : next) - at > maxGap) return true;
+  }
+  return false;
+}

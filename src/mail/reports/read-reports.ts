@@ -1,0 +1,58 @@
+/** All reports of a mail: DMARC aggregate reports and TLS reports, and what is put aside of it. */
+import { type DmarcReport, dmarcRecordLimit, readDmarcReports } from "./dmarc-report.ts";
+import type { DmarcRefusal } from "./dmarc-xml.ts";
+import { type RefusedDocument, type ReportDocument, reportDocuments } from "./report-documents.ts";
+import type { ReportHints } from "./report-values.ts";
+import { readTlsReports, type TlsRefusal, type TlsReport } from "./tls-report.ts";
+import type { UnpackRefusal } from "./unpack.ts";
+
+export type ReportRefusal = UnpackRefusal | DmarcRefusal | TlsRefusal | "no_report";
+
+export type ReadReport =
+  | { readonly kind: "dmarc"; readonly name: string | null; readonly report: DmarcReport }
+  | { readonly kind: "tls"; readonly name: string | null; readonly report: TlsReport };
+
+export interface ReportsOfMail {
+  /** The domain in From, null where there is none. */
+  readonly sender: string | null;
+  readonly reports: readonly ReadReport[];
+  /** What is no report that can be read; not empty when there are no reports. */
+  readonly refused: readonly RefusedDocument<ReportRefusal>[];
+}
+
+/**
+ * Reads a mail as it was received, or an attachment's content: XML, JSON, gzip or zip. Never throws. All DMARC reports
+ * of a mail have together no more records than one may have.
+ */
+export function readReports(raw: Uint8Array): ReportsOfMail {
+  const { sender, documents, refused } = reportDocuments(raw);
+  const reports: ReadReport[] = [];
+  const unread: RefusedDocument<ReportRefusal>[] = [...refused];
+  let left = dmarcRecordLimit;
+  for (const document of documents) {
+    for (const reading of readDocument(document, { name: document.name, sender }, left)) {
+      if ("reason" in reading) {
+        unread.push(reading);
+        continue;
+      }
+      if (reading.kind === "dmarc") left -= reading.report.rows.length;
+      reports.push(reading);
+    }
+  }
+  return { sender, reports, refused: unread };
+}
+
+function readDocument(
+  { kind, name, text }: ReportDocument,
+  hints: ReportHints,
+  mostRecords: number,
+): (ReadReport | RefusedDocument<ReportRefusal>)[] {
+  if (kind === "dmarc") {
+    return readDmarcReports(text, hints, mostRecords).map((reading) =>
+      reading.ok ? { kind, name, report: reading.report } : { kind, name, reason: reading.reason },
+    );
+  }
+  return readTlsReports(text, hints).map((reading) =>
+    reading.ok ? { kind, name, report: reading.report } : { kind, name, reason: reading.reason },
+  );
+}

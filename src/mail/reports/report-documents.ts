@@ -1,0 +1,157 @@
+/**
+ * Finds the reports in a mail of a mailbox provider (DMARC aggregate reports, TLS reports), or takes what it is given
+ * when that is a report itself. What is one is told by its content, not by media type or file name.
+ */
+import { decodeWords } from "postal-mime";
+import { fieldOf, type MailPart, octetsOf, readReportMail } from "../bounces/report-mail.ts";
+import { beginningOf, reportText } from "./report-text.ts";
+import { isPacked, type UnpackRefusal, unpack } from "./unpack.ts";
+
+/** What kind of report a document is, or would be: aggregate reports are XML, TLS reports JSON. */
+export type ReportKind = "dmarc" | "tls";
+
+export interface ReportDocument {
+  readonly kind: ReportKind;
+  /** The file's. */
+  readonly name: string | null;
+  readonly text: string;
+}
+
+export interface RefusedDocument<Reason extends string = UnpackRefusal | "no_report"> {
+  readonly kind: ReportKind;
+  readonly name: string | null;
+  readonly reason: Reason;
+}
+
+export interface ReportDocuments {
+  /** The domain in From; null where there is none, as for an attachment's content. */
+  readonly sender: string | null;
+  readonly documents: readonly ReportDocument[];
+  readonly refused: readonly RefusedDocument[];
+}
+
+/** Ends the reading of a report that is not as it has to be. */
+export class ReportRefused<Reason extends string> extends Error {
+  readonly reason: Reason;
+  constructor(reason: Reason) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** Octets of a mail that are read: aggregate reports are larger than bounces (RFC 9990 lets senders send 10 MB). */
+export const attachmentMailLimit = 14 * 1024 * 1024;
+/** Octets of all reports of a mail, unpacked: what ten thousand DMARC records take, and some more. */
+export const reportTextLimit = 16 * 1024 * 1024;
+/** Parts of a mail that are looked into. */
+const maxParts = 50;
+const XML = /^<(?:\?xml|!--|!doctype|(?:[\w-]+:)?feedback)/i;
+const JSON_TEXT = /^\s*[{[]/;
+/** A document of a mail that is not packed is a report only when it holds a name that all reports have. */
+const REPORT_WORDS = {
+  dmarc: /<(?:[\w-]+:)?feedback[\s>]/i,
+  tls: /"(?:policies|date[-_]range|report[-_]id)"/i,
+};
+/** How gzip, zip, XML and JSON begin in Base64. */
+const BASE64_TEXT = /^\s*(?:H4sI|UEsDB|PD94|PGZlZWRiYWNr|77u\/|\/\/48|eyJ|ewo|ew0K)[\w+/=\s]+$/;
+
+/** The reports of a mail as it was received, or of an attachment's content. Never throws. */
+export function reportDocuments(raw: Uint8Array, limit = reportTextLimit): ReportDocuments {
+  const octets = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength);
+  const collected = new Collection(limit);
+  if (octets.length === 0 || isPacked(octets) || kindOf(octets) !== null) {
+    collected.add({ name: null, octets, isDeclaredTls: false, needsWords: false });
+    return { sender: null, ...collected.result() };
+  }
+  const mail = readReportMail(octets, attachmentMailLimit);
+  for (const part of leavesOf(mail)) collected.add(fileOf(part));
+  return { sender: senderDomain(mail), ...collected.result() };
+}
+
+interface GivenFile {
+  readonly name: string | null;
+  readonly octets: Buffer;
+  readonly isDeclaredTls: boolean;
+  readonly needsWords: boolean;
+}
+
+/** Gathers documents, until all together are as large as may be. */
+class Collection {
+  readonly #documents: ReportDocument[] = [];
+  readonly #refused: RefusedDocument[] = [];
+  #left: number;
+
+  constructor(limit: number) {
+    this.#left = limit;
+  }
+
+  add({ name, octets, isDeclaredTls, needsWords }: GivenFile): void {
+    const isArchive = isPacked(octets);
+    if (!isArchive && needsWords && kindOf(octets) === null) return;
+    const guess = (file: string | null): ReportKind =>
+      isDeclaredTls || /\.json(?:\.gz)?$/i.test(file ?? name ?? "") ? "tls" : "dmarc";
+    let found = 0;
+    for (const file of unpack(octets, this.#left)) {
+      const fileName = file.name ?? name;
+      if (!file.ok) {
+        this.#refused.push({ kind: guess(fileName), name: fileName, reason: file.reason });
+        found++;
+        continue;
+      }
+      const kind = kindOf(file.octets);
+      if (kind === null) continue;
+      const text = reportText(file.octets);
+      if (needsWords && !isArchive && !REPORT_WORDS[kind].test(text)) return;
+      this.#left = Math.max(0, this.#left - file.octets.length);
+      this.#documents.push({ kind, name: fileName, text });
+      found++;
+    }
+    if (found === 0) this.#refused.push({ kind: guess(null), name, reason: "no_report" });
+  }
+
+  result(): Pick<ReportDocuments, "documents" | "refused"> {
+    const isEmpty = this.#documents.length + this.#refused.length === 0;
+    const none: RefusedDocument = { kind: "dmarc", name: null, reason: "no_report" };
+    return { documents: this.#documents, refused: isEmpty ? [none] : this.#refused };
+  }
+}
+
+function kindOf(octets: Buffer): ReportKind | null {
+  const beginning = beginningOf(octets).replace(/^[\s\0]+/, "");
+  return XML.test(beginning) ? "dmarc" : JSON_TEXT.test(beginning) ? "tls" : null;
+}
+
+function fileOf(part: MailPart): GivenFile {
+  const given = octetsOf(part);
+  const isUnmarkedBase64 = !isPacked(given) && BASE64_TEXT.test(part.body);
+  const octets = isUnmarkedBase64 ? Buffer.from(part.body, "base64") : given;
+  return { name: nameOf(part), octets, isDeclaredTls: /tlsrpt/i.test(part.type), needsWords: true };
+}
+
+/** The file name of a part (RFC 2183, RFC 2231), or the one that older programs write as the name of its type. */
+function nameOf(part: MailPart): string | null {
+  const disposition = fieldOf(part, "Content-Disposition") ?? "";
+  const pieces = [
+    ...disposition.matchAll(/;\s*filename(?:\*\d*\*?)?\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^;\s]*))/gi),
+  ];
+  const written = pieces.map(([, quoted, plain = ""]) => quoted ?? plain).join("");
+  const name = written === "" ? (part.parameters.get("name") ?? "") : written;
+  return decodeWords(name).trim().slice(0, 200) || null;
+}
+
+function senderDomain(mail: MailPart): string | null {
+  const from = fieldOf(mail, "From") ?? "";
+  return /@([\w.-]{1,253})[^@]*$/.exec(from)?.[1]?.toLowerCase() ?? null;
+}
+
+/** Parts with content, those of carried mails included: reports are forwarded as well. */
+function leavesOf(mail: MailPart): MailPart[] {
+  const leaves: MailPart[] = [];
+  const visit = (part: MailPart) => {
+    if (leaves.length >= maxParts) return;
+    if (part.parts.length > 0) for (const child of part.parts) visit(child);
+    else if (part.body.trim() !== "") leaves.push(part);
+  };
+  visit(mail);
+  return leaves;
+}

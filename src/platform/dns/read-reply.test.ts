@@ -1,0 +1,58 @@
+import { type Answer, decode, encode, type Packet } from "dns-packet";
+import { expect, test } from "vitest";
+import type { RecordType } from "./question.ts";
+import { readReply } from "./read-reply.ts";
+
+const read = (name: string, type: RecordType, packet: Partial<Packet>) =>
+  readReply(decode(encode({ id: 1, type: "response", questions: [{ name, type }], ...packet })), name, type);
+const a = (name: string, ttl: number, data = "192.0.2.1"): Answer => ({ type: "A", name, ttl, data });
+const alias = (name: string, ttl: number, data: string): Answer => ({ type: "CNAME", name, ttl, data });
+
+test("records count at the end of the aliases, in any order and case, and no others", () => {
+  const answers = [
+    a("stranger.test", 5, "192.0.2.66"),
+    a("c.test", 300),
+    alias("B.test", 20, "c.test"),
+    alias("a.test", 100, "b.test"),
+  ];
+  expect(read("A.test", "A", { answers })).toMatchObject({
+    outcome: "found",
+    records: ["192.0.2.1"],
+    aliasOf: "c.test",
+    ttlSeconds: 20,
+  });
+});
+
+test("aliases that lead in a circle, or to nothing, are no records", () => {
+  const circle = [alias("a.test", 60, "b.test"), alias("b.test", 60, "a.test")];
+  expect(read("a.test", "A", { answers: circle })).toMatchObject({ outcome: "absent", reason: "nodata" });
+  expect(read("a.test", "A", { answers: circle.slice(1) })).toMatchObject({ outcome: "absent" });
+  expect(read("a.test", "CNAME", { answers: circle })).toMatchObject({ records: ["b.test"] });
+});
+
+test("an absence lasts for the smaller of the SOA's own life and its minimum", () => {
+  const times = { serial: 1, refresh: 1, retry: 1, expire: 1 };
+  const soa = (ttl: number, minimum: number): Answer => ({
+    type: "SOA",
+    name: "test",
+    ttl,
+    data: { mname: "ns.test", rname: "hostmaster.test", ...times, minimum },
+  });
+  const absence = (...authorities: Answer[]) => read("a.test", "A", { flags: 3, authorities });
+  expect(absence(soa(30, 600))).toMatchObject({ reason: "nxdomain", ttlSeconds: 30 });
+  expect(absence(soa(600, 30))).toMatchObject({ ttlSeconds: 30 });
+  expect(absence(soa(86_400, 86_400))).toMatchObject({ ttlSeconds: 900 });
+  expect(absence()).toMatchObject({ ttlSeconds: 0 });
+});
+
+test("a life of more than a day is a day, and one with the highest bit set is none (RFC 2181 section 8)", () => {
+  expect(read("a.test", "A", { answers: [a("a.test", 604_800)] })).toMatchObject({ ttlSeconds: 86_400 });
+  expect(read("a.test", "A", { answers: [a("a.test", 0x8000_0000)] })).toMatchObject({ ttlSeconds: 0 });
+});
+
+test("the octets of a text are its characters, its character strings are one text", () => {
+  const data = [Buffer.from("v=DKIM1; n="), Buffer.from("ü")];
+  expect(read("a.test", "TXT", { answers: [{ type: "TXT", name: "a.test", ttl: 60, data }] })).toMatchObject({
+    records: ["v=DKIM1; n=\u00c3\u00bc"],
+  });
+});
