@@ -14,7 +14,8 @@ const field = (field_type: FieldType, changes: Partial<Definition> = {}): Defini
   ...changes,
 });
 
-const taken: readonly [FieldType, unknown, unknown][] = [
+type Row = readonly [FieldType, unknown, unknown];
+const taken: Row[] = [
   ["text", "Grüße, 世界", "Grüße, 世界"],
   ["text", " kept as typed ", " kept as typed "],
   ["textarea", "two\nlines", "two\nlines"],
@@ -64,6 +65,44 @@ const taken: readonly [FieldType, unknown, unknown][] = [
   ["boolean", "x", true],
   ["boolean", "off", false],
   ["boolean", "✓", true],
+  ...[
+    "☑",
+    "√",
+    "-1",
+    "1.0",
+    "Evet",
+    "Igen",
+    "ano",
+    "Kyllä",
+    "네",
+    "نعم",
+    "כן",
+    "ναι",
+    "ИСТИНА",
+    "WAAR",
+    "○",
+  ].map((text): Row => ["boolean", text, true]),
+  ...[
+    "☐",
+    "✘",
+    "×",
+    "0.0",
+    "Hayır",
+    "Nem",
+    "nej",
+    "Nee",
+    "Ei",
+    "아니요",
+    "لا",
+    "לא",
+    "όχι",
+    "ЛОЖЬ",
+    "FAŁSZ",
+  ].map((text): Row => ["boolean", text, false]),
+  ["multiselect", "S、M", ["S", "M"]],
+  ["multiselect", "S，Medium；Extra large", ["S", "M", "Extra large"]],
+  ["multiselect", "S/M", ["S", "M"]],
+  ["multiselect", "S\tM", ["S", "M"]],
   ["multiselect", [], []],
 ];
 

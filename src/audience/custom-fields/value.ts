@@ -5,6 +5,7 @@
 import { Big } from "big.js";
 import { parseAddress } from "../../mail/address.ts";
 import { type DateReader, dateFaults } from "../../platform/dates/date-reader.ts";
+import { readYesNo } from "./yes-no.ts";
 
 export const fieldTypes = [
   "text",
@@ -114,27 +115,10 @@ function readUrl(value: unknown): Reading {
     : refused("must be a web address that begins with https:// or http://");
 }
 
-const spelled = (words: string, is: boolean) =>
-  words.split(" ").map((word): [unknown, boolean] => [word, is]);
-
-/** As people write them, in several languages and as spreadsheets do. */
-const booleans = new Map<unknown, boolean>([
-  [true, true],
-  [1, true],
-  ...spelled(
-    "true 1 yes y t x on ja j oui o si sí s sim tak da да wahr vrai verdadero vero checked ✓ ✔ はい 是",
-    true,
-  ),
-  [false, false],
-  [0, false],
-  ...spelled("false 0 no n f off nein non não nao nie нет falsch faux falso unchecked いいえ 否 ✗", false),
-]);
-
 export function readBoolean(value: unknown): Reading {
-  const known = booleans.get(
-    typeof value === "string" ? value.normalize("NFKC").trim().toLowerCase() : value,
-  );
-  return known === undefined ? refused("must be true or false") : ok(known);
+  const text = typeof value === "number" ? String(value) : value;
+  const known = typeof text === "string" ? readYesNo(text) : text;
+  return typeof known === "boolean" ? ok(known) : refused("must be true or false");
 }
 
 /** A text without what people vary: case, blanks and the Unicode form. */
@@ -169,11 +153,12 @@ export class Choices {
 }
 
 function readChoice(value: unknown, choices: Choices): Reading {
-  const choice = typeof value === "string" ? choices.find(value) : undefined;
+  const text = typeof value === "number" ? String(value) : value;
+  const choice = typeof text === "string" ? choices.find(text) : undefined;
   return choice === undefined ? refused(`must be one of: ${listed(choices.values)}`) : ok(choice);
 }
 
-const separators = [";", "|", "\n", ","];
+const separators = [";", "|", "\n", "\t", ",", "、", "/"];
 
 /** The parts of a text: a JSON array, or what stands between separators that no choice holds. */
 function partsOf(text: string, choices: Choices): unknown[] {
@@ -187,7 +172,7 @@ function partsOf(text: string, choices: Choices): unknown[] {
   }
   const usable = separators.filter((one) => one === ";" || !choices.hold(one));
   return usable
-    .reduce<string[]>((parts, one) => parts.flatMap((part) => part.split(one)), [text])
+    .reduce<string[]>((parts, one) => parts.flatMap((part) => part.split(one)), [text.normalize("NFKC")])
     .filter((part) => part.trim() !== "");
 }
 

@@ -37,16 +37,74 @@ describe("a column that plainly speaks of opting out counts", () => {
     ["配信停止", "unsubscribed"],
     ["Email marketing status", "status"],
     ["Subscription status", "status"],
+    ["List status", "status"],
+    ["Global status", "status"],
+    ["Can Receive Email Marketing", "active"],
+    ["Email Suppressions", "unsubscribed"],
+    ["Do not allow Bulk Emails", "unsubscribed"],
+    ["Marketing Suspended", "unsubscribed"],
+    ["Email address quarantined", "unsubscribed"],
+    ["Invalid email address", "bounced"],
+    ["Bounced Hard", "bounced"],
+    ["HasOptedOutOfEmail__c", "unsubscribed"],
+    ["pi__pardot_hard_bounced__c", "bounced"],
+    ["Is this user blacklisted", "unsubscribed"],
+    ["Opt Out (Y/N)", "unsubscribed"],
+    ["unsubscribedat", "unsubscribed"],
+    ["Abmeldedatum", "unsubscribed"],
+    ["Kein Newsletter", "unsubscribed"],
+    ["Keine Werbung", "unsubscribed"],
+    ["E-Mail erlaubt", "active"],
+    ["Liste noire", "unsubscribed"],
+    ["No enviar", "unsubscribed"],
+    ["Acepta publicidad", "active"],
+    ["Geen mail", "unsubscribed"],
+    ["Afgemeld op", "unsubscribed"],
+    ["Não enviar", "unsubscribed"],
+    ["Чёрный список", "unsubscribed"],
+    ["Дата отписки", "unsubscribed"],
+    ["Leiratkozás dátuma", "unsubscribed"],
+    ["退会日", "unsubscribed"],
+    ["受信拒否", "unsubscribed"],
+    ["退订时间", "unsubscribed"],
+    ["黑名单", "unsubscribed"],
+    ["구독해지", "unsubscribed"],
+    ["수신동의", "active"],
   ])("%s", (header, meaning) => {
     expect(meaningOf(header)).toEqual({ meaning, certainty: "plain" });
   });
 });
 
-test.each(["Newsletter", "Consent", "GDPR", "Einwilligung", "Mailing"])("%s is doubtful", (header) => {
-  expect(meaningOf(header)).toMatchObject({ certainty: "doubtful" });
+test.each(["Newsletter", "Consent", "GDPR", "Einwilligung", "Mailing", "Consent status"])(
+  "%s is doubtful",
+  (header) => {
+    expect(meaningOf(header)).toMatchObject({ certainty: "doubtful" });
+  },
+);
+
+test.each([
+  ["Consent Withdrawn", "unsubscribed"],
+  ["Canceled", "unsubscribed"],
+  ["Disabled", "unsubscribed"],
+  ["Subscription", "active"],
+  ["Marketing Emails", "active"],
+  ["Soft bounces last month", undefined],
+])("a yes in %s would mean %s, once the sender has said so", (header, meaning) => {
+  expect(meaningOf(header)?.meaning).toBe(meaning);
 });
 
 test.each([
+  "Optician",
+  "Options",
+  "Option 1",
+  "Adopted",
+  "Optional",
+  "Building Block",
+  "Black Friday",
+  "Clean",
+  "Accepted",
+  "Subscription plan",
+  "Photo consent",
   "Unsubscribe reason",
   "UNSUB_CAMPAIGN_TITLE",
   "Active",
@@ -92,6 +150,28 @@ test.each([
   ["status", "Désinscrit", "unsubscribed"],
   ["status", "Marked as spam", "complained"],
   ["status", "shipped", "unknown"],
+  ["status", "Inactive", "unsubscribed"],
+  ["status", "Nicht abonniert", "unsubscribed"],
+  ["status", "Not opted in", "unsubscribed"],
+  ["status", "Unsubscribed by admin", "unsubscribed"],
+  ["status", "退订", "unsubscribed"],
+  ["status", "pending", "unknown"],
+  ["status", "Payment declined", "unknown"],
+  ["unsubscribed", "✔", "unsubscribed"],
+  ["unsubscribed", "1.0", "unsubscribed"],
+  ["unsubscribed", "0.0", "nothing"],
+  ["unsubscribed", "Evet", "unsubscribed"],
+  ["unsubscribed", "never", "nothing"],
+  ["active", "never", "unsubscribed"],
+  ["active", "0.0", "unsubscribed"],
+  ["active", "0000-00-00", "nothing"],
+  ["unsubscribed", "blast", "unsubscribed"],
+  ["unsubscribed", "Do Not Allow", "unsubscribed"],
+  ["active", "Nem", "unsubscribed"],
+  ["active", "☐", "unsubscribed"],
+  ["active", "#N/A", "nothing"],
+  ["bounced", "Hard", "bounced"],
+  ["bounced", "Soft", "nothing"],
 ] as const)("in a column that means %s, %s says %s", (meaning, cell, said) => {
   expect(readOptOut(meaning, cell)).toBe(said);
 });

@@ -7,23 +7,29 @@ import type { CsvFile } from "../../platform/csv/read.ts";
 import type { CsvRow } from "../../platform/csv/records.ts";
 import { DateReader } from "../../platform/dates/date-reader.ts";
 import { ApiError, invalid } from "../../platform/errors.ts";
+import { readYesNo } from "../custom-fields/yes-no.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
 import {
+  blankWords,
   channels,
+  doubtfulNames,
   fileNames,
   fillers,
   keyOf,
   meanings,
+  meaningsOfMail,
+  momentEndings,
   moments,
-  noWords,
-  offSwitches,
+  negations,
+  negative,
+  neverWords,
   ofMail,
+  onSwitches,
   other,
   stateWords,
   suspicious,
-  wishes,
+  tellingWords,
   wordsOf,
-  yesWords,
 } from "./opt-out-words.ts";
 
 /** What a column is about: a state as a word, or whether the state that it names holds. */
@@ -63,24 +69,15 @@ export function readOptOut(meaning: Meaning, cell: string): Said {
   const inBrackets = /^[[{(](.*)[\]})]$/s.exec(text)?.[1];
   if (inBrackets !== undefined) return readListed(meaning, inBrackets);
   const key = keyOf(text);
-  if (key === "" && text !== "✓") return /^[-–—]*$/.test(text) ? "nothing" : "unknown";
-  const state = states.get(key);
-  if (state !== undefined)
-    return state === "active"
-      ? "active"
-      : meaning === "bounced" && state === "unsubscribed"
-        ? "bounced"
-        : state;
-  if (meaning === "status") return "unknown";
-  const isZero = isZeroDate(text);
-  if (isZero || noWords.has(key))
-    return meaning === "active"
-      ? isZero || /^(?:n\/?a|none|null|nil)$/i.test(text)
-        ? "nothing"
-        : "unsubscribed"
-      : "nothing";
-  if (yesWords.has(key) || text === "✓") return meaning;
-  if (dateLike.test(text)) return meaning;
+  const isBlank = key === "" && /^[-–—[\]{}()."']*$/.test(text);
+  if (isBlank || blankWords.has(key)) return "nothing";
+  const state = stateIn(text);
+  if (state !== undefined) return meaning === "bounced" && state === "unsubscribed" ? "bounced" : state;
+  if (meaning === "status") return isZeroDate(text) ? "nothing" : "unknown";
+  const answer = neverWords.has(key) ? false : (readYesNo(text) ?? readYesNo(key));
+  if (answer === false) return meaning === "active" ? "unsubscribed" : "nothing";
+  if (isZeroDate(text)) return "nothing";
+  if (answer === true || dateLike.test(text)) return meaning;
   return meaning === "unsubscribed" && key === "all" ? meaning : "unknown";
 }
 
@@ -95,40 +92,78 @@ function readListed(meaning: Meaning, text: string): Said {
   return worst ?? (said.includes("unknown") ? "unknown" : "nothing");
 }
 
+/** The state that a text names: as a whole, by a telling word within it, or as what it is not. */
+function stateIn(text: string): SubscriberStatus | undefined {
+  const whole = states.get(keyOf(text));
+  if (whole !== undefined) return whole;
+  const words = wordsOf(text);
+  if (words.some((word) => other.has(word))) return undefined;
+  const [first = "", ...rest] = words;
+  const isNegated = negations.has(first);
+  const named = isNegated ? states.get(rest.join("")) : undefined;
+  if (isNegated) return named === "active" ? "unsubscribed" : undefined;
+  const pairs = words.map((word, at) => word + (words[at + 1] ?? ""));
+  const telling = [...words, ...pairs].find((word) => tellingWords.has(word));
+  return telling === undefined ? undefined : states.get(telling);
+}
+
 /** What the name of a column means; undefined where it has nothing to do with opting out. */
 export function meaningOf(header: string): Pick<Candidate, "meaning" | "certainty"> | undefined {
-  // "Opted out of email: Newsletter" is about one kind of mail, and counts for all.
-  const words = wordsOf(header.replace(/^(opted out of email)\s*:.*/i, "$1"));
+  const words = wordsOf(plainName(header));
   if (words.length === 0 || words.some((word) => other.has(word))) return undefined;
-  const isMoment = words.some((word) => moments.has(word));
   const isOfMail = words.some((word) => channels.has(word));
   const core = words
     .filter((word) => !fillers.has(word) && !moments.has(word))
     .join("")
     .replace(/status$|flag$/, "");
   const whole = words.filter((word) => !moments.has(word)).join("");
+  const bare = core.replace(momentEndings, "");
+  const endsInMoment = !isNamed(core) && !isNamed(whole) && isNamed(bare);
+  const isMoment = words.some((word) => moments.has(word)) || endsInMoment;
   const isStatus = /status$|state$/.test(whole) && !isMoment;
-  if (core === "" && isStatus && isOfMail) return { meaning: "status", certainty: "plain" };
-  for (const [meaning, names] of meanings) {
-    const isIt = names.has(core) || names.has(whole) || names.has(core.replace(/in$/, ""));
-    if (!isIt) continue;
-    // "No" alone is a number, and when somebody subscribed is no wish of theirs.
-    if ((core === "no" || core === "left" || core === "removed") && !isOfMail) return undefined;
-    if (meaning === "active")
-      return isMoment ? undefined : { meaning: isStatus ? "status" : meaning, certainty: "plain" };
-    return { meaning, certainty: "plain" };
+  const isOfList = words.some((word) => listWords.has(word));
+  if (core === "" && isStatus && (isOfMail || isOfList)) return { meaning: "status", certainty: "plain" };
+  const names = [core, whole, core.replace(/in$/, ""), bare];
+  if (/^clean(?:ed)?$/.test(core) && isMoment) return { meaning: "bounced", certainty: "plain" };
+  const meaning =
+    meaningAmong(meanings, names) ?? (isOfMail ? meaningAmong(meaningsOfMail, names) : undefined);
+  if (meaning === "active" && isMoment) return undefined;
+  if (meaning !== undefined) {
+    return { meaning: meaning === "active" && isStatus ? "status" : meaning, certainty: "plain" };
   }
+  if (core.startsWith("subscription") && isStatus) return { meaning: "status", certainty: "plain" };
   if (isMoment) return undefined;
-  if (isOfMail && wishes.has(core)) return { meaning: "active", certainty: "plain" };
-  if (isOfMail && offSwitches.has(core)) return { meaning: "unsubscribed", certainty: "plain" };
   if (softNames.has(whole)) return { meaning: "status", certainty: "soft" };
-  if (isStatus) return { meaning: "status", certainty: "vague" };
+  const doubtful = meaningAmong(doubtfulNames, [whole]) ?? guessedMeaning(whole);
+  if (doubtful !== undefined) return { meaning: doubtful, certainty: "doubtful" };
+  return isStatus ? { meaning: "status", certainty: "vague" } : undefined;
+}
+
+type Names = readonly (readonly [SubscriberStatus, ReadonlySet<string>])[];
+
+function meaningAmong(table: Names, names: readonly string[]): SubscriberStatus | undefined {
+  return table.find(([, known]) => names.some((name) => known.has(name)))?.[0];
+}
+
+const isNamed = (name: string) => meaningAmong(meanings, [name]) !== undefined;
+
+/** Of these the column Status is the list's. */
+const listWords = new Set(["list", "lists", "global", "subscriber", "subscription", "recipient"]);
+
+/** "Opted out of email: Newsletter" is about one kind of mail, and counts for all; Salesforce adds a prefix and "__c". */
+function plainName(header: string): string {
+  return header
+    .replace(/^(opted out of email)\s*:.*/i, "$1")
+    .replace(/\(\s*(?:yes|ja|true|1)\s*\/\s*(?:no|nein|false|0)\s*\)/i, "")
+    .replace(/__c$/i, "")
+    .replace(/^[a-z0-9]+__(?=[a-z])/i, "");
+}
+
+function guessedMeaning(whole: string): SubscriberStatus | undefined {
   if (!suspicious.test(whole)) return undefined;
-  const isNegative =
-    /out|unsub|black|block|suppress|spam|bounce|abmeld|desinscri|desabon|baja|afmeld|nomail|donot|停止|退订|거부/.test(
-      whole,
-    );
-  return { meaning: isNegative ? "unsubscribed" : "active", certainty: "doubtful" };
+  if (whole.includes("bounce")) return "bounced";
+  if (whole.includes("spam")) return "complained";
+  return negative.test(whole) ? "unsubscribed" : "active";
 }
 
 /** How the sender settles it: a column by name, or none at all. */
@@ -189,8 +224,7 @@ export async function findOptOutColumns(
     const seen = surveys.get(candidate);
     if (seen === undefined) return false;
     const { certainty, meaning } = candidate;
-    const isMeant = seen.unknown === 0 && seen.states > 0;
-    if (certainty === "soft") return isMeant;
+    if (certainty === "soft") return seen.unknown === 0 && seen.states > 0;
     if (certainty === "vague" && seen.ofMail === 0) return false;
     // "Marketing emails bounced" is a number of mails.
     if (seen.counts > 0 && seen.unknown === seen.counts && meaning !== "status") return false;
@@ -201,7 +235,7 @@ export async function findOptOutColumns(
 }
 
 function isDoubtfulBy({ certainty }: Candidate, { understood, unknown, states }: Survey): boolean {
-  if (certainty === "doubtful") return unknown === 0 && states > 0;
+  if (certainty === "doubtful") return states > unknown;
   if (certainty === "vague") return unknown > 0;
   return understood === 0 && unknown > 0;
 }
@@ -263,7 +297,8 @@ function namedColumn(header: readonly string[], named: string): OptOutColumn {
   }
   const name = header[place]?.trim() ?? "";
   const isStatus = /^(?:subscri\w*)?status$/.test(keyOf(name));
-  return { place, header: name, meaning: isStatus ? "status" : (meaningOf(name)?.meaning ?? "unsubscribed") };
+  const guessed = onSwitches.has(keyOf(name).replace(/^is/, "")) ? "active" : "unsubscribed";
+  return { place, header: name, meaning: isStatus ? "status" : (meaningOf(name)?.meaning ?? guessed) };
 }
 
 function doubtful({ header }: Candidate, { example }: Survey): ApiError {

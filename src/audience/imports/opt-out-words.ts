@@ -11,6 +11,7 @@ export function wordsOf(text: string): string[] {
       .replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2")
       .normalize("NFKD")
       .replaceAll(/\p{M}/gu, "")
+      .normalize("NFC")
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? []
   );
@@ -20,104 +21,177 @@ export const keyOf = (text: string) => wordsOf(text).join("");
 
 const keys = (text: string) => new Set(text.trim().split(/\s+/).map(keyOf));
 
-/** Words of a column's name that say nothing about its meaning. */
-export const fillers = keys(`
-  is has have had was are of from to the all any in e email emails mail mails newsletter newsletters marketing contact
-  contacts subscriber customer user person member recipient global globally list lists campaigns by via confirmed
-  aus von vom dem der des du de la le les del dal della van uit voor z od ot from`);
+/** Words about mail: the column is about mail. */
+const mailWords = `
+  email emails mail mails newsletter newsletters marketing contact campaigns werbung publicidad publicite pubblicita
+  nieuwsbrief nyhetsbrev nyhedsbrev correo correos boletin рассылка рассылки рассылку メール メルマガ 邮件 이메일`;
+export const channels = keys(mailWords);
 
-/** Of those, the ones that say the column is about mail. */
-export const channels = keys("email emails mail mails newsletter newsletters marketing contact campaigns");
+/** Words of a column's name that say nothing about its meaning. */
+export const fillers = new Set([
+  ...channels,
+  ...keys(`
+  is has have had was are of from to the this all any in e contacts subscriber customer user person member recipient
+  global globally list lists bulk address addresses adresse by via confirmed y n yn pardot
+  aus von vom dem der des du de la le les del dal della van uit voor z od ot`),
+]);
 
 /** Words that make of it the moment when something happened. */
 export const moments = keys(`
-  at on date time datetime timestamp day since when am datum zeitpunkt fecha data dato kiedy дата 日 日時 日付`);
+  at on date time datetime timestamp day since when am datum zeitpunkt fecha data dato kiedy дата datuma tarihi dag op il
+  日 日時 日付 时间 時間 日期 날짜`);
+/** Endings that say the same, in words that are written as one. */
+export const momentEndings = /(?:datum|date|timestamp|time|at|on|日時|日付|日期|时间|時間|日|일시|일자|일)$/u;
 
 /** Words that make of it something else than a yes or no. */
 export const other = keys(`
   reason reasons campaign ip id link url count number source page method title token comment note notes type subtype nl
-  grund raison motivo reden powod причина sms phone mobile whatsapp push call calls post postal fax track tracking
-  cookie cookies message score rate`);
+  grund raison motivo reden powod причина sms phone mobile whatsapp push call calls fax faxes post postal track tracking
+  cookie cookies message score rate soft plan price level tier renewal amount fee photo photos foto fotos video medical
+  parental cause mode`);
 
 /**
- * What is left of a column's name, without fillers and moments: Mailchimp (UNSUB_TIME, CLEAN_TIME), Brevo
- * (EMAIL_BLACKLISTED), HubSpot ("Unsubscribed from all email"), Mailjet (IsUnsubscribed, IsExcludedFromCampaigns),
- * MailUp (OptOut_Date), Salesforce (HasOptedOutOfEmail), Sailthru (optout_email), CleverReach (deactivated), and what
- * people write.
+ * What is left of a column's name, without fillers and moments: Mailchimp (UNSUB_TIME), Brevo (EMAIL_BLACKLISTED), HubSpot
+ * ("Unsubscribed from all email"), Mailjet (IsUnsubscribed, IsExcludedFromCampaigns), MailUp (OptOut_Date), Salesforce
+ * (HasOptedOutOfEmail), Sailthru (optout_email), CleverReach (deactivated), Dynamics ("Do not allow Emails"), Klaviyo
+ * ("Email Suppressions"), and what people write.
  */
 export const meanings: readonly (readonly [SubscriberStatus, ReadonlySet<string>])[] = [
   [
     "unsubscribed",
     keys(`
-      unsubscribed unsubscribe unsub unsubs unsubscription unsubscriptions optout optedout optouts donot dont no donotemail donotmail
-      donotcontact dnc dnm blacklisted blacklist blocklisted blocklist blocked suppressed suppression suppressions excluded exclude
-      excludedfrom deactivated revoked withdrawn removed left
-      abgemeldet abmeldung ausgetragen abbestellt deaktiviert gesperrt desinscrit desinscrits desinscription desabonne desabonnement
-      baja bajas dadobaja suscripcioncancelada desuscrito desuscrita cancelado disiscritto disiscritta disiscrizione cancellato
-      afgemeld uitgeschreven afmelding wypisany wypisana wypisano wypis rezygnacja отписан отписана отписался отписка
-      descadastrado descadastro avregistrerad avanmald frameldt afmeldt avmeldt peruutettu peruttu odhlasen odhlaseny
-      leiratkozott leiratkozas dezabonat odjavljen 配信停止 配信不可 退订 已退订 取消订阅 수신거부`),
+      unsubscribed unsubscribe unsub unsubs unsubscription unsubscriptions optout optedout optouts donot dont donotemail
+      donotmail donotcontact donotsend dontsend dontcontact donotallow donotbulkemail dnc dnm blacklisted blacklist blackliste
+      blocklisted blocklist blocked suppressed suppression suppressions excluded exclude excludedfrom deactivated revoked
+      withdrawn
+      abgemeldet abmeldung abmelde austragung ausgetragen abbestellt deaktiviert gesperrt blockiert werbesperre keinewerbung
+      nichtkontaktieren nichtanschreiben robinsonliste widerrufen widersprochen
+      desinscrit desinscrits desinscription desabonne desabonnement listenoire nepascontacter nepasenvoyer bloque
+      baja bajas dadobaja suscripcioncancelada desuscrito desuscrita listanegra noenviar nocontactar excluido bloqueado
+      disiscritto disiscritta disiscrizione listanera bloccato
+      afgemeld uitgeschreven afmelding geblokkeerd wypisany wypisana wypisano wypis rezygnacja zablokowany czarnalista
+      отписан отписана отписался отписалась отписка отписки заблокирован неотправлять черныйсписок
+      descadastrado descadastro cancelouinscricao naoenviar avregistrerad avprenumererad avanmald blockerad frameldt afmeldt
+      avmeldt blokeret peruutettu peruttu odhlasen odhlaseny zablokovan
+      leiratkozott leiratkozas dezabonat odjavljen abonelikiptal aboneliktencıktı aboneliktenayrıldı
+      配信停止 配信不可 配信拒否 受信拒否 購読解除 退会 退订 已退订 取消订阅 黑名单 拒收 退訂 已退訂 取消訂閱 黑名單
+      수신거부 구독해지 구독취소 수신차단`),
   ],
   [
     "bounced",
     keys(`
-      bounced bounce hardbounced hardbounce cleaned clean undeliverable unzustellbar gebounced rebote rebotado rebond
-      rimbalzato invalidemail emailinvalid`),
+      bounced bounce hardbounced hardbounce bouncedhard cleaned undeliverable unzustellbar gebounced rebote rebotado
+      rebond rimbalzato invalidemail emailinvalid npai`),
   ],
   [
     "complained",
     keys(
-      "complained complaint complaints spam spamcomplaint spamreport markedasspam reportedspam abuse abused junk",
+      "complained complaint complaints spam spamcomplaint spamreport spamcomplaining markedasspam reportedspam abuse abused junk",
     ),
   ],
   [
     "active",
     keys(`
-      subscribed subscribe subscription opt optin optedin doi doubleoptin accepts accept accepted wants wantsmail allow allowed allows
+      subscribed subscribe optin optedin doi doubleoptin wantsmail
       angemeldet abonniert inscrit inscrite abonne abonnee suscrito suscrita iscritto iscritta aangemeld ingeschreven zapisany
-      zapisana подписан подписана подписка inscrito tilmeldt pameldt prenumererar`),
+      zapisana подписан подписана inscrito tilmeldt pameldt prenumererar feliratkozott 購読 订阅 是否订阅 訂閱 구독 수신동의`),
   ],
 ];
 
-/** Names that only with a word about mail say that mail is wanted, and are doubtful alone. */
-export const wishes = keys(
-  "consent permission agree agreed agreement einwilligung zustimmung consentement consentimiento consenso zgoda согласие toestemming",
-);
+/** Names that mean this only of mail: "Left" alone is a side, "No" a number, CLEAN_TIME is Mailchimp's. */
+export const meaningsOfMail: readonly (readonly [SubscriberStatus, ReadonlySet<string>])[] = [
+  [
+    "unsubscribed",
+    keys(`
+      no kein keine geen ingen inga bez sans sin sem nessuna left removed remove stop stopped cancelled canceled cancelado
+      cancellato disabled off inactive quarantined suspended banned`),
+  ],
+  ["bounced", keys("invalid")],
+  [
+    "active",
+    keys(`
+      consent permission agree agreed agreement accepts accept accepted wants allow allowed allows can canreceive receive
+      receives subscription подписка opt einwilligung zustimmung erlaubt erwunscht gewunscht consentement consentimiento consenso zgoda
+      согласие toestemming acepta accetta accepte aceita ontvangt recibe recoit`),
+  ],
+];
 
-/** Names that, with a word about mail, say that it gets none. */
-export const offSwitches = keys("disabled off inactive deaktiviert quarantined");
+/** Names that are doubtful, because they may be of something else. */
+export const doubtfulNames: readonly (readonly [SubscriberStatus, ReadonlySet<string>])[] = [
+  [
+    "unsubscribed",
+    keys(`
+      inactive disabled deleted removed cancelled canceled cancelado cancellato storniert stop stopped banned suspended
+      suppress`),
+  ],
+  [
+    "active",
+    keys(`
+      promotionalemails marketingemails emailmarketing marketing mailable emailable marketable contactable subscription opt
+      emailpreference`),
+  ],
+];
+
+/** Names of a column that its sender points to, in which yes means that mail is wanted. */
+export const onSwitches = keys(
+  "active enabled aktiv actif activo attivo actief ativo aktywny активен valid deliverable",
+);
 
 /** Parts of a name by which an unknown column may speak of opting out. */
 export const suspicious =
-  /opt|subscri|newsletter|mailing|consent|permission|gdpr|dsgvo|rgpd|einwillig|zustimm|werbung|abmeld|abonn|desinscri|desabon|baja|suscri|iscri|afmeld|zgod|согла|подпис|рассыл|suppress|black|block|bounce|spam|unsub|nomail|donot|配信|订阅|수신/u;
+  /opt(?:ed|s)?(?:in|out)|subscri|newsletter|nieuwsbrief|nyhetsbrev|nyhedsbrev|boletin|mailing|consent|permission|gdpr|dsgvo|rgpd|einwillig|zustimm|werbung|abmeld|abonn|desinscri|desabon|baja|suscri|iscri|afmeld|zgod|согла|подпис|рассыл|suppress|blacklist|blocklist|bounce|spam|unsub|nomail|donot|配信|購読|メルマガ|订阅|訂閱|수신|구독/u;
+/** Of those, the parts that speak of no mail. */
+export const negative =
+  /out|unsub|blacklist|blocklist|suppress|abmeld|desinscri|desabon|baja|afmeld|nomail|nonewsletter|donot|dont|kein|nicht|ohne|geen|sans|^(?:no|sin|sem)|withdr|revok|widerr|widerspr|denied|declin|refus|stop|cancel|停止|拒|解除|退|取消|해지|거부|취소/u;
 
 /** Words for a state, as values. */
 export const stateWords: readonly (readonly [SubscriberStatus, ReadonlySet<string>])[] = [
   [
     "active",
     keys(`
-      active subscribed enabled confirmed marketingcontact optin optedin granted express explicit implicit implied allowed engaged
-      aktiv angemeldet bestatigt actif abonne inscrit activo suscrito attivo iscritto actief aangemeld aktywny
-      подписан активен ativo inscrito doubleoptin singleoptin`),
+      active subscribed enabled confirmed optin optedin granted express explicit implicit implied allow allowed accepted
+      agreed iagree engaged marketingcontact aktiv angemeldet abonniert bestatigt actif abonne inscrit activo suscrito alta attivo iscritto
+      actief aangemeld ingeschreven aktywny zapisany подписан активен ativo inscrito tilmeldt doubleoptin singleoptin
+      配信中 有効 订阅 已订阅 訂閱 正常 구독 수신`),
   ],
   [
     "unsubscribed",
     keys(`
-      unsubscribed unsubscribe unsub optout optedout cancelled canceled disabled blocklisted blacklisted blocked denied
+      unsubscribed unsubscribe unsub optout optedout inactive inaktiv inactif inactivo inattivo inactief inativo archived
+      transactional nonmarketingcontact banned quarantined stopped suspended donotallow dontallow dnc dncd donotsend cancelled canceled disabled blocklisted blacklisted blocked denied
       revoked withdrawn neversubscribed nonsubscribed notsubscribed neveractive deleted removed suppressed refused
       declined donotcontact donotemail abgemeldet abbestellt gesperrt ausgetragen desinscrit desabonne baja dadodebaja
       debaja desuscrito disiscritto cancellato afgemeld uitgeschreven wypisany wypisana отписан отписана отписался
-      descadastrado blast nonmarketing nonmarketingcontact usersuppressed transactional archived inactive inaktiv inactif
-      inactivo unconfirmed notconfirmed unverified pending unbestatigt nonconfirme noconfirmado`),
+      descadastrado disattivato frameldt avregistrerad nonmarketing blast usersuppressed unconfirmed notconfirmed
+      unverified unbestatigt nonconfirme noconfirmado
+      配信停止 停止 無効 退会 退订 已退订 取消订阅 退訂 수신거부 구독취소 구독해지`),
   ],
   [
     "bounced",
     keys(
-      "bounced bounce hardbounced hardbounce cleaned undeliverable invalid invalidemail unzustellbar rebotado rebote",
+      "bounced bounce hardbounced hardbounce hard permanent cleaned undeliverable undelivered invalid invalidemail unzustellbar rebotado rebote エラー",
     ),
   ],
-  ["complained", keys("complained complaint spam spamcomplaint markedasspam abuse abused junk reportedspam")],
+  [
+    "complained",
+    keys(
+      "complained complaint spam spamcomplaint markedasspam reportedasspam abuse abused abusereport junk reportedspam",
+    ),
+  ],
 ];
+
+/**
+ * Of those, the words that say the same within a longer text: "Unsubscribed by admin". The others may be about an order.
+ */
+export const tellingWords = keys(`
+  unsubscribed unsubscribe unsub optout optedout blacklisted blocklisted suppressed abgemeldet abbestellt desinscrit
+  desabonne disiscritto afgemeld uitgeschreven отписан отписался bounced hardbounce hardbounced complained complaint spam`);
+/** Words that turn the meaning of the next one: "Not subscribed", "Nicht abonniert", "Non inscrit". */
+export const negations = keys("not no non never nicht nie niet не nao ikke inte kein");
+/** Cells that say nothing at all. */
+export const blankWords = keys("none null nil na nan empty blank notset soft transient temporary");
+/** Cells that say no besides those of every yes-or-no: "Newsletter: never". */
+export const neverWords = keys("never");
 
 /** Words for a state that are used of mail, and not of orders or payments. */
 export const ofMail =
@@ -126,10 +200,3 @@ export const ofMail =
 /** Names of files that hold people who get no mail. */
 export const fileNames =
   /(?:non|un)[-_ ]?subscri|cleaned|bounce|suppress|block[-_ ]?list|black[-_ ]?list|opt[-_ ]?outs?(?![a-z])|opted[-_ ]?out|complaint|spam[-_ ]?report|abgemeldet|abmeldungen|desinscri|désinscri|desabonn|désabonn|bajas|disiscritt|afgemeld|отпис/iu;
-
-export const yesWords = keys(
-  "yes y true t 1 x on ja j oui o si s sim tak да vrai wahr verdadero vero checked ✓ はい 是 예",
-);
-export const noWords = keys(
-  "no n false f 0 off nein non nao nie нет faux falsch falso none null na nil never unchecked いいえ 否 아니요",
-);

@@ -66,6 +66,17 @@ it("a doubtful column refuses the file until the sender says what it is", async 
   expect(await statuses(other)).toEqual({ in: "active", out: "active" });
 });
 
+it("a doubtful column with another answer here and there refuses the file all the same", async () => {
+  const file = "Email,Newsletter\na@q.example,yes\nb@q.example,no\nc@q.example,no\nd@q.example,weekly\n";
+  expect((await upload(await newList(), file)).status).toBe(400);
+});
+
+it("a column that its sender points to is read by what its name says", async () => {
+  const list = await newList();
+  await importFile(list, "Email,Active\nin@p.example,yes\nout@p.example,no\n", { opt_out_column: "Active" });
+  expect(await statuses(list)).toEqual({ in: "active", out: "unsubscribed" });
+});
+
 it("a column Status that speaks of orders refuses the file", async () => {
   const refused = await upload(await newList(), "Email,Status\na@o.example,shipped\n");
   expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining('"shipped"')]);

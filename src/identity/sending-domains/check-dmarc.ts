@@ -2,7 +2,8 @@
  * Is there a DMARC record for the domain, and does it send its reports to us where that was switched on? The record
  * that is suggested is the published one with our address added: it never weakens a policy.
  */
-import { checkDmarc, type DmarcCheck, mendDmarc } from "../../mail/dns/dmarc-policy.ts";
+import { mendDmarc } from "../../mail/dns/dmarc-mending.ts";
+import { checkDmarc, type DmarcCheck, parseDmarcRecord } from "../../mail/dns/dmarc-policy.ts";
 import type { Resolver } from "../../mail/dns/resolver.ts";
 import type { DnsCheck } from "../dns-check.ts";
 
@@ -45,13 +46,14 @@ function sendsReportsTo({ record }: Pick<DmarcCheck, "record">, address: string)
 /** RFC 7489 section 6.3; without ingestion a new record reports to the mailbox that every domain has (RFC 5321). */
 function suggestedDmarc(check: DmarcCheck, domain: string, reportsTo: string | null): string {
   const [found] = check.found;
-  const mended = found === undefined ? null : mendDmarc(found);
+  const mended = mendDmarc(check.found);
   const isRight = check.record !== null && !check.message.includes("Receivers ignore");
-  const published = isRight ? found : mended?.text;
-  if (published === undefined) {
+  const published = (isRight ? found : mended) ?? null;
+  if (published === null) {
     return `v=DMARC1; p=none; rua=mailto:${reportsTo ?? `postmaster@${domain}`}`;
   }
-  const record = check.record ?? mended?.record ?? null;
+  const parsed = parseDmarcRecord(published);
+  const record = "fault" in parsed ? null : parsed;
   if (reportsTo === null || sendsReportsTo({ record }, reportsTo)) return published;
   const uri = `mailto:${reportsTo}`;
   const reports = /(;\s*rua\s*=\s*)([^;]*)/i;

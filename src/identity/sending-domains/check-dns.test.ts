@@ -247,8 +247,47 @@ describe("DMARC", () => {
     ],
     [`v=DMARC1; p=reject; rua=${ours.toUpperCase()}`, `v=DMARC1; p=reject; rua=${ours.toUpperCase()}`],
     ["v=DMARC1; p=sometimes", `v=DMARC1; p=none; rua=${ours}`],
+    ["v=DMARC1: p=reject", `v=DMARC1; p=reject; rua=${ours}`],
+    ["v=DMARC1; p: reject; rua: mailto:a@b.test", `v=DMARC1; p=reject; rua=mailto:a@b.test,${ours}`],
+    ["v=DMARC1; p='reject'", `v=DMARC1; p=reject; rua=${ours}`],
+    ["v=DMARC2; p=reject", `v=DMARC1; p=reject; rua=${ours}`],
+    ["v=DMRC1; p=reject", `v=DMARC1; p=reject; rua=${ours}`],
+    ["rua=mailto:a@b.test; p=reject; v=DMARC1", `v=DMARC1; p=reject; rua=mailto:a@b.test,${ours}`],
+    ["v=DMARC1; rua=mailto:a@b.test", `v=DMARC1; p=none; rua=mailto:a@b.test,${ours}`],
+    ["v=DMARC1; p=rejected", `v=DMARC1; p=reject; rua=${ours}`],
+    ["v=DMARC1; policy=reject", `v=DMARC1; p=reject; rua=${ours}`],
+    ["v=DMARC1; p quarantine", `v=DMARC1; p=quarantine; rua=${ours}`],
+    ["v=DMARC1; p=quarantine; p=reject", `v=DMARC1; p=reject; rua=${ours}`],
+    ["v=DMARC1;p=rejectrua=mailto:a@b.test", `v=DMARC1; p=reject; rua=mailto:a@b.test,${ours}`],
+    ["v=DMARC1; p=reject; -all", `v=DMARC1; p=reject; rua=${ours}`],
+    ["v=DMARC1; p=none; rua=mailto;a@b.test", `v=DMARC1; p=none; rua=mailto:a@b.test,${ours}`],
+    [
+      "v=DMARC1; p=none; rua=mailto:a@b.test; rua=mailto:c@d.test",
+      `v=DMARC1; p=none; rua=mailto:a@b.test,mailto:c@d.test,${ours}`,
+    ],
+    [
+      "v=DMARC1; p=none; rua=mailto:a@b.test mailto:c@d.test",
+      `v=DMARC1; p=none; rua=mailto:a@b.test,mailto:c@d.test,${ours}`,
+    ],
+    [
+      "v=DMARC1; p=none; sp=qurantine; adkim=strict; pct=50%",
+      `v=DMARC1; p=none; sp=quarantine; adkim=s; pct=50; rua=${ours}`,
+    ],
   ])("%j is suggested as %j", async (published, suggested) => {
     expect((await check(at(published))).dmarc.expected).toBe(suggested);
+  });
+
+  test("of two records the suggestion has the stricter policy and both addresses", async () => {
+    const checks = await check(
+      at("v=DMARC1; p=none; rua=mailto:a@b.test", "v=DMARC1; p=reject; rua=mailto:c@d.test"),
+    );
+    expect(checks.dmarc.expected).toBe(`v=DMARC1; p=reject; rua=mailto:a@b.test,mailto:c@d.test,${ours}`);
+  });
+
+  test("a value that receivers ignore is named, and a blank of another kind makes the record none", async () => {
+    const { status, message } = (await check(at("v=DMARC1; p=none; sp=qurantine; pct=50%"))).dmarc;
+    expect([status, message]).toEqual(["verified", expect.stringMatching(/"sp=qurantine".*"pct=50%"/)]);
+    expect((await check(at("v=DMARC1\u00a0; p=none"))).dmarc.status).toBe("mismatch");
   });
 
   test("a record that reports elsewhere is verified, its reports are a mismatch", async () => {
@@ -270,6 +309,31 @@ describe("DMARC", () => {
   test("a subdomain has its organisational parent's", async () => {
     const checks = await check({}, [], { domain: "news.example.test" });
     expect(checks.dmarc).toMatchObject({ status: "verified", host: "_dmarc.example.test" });
+  });
+});
+
+describe("an SPF record that fails by a name", () => {
+  test("names those that are not there, and the suggestion goes without their terms", async () => {
+    const records = "v=spf1 a:one.gone.test a:two.gone.test a:three.gone.test mx:example.test ~all";
+    const { message, expected } = (await check({ "example.test": txt(records) })).spf;
+    expect(message).toContain("find nothing (one.gone.test, two.gone.test, three.gone.test");
+    expect(expected).toBe("v=spf1 include:spf.posthaste.test ~all");
+    expect((await check({ "example.test": txt(expected) })).spf.status).toBe("verified");
+  });
+
+  test("a record in quotation marks beside the right one is told of", async () => {
+    const zone = { "example.test": txt(spf, '"v=spf1 ip4:192.0.2.1 ~all"') };
+    expect((await check(zone)).spf).toMatchObject({
+      status: "verified",
+      message: expect.stringContaining("ip4:192.0.2.1"),
+    });
+  });
+
+  test.each(["-", "~", "?"])("%sinclude is said to permit nothing", async (sign) => {
+    const record = `v=spf1 ${sign}include:spf.posthaste.test mx ~all`;
+    const { message, expected } = (await check({ "example.test": txt(record) })).spf;
+    expect(message).toContain(`with "${sign}" in front of it the include permits nothing`);
+    expect(expected).toBe("v=spf1 include:spf.posthaste.test mx ~all");
   });
 });
 
@@ -297,6 +361,10 @@ describe("a record that receivers do not recognise is called by its fault", () =
     ["v=spf1\tmx ~all", "blanks or line breaks"],
     ['example.test. IN TXT "v=spf1 mx ~all"', "zone file"],
     ["v=spf1; mx ~all", "misspelled"],
+    ["v=spf2 mx ~all", "misspelled"],
+    ["v=spf1.0 mx ~all", "misspelled"],
+    ["=spf1 mx ~all", "misspelled"],
+    ["spf2.0/mfrom,pra mx ~all", "Sender ID"],
     ["spf1 mx ~all", "misspelled"],
     ["v=spf mx ~all", "misspelled"],
     ["v = spf1 mx ~all", "misspelled"],

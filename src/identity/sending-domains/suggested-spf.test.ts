@@ -18,7 +18,13 @@ test.each([
   ["ip4: 192.0.2.0/24 mx", "ip4:192.0.2.0/24 mx"],
   ["ip4:192.0.2.0 /24", "ip4:192.0.2.0/24"],
   ["include=a.test", "include:a.test"],
-  ["include;a.test mx", "mx"],
+  ["include;a.test mx", "include:a.test mx"],
+  ["include.a.test", "include:a.test"],
+  ["ip4.192.0.2.1", "ip4:192.0.2.1"],
+  ["include:a.test,b.test", "include:a.test include:b.test"],
+  ["include:a.test|b.test", "include:a.test include:b.test"],
+  ["ip4:192.0.2.0/ 24", "ip4:192.0.2.0/24"],
+  ["-include:spf.ours.test mx", "mx"],
   ["ip4=192.0.2.1", "ip4:192.0.2.1"],
   ["ipv4:192.0.2.1", "ip4:192.0.2.1"],
   ["ipv6:2001:db8::1", "ip6:2001:db8::1"],
@@ -52,6 +58,29 @@ test.each([
   ["a:mx.a.test.", "a:mx.a.test."],
 ])("%s is kept as %s", (written, kept) => {
   expect(suggest(`v=spf1 ${written} ~all`).value).toBe(`v=spf1 include:spf.ours.test ${kept} ~all`);
+});
+
+test.each([
+  "v=spf2 mx ~all",
+  "v=spf1.0 mx ~all",
+  "spf2.0/pra mx ~all",
+  "=spf1 mx ~all",
+  "spf=v1 mx ~all",
+  "v=spfl mx ~all",
+])("what %s permits is kept", (record) => {
+  expect(suggest(record)).toEqual({ value: "v=spf1 include:spf.ours.test mx ~all", notes: [] });
+});
+
+test("a redirect with a qualifier is kept as a redirect", () => {
+  expect(suggest("v=spf1 -redirect=a.test").value).toBe("v=spf1 include:spf.ours.test redirect=a.test");
+});
+
+test("a term by whose name the record fails is left out, and named", () => {
+  const { value, notes } = suggestedSpf(["v=spf1 include:gone.test mx ~all"], "spf.ours.test", ["gone.test"]);
+  expect([value, notes]).toEqual([
+    "v=spf1 include:spf.ours.test mx ~all",
+    [expect.stringContaining('leaves out "include:gone.test"')],
+  ]);
 });
 
 test.each([

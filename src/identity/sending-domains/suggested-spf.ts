@@ -1,6 +1,7 @@
 /** The SPF record to publish in place of the existing ones, and what differs from them. */
 import { type MendedTerms, mendSpf } from "../../mail/dns/spf-mending.ts";
 import { shownTerm } from "../../mail/dns/spf-record.ts";
+import { readTerm } from "../../mail/dns/spf-term.ts";
 
 export interface SuggestedSpf {
   readonly value: string;
@@ -15,8 +16,13 @@ const MOST_NOTES = 20;
  * One record that keeps what the existing ones permit, since a second one beside them would break both (RFC 7208 section
  * 4.5): the include first, then their terms, mended where their meaning is plain. A blanket "+all" and what cannot be
  * understood are left out.
+ * @param deadNames names in terms by which the record fails, because nothing is there: those terms are left out too
  */
-export function suggestedSpf(found: readonly string[], include: string): SuggestedSpf {
+export function suggestedSpf(
+  found: readonly string[],
+  include: string,
+  deadNames: readonly string[] = [],
+): SuggestedSpf {
   const notes: string[] = [];
   const leaveOut = (term: string, why: string) =>
     notes.push(`The suggested record leaves out ${shownTerm(term)}: ${why}.`);
@@ -45,7 +51,17 @@ export function suggestedSpf(found: readonly string[], include: string): Suggest
   const keepsRedirect = redirect !== undefined && moreRedirects.length === 0 && alls.length === 0;
   const includes = keepsRedirect ? [] : redirects.map((domain) => `include:${domain}`);
   if (!keepsRedirect) for (const domain of redirects) rewrite(`redirect=${domain}`, [`include:${domain}`]);
-  const others = records.flatMap(({ terms }) => terms.filter((term) => !isAll(term) && !isRedirect(term)));
+  const isRefusal = (term: string) =>
+    term.slice(1).toLowerCase() === `include:${include}` && /^[-~?]/.test(term);
+  const isDead = (term: string) => {
+    const read = readTerm(term);
+    return read.kind === "directive" && deadNames.includes(read.directive.value ?? "");
+  };
+  const others = records.flatMap(({ terms }) => {
+    for (const term of new Set(terms.filter(isDead)))
+      leaveOut(term, "nothing is there, and the record fails by it");
+    return terms.filter((term) => !isAll(term) && !isRedirect(term) && !isRefusal(term) && !isDead(term));
+  });
   const kept = distinct([`include:${include}`, ...others, ...includes], leaveOut);
   const ending = keepsRedirect ? `redirect=${redirect}` : (end ?? "~all");
   const more = notes.length - MOST_NOTES;

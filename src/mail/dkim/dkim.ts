@@ -131,9 +131,9 @@ export function dkimKeyMatches(txtRecords: readonly string[], publicKey: string)
   if (more.length > 0)
     return mismatch(`${keys.length} different DKIM keys are published; keep only the expected one.`);
   if (key === "") return mismatch("The record revokes the key: its p= is empty; publish the expected value.");
-  if (/-----|[^a-z0-9+/=]/i.test(key)) {
+  if (!/^[a-z0-9+/]+={0,2}$/i.test(key)) {
     return mismatch(
-      "The p= of the record is no base64: publish the key alone, without its BEGIN and END lines.",
+      "The p= of the record is no base64: publish the key alone and once, without its BEGIN and END lines.",
     );
   }
   if (Buffer.from(key, "base64").equals(Buffer.from(publicKey, "base64"))) {
@@ -188,20 +188,21 @@ function keyData(publicKey: KeyObject | string): string {
     : publicKey.export({ type: "spki", format: "der" }).toString("base64");
 }
 
-/** The p= value of a key record, "" when revoked, null when the record is something else. */
+/** The p= value of a key record, "" when revoked, null when the record is something else or no list of tags. */
 function publishedKey(record: string): string | null {
   const tags = tagsOf(record);
-  const key = tags.get("p");
-  return key === undefined || (tags.get("v") ?? "DKIM1") !== "DKIM1" || /["\\]|[^\x20-\x7e\s]/.test(record)
-    ? null
-    : key;
+  const key = tags?.get("p");
+  if (tags === null || key === undefined || (tags.get("v") ?? "DKIM1") !== "DKIM1") return null;
+  return /["\\]|[^\x20-\x7e]/.test(key + (tags.get("k") ?? "")) ? null : key;
 }
 
 /** What a key record says that makes verifiers reject our signatures although the key is right (section 3.6.1). */
 function restrictionFault(record: string): string | null {
-  if (publishedKey(record) === null) return null;
   const tags = tagsOf(record);
+  if (publishedKey(record) === null || tags === null) return null;
   const type = tags.get("k") ?? "rsa";
+  if (type.toLowerCase() === "rsa" && type !== "rsa")
+    return `The record says k=${type}: write it in small letters.`;
   if (type !== "rsa") return `The record says k=${type}, but the key is an RSA key: publish k=rsa.`;
   const allows = (tag: string, ...wanted: string[]) =>
     (tags.get(tag) ?? wanted[0] ?? "").split(":").some((word) => wanted.includes(word));
@@ -213,11 +214,25 @@ function restrictionFault(record: string): string | null {
 /** Whether a record that is none to receivers was meant as a key record. */
 export function isMeantAsDkim(text: string): boolean {
   const plain = readWrittenText(text).plain.replace(/\s/g, "");
-  return !/^v=(?:spf1|dmarc1)/i.test(plain) && /^v[=:]?dkim|(?:^|;|,)(?:k=rsa|p=mii)/i.test(plain);
+  return (
+    !/^v=(?:spf1|dmarc1)/i.test(plain) &&
+    /^v[=:]?dkim|(?:^|;|,)(?:k=rsa|p=mi[ig])|^mi[ig][a-z0-9+/=]{100}/i.test(plain)
+  );
 }
 
-/** The tags of a record without white space, which differs from one DNS panel to the next. */
-function tagsOf(record: string): Map<string, string> {
-  const tags = record.replace(/\s/g, "").split(";");
-  return new Map(tags.map((tag) => [tag.slice(0, tag.indexOf("=")), tag.slice(tag.indexOf("=") + 1)]));
+/**
+ * The tags of a record without white space, which differs from one DNS panel to the next; null where it is no list of tags,
+ * which is invalid as a whole (section 3.2): a part without "=", or a name that stands twice.
+ */
+function tagsOf(record: string): Map<string, string> | null {
+  const tags = new Map<string, string>();
+  for (const part of record
+    .replace(/[ \t\r\n]/g, "")
+    .split(";")
+    .filter(Boolean)) {
+    const [, name, value] = /^([a-z]\w*)=(.*)$/i.exec(part) ?? [];
+    if (name === undefined || value === undefined || tags.has(name)) return null;
+    tags.set(name, value);
+  }
+  return tags;
 }

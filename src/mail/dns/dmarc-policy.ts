@@ -3,9 +3,10 @@
  * section 4.7) and where it is found, at the domain or at its organisational parent by the public suffix list.
  */
 import { getDomain } from "tldts";
+import { isMeantAsDmarc } from "./dmarc-mending.ts";
 import { findMisplaced, misplacedRecord } from "./misplaced.ts";
 import type { Resolver } from "./resolver.ts";
-import { decodedText, readWrittenText, resembles, unseenRecord } from "./written-text.ts";
+import { decodedText, unseenRecord } from "./written-text.ts";
 
 export type DmarcDisposition = "none" | "quarantine" | "reject";
 type Alignment = "relaxed" | "strict";
@@ -76,7 +77,9 @@ async function checkAt(resolver: Resolver, domain: string): Promise<DmarcCheck> 
   const host = `_dmarc.${domain}`;
   const answer = await resolver.txt(host);
   const found =
-    answer.outcome === "found" ? answer.records.filter((text) => /^v\s*=\s*DMARC1\s*(;|$)/i.test(text)) : [];
+    answer.outcome === "found"
+      ? answer.records.filter((text) => /^v[ \t\r\n]*=[ \t\r\n]*DMARC1[ \t\r\n]*(;|$)/i.test(text))
+      : [];
   const conclude = (
     status: DmarcCheck["status"],
     message: string,
@@ -104,51 +107,37 @@ async function checkAt(resolver: Resolver, domain: string): Promise<DmarcCheck> 
   if ("fault" in record)
     return conclude("mismatch", `The DMARC record at ${host} is invalid: ${record.fault}.`);
   const published = `${host} publishes the policy p=${record.policy}.`;
-  return conclude("verified", [published, ...reportRemarks(text)].join(" "), record);
+  return conclude("verified", [published, ...valueRemarks(text)].join(" "), record);
 }
 
-/** Whether a record that is none to receivers was meant as a DMARC record. */
-function isMeantAsDmarc(text: string): boolean {
-  const { plain } = readWrittenText(text);
-  return /^(?:v\s*[=:]?\s*)?d-?marc/i.test(plain) || /^p\s*=\s*(?:none|quarantine|reject)\b/i.test(plain);
+const REPORT_URI = /^(?:mailto:[^\s/@:]+@[^\s@]+|https?:\S+)$/i;
+const READABLE = new Map([
+  ["sp", /^(?:none|quarantine|reject)$/i],
+  ["np", /^(?:none|quarantine|reject)$/i],
+  ["adkim", /^[rs]$/i],
+  ["aspf", /^[rs]$/i],
+  ["pct", /^(?:\d\d?|100)$/],
+]);
+
+/** Values that receivers ignore, although the record is valid; addresses for reports have to be URIs. */
+function valueRemarks(text: string): string[] {
+  return text.split(";").flatMap((part) => {
+    const [, tag = "", value = ""] = /^\s*([a-z]+)\s*=\s*(.*?)\s*$/is.exec(part) ?? [];
+    const name = tag.toLowerCase();
+    if (name === "rua" || name === "ruf")
+      return value.split(",").flatMap((uri) => uriRemark(name, uri.trim()));
+    const isIgnored = READABLE.get(name)?.test(value) === false;
+    return isIgnored
+      ? `Receivers ignore "${part.trim().slice(0, 150)}", which has no value that they know.`
+      : [];
+  });
 }
 
-/** Addresses for reports that receivers ignore, because they are no URIs. */
-function reportRemarks(text: string): string[] {
-  return [...text.matchAll(/(?:^|;)\s*(ru[af])\s*=\s*([^;]*)/gi)].flatMap(([, tag = "", value = ""]) =>
-    value.split(",").flatMap((uri) => {
-      const address = uri.trim();
-      if (address === "" || /^(?:mailto:[^/]|https?:)/i.test(address)) return [];
-      return `Receivers ignore "${address.slice(0, 150)}" in ${tag}=: write "mailto:" in front of an address.`;
-    }),
-  );
-}
-
-/** A record as it was meant, without what its writing brought in; null where it is no valid record even so. */
-export function mendDmarc(text: string): { readonly text: string; readonly record: DmarcRecord } | null {
-  const plain = readWrittenText(text)
-    .plain.replace(/^(?:v\s*[=:]?\s*)?d-?marc\s*1?\s*[;,.]?\s*/i, "")
-    .replace(/[\s,]+(?=(?:p|sp|np|rua|ruf|pct|adkim|aspf|fo|rf|ri|t)\s*=)/gi, "; ")
-    .replace(/;\s*(?:;\s*)+/g, "; ")
-    .replace(/^;\s*/, "")
-    .replace(/\b(s?p)\s*=\s*([a-z]+)/gi, (_tag, name, word) => `${name}=${policyMeant(word)}`)
-    .replace(
-      /(\bru[af]\s*=\s*)([^;]*)/gi,
-      (_tag, name, uris) => name + uris.split(",").map(mendUri).join(","),
-    );
-  const mended = `v=DMARC1; ${plain}`;
-  const record = parseDmarcRecord(mended);
-  return "fault" in record ? null : { text: mended, record };
-}
-
-function policyMeant(word: string): string {
-  const lower = word.toLowerCase();
-  return ["none", "quarantine", "reject"].find((policy) => resembles(lower, policy)) ?? word;
-}
-
-function mendUri(uri: string): string {
-  const bare = uri.trim().replace(/^mailto:\/\//i, "mailto:");
-  return /^[^\s:@]+@[^\s:@]+$/.test(bare) ? `mailto:${bare}` : bare;
+function uriRemark(tag: string, uri: string): string[] {
+  if (uri === "" || REPORT_URI.test(uri)) return [];
+  return [
+    `Receivers ignore "${uri.slice(0, 150)}" in ${tag}=: write "mailto:" in front of each address, and commas between them.`,
+  ];
 }
 
 /**
@@ -159,7 +148,7 @@ export function parseDmarcRecord(text: string): DmarcRecord | { readonly fault: 
   const tags = new Map<string, string>();
   for (const part of text.split(";")) {
     if (part.trim() === "") continue;
-    const [, name, value] = /^\s*([a-z]\w*)\s*=\s*(.*?)\s*$/is.exec(part) ?? [];
+    const [, name, value] = /^[ \t\r\n]*([a-z]\w*)[ \t\r\n]*=[ \t\r\n]*(.*?)[ \t\r\n]*$/is.exec(part) ?? [];
     if (name === undefined || value === undefined)
       return { fault: `"${part.trim()}" is not a tag with a value` };
     if (tags.has(name.toLowerCase())) return { fault: `the tag "${name}" stands twice` };

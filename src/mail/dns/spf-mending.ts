@@ -20,7 +20,8 @@ export interface MendedTerms {
 /** More is not read: no record that a receiver accepts has so much. */
 const MOST_CHARACTERS = 16_384;
 /** The version as it is written, also wrongly. */
-const VERSION = /^(?:v\s*[=:-]?\s*)?(?:spf|sfp)\s*=?\s*1?(?![\d.])\s*[,;:.]?\s*/i;
+const VERSION =
+  /^(?:v?\s*[=:-]?\s*)?(?:spf|sfp)\s*=?\s*(?:v?[12l](?:\.[0-9])?(?:\/[a-z,]+)?)?(?![\d.])\s*[,;:.]?\s*/i;
 const MEANS_SPF =
   /(?:include|ip[46]?|ipv[46]|redirect|exists|mx|a)\s*[:=]|[-~?+]\s*all\b|(?:^|\s)(?:mx|a|all)(?:\s|$)/i;
 
@@ -66,8 +67,12 @@ function joinedParts(parts: readonly string[]): string[] {
     const isNetwork = argument !== "" && (isBare || addressTerm(argument) !== null || part !== argument);
     if (last === undefined) terms.push(part);
     else if (/^[-+~?]$/.test(last) && !/^[-+~?]/.test(part)) terms[terms.length - 1] = last + part;
-    else if (/^[:=/]/.test(part) && isValidTerm(last + part)) terms[terms.length - 1] = last + part;
-    else if ((NEEDS_ARGUMENT.test(last) || word === "include" || /[:=]$/.test(last)) && isUnfinished(last)) {
+    else if ((/^[:=/]/.test(part) || last.endsWith("/")) && isValidTerm(last + part)) {
+      terms[terms.length - 1] = last + part;
+    } else if (
+      (NEEDS_ARGUMENT.test(last) || word === "include" || /[:=]$/.test(last)) &&
+      isUnfinished(last)
+    ) {
       if (isNetwork) terms[terms.length - 1] = `${last.replace(/[:=]$/, "")}:${argument}`;
       else if (argument === "") terms[terms.length - 1] = `${last.replace(/[:=]$/, "")}:`;
       else terms.push(part);
@@ -91,13 +96,23 @@ function mendedTerm(term: string, depth = 0): string[] | null {
   }
   if (depth > 2) return null;
   const parts = term.split(/[,;|](?![^{]*\})/).filter(Boolean);
-  if (parts.length > 1 || (parts.length === 1 && parts[0] !== term)) return all(parts, depth);
+  if (parts.length > 1 || (parts.length === 1 && parts[0] !== term)) {
+    return all(parts, depth) ?? listed(parts) ?? repaired(term);
+  }
   const plain = readWrittenText(term)
     .plain.replace(/^[\s,;|.'"()[\]<>]+/, "")
     .replace(/[\s,;|.'"()[\]<>]+$/, "");
   if (plain === "") return [];
   if (isValidTerm(plain) && plain !== term) return mendedTerm(plain, depth + 1);
   return splitAtSeams(plain) ?? repaired(plain) ?? (plain !== term ? all(plain.split(" "), depth) : null);
+}
+
+/** The terms of "include:a.example,b.example", in which only the first names its mechanism. */
+function listed([first = "", ...rest]: readonly string[]): string[] | null {
+  const [name] = /^[-+~?]?(?:include|a|mx|exists):/i.exec(first) ?? [];
+  if (name === undefined || !isValidTerm(first)) return null;
+  const terms = rest.map((part) => (isValidTerm(part) && part.includes(":") ? part : name + part));
+  return terms.every(isValidTerm) ? [first, ...terms] : null;
 }
 
 function all(parts: readonly string[], depth: number): string[] | null {
@@ -112,16 +127,25 @@ function repaired(term: string): string[] | null {
   const address = addressTerm(term);
   if (address !== null) return [address];
   const [, signs = "", word = "", separator = "", rest = ""] =
-    /^([-+~?]*)([^:=/]*)([:=]?)(.*)$/s.exec(term) ?? [];
+    OTHER_SEPARATOR.exec(term) ?? /^([-+~?]*)([^:=/]*)([:=]?)(.*)$/s.exec(term) ?? [];
   const name = wordOf(word);
   const qualifier = new Set(signs).size <= 1 ? signs.slice(0, 1) : null;
   if (name === null || qualifier === null) return null;
+  if (name === "redirect" || name === "exp") return mendedModifier(argumentOf(name, rest, ""));
   const candidates = [argumentOf(name, rest, qualifier)];
   if ((name === "a" || name === "mx" || name === "ptr") && separator !== "" && rest === "") {
     candidates.push(`${qualifier}${name}`);
   }
   const mended = candidates.find((one) => one !== null && isValidTerm(one));
   return mended == null ? null : [mended];
+}
+
+/** Mechanisms that need an argument, with another sign than the colon before it: "include;a.example", "ip4.192.0.2.1". */
+const OTHER_SEPARATOR = /^([-+~?]*)(include|ip4|ip6|exists)([.;,_-])(.+)$/is;
+
+/** A modifier has no qualifier. */
+function mendedModifier(term: string | null): string[] | null {
+  return term !== null && isValidTerm(term) ? [term] : null;
 }
 
 /** The mechanism or modifier that a word is, or is a slip of. */

@@ -74,7 +74,7 @@ function readArgument(mechanism: SpfMechanism, rest: string): Argument | string 
       return rest === "" ? { value: null, prefix: wholeAddress } : readDomain(rest);
     case "include":
     case "exists":
-      return rest === "" ? `"${mechanism}" needs a colon and a domain` : readDomain(rest);
+      return /^[:/]/.test(rest) ? readDomain(rest) : `"${mechanism}" needs a colon and a domain`;
   }
 }
 

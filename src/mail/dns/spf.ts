@@ -27,6 +27,8 @@ export interface SpfCheck {
   /** DNS look-ups an evaluation of the whole record costs, and those of them that find nothing. */
   readonly lookups: number;
   readonly voidLookups: number;
+  /** Where too many look-ups find nothing: the hosts among them that the record itself names. */
+  readonly deadNames: readonly string[];
   /** One or more sentences for the owner of the domain. */
   readonly message: string;
 }
@@ -45,6 +47,10 @@ interface Walk {
   readonly required: string;
   lookups: number;
   voidLookups: number;
+  /** The first names whose look-up found nothing. */
+  readonly voidNames: string[];
+  /** Names of hosts in the record itself whose look-up found nothing. */
+  readonly deadNames: string[];
   /** The required record was reached, in a place where it authorises. */
   reached: boolean;
   /** The name whose look-up failed. */
@@ -71,6 +77,8 @@ export async function checkSpf(
     required,
     lookups: 0,
     voidLookups: 0,
+    voidNames: [],
+    deadNames: [],
     reached: false,
     fault: null,
     obstacle: null,
@@ -83,6 +91,7 @@ export async function checkSpf(
     found,
     lookups: walk.lookups,
     voidLookups: walk.voidLookups,
+    deadNames: walk.voidLookups > MOST_VOID_LOOKUPS ? walk.deadNames : [],
     message: [...sentences, ...walk.remarks].join(" "),
   });
 
@@ -93,7 +102,10 @@ export async function checkSpf(
   if (text === undefined) {
     const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
     const meant = texts.filter(isMeantAsSpf);
-    if (meant.length > 0) return { ...conclude("mismatch", unseenRecord("SPF", meant)), found: meant };
+    if (meant.length > 0) {
+      const sentence = meant.every(isSenderId) ? SENDER_ID : unseenRecord("SPF", meant);
+      return { ...conclude("mismatch", sentence), found: meant };
+    }
     const misplaced = await findMisplaced(resolver, name, [], isMeantAsSpf);
     if (misplaced === null) return conclude("missing", `${name} has no SPF record.`);
     const sentence = misplacedRecord("SPF", misplaced.host, name);
@@ -109,7 +121,7 @@ export async function checkSpf(
   if ("faulty" in record) {
     return conclude("mismatch", `The SPF record is invalid: ${faultsInWords(spfFaults(text))}`);
   }
-  walk.remarks.push(...spfRemarks(text).slice(0, MOST_SENTENCES));
+  walk.remarks.push(...spfRemarks(text).slice(0, MOST_SENTENCES), ...unseenBeside(answer, text));
   await follow(walk, record, [name], true, false);
   if (record.directives.some(({ mechanism, qualifier }) => mechanism === "all" && qualifier === "+")) {
     walk.remarks.push(
@@ -124,19 +136,42 @@ export async function checkSpf(
   }
   if (walk.voidLookups > MOST_VOID_LOOKUPS) {
     const limit = `receivers accept ${MOST_VOID_LOOKUPS}`;
-    return conclude("mismatch", `${walk.voidLookups} of the record's look-ups find nothing; ${limit}.`);
+    const names = walk.voidNames.join(", ");
+    const found = `${walk.voidLookups} of the record's look-ups find nothing (${names}); ${limit}`;
+    return conclude("mismatch", `${found}: take their terms out.`);
   }
   if (walk.obstacle !== null) return conclude("mismatch", walk.obstacle);
   if (walk.fault !== null) {
     return conclude("error", `The record could not be followed: looking up ${walk.fault} failed.`);
   }
   if (!walk.reached) {
-    return conclude("mismatch", `The record does not contain include:${required} in front of its "all".`);
+    const refused = record.directives.find(
+      ({ mechanism, value, qualifier }) => mechanism === "include" && value === required && qualifier !== "+",
+    );
+    const missing = `The record does not contain include:${required} in front of its "all"`;
+    const cure = `: with "${refused?.qualifier}" in front of it the include permits nothing, take that sign out`;
+    return conclude("mismatch", `${missing}${refused === undefined ? "" : cure}.`);
   }
   return conclude(
     "verified",
     `The record includes ${required} and needs ${count(walk)} of ${MOST_LOOKUPS} look-ups.`,
   );
+}
+
+const isSenderId = (text: string): boolean => /^spf2\.0\//i.test(text);
+const SENDER_ID =
+  "The only record is one of Sender ID (spf2.0), which receivers do not read: publish the expected value beside it.";
+
+/** A word on records beside the right one that were meant to count as well. */
+function unseenBeside(answer: Lookup<string>, right: string): string[] {
+  const texts = answer.outcome === "found" ? answer.records.map(decodedText) : [];
+  const meant = texts.filter((text) => text !== right && !isSpfRecord(text) && isMeantAsSpf(text));
+  const written = meant.filter((text) => !isSenderId(text)).map(shownTerm);
+  return written.length === 0
+    ? []
+    : [
+        `Receivers do not take ${written.join(" and ")} for an SPF record: add what it permits to the right one.`,
+      ];
 }
 
 /**
@@ -155,7 +190,10 @@ async function follow(
     if (directive.mechanism === "include") {
       await enter(walk, directive.value ?? "", path, passes && directive.qualifier === "+", ours);
     } else {
+      const before = walk.voidLookups;
       await tally(walk, directive, path.at(-1) ?? "", ours);
+      const isDead = path.length === 1 && walk.voidLookups > before;
+      if (isDead && directive.value !== null) walk.deadNames.push(directive.value);
     }
   }
   if (record.redirect !== null && !isOver(walk)) await enter(walk, record.redirect, path, passes, ours);
@@ -230,7 +268,10 @@ async function tally(
 
 /** Books what a look-up came to; true when it failed. */
 function note(walk: Walk, answer: Lookup<unknown>, name: string, ours: boolean): boolean {
-  if (answer.outcome === "absent") walk.voidLookups += 1;
+  if (answer.outcome === "absent") {
+    walk.voidLookups += 1;
+    if (walk.voidNames.length < MOST_SENTENCES) walk.voidNames.push(name);
+  }
   if (answer.outcome === "failed" && !ours) walk.fault ??= name;
   return answer.outcome === "failed";
 }

@@ -61,8 +61,15 @@ export async function detectEncoding(path: string, given?: Encoding): Promise<Fo
   const [, marked] = byteOrderMarks.find(([mark]) => startsWith(sample, mark)) ?? [];
   const claimed = marked ?? utf16WithoutMark(sample);
   if (claimed !== undefined && claimed !== "utf-8") {
-    if (!(await isValid(path, claimed))) throw brokenUtf16(claimed);
-    return { ...certain, encoding: claimed, warnings: overruled(claimed, given) };
+    const warnings = overruled(claimed, given);
+    if (await isValid(path, claimed)) return { ...certain, encoding: claimed, warnings };
+    if ((await replacedShare(path, claimed)) > MOST_REPLACED) throw brokenUtf16(claimed);
+    return {
+      encoding: claimed,
+      isGuessed: false,
+      mayBeBroken: true,
+      warnings: [...warnings, brokenText(claimed)],
+    };
   }
   if (given !== undefined && marked === undefined) {
     if (shareOf(sample, isNul) > MOST_NULS && !given.startsWith("utf-16")) throw noTable("not text");
@@ -93,6 +100,10 @@ function guessed(encoding: Encoding): FoundEncoding {
 function overruled(encoding: Encoding, given: Encoding | undefined): string[] {
   if (given === undefined || given === encoding) return [];
   return [`The file is marked as ${encoding} and was read so, not as ${given}`];
+}
+
+function brokenText(encoding: Encoding): string {
+  return `The file is ${encoding}, but some of its bytes are not: the rows that hold them are refused`;
 }
 
 function brokenUtf8(lines: number): string {
@@ -150,6 +161,27 @@ async function isValid(path: string, encoding: Encoding): Promise<boolean> {
   }
 }
 
+/** Characters of a file that is UTF-16 all the same; in another file nearly all are odd. */
+const MOST_REPLACED = 0.01;
+
+/** How many of the characters stand for bytes that are none of the encoding. */
+async function replacedShare(path: string, encoding: Encoding): Promise<number> {
+  const decoder = new TextDecoder(encoding);
+  let [replaced, all] = [0, 0];
+  const count = (text: string) => {
+    all += text.length;
+    replaced += text.match(/\ufffd/g)?.length ?? 0;
+  };
+  for await (const piece of readPieces(path)) count(decoder.decode(piece, { stream: true }));
+  count(decoder.decode());
+  return replaced / Math.max(1, all);
+}
+
+/** Programs that join files, or convert one twice, leave byte order marks, or what Windows-1252 makes of them. */
+export function withoutMarks(text: string): string {
+  return text.replace(/^(?:\ufeff|ï»¿)+/, "");
+}
+
 async function beginningOf(path: string): Promise<Uint8Array> {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(SAMPLE_BYTES) });
@@ -162,7 +194,8 @@ async function beginningOf(path: string): Promise<Uint8Array> {
  */
 export async function sampleOf(path: string, encoding: Encoding): Promise<string> {
   // Cut where it may be in the middle of a character, which is then left out.
-  const sample = new TextDecoder(encoding).decode(await beginningOf(path), { stream: true });
+  const decoded = new TextDecoder(encoding).decode(await beginningOf(path), { stream: true });
+  const sample = withoutMarks(decoded);
   const [, kind] = otherTexts.find(([beginning]) => beginning.test(sample)) ?? [];
   if (kind !== undefined) throw noTable(kind);
   return sample;

@@ -1,6 +1,7 @@
 /** Which encoding a text has that is not UTF-8 and says nothing about itself. It stays a guess. */
 import chardet from "chardet";
 import type { Encoding } from "./encodings.ts";
+import { plausibleEncoding } from "./plausible-encoding.ts";
 
 /** What chardet calls them: encodings of other scripts, and those of Latin letters, which it tells apart less well. */
 const otherScripts = new Map<string, Encoding>([
@@ -37,10 +38,13 @@ const LEAST_LATIN_LETTERS = 8;
 
 /** @param sample lines that are not ASCII */
 export function guessEncoding(sample: Uint8Array): Encoding {
-  // Few of these letters tell chardet little, and are none of anything else.
   if (isWritten(sample, "euc-kr", korean)) return "euc-kr";
-  if (isWritten(sample, "shift_jis", japanese)) return "shift_jis";
   const matches = chardet.analyse(sample);
+  const places = new Map(matches.map(({ name }, at) => [otherScripts.get(name) ?? latinPages.get(name), at]));
+  const plausible = plausibleEncoding(sample, (encoding) => places.get(encoding) ?? matches.length);
+  if (plausible !== undefined) return plausible;
+  // Few of these letters tell chardet little, and are none of anything else.
+  if (isWritten(sample, "shift_jis", japanese)) return "shift_jis";
   const confidenceOf = (name: string) => matches.find((match) => match.name === name)?.confidence ?? 0;
   const westernConfidence = Math.max(...[...western].map(confidenceOf));
   const hasRareChinese = hasManyHighBytes(sample);

@@ -98,6 +98,21 @@ describe("encodings", () => {
     ["gb18030", "王伟\n李娜\n郑成\n"],
     ["big5", "王偉\n李娜\n陳小明\n這是我們的客戶\n他說他不來了\n"],
     ["euc-kr", "김민수\n이영희\n"],
+    ["koi8-r", "Иван\nМария\nОльга\nСергей\n"],
+    ["ibm866", "Иван\nМария\nОльга\nСергей\n"],
+    ["iso-8859-5", "Иван\nМария\nОльга\nСергей\n"],
+    ["koi8-u", "Євген\nЇжакевич\nІгор\n"],
+    ["windows-1250", "Jiří Dvořák\nRůžena Čapková\n"],
+    ["windows-1250", "Győző Tűzoltó\nBéla Kovács\n"],
+    ["iso-8859-2", "Jiří Dvořák\nŠárka Růžičková\n"],
+    ["windows-1254", "Şükrü Çağlar\nİbrahim Yıldız\n"],
+    ["windows-1257", "Žydrūnas\nJūratė\nEglė\n"],
+    ["windows-1255", "דוד כהן\nשרה לוי\n"],
+    ["windows-874", "สมชาย\nประเสริฐ\n"],
+    ["windows-1252", "François\nHélène\n"],
+    ["windows-1252", "João\nConceição\n"],
+    ["windows-1252", "„Müller“ Straße\nJörg\n"],
+    ["macintosh", "Zoë\nMüller\n"],
   ])("%s is guessed, also behind much that is ASCII, and says so", async (encoding, names) => {
     const bytes = Buffer.concat([
       Buffer.from(`name\n${"plain\n".repeat(30_000)}`),
@@ -203,6 +218,25 @@ describe("what is no CSV file is refused with a word on what to do", () => {
   ])("%s", async (_name, content, sentence) => {
     expect(await refusal(content)).toMatch(sentence);
   });
+
+  it("but UTF-16 with one odd character is read, and its row can be told", async () => {
+    const file = await csvOf(utf16(`\ufeffname\n${"Zoë\n".repeat(100)}Ann\ud800\nBob\n`));
+    expect([file.encoding, file.warnings]).toEqual(["utf-16le", [expect.stringContaining("refused")]]);
+    const broken = (await Array.fromAsync(file.rows())).filter(({ cells }) =>
+      cells.some((cell) => file.isBroken(cell)),
+    );
+    expect(broken.map(({ line }) => line)).toEqual([102]);
+  });
+
+  it.each(["\ufeff\ufeff", "\ufeffï»¿", "ï»¿"])(
+    "nor do the marks %j become part of the header",
+    async (marks) => {
+      expect(await cellsOf(`${marks}"Email",Name\na@x.example,Ann\n`)).toEqual([
+        ["Email", "Name"],
+        ["a@x.example", "Ann"],
+      ]);
+    },
+  );
 
   it("but brackets and angles that a table begins with are cells", async () => {
     const rows = [["[Email]"], ["{ada}@example.com"], ["<bob@example.com>"], ["<table@example.com>"]];

@@ -1,7 +1,7 @@
 /** CSV files as people have them: in any usual encoding, with any of four delimiters. */
 import { ApiError } from "../errors.ts";
 import { type Delimiter, detectLayout } from "./delimiter.ts";
-import { detectEncoding, sampleOf } from "./encoding.ts";
+import { detectEncoding, sampleOf, withoutMarks } from "./encoding.ts";
 import type { Encoding } from "./encodings.ts";
 import { readPieces } from "./pieces.ts";
 import { type CsvRow, createRecordReader } from "./records.ts";
@@ -47,8 +47,11 @@ export async function openCsv(path: string, given?: Encoding): Promise<CsvFile> 
       }
       return rows;
     };
+    let isFirst = true;
     for await (const piece of readPieces(path)) {
-      yield withoutHint(reader.push(decoder.decode(piece, { stream: true })));
+      const text = decoder.decode(piece, { stream: true });
+      yield withoutHint(reader.push(isFirst ? withoutMarks(text) : text));
+      isFirst = false;
       if (reader.openLength > LONGEST_ROW) throw tooLong(reader.openLine);
     }
     yield withoutHint([...reader.push(decoder.decode()), ...reader.end()]);
