@@ -218,7 +218,7 @@ describe("when the database does not keep up", () => {
       return go.promise;
     };
     const acceptor = createAcceptor({ db: database, clock: systemClock, plans, onCommitted: () => {} });
-    const large = acceptor.accept(draft(workspaceId, "a@a.test", { html: "x".repeat(300_000) }));
+    const large = acceptor.accept(draft(workspaceId, "a@a.test", { html: "x".repeat(1_100_000) }));
     await isBeingStored.promise;
     seen.before = async () => {};
     await acceptor.accept(draft(workspaceId, "b@a.test"));
@@ -248,6 +248,21 @@ describe("when the database does not keep up", () => {
     go.resolve();
     await Promise.all(calls);
     expect(order).toEqual(["a", "d", "b", "c"]);
+  });
+
+  test("a large message whose turn comes too late is refused and not stored", async () => {
+    const { go, acceptor } = heldUp({ ...many, bytes: 10_000_000, waitMs: 50 });
+    const html = "x".repeat(1_100_000);
+    const calls = ["a", "b", "c"].map((name) =>
+      acceptor.accept(draft(workspaceId, `${name}@a.test`, { html })),
+    );
+    expect(await outcomes(calls.slice(1))).toMatchObject([
+      { code: "RATE_LIMIT_EXCEEDED" },
+      { code: "RATE_LIMIT_EXCEEDED" },
+    ]);
+    go.resolve();
+    expect(await outcomes(calls.slice(0, 1))).toEqual(["accepted"]);
+    expect(await stored()).toEqual(["a"]);
   });
 
   test("more messages than may wait are refused, until there is room again", async () => {

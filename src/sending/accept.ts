@@ -22,11 +22,14 @@ const SMALL_LINE = { atOnce: 2, worthAnother: 64 };
  * PostgreSQL takes most of a second for 20 MB of attachments. Such messages have a line of their own, one commit at a
  * time, so that the small ones do not wait for them; of each workspace one message is in it.
  */
-const LARGE_BYTES = 256 * 1024;
+const LARGE_BYTES = 1024 * 1024;
 const LARGE_LINE = { atOnce: 1, worthAnother: 1 };
-const LARGE_TURNS = { atOnce: 1, mostWaiting: 200, mostWaitMs: 10_000 };
+const LARGE_TURNS = { atOnce: 1, mostWaiting: 200 };
 
-/** Beyond these a caller is told so, instead of waiting for its time-out or filling the memory. */
+/**
+ * Beyond these a caller is told so, instead of waiting for its time-out or filling the memory. No commit begins later
+ * than `waitMs` after the call: the caller would have been answered 503 meanwhile, and would send the message again.
+ */
 const LIMITS = { messages: 20_000, bytes: 256 * 1024 * 1024, waitMs: 4_000 };
 
 export interface Acceptor {
@@ -52,10 +55,7 @@ class AcceptorOfLines implements Acceptor {
   readonly #limits: Readonly<typeof LIMITS>;
   readonly #small: AcceptLine;
   readonly #large: AcceptLine;
-  readonly #largeTurn = createWorkspaceTurns(
-    LARGE_TURNS,
-    "Too many large messages of this workspace are being accepted: retry shortly",
-  );
+  readonly #largeTurn: ReturnType<typeof createWorkspaceTurns>;
   /** Content that waits or is being stored. */
   #heldBytes = 0;
 
@@ -64,6 +64,10 @@ class AcceptorOfLines implements Acceptor {
     this.#limits = limits;
     this.#small = new AcceptLine(deps, SMALL_LINE);
     this.#large = new AcceptLine(deps, LARGE_LINE);
+    this.#largeTurn = createWorkspaceTurns(
+      { ...LARGE_TURNS, mostWaitMs: limits.waitMs },
+      "Too many large messages of this workspace are being accepted: retry shortly",
+    );
   }
 
   accept(draft: Draft): Promise<void> {
@@ -74,7 +78,8 @@ class AcceptorOfLines implements Acceptor {
     const [first] = drafts;
     if (first === undefined) return;
     const bytes = memoryOf(drafts);
-    const { messages, bytes: mostBytes } = this.#limits;
+    const { messages, bytes: mostBytes, waitMs } = this.#limits;
+    const deadline = performance.now() + waitMs;
     if (this.#small.length + this.#large.length >= messages || this.#heldBytes + bytes > mostBytes) {
       throw new ApiError(
         "RATE_LIMIT_EXCEEDED",
@@ -84,8 +89,10 @@ class AcceptorOfLines implements Acceptor {
     }
     this.#heldBytes += bytes;
     try {
-      if (bytes <= LARGE_BYTES) await this.#wait(this.#small, drafts, bytes);
-      else await this.#largeTurn(first.message.workspaceId, () => this.#wait(this.#large, drafts, bytes));
+      const wait = (line: AcceptLine) =>
+        new Promise<void>((resolve, reject) => line.add({ drafts, bytes, deadline, resolve, reject }));
+      if (bytes <= LARGE_BYTES) await wait(this.#small);
+      else await this.#largeTurn(first.message.workspaceId, () => wait(this.#large));
     } finally {
       this.#heldBytes -= bytes;
     }
@@ -96,11 +103,6 @@ class AcceptorOfLines implements Acceptor {
     const refusal = foreignAddress(draft, await maySendAsEach(db, questionsOf(draft)));
     if (refusal !== null) throw refusal;
     await requireAcceptable(db, { plans, clock }, draft.message);
-  }
-
-  #wait(line: AcceptLine, drafts: readonly Draft[], bytes: number): Promise<void> {
-    const deadline = performance.now() + this.#limits.waitMs;
-    return new Promise((resolve, reject) => line.add({ drafts, bytes, deadline, resolve, reject }));
   }
 }
 

@@ -96,9 +96,7 @@ describe("what is refused names the rule", () => {
   test("names in a rule or a group that are near to theirs, and others are told", async () => {
     const typo = await preview({
       logic: "and",
-      rules: [
-        { logic: "or", combinator: "and", rules: [{ ...rule(["email", "contains", "a"]), Value: "b" }] },
-      ],
+      rules: [{ combinator: "and", rules: [{ ...rule(["email", "contains", "a"]), Value: "b" }] }],
     });
     expect([typo.status, typo.body.details]).toEqual([
       400,
