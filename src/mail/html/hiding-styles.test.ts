@@ -95,6 +95,47 @@ describe("what is seen stays in the text", () => {
     expect(textFromHtml(cell('<p style="font:16px Arial">Words</p>'))).toBe("Words");
   });
 
+  test.each([
+    ["p{font-size:16px}", "<p>Seen</p>"],
+    ["td, p { FONT-SIZE : 16px }", "<p>Seen</p>"],
+    ["table td.x > p{font-size:1rem}", "<p>Seen</p>"],
+    [".box .text{font-size:16px}", '<p class="wide text">Seen</p>'],
+    ["p.text:first-child{font-size:16px}", '<p class="text">Seen</p>'],
+    [".box #text{font-size:16px}", '<p id="text">Seen</p>'],
+    [".box > *{font:16px Arial}", "<p>Seen</p>"],
+    ['[title="a b"]{font-size:16px}', '<p title="a b">Seen</p>'],
+    ['p[title="a b"]{font-size:16px}', '<p title="a b">Seen</p>'],
+    [":not(.a, .b){font-size:16px}", "<p>Seen</p>"],
+    ["@media (min-width:1px){a{b:c} p{font-size:16px}}", "<p>Seen</p>"],
+    [".box{a:b; p{font-size:16px}}", "<p>Seen</p>"],
+    [":not(:is(.a), .b){font-size:16px}", "<p>Seen</p>"],
+    ["", '<font size="3">Seen</font>'],
+    ["", "<FONT color=red SIZE=2>Seen</FONT>"],
+    ["", "<button>Seen</button>"],
+  ])("by a size that %j gives to a part of letters of no size: %s", (css, inside) => {
+    expect(textFromHtml(`${styleOf(css)}<div style="font-size:0">${inside}</div>`)).toBe("Seen");
+  });
+
+  test("by a style sheet that is too long to be read whole", () => {
+    for (const many of [".a{width:1px}".repeat(300), "a,".repeat(300), `.a{${"b:c;".repeat(30_000)}}`]) {
+      const html = `${styleOf(`${many}p{font-size:16px}`)}<div style="font-size:0"><p>Seen</p></div>`;
+      expect(textFromHtml(html)).toBe("Seen");
+    }
+  });
+
+  test("except where the style sheet gives a size to other parts, or the same", () => {
+    const css =
+      "body{font-size:16px} h1,.text p,td{font-size:20px} *{font-size:100%} p,#outlook a{font-size:inherit} .x{font-size:2em}";
+    const preheader = '<div style="font-size:0"><p>Secret <a href="#">words</a></p></div>';
+    expect(textFromHtml(`${styleOf(css.replace(".text p,", ""))}${preheader}<p>Hello</p>`)).toBe("Hello");
+    expect(textFromHtml(`${styleOf(css)}${preheader}`)).toContain("Secret words");
+  });
+
+  test("where a style is too long to be read whole", () => {
+    const style = `opacity:0;${"a:b;".repeat(2_000)}opacity:1`;
+    expect(textFromHtml(`<p style="${style}">Words</p>`)).toBe("Words");
+  });
+
   test("of the page itself", () => {
     expect(textFromHtml('<body style="opacity:0;font-size:0">Words</body>')).toBe("Words");
   });
@@ -113,5 +154,17 @@ test.each([
   const html = piece.repeat(Math.ceil(250_000 / piece.length));
   const { user } = process.cpuUsage();
   textFromHtml(html);
+  expect((process.cpuUsage().user - user) / 1_000).toBeLessThan(500);
+});
+
+test.each([
+  ["classes that are repeated", `${Array(12).fill(".a").join(",")}{width:1px;${"a:b;".repeat(20_000)}}`],
+  ["a long value", `.a{width:${"1".repeat(80_000)}}`],
+  ["a property that is repeated", `.a{${"width:1px;".repeat(8_000)}}`],
+  ["rules that are repeated", ".a,.b{width:1px;height:1px;opacity:1;overflow:hidden}".repeat(1_500)],
+])("elements cost little whatever the style sheet holds: %s", (_, css) => {
+  const html = styleOf(css) + `<p class="${"a b ".repeat(10)}">x</p>`.repeat(200);
+  const { user } = process.cpuUsage();
+  expect(textFromHtml(html)).toMatch(/^x\n/);
   expect((process.cpuUsage().user - user) / 1_000).toBeLessThan(500);
 });

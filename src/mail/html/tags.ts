@@ -8,6 +8,21 @@ import { codeUnitsOf } from "../text/code-units.ts";
 import { type ElementRole, endsParagraph, roleAt } from "./elements.ts";
 import { decodeEntities } from "./entities.ts";
 import type { HidingStyles, StyledElement } from "./hiding-styles.ts";
+import {
+  apostrophe,
+  blanksEnd,
+  carriageReturn,
+  equalsSign,
+  exclamationMark,
+  greaterThan,
+  isLetter,
+  lineFeed,
+  nameEnd,
+  questionMark,
+  quotationMark,
+  slash,
+  unquotedEnd,
+} from "./tag-syntax.ts";
 
 /** Longer tags carry a picture or a font in them, and no words. */
 const maxTagLength = 1000;
@@ -15,17 +30,6 @@ const maxTagLength = 1000;
 const mostSmallTexts = 200;
 const longestSmallText = 4_000;
 const atMostOne = /^\s*[01](?:px)?\s*$/i;
-
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const blank = 0x20;
-const exclamationMark = 0x21;
-const quotationMark = 0x22;
-const apostrophe = 0x27;
-const slash = 0x2f;
-const equalsSign = 0x3d;
-const greaterThan = 0x3e;
-const questionMark = 0x3f;
 
 export class TagReader {
   readonly html: string;
@@ -56,6 +60,7 @@ export class TagReader {
   #style = "";
   #classes = "";
   #id = "";
+  #size = "";
   #smallTexts = 0;
 
   constructor(html: string, codes = codeUnitsOf(html), styles: HidingStyles | null = null) {
@@ -138,7 +143,13 @@ export class TagReader {
   }
 
   get #styled(): StyledElement {
-    return { element: this.#name, classes: this.#classes, id: this.#id, style: this.#style };
+    return {
+      element: this.#name,
+      classes: this.#classes,
+      id: this.#id,
+      style: this.#style,
+      size: this.#size,
+    };
   }
 
   /** Whether the picture that was read last is one that nobody is meant to see. */
@@ -162,7 +173,7 @@ export class TagReader {
     this.#nameStart = this.#nameEnd = at;
     this.role = "inline";
     this.isHidden = this.hidesText = false;
-    this.#style = this.#classes = this.#id = "";
+    this.#style = this.#classes = this.#id = this.#size = "";
     const mark = this.html.startsWith("--", at + 2) ? "-->" : ">";
     const end = this.html.indexOf(mark, at + 2);
     return end === -1 ? -1 : end + mark.length;
@@ -176,7 +187,7 @@ export class TagReader {
     this.#nameEnd = nameEnd(codes, html.length, this.#nameStart);
     this.role = roleAt(codes, this.#nameStart, this.#nameEnd);
     this.isHidden = this.hidesText = false;
-    this.#style = this.#classes = this.#id = "";
+    this.#style = this.#classes = this.#id = this.#size = "";
     if (this.isEnd) return html.indexOf(">", this.#nameEnd) + 1 || -1;
     const end = this.#readAttributes(this.#nameEnd);
     if (this.#styles !== null && (this.#style !== "" || this.#classes !== "" || this.#id !== "")) {
@@ -228,6 +239,7 @@ export class TagReader {
         break;
       case 4:
         if (this.#isNamed(start, "href")) this.href ??= this.#value(valueStart, valueEnd);
+        else if (this.#isNamed(start, "size")) this.#size ||= this.html.slice(valueStart, valueEnd);
         break;
       case 5:
         if (this.#isNamed(start, "style")) this.#style ||= this.html.slice(valueStart, valueEnd);
@@ -274,37 +286,4 @@ export class TagReader {
     this.position = at === -1 ? html.length : at;
     this.passedOver += this.position - position;
   }
-}
-
-function isLetter(code: number | undefined): boolean {
-  const lower = (code ?? 0) | 0x20;
-  return lower >= 0x61 && lower <= 0x7a;
-}
-
-/** The end of a name: at white space, `/`, `>`, one more character, or the end of the HTML. */
-function nameEnd(codes: Uint16Array, length: number, start: number, delimiter = greaterThan): number {
-  let end = start;
-  for (; end < length; end++) {
-    const code = codes[end] ?? 0;
-    if (code <= blank || code === slash || code === greaterThan || code === delimiter) break;
-  }
-  return end;
-}
-
-function unquotedEnd(codes: Uint16Array, length: number, start: number): number {
-  let end = start;
-  for (; end < length; end++) {
-    const code = codes[end] ?? 0;
-    if (code <= blank || code === greaterThan) break;
-  }
-  return end;
-}
-
-function blanksEnd(codes: Uint16Array, length: number, start: number, alsoSkipped = blank): number {
-  let end = start;
-  for (; end < length; end++) {
-    const code = codes[end] ?? 0;
-    if (code > blank && code !== alsoSkipped) break;
-  }
-  return end;
 }

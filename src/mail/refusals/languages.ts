@@ -8,7 +8,7 @@ const MAILBOX =
   "(?:(?!absender|afzender|avsandar|avsender|afsender|ip|domain|contac|contai)\\w*(?:utilisateur|destinataire|adresse|compte|boite|messagerie|empfaenger|empfanger|adressat|benutzer|nutzer|teilnehmer|postfach|mailbox|konto|usuario|destinatar|direccion|cuenta|buzon|casilla|correo|utente|indirizzo|casella|utilizador|conta|endereco|caixa|gebruiker|ontvanger|geadresseerde|adres|postvak|account|uzytkownik|odbiorc|skrzynk|uzivatel|prijemc|schrank|adresat|mottagar|anvandar|brevlad|modtager|bruger|postkass|mottaker|bruker|vastaanottaja|kayttaja|osoite|postilaatik|cimzett|felhasznalo|postafiok|alici|kullanici|posta kutusu|utilizator|cutia|casuta|abonne|address|email|user|recipient|pengguna|penerima|nguoi dung|nguoi nhan|gavej|vartotoj|adresats|lietotaj|kasutaja|saaja|notandi|vidtakand|korisni|primatelj|primalac|uporabnik|prejemnik|naslovnik|usuari)\\w*|(?:пользовател|получател|адрес|ящик|абонент|користувач|одержувач|отримувач|скриньк|потребител|кутия|корисник|прималац)[\\p{L}]*)";
 /** The sender's address or host: not the recipient's. */
 const SENDER =
-  "(?:expediteur\\w*|expeditor\\w*|absender\\w*|remitent\\w*|mittent\\w*|remetent\\w*|afzender\\w*|nadawc\\w*|odesilatel\\w*|odosielatel\\w*|avsandar\\w*|avsender\\w*|afsender\\w*|lahettaj\\w*|gonder(?:en|ici)\\w*|felado\\w*|siuntej\\w*|sutitaj\\w*|saatja\\w*|posilja\\w*|sendand\\w*|pengirim\\w*|nguoi gui|(?:отправител|відправник|подател|пошиља|испраќач|αποστολε)\\p{L}*|\\p{L}?שולח\\p{L}*|المرسل(?! إليه)|فرستنده|ผู้ส่ง|प्रेषक|发件人|發件人|寄件人|寄件者|送信者|送信元|発信者|差出人|보낸 ?사람|발신자|발신인)";
+  "(?:expediteur\\w*|expeditor\\w*|absender\\w*|remitent\\w*|mittent\\w*|remetent\\w*|afzender\\w*|nadawc\\w*|odesilatel\\w*|odosielatel\\w*|avsandar\\w*|avsender\\w*|afsender\\w*|lahettaj\\w*|gonder(?:en|ici)\\w*|felado\\w*|siuntej\\w*|sutitaj\\w*|saatja\\w*|posilja\\w*|sendand\\w*|pengirim\\w*|nguoi gui|(?:отправител|відправник|подател|пошиља|испраќач|αποστολε)\\p{L}{0,8}|שולח|المرسل(?! إليه)|فرستنده|ผู้ส่ง|प्रेषक|发件人|發件人|寄件人|寄件者|送信者|送信元|発信者|差出人|보낸 ?사람|발신자|발신인)";
 /** "Does not exist". */
 const ABSENT =
   "(?:n'existe (?:pas|plus)|n'existent pas|no existen?|nao existem?|non esiste|non esistente|existiert(?: leider)? nicht|nicht existiert|gibt es nicht|bestaat niet|niet bestaat|nie istnieje|nie zostal\\w* znalezion\\w*|nie znaleziono|neexistuje|finns (?:inte|ej)|finnes inte|findes ikke|kendes ikke|kjennes ikke|eksisterer ikke|finnes ikke|ei ole olemassa|ei loydy|nem letezik|mevcut degil|bulunamadi|nu exista|tidak (?:ada|ditemukan|terdaftar|dikenal)|khong ton tai|neegzistuoja|nerastas?|neeksiste|nav atrasts?|ei eksisteeri|ei leitud|er ekki til|ne postoji|nije pronaden\\w*|ne obstaja|ni najden\\w*|no existeix|no s'ha trobat|не постои|не съществува|не е намерен\\p{L}*|не постоји|не существует|не найден[\\p{L}]*|не обнаружен[\\p{L}]*|не зарегистрирован[\\p{L}]*|не існує|не знайдено)";
@@ -71,7 +71,7 @@ export const PASSING_TROUBLE: readonly RegExp[] = [
 /** Words of one sentence, of which none is the recipient. */
 const WITHOUT_RECIPIENT =
   "(?:(?!empf|destinat|ontvang|geadres|odbiorc|prijemc|mottag|mottak|modtag|vastaanott|cimzett|alici|gavej|adresat|saaja\\b|primatel|primalac|prejemn|penerima|nguoi nhan|получател|адресат|одержувач|отримувач|прималац|παραληπτ|נמען|مستلم|گیرنده|ผู้รับ|प्राप्तकर्ता|宛|受信|收件|받는|수신)[^.!?;。！？；])";
-const ABSENT_ANYWHERE = `(?:${ABSENT}|${UNKNOWN}|${ABSENT_ELSEWHERE})`;
+const ABSENT_ANYWHERE = withShortEndings(`(?:${ABSENT}|${UNKNOWN}|${ABSENT_ELSEWHERE})`);
 
 /** The sender is what does not exist, or is refused. */
 export const SENDER_FAULT = new RegExp(
@@ -245,7 +245,7 @@ const DOUBTS: readonly Doubt[] = [
     absent:
       "לא (?:(?:קיים|קיימת)|נמצא\\p{L}*)|(?:אינה|אינו) (?:קיים|קיימת)|غير (?:موجود|معروف)\\p{L}*|لا يوجد|وجود ندارد|یافت نشد",
     or: "או|أو|او|یا",
-    denied: "הרשאה|רשאי|מורשה|גישה|\\p{L}*(?:إذن|صلاحي|مسموح|تصريح)\\p{L}*|مجوز|اجازه|دسترسی",
+    denied: "הרשאה|רשאי|מורשה|גישה|\\p{L}{0,6}(?:إذن|صلاحي|مسموح|تصريح)\\p{L}{0,6}|مجوز|اجازه|دسترسی",
   },
 ];
 /** The same of languages that set no blanks. */
@@ -254,7 +254,11 @@ const DOUBTS_WITHOUT_BLANKS =
 
 /** "It does not exist, or you may not write to it": nothing is known of the address. */
 export const UNDECIDED: readonly RegExp[] = [
-  ...DOUBTS.flatMap(({ absent, or, denied }) => [
+  ...DOUBTS.map(({ absent, or, denied }) => ({
+    absent: withShortEndings(absent),
+    or,
+    denied: withShortEndings(denied),
+  })).flatMap(({ absent, or, denied }) => [
     new RegExp(
       `(?:${absent})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${or})(?!\\p{L})[^.!?;]{0,120}(?<!\\p{L})(?:${denied})(?!\\p{L})`,
       "u",
@@ -266,3 +270,8 @@ export const UNDECIDED: readonly RegExp[] = [
   ]),
   DOUBTS_WITHOUT_BLANKS,
 ];
+
+/** An expression that reads a word's ending of 12 letters at most: a long run of letters would be read many times. */
+function withShortEndings(source: string): string {
+  return source.replaceAll(/(?:\[\\p\{L\}\]|\\p\{L\})\*/g, "\\p{L}{0,12}");
+}

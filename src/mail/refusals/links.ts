@@ -58,7 +58,7 @@ const SENDER_HOST = /^(?:postmaster|sender-?support|mail\.live\.com$)/i;
 const CARRIED_IP = /[/?=&#](?:\d{1,3}(?:\.|%2e)){3}\d{1,3}\b|[?=&](?:[\da-f]{1,4}(?::|%3a)){2,}/i;
 
 const LINK = /\b(?:(?:https?|hxxps?):\/\/|www\.)[^\s<>"']+/gi;
-const ADDRESS = /[^\s<>[\]():;,"']+@[^\s<>[\]():;,"']+/g;
+const ADDRESS = /(?<![^\s<>[\]():;,"'])[^\s<>[\]():;,"']+@[^\s<>[\]():;,"']+/g;
 const LONG_HOST = /\b(?:[a-z0-9-]+\.){2,}[a-z]{2,}\b/gi;
 /** "host mx.example.com[192.0.2.1] said: …": the host that gave the reply, which is not part of the reply. */
 const SPEAKER =

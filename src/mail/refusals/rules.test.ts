@@ -402,3 +402,14 @@ describe.skipIf(!existsSync(corpus))("the corpus of provider replies", () => {
     expect(found.length / unknown.length).toBeGreaterThanOrEqual(0.95);
   });
 });
+
+test.each(["送信者", "不明", "一", "д", "שולח", "αγνωστααα", "absender ", "saa", "не найден"])(
+  "twenty replies of a thousand characters take less than half a second of the processor: %j",
+  (piece) => {
+    const reply = `550 ${piece.repeat(1_000)}`.slice(0, 1_000);
+    judge(reply);
+    const { user } = process.cpuUsage();
+    for (let count = 0; count < 20; count++) judge(reply);
+    expect((process.cpuUsage().user - user) / 1_000).toBeLessThan(500);
+  },
+);

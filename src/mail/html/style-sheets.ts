@@ -1,0 +1,190 @@
+/**
+ * What the style sheets of a mail declare that decides whether an element is seen. Only properties that decide are
+ * kept, each once and cut to a short value, so that the cost of an element does not depend on the size of the sheets.
+ */
+
+interface Declared {
+  /** In lower case, without `!important`. */
+  readonly value: string;
+  readonly isImportant: boolean;
+}
+
+/** By property, in lower case. */
+export type Declarations = ReadonlyMap<string, Declared>;
+
+export interface StyleSheets {
+  /** For a class or an id, with its `.` or `#`: by element, in lower case, or for all elements (""). */
+  readonly rules: ReadonlyMap<string, ReadonlyMap<string, Declarations>>;
+  /**
+   * To what all other rules may give letters of a visible size, those for some screens included: elements, classes and
+   * ids, or any element (`*`).
+   */
+  readonly sized: ReadonlySet<string>;
+}
+
+interface Rule {
+  readonly element: string;
+  readonly name: string;
+  readonly declarations: Declarations;
+}
+
+/** Characters of HTML that are searched for style sheets, and of style sheets that are read. */
+const LONGEST_HTML = 256 * 1024;
+const LONGEST_STYLES = 100_000;
+/** Of a value that decides anything. */
+const LONGEST_VALUE = 40;
+/** More rules about these properties, or selectors of one rule, are not read. */
+const MOST_RULES = 200;
+const DECIDING: ReadonlySet<string> = new Set([
+  "display",
+  "visibility",
+  "opacity",
+  "height",
+  "width",
+  "max-height",
+  "max-width",
+  "overflow",
+  "font-size",
+  "font",
+  "mso-hide",
+]);
+const mayDecide = /(?:display|visibility|opacity|height|width|overflow|font|font-size|mso-hide)\s*:/i;
+/** Of one element by its class or its id, with nothing around it but the page. */
+const simpleSelector = /^(?:(?:html|body)\s+)*([a-z][a-z0-9]*|\*)?([.#][\w-]+)$/i;
+/** The part of a selector that may hold commas and blanks. */
+const bracketed = /\[[^\]]{0,200}\]|\([^()]{0,200}\)/g;
+/** Style sheets that hold on every screen. */
+const everyScreen = /^@media\s+(?:all|(?:only\s+)?screen|(?:all\s*,\s*)?print\s*,\s*screen)\s*$/i;
+/** Of letters: 1 px or less. */
+export const noSize = /^(?:0*\.?0+(?:[a-z]+|%)?|(?:0?\.\d+|1(?:\.0+)?)(?:px|pt)|0?\.0\d*r?em)$/;
+/** Of letters: that of the element around. */
+const sameSize = /^(?:inherit|unset|100%|1em)$/;
+
+/** Reads the style sheets in the HTML, in time linear in its length. */
+export function styleSheetsOf(html: string): StyleSheets {
+  const css = /<style/i.test(html) ? styleTextOf(html.slice(0, LONGEST_HTML)) : "";
+  const { rules, sized, isCut } = rulesOf(withoutComments(css.slice(0, LONGEST_STYLES)));
+  if (isCut || css.length > LONGEST_STYLES || html.length > LONGEST_HTML) sized.add("*");
+  const byName = new Map<string, Map<string, Declarations>>();
+  for (const { name, element, declarations } of rules) {
+    const named = byName.get(name) ?? new Map<string, Declarations>();
+    named.set(element, merged([named.get(element), declarations]));
+    byName.set(name, named);
+  }
+  return { rules: byName, sized };
+}
+
+/** Those of the text of a rule or a `style` attribute that decide. */
+export function declarationsOf(text: string): Declarations {
+  const found = new Map<string, Declared>();
+  if (!mayDecide.test(text)) return found;
+  for (const declaration of text.split(";")) {
+    const colon = declaration.indexOf(":");
+    if (colon === -1) continue;
+    const name = declaration.slice(0, colon).trim().toLowerCase();
+    if (!DECIDING.has(name)) continue;
+    const value = declaration
+      .slice(colon + 1)
+      .trim()
+      .toLowerCase();
+    const isImportant = value.endsWith("!important");
+    const plain = isImportant ? value.slice(0, -"!important".length).trim() : value;
+    add(found, name, { value: plain.slice(0, LONGEST_VALUE), isImportant });
+  }
+  return found;
+}
+
+/** Of each property the last, or the last that is important. */
+export function merged(parts: readonly (Declarations | undefined)[]): Declarations {
+  const present = parts.filter((part) => part !== undefined);
+  if (present.length === 1 && present[0] !== undefined) return present[0];
+  const all = new Map<string, Declared>();
+  for (const part of present) for (const [name, declared] of part) add(all, name, declared);
+  return all;
+}
+
+function add(declarations: Map<string, Declared>, name: string, declared: Declared): void {
+  if (declarations.get(name)?.isImportant === true && !declared.isImportant) return;
+  declarations.set(name, declared);
+}
+
+/** The style sheets that are no comments. */
+function styleTextOf(html: string): string {
+  let styles = "";
+  const marks = /<!--|<style\b[^>]{0,200}>/gi;
+  for (let mark = marks.exec(html); mark !== null; mark = marks.exec(html)) {
+    const isComment = mark[0] === "<!--";
+    const end = endOf(html, isComment ? /-->/g : /<\/style/gi, isComment ? mark.index + 2 : marks.lastIndex);
+    if (!isComment) styles += html.slice(marks.lastIndex, end);
+    if (styles.length > LONGEST_STYLES) break;
+    marks.lastIndex = end;
+  }
+  return styles.replaceAll(/<!--|-->/g, "");
+}
+
+/** The place of a mark behind an offset, or the end. */
+function endOf(html: string, mark: RegExp, from: number): number {
+  mark.lastIndex = from;
+  return mark.exec(html)?.index ?? html.length;
+}
+
+/** The rules that decide whether an element is seen: in order those for a class or an id that hold on every screen. */
+function rulesOf(css: string): { rules: Rule[]; sized: Set<string>; isCut: boolean } {
+  const rules: Rule[] = [];
+  const sized = new Set<string>();
+  let start = 0;
+  /** How many blocks are open that hold on some screens only, or are around another rule. */
+  let skipped = 0;
+  let selectors: string | null = null;
+  const braces = /[{};]/g;
+  for (let brace = braces.exec(css); brace !== null; brace = braces.exec(css)) {
+    if (rules.length >= MOST_RULES) return { rules, sized, isCut: true };
+    if (brace[0] === ";" && selectors !== null) continue;
+    const text = css.slice(start, brace.index).trim();
+    start = braces.lastIndex;
+    if (brace[0] === "{") {
+      if (selectors !== null || (text.startsWith("@") && (skipped > 0 || !everyScreen.test(text)))) skipped++;
+      selectors = text.startsWith("@") ? null : text;
+    } else if (brace[0] === "}") {
+      if (selectors !== null) addRule(selectors, declarationsOf(text), skipped === 0, { rules, sized });
+      else if (skipped > 0) skipped--;
+      selectors = null;
+    }
+  }
+  return { rules, sized, isCut: false };
+}
+
+function addRule(
+  selectors: string,
+  declarations: Declarations,
+  isForAll: boolean,
+  { rules, sized }: { rules: Rule[]; sized: Set<string> },
+): void {
+  if (declarations.size === 0) return;
+  const size = (declarations.get("font-size") ?? declarations.get("font"))?.value;
+  const isSize = size !== undefined && !noSize.test(size) && !sameSize.test(size);
+  const each = selectors.replaceAll(bracketed, ":_").split(",", MOST_RULES + 1);
+  if (isSize && each.length > MOST_RULES) sized.add("*");
+  for (const selector of each) {
+    const [, element = "", name = ""] = (isForAll && simpleSelector.exec(selector.trim())) || [];
+    if (name !== "")
+      rules.push({ element: element === "*" ? "" : element.toLowerCase(), name, declarations });
+    else if (isSize) sized.add(lastNameOf(selector));
+  }
+}
+
+/** The class, id or element of what a selector selects, or `*`. */
+function lastNameOf(selector: string): string {
+  const last =
+    selector
+      .trim()
+      .split(/[\s>+~]+/)
+      .at(-1) ?? "";
+  if (/[()[\]]/.test(selector)) return "*";
+  return /[.#][\w-]+/.exec(last)?.[0] ?? /^[a-z][a-z0-9]*/i.exec(last)?.[0].toLowerCase() ?? "*";
+}
+
+function withoutComments(css: string): string {
+  const [first = "", ...rest] = css.split("/*");
+  return first + rest.map((part) => (part.includes("*/") ? part.slice(part.indexOf("*/") + 2) : "")).join("");
+}
