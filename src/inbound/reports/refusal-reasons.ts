@@ -13,14 +13,17 @@ export const refusalSentences: Readonly<Record<RefusalReason, string>> = {
   empty: "The file is empty.",
   no_report: "There is no DMARC or TLS report in it.",
   corrupt: "The archive is damaged.",
-  too_large: "The report is larger than 16 MB, unpacked.",
+  too_large:
+    "The files of the mail are larger than 16 MB together, unpacked, or the report is larger than any report.",
   too_many_entries: "The archive holds more than 100 files.",
   bad_entry_name: "The archive holds a file whose name leads out of the archive.",
   nested_archive: "The archive holds another archive.",
   encrypted: "The archive is encrypted.",
   document_type: "The XML declares a document type or entities, which reports may not.",
   malformed: "The report is neither XML nor JSON in the form of a report.",
-  too_many_records: "The report holds more than 10,000 records.",
+  too_many_records: "The reports of the mail hold more than 10,000 records.",
+  too_many_in_mail:
+    "The file holds more than 20 reports, or the mail more than 50 parts; the others are not read.",
   missing_field: "The report does not say which domain it is about.",
   bad_date: "The beginning or the end of the time that the report is about cannot be read.",
   bad_count: "A count is missing, negative, a fraction or too large.",
@@ -29,6 +32,6 @@ export const refusalSentences: Readonly<Record<RefusalReason, string>> = {
   another_domain: "The report is about another domain.",
   future: "The report is about the future.",
   too_many_reports: "The domain has had 500 reports or 20,000 records within a day.",
-  reading_too_slow: "Reading the mail took longer than 15 seconds.",
+  reading_too_slow: "Reading the mail took longer than 60 seconds.",
   reading_too_large: "Reading the mail took too much memory.",
 };

@@ -30,22 +30,21 @@ export function withCrlfLines(message: Buffer, most: number): Buffer {
       written[end++] = octet;
       continue;
     }
-    at = endOfBreak(message, at);
-    written[end++] = CR;
-    written[end++] = LF;
+    const start = at;
+    while (message[at] === CR) at++;
+    // CRs before an LF belong to its line end; without an LF, each CR is one.
+    const isEndedByLf = message[at] === LF;
+    if (!isEndedByLf) at--;
+    for (let lines = isEndedByLf ? 1 : at - start + 1; lines > 0; lines--) {
+      written[end++] = CR;
+      written[end++] = LF;
+    }
   }
   if (end > 0 && written[end - 1] !== LF) {
     written[end++] = CR;
     written[end++] = LF;
   }
   return written.subarray(0, end);
-}
-
-/** The place of a line end's last octet: CRs before an LF belong to it. */
-function endOfBreak(message: Buffer, start: number): number {
-  let at = start;
-  while (message[at] === CR && (message[at + 1] === CR || message[at + 1] === LF)) at++;
-  return message[at] === LF ? at : start;
 }
 
 /** At least as many octets as the message grows; 0 only when all its line ends are CRLF. */

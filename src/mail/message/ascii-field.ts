@@ -104,8 +104,11 @@ function asciiPhrase(words: readonly string[]): string | null {
   const shown = words.map((word) =>
     word.startsWith('"') ? word.slice(1, -1).replace(/\\(.)/gu, "$1") : decodeWords(word),
   );
-  const [, before = "", content = "", behind = ""] = /^(\s*)(.*?)(\s*)$/s.exec(shown.join("")) ?? [];
-  return `${before}${encoded(content)}${behind}`;
+  const phrase = shown.join("");
+  const content = phrase.trim();
+  const before = phrase.length - phrase.trimStart().length;
+  const behind = phrase.slice(before + content.length);
+  return `${phrase.slice(0, before)}${encoded(content)}${behind}`;
 }
 
 function asciiRoute(token: string): string | null {

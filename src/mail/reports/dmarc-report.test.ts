@@ -353,6 +353,14 @@ describe("a report keeps what can be kept", () => {
 });
 
 /** A mail with some words and an attachment. */
+function mailOf(parts: readonly (readonly [type: string, content: Uint8Array])[]): Buffer {
+  const written = parts.map(
+    ([type, content]) =>
+      `--b\nContent-Type: ${type}\nContent-Transfer-Encoding: base64\n\n${Buffer.from(content).toString("base64")}\n`,
+  );
+  return Buffer.from(`Content-Type: multipart/mixed; boundary=b\n\n${written.join("")}--b--\n`);
+}
+
 function mailWith(type: string, content: Uint8Array): Buffer {
   const encoded = Buffer.from(content).toString("base64").replace(/.{76}/g, "$&\n");
   return Buffer.from(`From: noreply@mx.example
@@ -436,6 +444,35 @@ describe("a report is refused", () => {
     const start = process.threadCpuUsage();
     expect(reasonOf(report)).toBe(reason);
     expect(process.threadCpuUsage(start).user / 1_000).toBeLessThan(1_000);
+  });
+
+  test("too_large: all that the parts of a mail unpack to counts together, whether it is read or not", () => {
+    // Each inflates to 10 MB, and has a wrong checksum.
+    const archive = Buffer.from(zipSync({ "r.xml": Buffer.alloc(10 * 1024 * 1024, "<") }));
+    archive.writeUInt32LE(1, archive.lastIndexOf("PK\x01\x02") + 16);
+    const mail = mailOf(Array(6).fill(["application/zip", archive]));
+    const reasons = readReports(mail).refused.map(({ reason }) => reason);
+    expect(reasons).toEqual(["corrupt", ...Array(5).fill("too_large")]);
+  });
+
+  test("too_many_in_mail: reports beyond 20 of a file and parts beyond 50 of a mail are named", () => {
+    const small = xml({ records: "" });
+    const outcome = (report: string | Uint8Array) => {
+      const { reports, refused } = readReports(Buffer.from(report));
+      return { reports: reports.length, refused };
+    };
+    const named = { kind: "dmarc", name: null, reason: "too_many_in_mail" };
+    expect(outcome(small.repeat(20))).toEqual({ reports: 20, refused: [] });
+    expect(outcome(small.repeat(30))).toEqual({ reports: 20, refused: [named] });
+    const parts = (count: number) => mailOf(Array(count).fill(["text/xml", Buffer.from(small)]));
+    expect(outcome(parts(50))).toEqual({ reports: 50, refused: [] });
+    expect(outcome(parts(51))).toEqual({ reports: 50, refused: [named] });
+    expect(outcome(parts(60))).toEqual({ reports: 50, refused: [named] });
+    // A report that is cut off behind the last that is read says nothing about that one.
+    const cut = xml({ records: RECORD.repeat(2) }).slice(0, -20);
+    expect(
+      readReports(Buffer.from(xml().repeat(20) + cut)).reports.map(({ report }) => report),
+    ).not.toContainEqual(expect.objectContaining({ unread: [expect.anything()] }));
   });
 
   test("nothing throws: a good one cut and changed anywhere", () => {

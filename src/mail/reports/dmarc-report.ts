@@ -112,11 +112,12 @@ export function readDmarcReports(
   most = dmarcRecordLimit,
 ): DmarcReading[] {
   try {
-    const { roots, isCutOff } = parseDmarcXml(text, most);
+    const { roots, isCutOff, hasMore } = parseDmarcXml(text, most);
     const idOf = (at: number) => idFor(roots.length === 1 ? text : `${at} ${text}`);
-    return roots.map((root, at) =>
+    const readings = roots.map((root, at) =>
       refusable(() => readReport(root, hints, idOf(at), isCutOff && at === roots.length - 1)),
     );
+    return hasMore ? [...readings, { ok: false, reason: "too_many_in_mail" }] : readings;
   } catch (error) {
     return [{ ok: false, reason: error instanceof DmarcRefused ? error.reason : "malformed" }];
   }

@@ -4,7 +4,7 @@
  * records before the cut stay.
  */
 import { XMLParser } from "fast-xml-parser";
-import { ReportRefused } from "./report-documents.ts";
+import { maxReportsOfDocument, ReportRefused } from "./report-documents.ts";
 
 export interface XmlNode {
   readonly [name: string]: readonly (XmlNode | string)[];
@@ -15,6 +15,8 @@ export interface DmarcXml {
   readonly roots: readonly XmlNode[];
   /** The last of them has no end. */
   readonly isCutOff: boolean;
+  /** There are more reports than `roots`. */
+  readonly hasMore: boolean;
 }
 
 /** What keeps a record from being read. "cut_off": the report ends in the middle of it. */
@@ -26,6 +28,7 @@ export type DmarcRefusal =
   | "malformed"
   | "too_large"
   | "too_many_records"
+  | "too_many_in_mail"
   | "missing_field"
   | "bad_date";
 
@@ -37,7 +40,6 @@ const maxTags = 600_000;
 const maxGap = 16 * 1024;
 /** Of the XML declaration's kind. */
 const maxInstructions = 3;
-const maxReports = 20;
 const RECORD = /<(?:[\w-]+:)?record[\s/>]/gi;
 const ROOT = /<((?:[\w-]+:)?feedback)[\s>]/gi;
 const ROOT_END = /<\/(?:[\w-]+:)?feedback\s*>/gi;
@@ -65,9 +67,10 @@ export function parseDmarcXml(xml: string, mostRecords: number): DmarcXml {
   });
   const document: XmlNode = parser.parse(bare);
   const roots = Object.hasOwn(document, "feedback") ? (document.feedback ?? []) : [];
-  const reports = roots.filter((root) => typeof root !== "string").slice(0, maxReports);
-  if (reports.length === 0) throw new DmarcRefused("malformed");
-  return { roots: reports, isCutOff };
+  const all = roots.filter((root) => typeof root !== "string");
+  if (all.length === 0) throw new DmarcRefused("malformed");
+  const hasMore = all.length > maxReportsOfDocument;
+  return { roots: all.slice(0, maxReportsOfDocument), isCutOff: isCutOff && !hasMore, hasMore };
 }
 
 /** Without what is behind the end of the last report, or behind the last record of one that has no end. */

@@ -10,35 +10,67 @@ const TRAILER_LENGTH = 8;
 const DEFLATED = 8;
 const FLAG = { headerCrc: 2, extra: 4, name: 8, comment: 16 };
 const MOST_MEMBERS = 1_000;
+/** Octets of the first attempt to inflate, and how much larger each further attempt is. */
+const FIRST_ATTEMPT = 256 * 1024;
+const GROWTH = 4;
 
 export type Inflated =
   | { readonly ok: true; readonly octets: Buffer; readonly packedLength: number }
   | { readonly ok: false; readonly reason: UnpackRefusal };
 
+/**
+ * Octets that may still be inflated for a mail. What is refused counts as well, because inflating it takes as long:
+ * otherwise many small files that are refused after inflating could keep a thread busy.
+ */
+export class InflateRoom {
+  #left: number;
+
+  constructor(limit: number) {
+    this.#left = limit;
+  }
+
+  get left(): number {
+    return this.#left;
+  }
+
+  take(octets: number): void {
+    this.#left = Math.max(0, this.#left - octets);
+  }
+}
+
 export function isGzip(octets: Buffer): boolean {
   return octets[0] === 0x1f && octets[1] === 0x8b;
 }
 
-/** @param limit octets, unpacked */
-export function gunzip(octets: Buffer, limit: number): Inflated {
+export function gunzip(octets: Buffer, room: InflateRoom): Inflated {
   const members: Buffer[] = [];
   let at = 0;
-  let left = limit;
   while (isGzip(octets.subarray(at)) && members.length < MOST_MEMBERS) {
-    const member = gunzipMember(octets.subarray(at), left);
+    const member = gunzipMember(octets.subarray(at), room);
     if (!member.ok) {
       if (members.length === 0 || member.reason === "too_large") return member;
       break;
     }
     members.push(member.octets);
-    left -= member.octets.length;
     at += member.packedLength;
   }
   return { ok: true, octets: Buffer.concat(members), packedLength: at };
 }
 
-/** Deflate (RFC 1951) up to its own end. */
-export function inflate(packed: Buffer, limit: number): Inflated {
+/**
+ * Deflate (RFC 1951) up to its own end. Node.js does not say how much it inflated before a fault in the stream, so the
+ * attempts grow, and a corrupt stream counts as much as the attempt that found the fault could inflate.
+ */
+export function inflate(packed: Buffer, room: InflateRoom): Inflated {
+  for (let most = Math.min(FIRST_ATTEMPT, room.left); ; most = Math.min(most * GROWTH, room.left)) {
+    const result = inflateUpTo(packed, most);
+    if (!result.ok && result.reason === "too_large" && most < room.left) continue;
+    room.take(result.ok ? result.octets.length : most);
+    return result;
+  }
+}
+
+function inflateUpTo(packed: Buffer, limit: number): Inflated {
   try {
     // With `info` the answer says how many octets the stream took; the type of Node.js knows nothing of that.
     const options = { maxOutputLength: Math.max(1, limit), info: true };
@@ -55,10 +87,10 @@ export function inflate(packed: Buffer, limit: number): Inflated {
   }
 }
 
-function gunzipMember(octets: Buffer, limit: number): Inflated {
+function gunzipMember(octets: Buffer, room: InflateRoom): Inflated {
   const start = endOfHeader(octets);
   if (start < 0) return { ok: false, reason: "corrupt" };
-  const inflated = inflate(octets.subarray(start), limit);
+  const inflated = inflate(octets.subarray(start), room);
   if (!inflated.ok) return inflated;
   const trailer = start + inflated.packedLength;
   const isWhole =

@@ -1,12 +1,16 @@
 /** All reports of a mail: DMARC aggregate reports and TLS reports, and what is put aside of it. */
 import { type DmarcReport, dmarcRecordLimit, readDmarcReports } from "./dmarc-report.ts";
 import type { DmarcRefusal } from "./dmarc-xml.ts";
-import { type RefusedDocument, type ReportDocument, reportDocuments } from "./report-documents.ts";
+import {
+  type DocumentRefusal,
+  type RefusedDocument,
+  type ReportDocument,
+  reportDocuments,
+} from "./report-documents.ts";
 import type { ReportHints } from "./report-values.ts";
 import { readTlsReports, type TlsRefusal, type TlsReport } from "./tls-report.ts";
-import type { UnpackRefusal } from "./unpack.ts";
 
-export type ReportRefusal = UnpackRefusal | DmarcRefusal | TlsRefusal | "no_report";
+export type ReportRefusal = DocumentRefusal | DmarcRefusal | TlsRefusal;
 
 export type ReadReport =
   | { readonly kind: "dmarc"; readonly name: string | null; readonly report: DmarcReport }

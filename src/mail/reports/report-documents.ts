@@ -4,6 +4,7 @@
  */
 import { decodeWords } from "postal-mime";
 import { fieldOf, type MailPart, octetsOf, readReportMail } from "../bounces/report-mail.ts";
+import { InflateRoom } from "./gzip.ts";
 import { beginningOf, reportText } from "./report-text.ts";
 import { isPacked, type UnpackRefusal, unpack } from "./unpack.ts";
 
@@ -17,7 +18,10 @@ export interface ReportDocument {
   readonly text: string;
 }
 
-export interface RefusedDocument<Reason extends string = UnpackRefusal | "no_report"> {
+/** Why a document is refused; "too_many_in_mail": reports, or parts, beyond those that are read of a mail. */
+export type DocumentRefusal = UnpackRefusal | "no_report" | "too_many_in_mail";
+
+export interface RefusedDocument<Reason extends string = DocumentRefusal> {
   readonly kind: ReportKind;
   readonly name: string | null;
   readonly reason: Reason;
@@ -41,10 +45,12 @@ export class ReportRefused<Reason extends string> extends Error {
 
 /** Octets of a mail that are read: aggregate reports are larger than bounces (RFC 9990 lets senders send 10 MB). */
 export const attachmentMailLimit = 14 * 1024 * 1024;
-/** Octets of all reports of a mail, unpacked: what ten thousand DMARC records take, and some more. */
+/** Octets that the files of a mail may unpack to: what ten thousand DMARC records take, and some more. */
 export const reportTextLimit = 16 * 1024 * 1024;
 /** Parts of a mail that are looked into. */
 const maxParts = 50;
+/** Reports of a document that are read: those of a JSON list, or XML reports behind one another. */
+export const maxReportsOfDocument = 20;
 const XML = /^<(?:\?xml|!--|!doctype|(?:[\w-]+:)?feedback)/i;
 const JSON_TEXT = /^\s*[{[]/;
 /** A document of a mail that is not packed is a report only when it holds a name that all reports have. */
@@ -64,7 +70,10 @@ export function reportDocuments(raw: Uint8Array, limit = reportTextLimit): Repor
     return { sender: null, ...collected.result() };
   }
   const mail = readReportMail(octets, attachmentMailLimit);
-  for (const part of leavesOf(mail)) collected.add(fileOf(part));
+  const leaves = leavesOf(mail);
+  for (const part of leaves.slice(0, maxParts)) collected.add(fileOf(part));
+  const [unread] = leaves.slice(maxParts);
+  if (unread !== undefined) collected.leaveOut(unread);
   return { sender: senderDomain(mail), ...collected.result() };
 }
 
@@ -75,23 +84,22 @@ interface GivenFile {
   readonly needsWords: boolean;
 }
 
-/** Gathers documents, until all together are as large as may be. */
+/** Gathers documents, until the mail has unpacked to as much as it may. */
 class Collection {
   readonly #documents: ReportDocument[] = [];
   readonly #refused: RefusedDocument[] = [];
-  #left: number;
+  readonly #room: InflateRoom;
 
   constructor(limit: number) {
-    this.#left = limit;
+    this.#room = new InflateRoom(limit);
   }
 
   add({ name, octets, isDeclaredTls, needsWords }: GivenFile): void {
     const isArchive = isPacked(octets);
     if (!isArchive && needsWords && kindOf(octets) === null) return;
-    const guess = (file: string | null): ReportKind =>
-      isDeclaredTls || /\.json(?:\.gz)?$/i.test(file ?? name ?? "") ? "tls" : "dmarc";
+    const guess = (file: string | null) => likelyKind(isDeclaredTls, file ?? name);
     let found = 0;
-    for (const file of unpack(octets, this.#left)) {
+    for (const file of unpack(octets, this.#room)) {
       const fileName = file.name ?? name;
       if (!file.ok) {
         this.#refused.push({ kind: guess(fileName), name: fileName, reason: file.reason });
@@ -102,11 +110,20 @@ class Collection {
       if (kind === null) continue;
       const text = reportText(file.octets);
       if (needsWords && !isArchive && !REPORT_WORDS[kind].test(text)) return;
-      this.#left = Math.max(0, this.#left - file.octets.length);
+      if (!isArchive) this.#room.take(octets.length);
       this.#documents.push({ kind, name: fileName, text });
       found++;
     }
     if (found === 0) this.#refused.push({ kind: guess(null), name, reason: "no_report" });
+  }
+
+  /** Notes that the mail has more parts than are looked into, of which this is the first. */
+  leaveOut(part: MailPart): void {
+    this.#refused.push({
+      kind: likelyKind(isDeclaredTls(part), nameOf(part)),
+      name: null,
+      reason: "too_many_in_mail",
+    });
   }
 
   result(): Pick<ReportDocuments, "documents" | "refused"> {
@@ -114,6 +131,14 @@ class Collection {
     const none: RefusedDocument = { kind: "dmarc", name: null, reason: "no_report" };
     return { documents: this.#documents, refused: isEmpty ? [none] : this.#refused };
   }
+}
+
+function likelyKind(isDeclared: boolean, name: string | null): ReportKind {
+  return isDeclared || /\.json(?:\.gz)?$/i.test(name ?? "") ? "tls" : "dmarc";
+}
+
+function isDeclaredTls({ type }: MailPart): boolean {
+  return /tlsrpt/i.test(type);
 }
 
 function kindOf(octets: Buffer): ReportKind | null {
@@ -125,7 +150,7 @@ function fileOf(part: MailPart): GivenFile {
   const given = octetsOf(part);
   const isUnmarkedBase64 = !isPacked(given) && BASE64_TEXT.test(part.body);
   const octets = isUnmarkedBase64 ? Buffer.from(part.body, "base64") : given;
-  return { name: nameOf(part), octets, isDeclaredTls: /tlsrpt/i.test(part.type), needsWords: true };
+  return { name: nameOf(part), octets, isDeclaredTls: isDeclaredTls(part), needsWords: true };
 }
 
 /** The file name of a part (RFC 2183, RFC 2231), or the one that older programs write as the name of its type. */
@@ -144,11 +169,14 @@ function senderDomain(mail: MailPart): string | null {
   return /@([\w.-]{1,253})[^@]*$/.exec(from)?.[1]?.toLowerCase() ?? null;
 }
 
-/** Parts with content, those of carried mails included: reports are forwarded as well. */
+/**
+ * Parts with content, those of carried mails included, because reports are forwarded as well: those that are looked
+ * into, and one more where there are more.
+ */
 function leavesOf(mail: MailPart): MailPart[] {
   const leaves: MailPart[] = [];
   const visit = (part: MailPart) => {
-    if (leaves.length >= maxParts) return;
+    if (leaves.length > maxParts) return;
     if (part.parts.length > 0) for (const child of part.parts) visit(child);
     else if (part.body.trim() !== "") leaves.push(part);
   };

@@ -190,6 +190,15 @@ describe("a report is refused", () => {
     expect(reading(report)).toEqual({ reports: [], reasons: [reason] });
   });
 
+  test("too_many_in_mail: reports beyond 20 of a list are named", () => {
+    const outcome = (count: number) => {
+      const { reports, reasons } = reading(Array(count).fill(REPORT));
+      return [reports.length, ...reasons];
+    };
+    expect(outcome(20)).toEqual([20]);
+    expect(outcome(25)).toEqual([20, "too_many_in_mail"]);
+  });
+
   test("nothing throws: any JSON, and a good one changed anywhere", () => {
     const good = JSON.stringify(REPORT);
     fc.assert(

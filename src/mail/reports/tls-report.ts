@@ -4,7 +4,7 @@
  * policies and failures that cannot be read are counted with the reason.
  */
 import type { UnreadRecords } from "./dmarc-report.ts";
-import { ReportRefused } from "./report-documents.ts";
+import { maxReportsOfDocument, ReportRefused } from "./report-documents.ts";
 import {
   countIn,
   domainIn,
@@ -55,7 +55,7 @@ export interface TlsFailure {
 /** What keeps a policy or a failure from being read. */
 export type TlsFault = "malformed" | "missing_field" | "bad_count";
 
-export type TlsRefusal = TlsFault | "bad_date" | "too_many_records" | "too_large";
+export type TlsRefusal = TlsFault | "bad_date" | "too_many_records" | "too_many_in_mail" | "too_large";
 
 export type TlsReading =
   | { readonly ok: true; readonly report: TlsReport }
@@ -65,7 +65,6 @@ export type TlsReading =
 const tlsReportLimit = 10 * 1024 * 1024;
 /** Policies of a report, and failures of all of them together. */
 export const tlsRecordLimit = 10_000;
-const maxReports = 20;
 const maxCount = 1_000_000_000_000;
 const maxHosts = 100;
 const maxTextLength = 500;
@@ -79,8 +78,9 @@ class TlsRefused extends ReportRefused<TlsRefusal> {}
 export function readTlsReports(text: string, hints: ReportHints = noHints): TlsReading[] {
   if (text.length > tlsReportLimit) return [{ ok: false, reason: "too_large" }];
   const value = parseJson(text);
-  const reports = Array.isArray(value) ? value.slice(0, maxReports) : [value];
-  return reports.map((report, at) => {
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value];
+  const reports = all.slice(0, maxReportsOfDocument);
+  const readings = reports.map((report, at): TlsReading => {
     try {
       const id = idFor(reports.length === 1 ? text : `${at} ${text}`);
       return { ok: true, report: readReport(report, hints, id) };
@@ -88,6 +88,7 @@ export function readTlsReports(text: string, hints: ReportHints = noHints): TlsR
       return { ok: false, reason: error instanceof TlsRefused ? error.reason : "malformed" };
     }
   });
+  return all.length > reports.length ? [...readings, { ok: false, reason: "too_many_in_mail" }] : readings;
 }
 
 /** Null, which is no report, for what is no JSON. What comes behind the end of the report is no part of it. */

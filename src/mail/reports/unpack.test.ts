@@ -2,17 +2,21 @@ import { deflateRawSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
+import { InflateRoom } from "./gzip.ts";
 import { type UnpackRefusal, unpack } from "./unpack.ts";
 
 const LIMIT = 50 * 1024 * 1024;
 const XML = `<feedback>${Array.from({ length: 500 }, (_, at) => `<a>${at * 7919}</a>`).join("")}</feedback>`;
 
 function reasonOf(octets: Uint8Array, limit = LIMIT): UnpackRefusal | "none" {
-  return unpack(octets, limit).find((file) => !file.ok)?.reason ?? "none";
+  return unpack(octets, new InflateRoom(limit)).find((file) => !file.ok)?.reason ?? "none";
 }
 
 const textsIn = (octets: Uint8Array, limit = LIMIT) =>
-  unpack(octets, limit).flatMap((file) => (file.ok ? [file.octets.toString()] : []));
+  unpack(octets, new InflateRoom(limit)).flatMap((file) => (file.ok ? [file.octets.toString()] : []));
+
+const resultsOf = (octets: Uint8Array, room: InflateRoom) =>
+  unpack(octets, room).map((file) => (file.ok ? "read" : file.reason));
 
 /** A zip archive whose directory says what the test wants, of one deflated file. */
 function zip(
@@ -87,7 +91,7 @@ describe("what is unpacked", () => {
     const second = files.indexOf(directoryEntry, files.indexOf(directoryEntry) + 1);
     files.writeUInt32LE(1, second + 16);
     expect(textsIn(files)).toEqual(["<a/>", "<c/>"]);
-    expect(unpack(files, LIMIT)[1]).toEqual({ ok: false, name: "b.xml", reason: "corrupt" });
+    expect(unpack(files, new InflateRoom(LIMIT))[1]).toEqual({ ok: false, name: "b.xml", reason: "corrupt" });
   });
 
   test("a file by its octets, whatever its name", () => {
@@ -155,7 +159,7 @@ describe("what is refused", () => {
   test("too_large: files of an archive are counted together", () => {
     const files = zipSync({ "a.xml": strToU8("<a/>"), "b.xml": strToU8("<b/>") });
     expect(reasonOf(files, 8)).toBe("none");
-    expect(unpack(files, 7).map((file) => (file.ok ? "read" : file.reason))).toEqual(["read", "too_large"]);
+    expect(resultsOf(files, new InflateRoom(7))).toEqual(["read", "too_large"]);
   });
 
   test("too_large: more than the limit, however it is packed", () => {
@@ -165,6 +169,37 @@ describe("what is refused", () => {
       expect(reasonOf(packed, content.length - 1)).toBe("too_large");
       expect(reasonOf(packed, content.length)).toBe("none");
     }
+  });
+
+  const MB = 1024 * 1024;
+  const wrongSum = (archive: Buffer, directory: number) => archive.writeUInt32LE(1, directory + 16);
+  const badBlock = (archive: Buffer, directory: number) => archive.fill(0xff, directory - 40, directory);
+
+  test.each<[UnpackRefusal, string, Uint8Array]>([
+    ["corrupt", "a zip with a wrong checksum", zip("r.xml", Buffer.alloc(2 * MB), wrongSum)],
+    ["corrupt", "a zip whose deflate stream breaks", zip("r.xml", Buffer.alloc(2 * MB), badBlock)],
+    ["corrupt", "a gzip that is cut", gzipSync(Buffer.alloc(2 * MB)).subarray(0, -12)],
+    ["nested_archive", "a gzip in a gzip", gzipSync(Buffer.concat([gzipSync(XML), Buffer.alloc(2 * MB)]))],
+    ["too_large", "a gzip bomb", gzipSync(Buffer.alloc(11 * MB))],
+    ["too_large", "a zip bomb", zip("r.xml", Buffer.alloc(11 * MB))],
+  ])("%s: what was inflated of %s counts", (reason, _, packed) => {
+    const room = new InflateRoom(10 * MB);
+    expect(resultsOf(packed, room)).toEqual([reason]);
+    expect(room.left).toBeLessThanOrEqual(8 * MB);
+    // The larger one shows that nothing is inflated further than its room.
+    expect(room.left).toBeGreaterThanOrEqual(0);
+  });
+
+  test("too_large: an archive is read no further than the first file that is", () => {
+    const files = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`${at}.xml`, Buffer.alloc(MB)]));
+    expect(resultsOf(zipSync(files), new InflateRoom(2 * MB))).toEqual(["read", "read", "too_large"]);
+  });
+
+  test("corrupt: entries of the directory that share one file", () => {
+    const files = Buffer.from(zipSync({ "a.xml": strToU8(XML), "b.xml": strToU8(XML) }));
+    const second = files.lastIndexOf("PK\x01\x02");
+    files.writeUInt32LE(0, second + 42);
+    expect(resultsOf(files, new InflateRoom(LIMIT))).toEqual(["read", "corrupt"]);
   });
 
   test("nothing throws: archives changed anywhere", () => {
@@ -178,7 +213,7 @@ describe("what is refused", () => {
         (archive, at, octet, cut) => {
           const broken = Buffer.from(archive.subarray(0, archive.length - (cut % 40)));
           broken[at % broken.length] = octet;
-          expect(() => unpack(broken, LIMIT)).not.toThrow();
+          expect(() => unpack(broken, new InflateRoom(LIMIT))).not.toThrow();
         },
       ),
       { numRuns: 500 },

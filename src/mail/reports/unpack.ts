@@ -3,7 +3,7 @@
  * often wrong. The sender may mean harm: sizes are limited while unpacking, not believed from the header. How well a
  * report packs says nothing about it: thousands of alike records pack a hundred to one.
  */
-import { gunzip, isGzip } from "./gzip.ts";
+import { gunzip, type InflateRoom, isGzip } from "./gzip.ts";
 import { isZip, unzip } from "./zip.ts";
 
 /** Why a report is refused; each is a kind that is counted. */
@@ -26,15 +26,15 @@ const STRAY = new Set([0x0a, 0x0d, 0x20, 0x09]);
 
 /**
  * The files in an archive, or what was given where it is none.
- * @param limit octets of all files together, unpacked
+ * @param room of what is packed it takes what is inflated; of what is not, nothing
  */
-export function unpack(given: Uint8Array, limit: number): Unpacked[] {
+export function unpack(given: Uint8Array, room: InflateRoom): Unpacked[] {
   const octets = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   const packed = withoutStray(octets);
   if (packed.length === 0) return [{ ok: false, name: null, reason: "empty" }];
-  if (isGzip(packed)) return [gunzipped(packed, limit)].map(withoutNested);
-  if (isZip(packed)) return unzip(packed, limit).map(withoutNested);
-  const isTooLarge = octets.length > limit;
+  if (isGzip(packed)) return [gunzipped(packed, room)].map(withoutNested);
+  if (isZip(packed)) return unzip(packed, room).map(withoutNested);
+  const isTooLarge = octets.length > room.left;
   return [isTooLarge ? { ok: false, name: null, reason: "too_large" } : { ok: true, name: null, octets }];
 }
 
@@ -44,8 +44,8 @@ export function isPacked(octets: Buffer): boolean {
   return isGzip(packed) || isZip(packed);
 }
 
-function gunzipped(packed: Buffer, limit: number): Unpacked {
-  const result = gunzip(packed, limit);
+function gunzipped(packed: Buffer, room: InflateRoom): Unpacked {
+  const result = gunzip(packed, room);
   return result.ok
     ? { ok: true, name: null, octets: result.octets }
     : { ok: false, name: null, reason: result.reason };

@@ -4,7 +4,7 @@
  * to a disk, so a name is only a name; one that climbs out of the archive shows that harm is meant.
  */
 import { crc32 } from "node:zlib";
-import { inflate } from "./gzip.ts";
+import { type InflateRoom, inflate } from "./gzip.ts";
 import type { Unpacked, UnpackRefusal } from "./unpack.ts";
 
 const LOCAL_HEADER = 0x04034b50;
@@ -25,23 +25,23 @@ export function isZip(octets: Buffer): boolean {
   return octets.length >= 4 && octets.readUInt32LE(0) === LOCAL_HEADER;
 }
 
-/** @param limit octets of all files together, unpacked */
-export function unzip(octets: Buffer, limit: number): Unpacked[] {
+/** Reads no further than the first file that is too large. */
+export function unzip(octets: Buffer, room: InflateRoom): Unpacked[] {
   const end = endOfDirectory(octets);
   if (end < 0) return [refuse(null, "corrupt")];
   const entries = octets.readUInt16LE(end + 10);
   if (entries > maxEntries) return [refuse(null, "too_many_entries")];
   const files: Unpacked[] = [];
-  let left = limit;
+  const seen = new Set<number>();
   let at = octets.readUInt32LE(end + 16);
   for (let entry = 0; entry < entries; entry++) {
     if (at + CENTRAL_LENGTH > end || octets.readUInt32LE(at) !== CENTRAL_HEADER) {
       files.push(refuse(null, "corrupt"));
       break;
     }
-    const file = unzipEntry(octets, at, left);
+    const file = unzipEntry(octets, { at, seen, room });
     if (file !== null) files.push(file);
-    if (file?.ok === true) left -= file.octets.length;
+    if (file?.ok === false && file.reason === "too_large") break;
     // Name, extra field and comment.
     const more = [28, 30, 32].reduce((sum, length) => sum + octets.readUInt16LE(at + length), 0);
     at += CENTRAL_LENGTH + more;
@@ -49,8 +49,16 @@ export function unzip(octets: Buffer, limit: number): Unpacked[] {
   return files;
 }
 
-/** Null for a folder, and for a file that is not of the report. @param at where its entry of the directory begins */
-function unzipEntry(octets: Buffer, at: number, limit: number): Unpacked | null {
+interface Entry {
+  /** Where its entry of the directory begins. */
+  readonly at: number;
+  /** Where the files of the entries before it begin: a file that two entries share would be inflated for each. */
+  readonly seen: Set<number>;
+  readonly room: InflateRoom;
+}
+
+/** Null for a folder, and for a file that is not of the report. */
+function unzipEntry(octets: Buffer, { at, seen, room }: Entry): Unpacked | null {
   const flags = octets.readUInt16LE(at + 8);
   const method = octets.readUInt16LE(at + 10);
   const checksum = octets.readUInt32LE(at + 16);
@@ -64,19 +72,27 @@ function unzipEntry(octets: Buffer, at: number, limit: number): Unpacked | null 
   if (HARMFUL.test(name) || name.includes("\0")) return refuse(name, "bad_entry_name");
   if (UNWANTED.test(name)) return null;
   if ((flags & 1) !== 0) return refuse(name, "encrypted");
+  if (seen.has(local)) return refuse(name, "corrupt");
+  seen.add(local);
   if (local + LOCAL_LENGTH > at || octets.readUInt32LE(local) !== LOCAL_HEADER)
     return refuse(name, "corrupt");
   const start = local + LOCAL_LENGTH + octets.readUInt16LE(local + 26) + octets.readUInt16LE(local + 28);
   if (start + packedLength > at) return refuse(name, "corrupt");
   const packed = octets.subarray(start, start + packedLength);
-  if (method === STORED && packed.length > limit) return refuse(name, "too_large");
-  const content = method === STORED ? packed : method === DEFLATED ? inflated(packed, limit) : "corrupt";
+  const content =
+    method === STORED ? stored(packed, room) : method === DEFLATED ? inflated(packed, room) : "corrupt";
   if (typeof content === "string") return refuse(name, content);
   return crc32(content) === checksum ? { ok: true, name, octets: content } : refuse(name, "corrupt");
 }
 
-function inflated(packed: Buffer, limit: number): Buffer | UnpackRefusal {
-  const result = inflate(packed, limit);
+function stored(content: Buffer, room: InflateRoom): Buffer | UnpackRefusal {
+  const isTooLarge = content.length > room.left;
+  room.take(content.length);
+  return isTooLarge ? "too_large" : content;
+}
+
+function inflated(packed: Buffer, room: InflateRoom): Buffer | UnpackRefusal {
+  const result = inflate(packed, room);
   return result.ok ? result.octets : result.reason;
 }
 
