@@ -122,7 +122,8 @@ const READABLE = new Map([
 /** Values that receivers ignore, although the record is valid; addresses for reports have to be URIs. */
 function valueRemarks(text: string): string[] {
   return text.split(";").flatMap((part) => {
-    const [, tag = "", value = ""] = /^\s*([a-z]+)\s*=\s*(.*?)\s*$/is.exec(part) ?? [];
+    const [, tag = "", given = ""] = /^\s*([a-z]+)\s*=(.*)$/is.exec(part) ?? [];
+    const value = given.trim();
     const name = tag.toLowerCase();
     if (name === "rua" || name === "ruf")
       return value.split(",").flatMap((uri) => uriRemark(name, uri.trim()));
@@ -148,7 +149,8 @@ export function parseDmarcRecord(text: string): DmarcRecord | { readonly fault: 
   const tags = new Map<string, string>();
   for (const part of text.split(";")) {
     if (part.trim() === "") continue;
-    const [, name, value] = /^[ \t\r\n]*([a-z]\w*)[ \t\r\n]*=[ \t\r\n]*(.*?)[ \t\r\n]*$/is.exec(part) ?? [];
+    const [, name, given] = /^[ \t\r\n]*([a-z]\w*)[ \t\r\n]*=(.*)$/is.exec(part) ?? [];
+    const value = given?.replace(/^[ \t\r\n]+/, "").replace(/(?<![ \t\r\n])[ \t\r\n]+$/, "");
     if (name === undefined || value === undefined)
       return { fault: `"${part.trim()}" is not a tag with a value` };
     if (tags.has(name.toLowerCase())) return { fault: `the tag "${name}" stands twice` };
