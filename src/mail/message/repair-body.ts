@@ -204,7 +204,7 @@ interface Folding {
   /** What is written where a line is broken. */
   readonly lineEnd: "\r\n" | "=\r\n";
   /** Where the line that begins at `start` is broken, when it has more than 76 octets. */
-  cut(octets: Buffer, start: number): number;
+  readonly cut: (octets: Buffer, start: number) => number;
 }
 
 /** Breaks the lines that are too long, and no others: decoders do not see these breaks. */
