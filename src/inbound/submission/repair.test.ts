@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
 import PostalMime from "postal-mime";
 import { describe, expect, test } from "vitest";
+import { type HeaderSection, readHeaderSection } from "../../mail/message/header-section.ts";
 import { newId } from "../../platform/ids.ts";
 import { readSubmission } from "./read-submission.ts";
+import { repairMessage } from "./repair-message.ts";
 
 const context = {
   id: newId(),
@@ -362,4 +364,46 @@ test.each([
   }
   const { user, system } = process.threadCpuUsage(before);
   expect((user + system) / 1_000).toBeLessThan(1_500);
+});
+
+describe("repairs of more than 1 MiB are refused, and what to do is said", () => {
+  const size = 25 * 1024 * 1024;
+  test.each([
+    ["Base64 in one line", "Content-Transfer-Encoding: base64", "QUJD".repeat(size / 4)],
+    ["quoted-printable in one line", "Content-Transfer-Encoding: quoted-printable", "=C3=".repeat(size / 4)],
+    ["8-bit text in one line", "Content-Type: text/plain; charset=utf-8", "üxy".repeat(size / 4)],
+    ["a file in one line", "Content-Type: image/png", "üxy".repeat(size / 4)],
+    ["a text with one long line", "Subject: x", `${"Hello\r\n".repeat(200_000)}${"x".repeat(999)}`],
+  ])("%s", (_, field, body) => {
+    const message = crlf("From: a@shop.test", field, "", body);
+    expect(() => repair(message)).toThrow(
+      /^5\.6\.0 Line \d+ is longer than 998 octets, .* 1048576 octets.*: send .* in lines of at most 76 characters$/,
+    );
+  });
+
+  test("but a single long line among many short ones of Base64 is folded", () => {
+    const body = `${"QUJD".repeat(19)}\r\n`.repeat(100_000);
+    const message = crlf(
+      "From: a@shop.test",
+      "Content-Transfer-Encoding: base64",
+      "",
+      body + "QUJD".repeat(500),
+    );
+    expectSendable(repair(message));
+  });
+});
+
+test("a long line behind millions of lines is refused in little time", () => {
+  const fields = ["DKIM-Signature: v=1; d=shop.test; b=", "From: a@shop.test"];
+  const body = "Hello, Ada\r\n".repeat((28 * 1024 * 1024) / 12);
+  const message = Buffer.from(crlf(...fields, "", body + "x".repeat(999)));
+  const { fields: given, bodyStart } = readHeaderSection(message) as Extract<HeaderSection, { ok: true }>;
+  const costs = [1, 2, 3].map(() => {
+    const before = process.threadCpuUsage();
+    expect(() => repairMessage({ message, fields: given, bodyStart }, context)).toThrow(
+      "Line 2446681 is longer than 998 octets: ",
+    );
+    return process.threadCpuUsage(before).user / 1_000;
+  });
+  expect(Math.min(...costs)).toBeLessThan(150);
 });

@@ -16,11 +16,41 @@ export interface RepairedBody {
   readonly encoding: "quoted-printable" | "base64" | null;
 }
 
+/**
+ * How many octets of one message may be encoded or folded. All of this runs on the event loop, so that every other
+ * session waits for it.
+ */
+export class RepairAllowance {
+  #left: number;
+  #isExceeded = false;
+
+  constructor(most: number) {
+    this.#left = most;
+  }
+
+  /** Whether a repair was refused because of its size. */
+  get isExceeded(): boolean {
+    return this.#isExceeded;
+  }
+
+  take(octets: number): boolean {
+    if (octets > this.#left) {
+      this.#isExceeded = true;
+      return false;
+    }
+    this.#left -= octets;
+    return true;
+  }
+}
+
 const maxDepth = 10;
 /** Delimiter lines of a multipart: more parts than any mail has. */
 const maxDelimiters = 1_000;
 const PART_HEADER: HeaderLimits = { octets: 64 * 1024, fields: 200 };
 const LF = 10;
+const EQUALS = 0x3d;
+/** RFC 2045 section 6.7 rule 5 and section 6.8. */
+const maxEncodedLine = 76;
 const lineBreak = Buffer.from("\r\n");
 const OPAQUE = /^(?:multipart\/(?:signed|encrypted)|message\/|application\/(?:x-)?pkcs7-)/;
 const PGP_SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----";
@@ -29,29 +59,32 @@ const PGP_SIGNED = "-----BEGIN PGP SIGNED MESSAGE-----";
  * Null when the body has a line that is too long and cannot be repaired.
  * @param body lines end with CRLF
  */
-export function repairBody(fields: readonly GivenField[], body: Buffer, depth = 0): RepairedBody | null {
+export function repairBody(
+  fields: readonly GivenField[],
+  body: Buffer,
+  allowance: RepairAllowance,
+  depth = 0,
+): RepairedBody | null {
   const asIs: RepairedBody = { octets: [body], encoding: null };
   const { type, boundary } = mediaTypeOf(fields);
   const isLong = hasLongLine(body);
   if (OPAQUE.test(type) || depth > maxDepth) return isLong ? null : asIs;
   if (type.startsWith("multipart/")) {
     if (!isLong && isAscii(body)) return asIs;
-    const octets = repairParts(body, boundary, depth);
+    const octets = repairParts(body, boundary, allowance, depth);
     return octets === null ? (isLong ? null : asIs) : { octets, encoding: null };
   }
   if (!isLong) return asIs;
   switch (encodingOf(fields)) {
-    case "base64": {
-      const octets = rewrapBase64(body);
-      return octets && { octets, encoding: null };
-    }
+    case "base64":
+      return foldLongLines(body, allowance, { lineEnd: "\r\n", cut: (_, start) => start + maxEncodedLine });
     case "quoted-printable":
-      return { octets: breakSoftly(body), encoding: null };
+      return foldLongLines(body, allowance, { lineEnd: "=\r\n", cut: softBreakIn });
     case "":
     case "7bit":
     case "8bit":
     case "binary":
-      if (body.includes(PGP_SIGNED)) return null;
+      if (body.includes(PGP_SIGNED) || !allowance.take(body.length)) return null;
       return type.startsWith("text/")
         ? { octets: [encodeQuotedPrintable(body)], encoding: "quoted-printable" }
         : { octets: [encodeBase64(body), lineBreak], encoding: "base64" };
@@ -80,36 +113,46 @@ export function longLineFrom(octets: Buffer, start: number): number {
 }
 
 /** The parts between delimiter lines (RFC 2046 section 5.1.1), each repaired; null when that is not possible. */
-function repairParts(body: Buffer, boundary: string | null, depth: number): Octets | null {
-  const delimiters = (boundary === null ? null : delimitersOf(body, boundary)) ?? [];
-  const [first] = delimiters;
-  const last = delimiters.at(-1);
-  if (first === undefined || last === undefined) return null;
-  const [preamble, epilogue] = [body.subarray(0, first.end), body.subarray(last.start)];
-  if (hasLongLine(preamble) || hasLongLine(epilogue)) return null;
+function repairParts(
+  body: Buffer,
+  boundary: string | null,
+  allowance: RepairAllowance,
+  depth: number,
+): Octets | null {
+  const [first, ...others] = (boundary === null ? null : delimitersOf(body, boundary)) ?? [];
+  if (first === undefined) return null;
+  const preamble = body.subarray(0, first.end);
+  if (hasLongLine(preamble)) return null;
   const octets: (Buffer | Octets)[] = [preamble];
-  for (const [at, delimiter] of delimiters.slice(0, -1).entries()) {
-    const next = delimiters[at + 1] ?? last;
-    const part = repairPart(body.subarray(delimiter.end, next.start), depth);
+  let written = first.end;
+  for (const { start, end } of others) {
+    // Two delimiters with an empty part between them share a CRLF, which is written already.
+    const partEnd = Math.max(written, start);
+    const delimiter = body.subarray(partEnd, end);
+    const part = hasLongLine(delimiter)
+      ? null
+      : repairPart(body.subarray(written, partEnd), allowance, depth);
     if (part === null) return null;
-    octets.push(part, next === last ? [] : body.subarray(next.start, next.end));
+    octets.push(part, delimiter);
+    written = end;
   }
-  return [...octets, epilogue];
+  const epilogue = body.subarray(written);
+  return hasLongLine(epilogue) ? null : [...octets, epilogue];
 }
 
 /** A part without the CRLF that belongs to the delimiter behind it. */
-function repairPart(part: Buffer, depth: number): Octets | null {
+function repairPart(part: Buffer, allowance: RepairAllowance, depth: number): Octets | null {
   const section = readHeaderSection(part, PART_HEADER);
   if (!section.ok) return hasLongLine(part) ? null : [part];
   const { fields, bodyStart } = section;
   const header = part.subarray(0, bodyStart);
-  const body = repairBody(fields, part.subarray(bodyStart), depth + 1);
+  const body = repairBody(fields, part.subarray(bodyStart), allowance, depth + 1);
   if (body === null || hasLongLine(header)) return null;
   if (isAscii(header) && body.encoding === null) return [header, body.octets];
   const lines = fields.map(({ name, value, start, end }) => {
     const octets = part.subarray(start, end);
     if (body.encoding !== null && name.toLowerCase() === "content-transfer-encoding") return "";
-    const ascii = isAscii(octets) ? null : asciiField(name, value);
+    const ascii = isAscii(octets) || !allowance.take(octets.length) ? null : asciiField(name, value);
     return ascii === null ? octets : renderHeaders([[name, ascii]]);
   });
   if (body.encoding !== null) lines.push(renderHeaders([["Content-Transfer-Encoding", body.encoding]]));
@@ -157,33 +200,50 @@ function encodingOf(fields: readonly GivenField[]): string {
   return unfold(value).toLowerCase();
 }
 
-/** Base64 in lines of 76 characters; null when it is not one piece of Base64. */
-function rewrapBase64(body: Buffer): Octets | null {
-  const content = Buffer.from(body.toString("latin1"), "base64");
-  const characters = body.reduce((count, octet) => (isBase64(octet) ? count + 1 : count), 0);
-  return Math.floor((characters * 3) / 4) === content.length ? [encodeBase64(content), lineBreak] : null;
+interface Folding {
+  /** What is written where a line is broken. */
+  readonly lineEnd: "\r\n" | "=\r\n";
+  /** Where the line that begins at `start` is broken, when it has more than 76 octets. */
+  readonly cut: (octets: Buffer, start: number) => number;
 }
 
-function isBase64(octet: number): boolean {
-  return (
-    (octet >= 0x41 && octet <= 0x5a) ||
-    (octet >= 0x61 && octet <= 0x7a) ||
-    (octet >= 0x2f && octet <= 0x39) ||
-    octet === 0x2b
-  );
-}
-
-/** Quoted-printable with soft line breaks in the lines that are too long (RFC 2045 section 6.7 rule 5). */
-function breakSoftly(body: Buffer): Octets {
-  const pieces: (Buffer | string)[] = [];
+/** Breaks the lines that are too long, and no others: decoders do not see these breaks. */
+function foldLongLines(body: Buffer, allowance: RepairAllowance, folding: Folding): RepairedBody | null {
+  const octets: Buffer[] = [];
   let written = 0;
   for (let at = longLineFrom(body, 0); at >= 0; at = longLineFrom(body, written)) {
     const found = body.indexOf(lineBreak, at);
-    const end = found < 0 ? body.length : found + lineBreak.length;
-    const line = body.toString("latin1", at, found < 0 ? end : found);
-    const broken = (line.match(/(?:=[\dA-F]{2}|[^=]|=){1,25}/gi) ?? []).join("=\r\n");
-    pieces.push(body.subarray(written, at), broken, found < 0 ? "" : lineBreak);
+    const end = found < 0 ? body.length : found;
+    if (!allowance.take(end - at)) return null;
+    octets.push(body.subarray(written, at), foldLine(body.subarray(at, end), folding));
     written = end;
+    // longLineFrom() wants the beginning of a line.
+    if (found >= 0) {
+      octets.push(lineBreak);
+      written += lineBreak.length;
+    }
   }
-  return [...pieces, body.subarray(written)];
+  return { octets: [...octets, body.subarray(written)], encoding: null };
+}
+
+function foldLine(line: Buffer, { lineEnd, cut }: Folding): Buffer {
+  const shortest = maxEncodedLine - "=XX".length;
+  const output = Buffer.allocUnsafe(line.length + Math.ceil(line.length / shortest) * lineEnd.length);
+  let written = 0;
+  let start = 0;
+  while (line.length - start > maxEncodedLine) {
+    const end = cut(line, start);
+    written += line.copy(output, written, start, end);
+    written += output.write(lineEnd, written, "latin1");
+    start = end;
+  }
+  written += line.copy(output, written, start);
+  return output.subarray(0, written);
+}
+
+/** Leaves room for the "=" of a soft line break, and does not tear an escape apart (RFC 2045 section 6.7 rule 5). */
+function softBreakIn(line: Buffer, start: number): number {
+  const end = start + maxEncodedLine - 1;
+  if (line[end - 1] === EQUALS) return end - 1;
+  return line[end - 2] === EQUALS ? end - 2 : end;
 }
