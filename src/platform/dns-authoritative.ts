@@ -48,7 +48,7 @@ export function askAuthoritative(
     const addresses = (await Promise.all(known.map(addressesOf))).flat().filter(mayAsk);
     if (addresses.length === 0) return null;
     const asked = addresses.slice(0, MOST_SERVERS).map((address) => serverAt(address, port));
-    return createResolver({ servers: asked, timeoutMs, tries: TRIES, isFresh: true });
+    return createResolver({ servers: asked, timeoutMs, tries: TRIES, isFresh: true, isOfZone: true });
   };
 
   const addressesOf = async (nameServer: string): Promise<readonly string[]> => {

@@ -17,6 +17,8 @@ export interface DnsOptions {
   readonly isFresh?: boolean;
   /** Asks for DNSSEC, so that answers say whether a validating server vouches for them. */
   readonly wantsDnssec?: boolean;
+  /** The servers are those of a zone and no resolvers: what they refuse is not asked again. */
+  readonly isOfZone?: boolean;
 }
 
 /** The shape of mail/dns/resolver.ts. */
@@ -28,7 +30,12 @@ export type NetworkLookup<RecordType> =
       readonly aliasOf?: string;
     }
   | { readonly outcome: "absent"; readonly reason: "nxdomain" | "nodata"; readonly isSecure?: boolean }
-  | { readonly outcome: "failed"; readonly reason: string; readonly isUnanswered?: true };
+  | {
+      readonly outcome: "failed";
+      readonly reason: string;
+      readonly isUnanswered?: true;
+      readonly othersAnswered?: true;
+    };
 
 export interface How {
   /** Asks the servers even where the answer is known. */
@@ -55,18 +62,30 @@ export function createResolver(options: DnsOptions) {
 /** What asks for the records of one type. Throws as `createResolver`. */
 export function recordsOf<Data>(
   type: RecordType,
-  { servers, timeoutMs, tries, isFresh: isAlwaysFresh = false, wantsDnssec = false }: DnsOptions,
+  {
+    servers,
+    timeoutMs,
+    tries,
+    isFresh: isAlwaysFresh = false,
+    wantsDnssec = false,
+    isOfZone = false,
+  }: DnsOptions,
 ): (name: string, how?: How) => Promise<NetworkLookup<Data>> {
   const named = servers.map(readServer);
   return async (givenName, { isFresh = isAlwaysFresh } = {}) => {
     const name = dnsName(givenName);
     if (name === null) return { outcome: "failed", reason: "EBADNAME" };
     const asked = named.length > 0 ? named : system.get();
-    const question = { name, type, servers: asked, timeoutMs, tries, wantsDnssec };
+    const question = { name, type, servers: asked, timeoutMs, tries, wantsDnssec, isOfZone };
     const reply = await lookUpsOfProcess.ask(question, isFresh);
     if (reply.outcome === "failed") {
-      const { reason, isUnanswered } = reply;
-      return { outcome: "failed", reason, ...(isUnanswered && { isUnanswered }) };
+      const { reason, isUnanswered, othersAnswered } = reply;
+      return {
+        outcome: "failed",
+        reason,
+        ...(isUnanswered && { isUnanswered }),
+        ...(othersAnswered && { othersAnswered }),
+      };
     }
     const proof = wantsDnssec ? { isSecure: reply.isSecure } : {};
     if (reply.outcome === "absent") return { outcome: "absent", reason: reply.reason, ...proof };

@@ -45,6 +45,17 @@ describe("a message whose look-up our own DNS servers do not answer for long", (
     return conclude({ message: one, result: { ...result, isUnanswered: true }, mxHost: null }, now, 0);
   };
 
+  test("counts an attempt where the servers answered other look-ups meanwhile", () => {
+    const silent = { ...result, isUnanswered: true, othersAnswered: true } as const;
+    const { outcome, settlement } = conclude(
+      { message: message(0, 86_400), result: silent, mxHost: null },
+      now,
+      0,
+    );
+    expect(outcome).toMatchObject({ status: "deferred", attempts: 1, enhancedCode: "4.4.3" });
+    expect(settlement.attempts).toBe(1);
+  });
+
   test.each([
     [0, 60, 300],
     [2, 40_000, 10_000],

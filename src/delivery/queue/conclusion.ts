@@ -193,8 +193,8 @@ function judge(result: AttemptResult, { created_at }: LeasedMessage, now: Date):
     case "broken":
       return { ...plain, status: "deferred" };
     case "unroutable": {
-      const { status, isUnanswered } = result;
-      if (isUnanswered) {
+      const { status, isUnanswered, othersAnswered } = result;
+      if (isUnanswered && !othersAnswered) {
         const waited = (now.getTime() - created_at.getTime()) / 1_000;
         const waitSeconds = Math.max(UNANSWERED_SECONDS, waited / 4);
         return { ...plain, status, waitSeconds, isAttempt: false };

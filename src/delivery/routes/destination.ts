@@ -4,12 +4,12 @@
  */
 import { isIP } from "node:net";
 import type { StsPolicy } from "../../mail/dns/mta-sts.ts";
-import type { Resolver } from "../../mail/dns/resolver.ts";
+import type { Lookup, Resolver } from "../../mail/dns/resolver.ts";
 import { isPublicAddress } from "../../platform/public-address.ts";
 import { Answers } from "../../platform/remember.ts";
 import { type Lane, laneFor } from "../lanes/lanes.ts";
 import { isBinding } from "../smtp/tls.ts";
-import { findMailHosts, type MailHost, siteName, type Unroutable } from "./mx.ts";
+import { findMailHosts, foremost, type MailHost, silenceOf, siteName, type Unroutable } from "./mx.ts";
 import { type DaneLookups, withTlsDemands } from "./tls-demands.ts";
 
 const KEPT_MS = 60_000;
@@ -87,16 +87,18 @@ export function routeToRelay(
 ): FindRoute {
   const { resolver, lane, allowPrivate, setting } = options;
   return remembering(async () => {
-    const lookups = isIP(host) ? [] : await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]);
+    const lookups: readonly Lookup<string>[] = isIP(host)
+      ? []
+      : await Promise.all([resolver.ipv4(host), resolver.ipv6(host)]);
     const found = lookups.flatMap((answer) => (answer.outcome === "found" ? answer.records : []));
     const all = isIP(host) ? [host] : found;
     const addresses = all.filter((address) => allowPrivate || isPublicAddress(address));
     if (addresses.length > 0) return { site: host, lane, hosts: [{ name: host, addresses }] };
     const undone = { outcome: "unroutable", status: "deferred", enhanced: "4.4.3", lane } as const;
-    const unanswered = lookups.find((answer) => answer.outcome === "failed" && answer.isUnanswered);
-    if (all.length === 0 && unanswered?.outcome === "failed") {
-      const reason = `DNS look-up for the relay ${host} failed: ${unanswered.reason}`;
-      return { ...undone, reason, isUnanswered: true };
+    const failure = foremost(lookups.filter((answer) => answer.outcome === "failed"));
+    if (all.length === 0 && failure?.isUnanswered) {
+      const reason = `DNS look-up for the relay ${host} failed: ${failure.reason}`;
+      return { ...undone, reason, ...silenceOf(failure) };
     }
     const reason = `the relay ${host} has no ${all.length > 0 ? "public " : ""}address: check ${setting}`;
     return { ...undone, reason };

@@ -44,6 +44,8 @@ export interface Unroutable {
   readonly reason: string;
   /** Of `deferred`: our own DNS servers said nothing at all. That is no fault of the domain's, and no attempt. */
   readonly isUnanswered?: true;
+  /** Of `isUnanswered`: they answered other look-ups meanwhile. It is looked up again soon, and then is an attempt. */
+  readonly othersAnswered?: true;
 }
 
 /** None of the hosts of a domain can be talked to. */
@@ -142,6 +144,7 @@ function considered(records: readonly MxRecord[], random: () => number): MxRecor
 }
 
 export type LookupFailure = Extract<Lookup<never>, { outcome: "failed" }>;
+type Silence = Pick<LookupFailure, "isUnanswered" | "othersAnswered">;
 
 /** A host and what came of looking it up. */
 export interface Candidate {
@@ -208,13 +211,19 @@ function isAbsence(answer: MailHosts): boolean {
 }
 
 /** One that was not answered goes first: asked again, it may turn out well. */
-function foremost(failures: readonly LookupFailure[]): LookupFailure | null {
-  return failures.find(({ isUnanswered }) => isUnanswered) ?? failures[0] ?? null;
+export function foremost<Failure extends Silence>(failures: readonly Failure[]): Failure | null {
+  const unanswered = failures.filter(({ isUnanswered }) => isUnanswered);
+  return unanswered.find(({ othersAnswered }) => !othersAnswered) ?? unanswered[0] ?? failures[0] ?? null;
 }
 
-function undecided(domain: string, { reason, isUnanswered }: LookupFailure): Unroutable {
-  const result = unroutable("deferred", "4.4.3", `DNS look-up for ${domain} failed: ${reason}`);
-  return { ...result, ...(isUnanswered && { isUnanswered }) };
+function undecided(domain: string, failure: LookupFailure): Unroutable {
+  const result = unroutable("deferred", "4.4.3", `DNS look-up for ${domain} failed: ${failure.reason}`);
+  return { ...result, ...silenceOf(failure) };
+}
+
+/** What a failure says about the silence of our own servers. */
+export function silenceOf({ isUnanswered, othersAnswered }: Silence): Silence {
+  return { ...(isUnanswered && { isUnanswered }), ...(othersAnswered && { othersAnswered }) };
 }
 
 function unroutable(status: Unroutable["status"], enhanced: string, reason: string): Unroutable {

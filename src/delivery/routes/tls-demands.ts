@@ -6,7 +6,7 @@ import { isUsable, type TlsaRecord } from "../../mail/dns/dane.ts";
 import { namesHost, type StsPolicy } from "../../mail/dns/mta-sts.ts";
 import type { Lookup } from "../../mail/dns/resolver.ts";
 import type { TlsDemand } from "../smtp/tls.ts";
-import type { LookupFailure, MailHost, Unroutable } from "./mx.ts";
+import { foremost, type LookupFailure, type MailHost, silenceOf, type Unroutable } from "./mx.ts";
 
 /** What is asked for DANE; the answers say whether DNSSEC vouches for them. */
 export interface DaneLookups {
@@ -37,10 +37,8 @@ export async function withTlsDemands(
   if (left.length > 0) return left;
   // "Cryptographic failure": the domain's owner may mend it while the message waits.
   const reason = obstacles.map(({ obstacle }) => obstacle).join("; ");
-  const unanswered = obstacles.some(({ isUnanswered }) => isUnanswered)
-    ? { isUnanswered: true as const }
-    : {};
-  return { outcome: "unroutable", status: "deferred", enhanced: "4.7.5", reason, ...unanswered };
+  const silence = silenceOf(foremost(obstacles) ?? {});
+  return { outcome: "unroutable", status: "deferred", enhanced: "4.7.5", reason, ...silence };
 }
 
 /** Why a host is left alone. */
@@ -48,6 +46,7 @@ interface Obstacle {
   readonly obstacle: string;
   /** A look-up had no answer from our own DNS server. */
   readonly isUnanswered?: true;
+  readonly othersAnswered?: true;
 }
 
 /**
@@ -96,8 +95,8 @@ async function baseDomains(
 }
 
 /** Section 2.1.1: what cannot be had may be withheld by somebody on the path. */
-function withheld(what: string, { reason, isUnanswered }: LookupFailure): Obstacle {
-  return { obstacle: `DANE: ${what} failed: ${reason}`, ...(isUnanswered && { isUnanswered }) };
+function withheld(what: string, failure: LookupFailure): Obstacle {
+  return { obstacle: `DANE: ${what} failed: ${failure.reason}`, ...silenceOf(failure) };
 }
 
 function stsOf(domain: string, { name }: MailHost, policy: StsPolicy | null): TlsDemand | Obstacle | null {

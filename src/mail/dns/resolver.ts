@@ -24,6 +24,8 @@ export type Lookup<RecordType> =
       readonly reason: string;
       /** None of our servers has said anything, in time or at all: that is no fault of the name's owner. */
       readonly isUnanswered?: true;
+      /** Of `isUnanswered`: they answered other questions meanwhile, so that the name servers of this name are at fault. */
+      readonly othersAnswered?: true;
     };
 
 /** One mail exchanger; `exchange` is lower-case without the trailing dot, "" for the null MX (RFC 7505). */

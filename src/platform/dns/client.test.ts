@@ -202,6 +202,100 @@ test("while no server answers anything, waiting for a place ends with the first 
   expect(performance.now() - begun).toBeLessThan(5_000);
 });
 
+test("thousands that wait for a place end when no server answers from the start", async () => {
+  const silent = await serve(() => null);
+  const client = new DnsClient(1);
+  const asked = names(12_000).map((name) =>
+    client.ask(question(name, [silent], { timeoutMs: 200, tries: 1 })),
+  );
+  const replies = await Promise.all(asked);
+  expect(replies.filter((reply) => reply.outcome === "failed" && reply.isUnanswered)).toHaveLength(12_000);
+});
+
+test("look-ups that are refused as too many are repeated, and end by the deadline of their first start", async () => {
+  const dns = await serve(async (query) => {
+    if (query.questions?.[0]?.name.startsWith("no")) return rcode(5);
+    await delayed(20);
+    return addressFor(query);
+  });
+  const client = new DnsClient();
+  let isEnded = false;
+  const askOn = async (name: string) => {
+    while (!isEnded) expect(await client.ask(question(name, [dns]))).toEqual(found);
+  };
+  const others = names(40).map(askOn);
+  const begun = performance.now();
+  const refused = names(5).map((name) => client.ask(question(`no${name}`, [dns], { timeoutMs: 1_800 })));
+  for (const reply of await Promise.all(refused)) {
+    expect(reply).toEqual({ outcome: "failed", reason: "EREFUSED", isUnanswered: false });
+  }
+  expect(performance.now() - begun).toBeLessThan(3_500);
+  expect(dns.heard.filter(({ name }) => name.startsWith("no")).length).toBeGreaterThan(10);
+  isEnded = true;
+  await Promise.all(others);
+});
+
+test("what the servers of a zone refuse is not repeated", async () => {
+  const lame = await serve(() => rcode(5));
+  const asked = names(30).map((name) =>
+    new DnsClient().ask(question(name, [lame], { tries: 1, isOfZone: true })),
+  );
+  const client = new DnsClient();
+  const shared = names(30).map((name) => client.ask(question(name, [lame], { tries: 1, isOfZone: true })));
+  for (const reply of await Promise.all([...asked, ...shared])) {
+    expect(reply).toMatchObject({ reason: "EREFUSED" });
+  }
+  expect(lame.heard).toHaveLength(60);
+});
+
+test("servers that refuse do not slow down the look-ups at other servers", async () => {
+  const refusing = await serve(() => rcode(5));
+  let underWay = 0;
+  let most = 0;
+  const good = await serve(async (query) => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await delayed(100);
+    underWay -= 1;
+    return addressFor(query);
+  });
+  const client = new DnsClient(60);
+  const refused = names(40).map((name) =>
+    client.ask(question(name, [refusing], { timeoutMs: 1_200, tries: 1 })),
+  );
+  await delayed(700);
+  const asked = names(60).map((name) => client.ask(question(name, [good])));
+  expect(await Promise.all(asked)).toEqual(asked.map(() => found));
+  expect(most).toBeGreaterThan(40);
+  await Promise.all(refused);
+});
+
+test("an answer that is cut where TCP is refused is a failure of the server, and so is one where TCP is silent", async () => {
+  const cut = await serve((query) => ({ ...addressFor(query), flags: 0x0200 }));
+  const refused = await new DnsClient().ask(question("a.test", [cut], { timeoutMs: 600, tries: 1 }));
+  expect(refused).toEqual({ outcome: "failed", reason: "ECONNREFUSED", isUnanswered: false });
+  const mute = createServer(() => {}).listen(cut.server.port, "127.0.0.1");
+  await once(mute, "listening");
+  onTestFinished(() => void mute.close());
+  const reply = await new DnsClient().ask(question("a.test", [cut], { timeoutMs: 400, tries: 1 }));
+  expect(reply).toEqual({ outcome: "failed", reason: "ETIMEOUT", isUnanswered: false });
+});
+
+test("a look-up without an answer says whether its servers answered others meanwhile", async () => {
+  const dns = await serve((query) => (query.questions?.[0]?.name === "dead.test" ? null : addressFor(query)));
+  const silent = await serve(() => null);
+  const client = new DnsClient();
+  const ask = (name: string, server: ScriptedDns) =>
+    client.ask(question(name, [server], { timeoutMs: 300, tries: 1 }));
+  const unanswered = { outcome: "failed", reason: "ETIMEOUT", isUnanswered: true };
+  // An answer before the look-up began says nothing, nor does one of another server.
+  expect(await ask("a.test", dns)).toEqual(found);
+  expect(await ask("dead.test", dns)).toEqual(unanswered);
+  const [dead, none] = await Promise.all([ask("dead.test", dns), ask("b.test", silent), ask("c.test", dns)]);
+  expect(dead).toEqual({ ...unanswered, othersAnswered: true });
+  expect(none).toEqual(unanswered);
+});
+
 test("a silent server is asked last after a few questions, and first again when it answers", async () => {
   let isSilent = true;
   const first = await serve((query) => (isSilent ? null : addressFor(query)));

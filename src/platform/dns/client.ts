@@ -4,108 +4,118 @@
  */
 import { limits } from "../limits/limits.ts";
 import { LookUp } from "./look-up.ts";
-import { Pace } from "./pace.ts";
-import type { Question, Reply, Server } from "./question.ts";
-import { Upstream } from "./upstream.ts";
+import type { Question, Reply } from "./question.ts";
+import { ServerSet } from "./server-set.ts";
+import { keyOf, Upstreams } from "./upstreams.ts";
 
 /** Look-ups whose servers are silent hold no place, up to so many. */
 const MOST_QUIET = 2_000;
 /** After this a look-up that was one of too many waits for a place again. */
 const REFUSED_MS = 500;
-/** What is known of a server that is not asked any more. */
-const FORGOTTEN_MS = 60_000;
+/** More sets of servers are known only while they are being asked. */
+const MOST_SETS = 1_000;
 
 export class DnsClient {
-  readonly #upstreams = new Map<string, Upstream>();
-  readonly #pace: Pace;
-  /** Begun, and either answered soon or quiet before long. */
-  readonly #busy = new Set<LookUp>();
+  readonly #places: number;
+  readonly #upstreams = new Upstreams();
+  /** The one asked longest ago comes first. */
+  readonly #sets = new Map<string, ServerSet>();
+  /** Sets with look-ups that wait, in turn: each begins one before the first begins its next. */
+  readonly #withWaiting = new Set<ServerSet>();
+  /** Of all sets. */
+  #busy = 0;
   readonly #quiet = new Set<LookUp>();
-  /** In the order in which they came. */
-  readonly #waiting = new Set<LookUp>();
-  #heardAt = Number.NEGATIVE_INFINITY;
 
   constructor(places: number = limits.lookUpsUnderWay.most) {
-    this.#pace = new Pace(places);
+    this.#places = places;
   }
 
   /** Never rejects. */
   ask(question: Question): Promise<Reply> {
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    const lookUp: LookUp = new LookUp(question, {
-      onQuiet: () => this.#fallQuiet(lookUp),
-      onRefused: () => this.#heedRefusal(lookUp),
+    const set = this.#setOf(question);
+    const lookUp: LookUp = new LookUp(question, this.#upstreams, {
+      onQuiet: () => this.#fallQuiet(set, lookUp),
+      onRefused: () => this.#heedRefusal(set, lookUp),
       onEnd: (reply) => {
-        this.#leave(lookUp, reply);
+        this.#leave(set, lookUp, reply);
         resolve(reply);
       },
     });
-    this.#waiting.add(lookUp);
-    this.#beginMore();
+    this.#wait(set, lookUp);
     return promise;
   }
 
+  #wait(set: ServerSet, lookUp: LookUp): void {
+    set.waiting.add(lookUp);
+    this.#withWaiting.add(set);
+    this.#beginMore();
+  }
+
   #beginMore(): void {
-    for (const lookUp of this.#waiting) {
-      if (this.#busy.size >= this.#pace.places) return;
-      this.#waiting.delete(lookUp);
-      this.#busy.add(lookUp);
-      lookUp.begin(lookUp.question.servers.map((server) => this.#upstreamOf(server)));
+    for (const set of this.#withWaiting) {
+      if (this.#busy >= this.#places) return;
+      if (set.waiting.size > 0 && !set.hasRoom) continue;
+      this.#withWaiting.delete(set);
+      const lookUp = set.takeWaiting();
+      if (lookUp === undefined) continue;
+      // At the end, where this loop comes by again.
+      if (set.waiting.size > 0) this.#withWaiting.add(set);
+      set.busy.add(lookUp);
+      this.#busy += 1;
+      lookUp.begin();
     }
   }
 
-  #fallQuiet(lookUp: LookUp): void {
-    if (this.#quiet.size >= MOST_QUIET || !this.#busy.delete(lookUp)) return;
+  #freePlace(set: ServerSet, lookUp: LookUp): boolean {
+    const hadPlace = set.busy.delete(lookUp);
+    if (hadPlace) this.#busy -= 1;
+    return hadPlace;
+  }
+
+  #fallQuiet(set: ServerSet, lookUp: LookUp): void {
+    if (this.#quiet.size >= MOST_QUIET || !this.#freePlace(set, lookUp)) return;
     this.#quiet.add(lookUp);
     this.#beginMore();
   }
 
-  #heedRefusal(lookUp: LookUp): boolean {
-    if (!this.#busy.has(lookUp) || !this.#pace.slowDown(this.#busy.size)) return false;
-    this.#busy.delete(lookUp);
+  #heedRefusal(set: ServerSet, lookUp: LookUp): boolean {
+    // The servers of a zone refuse what they do not serve, however few the questions are.
+    if (lookUp.question.isOfZone || !set.busy.has(lookUp) || !set.pace.slowDown(set.busy.size)) return false;
+    this.#freePlace(set, lookUp);
     setTimeout(() => {
-      if (lookUp.isEnded) return;
-      this.#waiting.add(lookUp);
-      this.#beginMore();
+      if (!lookUp.isEnded) this.#wait(set, lookUp);
     }, REFUSED_MS);
+    this.#beginMore();
     return true;
   }
 
-  #leave(lookUp: LookUp, reply: Reply): void {
-    if (reply.outcome !== "failed") this.#pace.noteAnswer();
-    this.#busy.delete(lookUp);
+  #leave(set: ServerSet, lookUp: LookUp, reply: Reply): void {
+    if (reply.outcome !== "failed") set.pace.noteAnswer();
+    this.#freePlace(set, lookUp);
     this.#quiet.delete(lookUp);
-    this.#waiting.delete(lookUp);
-    if (reply.outcome !== "failed" || !reply.isUnanswered) this.#heardAt = performance.now();
-    else if (this.#heardAt < lookUp.startedAt) this.#giveUpWaiting(lookUp.question);
+    set.waiting.delete(lookUp);
+    const isVain = reply.outcome === "failed" && reply.isUnanswered && !reply.othersAnswered;
+    // One that was never begun has asked no server, and says nothing about them.
+    if (isVain && lookUp.isBegun) set.giveUpWaiting();
     this.#beginMore();
   }
 
-  /** While no server answers anything, waiting for a place is in vain. */
-  #giveUpWaiting({ servers }: Question): void {
+  #setOf({ servers }: Question): ServerSet {
     const key = servers.map(keyOf).join();
-    for (const waiting of this.#waiting) {
-      if (waiting.question.servers.map(keyOf).join() === key) {
-        this.#waiting.delete(waiting);
-        waiting.giveUpUnasked();
+    const set = this.#sets.get(key) ?? new ServerSet(this.#places);
+    this.#sets.delete(key);
+    if (this.#sets.size >= MOST_SETS) this.#forgetOldest();
+    this.#sets.set(key, set);
+    return set;
+  }
+
+  #forgetOldest(): void {
+    for (const [key, set] of this.#sets) {
+      if (set.isIdle) {
+        this.#sets.delete(key);
+        return;
       }
     }
   }
-
-  #upstreamOf(server: Server): Upstream {
-    const key = keyOf(server);
-    const known = this.#upstreams.get(key);
-    if (known !== undefined) return known;
-    // Whether it was silent is remembered for a while longer than its sockets.
-    const forget = () => {
-      if (upstream.isIdle) this.#upstreams.delete(key);
-    };
-    const upstream: Upstream = new Upstream(server, () => setTimeout(forget, FORGOTTEN_MS).unref());
-    this.#upstreams.set(key, upstream);
-    return upstream;
-  }
-}
-
-function keyOf({ host, port }: Server): string {
-  return `${host} ${port}`;
 }

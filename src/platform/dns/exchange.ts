@@ -21,7 +21,9 @@ const NO_EDNS_FAULTS = new Set(["EFORMERR", "ENOTIMP"]);
 export interface ExchangeEvents {
   /** The server has answered, be it that it fails. */
   onReply(reply: Reply): void;
-  /** It cannot be reached, or broke off. */
+  /** The server has answered that its answer is too long for a packet; `onReply` follows. */
+  onTruncated(): void;
+  /** It cannot be reached. */
   onFault(code: string): void;
 }
 
@@ -38,6 +40,7 @@ export function exchange(
     end = ports.send(query, {
       hear(message) {
         if (isTruncated(message)) {
+          events.onTruncated();
           end = askByTcp();
           return true;
         }
@@ -54,7 +57,8 @@ export function exchange(
   const askByTcp = () => {
     const query = encode(queryOf(question, true));
     return overTcp(server, query, (answer) => {
-      if (typeof answer === "string") return events.onFault(answer);
+      // It has answered by UDP: that it does so by that way alone is its failure.
+      if (typeof answer === "string") return events.onReply(failure(answer));
       const packet = decoded(answer);
       const isAnswer = packet !== null && isAnswerTo(question, packet) && packet.id === query.readUInt16BE();
       events.onReply(isAnswer ? readReply(packet, question.name, question.type) : failure("EBADRESP"));

@@ -2,9 +2,9 @@
  * One question to the servers in turn. Each round asks every server; an answer to any packet counts until the deadline,
  * so that a slow server is not cut off by what a fast one takes.
  */
-import type { Question, Reply } from "./question.ts";
+import type { Question, Reply, Server } from "./question.ts";
 import { failure } from "./read-reply.ts";
-import type { Upstream } from "./upstream.ts";
+import type { Upstreams } from "./upstreams.ts";
 
 /** How long the first round waits for an answer before the next server, or the same one again, is asked. */
 const FIRST_WAIT_MS = 750;
@@ -12,8 +12,6 @@ const FIRST_WAIT_MS = 750;
 const GROWTH = 1.5;
 /** So many times a server may answer that it fails. */
 const MOST_FAILURES = 2;
-/** So many times a look-up begins anew because the servers refused to answer so many at one time. */
-const MOST_REPEATS = 20;
 
 export interface LookUpEvents {
   onEnd(reply: Reply): void;
@@ -25,25 +23,28 @@ export interface LookUpEvents {
 
 export class LookUp {
   readonly question: Question;
-  /** By the clock of `performance.now()`. */
-  startedAt = 0;
+  readonly #upstreams: Upstreams;
   readonly #events: LookUpEvents;
+  /** By the clock of `performance.now()`; it stays where the look-up begins anew. */
+  #startedAt: number | null = null;
   /** The servers of all rounds. */
-  #plan: readonly Upstream[] = [];
+  #plan: readonly Server[] = [];
   #perRound = 1;
   #next = 0;
-  #repeats = 0;
-  readonly #failures = new Map<Upstream, number>();
+  readonly #failures = new Map<Server, number>();
   #failure: string | null = null;
   #fault: string | null = null;
+  /** A server has answered that its answer is too long for a packet. */
+  #isHeard = false;
   /** Ends the wait for each packet that may still be answered. */
   readonly #unanswered = new Set<() => void>();
   #wait: NodeJS.Timeout | undefined;
   #deadline: NodeJS.Timeout | undefined;
   #isEnded = false;
 
-  constructor(question: Question, events: LookUpEvents) {
+  constructor(question: Question, upstreams: Upstreams, events: LookUpEvents) {
     this.question = question;
+    this.#upstreams = upstreams;
     this.#events = events;
   }
 
@@ -51,41 +52,54 @@ export class LookUp {
     return this.#isEnded;
   }
 
-  begin(upstreams: readonly Upstream[]): void {
-    this.startedAt = performance.now();
-    const inTurn = upstreams.filter((upstream) => upstream.takesItsTurn());
-    const round = [...inTurn, ...upstreams.filter((upstream) => !inTurn.includes(upstream))];
+  get isBegun(): boolean {
+    return this.#startedAt !== null;
+  }
+
+  /** For the first time, or anew after a refusal: the deadline is that of the first time. */
+  begin(): void {
+    const round = this.#upstreams.inTurn(this.question.servers);
     this.#perRound = round.length;
     this.#next = 0;
     this.#plan = Array.from({ length: this.question.tries }, () => round).flat();
-    // What has arrived by now is read before the time counts as over: a thread that was kept waiting has no silent server.
-    this.#deadline = setTimeout(() => setImmediate(() => this.#giveUp()), this.question.timeoutMs);
+    if (this.#startedAt === null) {
+      this.#startedAt = performance.now();
+      // What has arrived by now is read before the time counts as over: a thread that was kept waiting has no silent server.
+      this.#deadline = setTimeout(() => setImmediate(() => this.giveUp()), this.question.timeoutMs);
+    }
     this.#send();
   }
 
-  /** Without having been begun: no server answers anything at present. */
-  giveUpUnasked(): void {
-    this.#giveUp();
+  /** Ends with what is known by now. */
+  giveUp(): void {
+    const reason = this.#failure ?? this.#fault ?? "ETIMEOUT";
+    const isUnanswered = this.#failure === null && !this.#isHeard;
+    const othersAnswered =
+      isUnanswered &&
+      this.#startedAt !== null &&
+      this.#upstreams.haveAnsweredSince(this.question.servers, this.#startedAt);
+    this.#end({ ...failure(reason, isUnanswered), ...(othersAnswered && { othersAnswered }) });
   }
 
   #send(): void {
-    const upstream = this.#takeNext();
-    if (upstream === undefined) this.#endIfAllIsSaid();
-    else this.#ask(upstream, Math.floor((this.#next - 1) / this.#perRound));
+    const server = this.#takeNext();
+    if (server === undefined) this.#endIfAllIsSaid();
+    else this.#ask(server, Math.floor((this.#next - 1) / this.#perRound));
   }
 
   /** A server that has said twice that it fails is left out. */
-  #takeNext(): Upstream | undefined {
+  #takeNext(): Server | undefined {
     const next = this.#plan.findIndex((one, at) => at >= this.#next && !this.#hasFailed(one));
     this.#next = next === -1 ? this.#plan.length : next + 1;
     return this.#plan[next];
   }
 
-  #hasFailed(upstream: Upstream): boolean {
-    return (this.#failures.get(upstream) ?? 0) >= MOST_FAILURES;
+  #hasFailed(server: Server): boolean {
+    return (this.#failures.get(server) ?? 0) >= MOST_FAILURES;
   }
 
-  #ask(upstream: Upstream, round: number): void {
+  #ask(server: Server, round: number): void {
+    const upstream = this.#upstreams.of(server);
     let isAnswered = false;
     let end = () => {};
     const over = () => {
@@ -102,8 +116,12 @@ export class LookUp {
         over();
         if (reply.outcome !== "failed") return this.#end(reply);
         this.#failure = reply.reason;
-        this.#failures.set(upstream, (this.#failures.get(upstream) ?? 0) + 1);
+        this.#failures.set(server, (this.#failures.get(server) ?? 0) + 1);
         this.#goOn();
+      },
+      onTruncated: () => {
+        isAnswered = true;
+        this.#isHeard = true;
       },
       onFault: (code) => {
         over();
@@ -119,7 +137,7 @@ export class LookUp {
     if (this.#next % this.#perRound !== 0) {
       clearTimeout(this.#wait);
       this.#send();
-    } else if (this.#failure === "EREFUSED" && this.#repeats < MOST_REPEATS && this.#events.onRefused()) {
+    } else if (this.#failure === "EREFUSED" && this.#events.onRefused()) {
       this.#withdraw();
     } else if (this.#isSettled) {
       this.#endIfAllIsSaid();
@@ -133,33 +151,27 @@ export class LookUp {
     return this.#plan.slice(this.#next).every((one) => this.#hasFailed(one));
   }
 
+  /** The deadline goes on. */
   #withdraw(): void {
-    this.#repeats += 1;
-    this.#stop();
+    this.#stopAsking();
     this.#failures.clear();
-    this.#failure = null;
-    this.#fault = null;
   }
 
-  #stop(): void {
+  #stopAsking(): void {
     clearTimeout(this.#wait);
-    clearTimeout(this.#deadline);
     for (const end of this.#unanswered) end();
     this.#unanswered.clear();
   }
 
   #endIfAllIsSaid(): void {
-    if (this.#unanswered.size === 0) this.#giveUp();
-  }
-
-  #giveUp(): void {
-    this.#end(failure(this.#failure ?? this.#fault ?? "ETIMEOUT", this.#failure === null));
+    if (this.#unanswered.size === 0) this.giveUp();
   }
 
   #end(reply: Reply): void {
     if (this.#isEnded) return;
     this.#isEnded = true;
-    this.#stop();
+    clearTimeout(this.#deadline);
+    this.#stopAsking();
     this.#events.onEnd(reply);
   }
 

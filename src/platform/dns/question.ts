@@ -23,6 +23,8 @@ export interface Question {
   readonly tries: number;
   /** Asks for DNSSEC records, so that a validating resolver sets the AD bit. */
   readonly wantsDnssec: boolean;
+  /** The servers are those of a zone and no resolvers: what they refuse once they refuse again. */
+  readonly isOfZone?: boolean;
 }
 
 export type Reply =
@@ -45,6 +47,8 @@ export type Reply =
       readonly reason: string;
       /** No server has said anything: the fault lies between us and our servers, or in our load. */
       readonly isUnanswered: boolean;
+      /** Of `isUnanswered`: the servers have answered other questions meanwhile, so that the name is at fault. */
+      readonly othersAnswered?: boolean;
     };
 
 const DNS_PORT = 53;

@@ -7,6 +7,13 @@ const read = (name: string, type: RecordType, packet: Partial<Packet>) =>
   readReply(decode(encode({ id: 1, type: "response", questions: [{ name, type }], ...packet })), name, type);
 const a = (name: string, ttl: number, data = "192.0.2.1"): Answer => ({ type: "A", name, ttl, data });
 const alias = (name: string, ttl: number, data: string): Answer => ({ type: "CNAME", name, ttl, data });
+const times = { serial: 1, refresh: 1, retry: 1, expire: 1 };
+const soa = (ttl: number, minimum: number): Answer => ({
+  type: "SOA",
+  name: "test",
+  ttl,
+  data: { mname: "ns.test", rname: "hostmaster.test", ...times, minimum },
+});
 
 test("records count at the end of the aliases, in any order and case, and no others", () => {
   const answers = [
@@ -23,21 +30,29 @@ test("records count at the end of the aliases, in any order and case, and no oth
   });
 });
 
-test("aliases that lead in a circle, or to nothing, are no records", () => {
+test("aliases that lead in a circle, or to nothing without an SOA record, are a bad answer and no absence", () => {
+  const bad = { outcome: "failed", reason: "EBADRESP", isUnanswered: false };
   const circle = [alias("a.test", 60, "b.test"), alias("b.test", 60, "a.test")];
-  expect(read("a.test", "A", { answers: circle })).toMatchObject({ outcome: "absent", reason: "nodata" });
-  expect(read("a.test", "A", { answers: circle.slice(1) })).toMatchObject({ outcome: "absent" });
+  const around = [...circle.slice(0, 1), alias("b.test", 60, "c.test"), alias("c.test", 60, "a.test")];
+  for (const answers of [circle, around, [alias("a.test", 60, "a.test")], circle.slice(0, 1)]) {
+    expect(read("a.test", "A", { answers })).toEqual(bad);
+    expect(read("a.test", "MX", { answers })).toEqual(bad);
+  }
+  expect(read("a.test", "A", { answers: circle, authorities: [soa(60, 60)] })).toEqual(bad);
   expect(read("a.test", "CNAME", { answers: circle })).toMatchObject({ records: ["b.test"] });
 });
 
-test("an absence lasts for the smaller of the SOA's own life and its minimum", () => {
-  const times = { serial: 1, refresh: 1, retry: 1, expire: 1 };
-  const soa = (ttl: number, minimum: number): Answer => ({
-    type: "SOA",
-    name: "test",
-    ttl,
-    data: { mname: "ns.test", rname: "hostmaster.test", ...times, minimum },
+test("an alias whose target has no such records, as the SOA record says, is an absence", () => {
+  const answers = [alias("a.test", 60, "b.test")];
+  const absent = { outcome: "absent", reason: "nodata", ttlSeconds: 30 };
+  expect(read("a.test", "A", { answers, authorities: [soa(30, 60)] })).toMatchObject(absent);
+  expect(read("a.test", "A", { answers, flags: 3 })).toMatchObject({ outcome: "absent", reason: "nxdomain" });
+  expect(read("a.test", "A", { answers: [alias("b.test", 60, "a.test")] })).toMatchObject({
+    outcome: "absent",
   });
+});
+
+test("an absence lasts for the smaller of the SOA's own life and its minimum", () => {
   const absence = (...authorities: Answer[]) => read("a.test", "A", { flags: 3, authorities });
   expect(absence(soa(30, 600))).toMatchObject({ reason: "nxdomain", ttlSeconds: 30 });
   expect(absence(soa(600, 30))).toMatchObject({ ttlSeconds: 30 });

@@ -25,8 +25,10 @@ export function readReply(packet: DecodedPacket, name: string, type: RecordType)
   }
   if (code !== NOERROR) return failure(FAILURES[code] ?? `rcode ${code}`);
   const answers = packet.answers ?? [];
-  const { owner, ttl } =
-    type === "CNAME" ? { owner: wireName(name), ttl: LONGEST_TTL } : endOfChain(answers, name);
+  const asked = wireName(name);
+  const chain = type === "CNAME" ? { owner: asked, ttl: LONGEST_TTL } : endOfChain(answers, asked);
+  if (chain === null) return failure("EBADRESP");
+  const { owner, ttl } = chain;
   const matching = answers
     .filter((answer) => answer.type === type && wireName(answer.name) === owner)
     .slice(0, MOST_RECORDS);
@@ -35,11 +37,13 @@ export function readReply(packet: DecodedPacket, name: string, type: RecordType)
       outcome: "found",
       records: matching.flatMap(recordOf),
       isSecure,
-      aliasOf: owner === wireName(name) ? null : owner,
+      aliasOf: owner === asked ? null : owner,
       ttlSeconds: Math.min(ttl, ...matching.map(ttlOf)),
     };
   }
   if (isReferral(packet)) return failure("lame server");
+  // The server has not followed the alias, or has lost what it found: only an SOA record says that there is nothing.
+  if (owner !== asked && soaOf(packet.authorities ?? []) === undefined) return failure("EBADRESP");
   return { outcome: "absent", reason: "nodata", isSecure, ttlSeconds: Math.min(ttl, absenceTtl(packet)) };
 }
 
@@ -47,23 +51,23 @@ export function failure(reason: string, isUnanswered = false): Extract<Reply, { 
   return { outcome: "failed", reason, isUnanswered };
 }
 
-/** Where the aliases of an answer lead, and the shortest life on the way. */
+/** Where the aliases of an answer lead, and the shortest life on the way. Null where they lead on without end. */
 function endOfChain(
   answers: readonly Answer[],
-  name: string,
-): { readonly owner: string; readonly ttl: number } {
+  asked: string,
+): { readonly owner: string; readonly ttl: number } | null {
   const aliases = new Map(
     answers.flatMap((answer) => (answer.type === "CNAME" ? [[wireName(answer.name), answer] as const] : [])),
   );
-  let owner = wireName(name);
+  let owner = asked;
   let ttl = LONGEST_TTL;
-  for (let length = 0; length < LONGEST_CHAIN; length++) {
+  for (let length = 0; length <= LONGEST_CHAIN; length++) {
     const alias = aliases.get(owner);
-    if (alias === undefined) break;
+    if (alias === undefined) return { owner, ttl };
     ttl = Math.min(ttl, ttlOf(alias));
     owner = wireName(alias.data);
   }
-  return { owner, ttl };
+  return null;
 }
 
 /** From a server that neither has the zone nor looks further: it names other servers and says nothing about the name. */

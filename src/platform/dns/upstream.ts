@@ -13,6 +13,8 @@ export class Upstream {
   readonly #ports: UdpPorts;
   #silences = 0;
   #silentUntil = 0;
+  /** By the clock of `performance.now()`. */
+  #answeredAt = Number.NEGATIVE_INFINITY;
 
   constructor(server: Server, onIdle: () => void) {
     this.#server = server;
@@ -22,6 +24,10 @@ export class Upstream {
   /** Whether all its sockets have been given up. */
   get isIdle(): boolean {
     return this.#ports.isEmpty;
+  }
+
+  get answeredAt(): number {
+    return this.#answeredAt;
   }
 
   /** Whether it is asked in its order; a silent server is once in a while, by a single look-up. */
@@ -36,8 +42,12 @@ export class Upstream {
   ask(question: Question, events: ExchangeEvents): () => void {
     return exchange(this.#server, this.#ports, question, {
       onReply: (reply) => {
-        this.#silences = 0;
+        this.#noteAnswer();
         events.onReply(reply);
+      },
+      onTruncated: () => {
+        this.#noteAnswer();
+        events.onTruncated();
       },
       onFault: (code) => {
         this.#fallSilent();
@@ -50,6 +60,11 @@ export class Upstream {
   noteSilence(): void {
     this.#silences += 1;
     if (this.#silences >= SILENCES) this.#fallSilent();
+  }
+
+  #noteAnswer(): void {
+    this.#silences = 0;
+    this.#answeredAt = performance.now();
   }
 
   #fallSilent(): void {

@@ -1,0 +1,64 @@
+/** The servers of a process, each known from its first question on. */
+import type { Server } from "./question.ts";
+import { Upstream } from "./upstream.ts";
+
+/** More are known only while they are being asked. */
+const MOST_KNOWN = 2_000;
+/** How long the state of a server without open sockets is kept. */
+const FORGOTTEN_MS = 60_000;
+
+export class Upstreams {
+  readonly #most: number;
+  /** The one asked longest ago comes first. */
+  readonly #known = new Map<string, Upstream>();
+
+  constructor(most = MOST_KNOWN) {
+    this.#most = most;
+  }
+
+  get size(): number {
+    return this.#known.size;
+  }
+
+  /** The order in which servers are asked: those that have been silent lately come last. */
+  inTurn(servers: readonly Server[]): readonly Server[] {
+    const isInTurn = servers.map((server) => this.#known.get(keyOf(server))?.takesItsTurn() ?? true);
+    return [...servers.filter((_, at) => isInTurn[at]), ...servers.filter((_, at) => !isInTurn[at])];
+  }
+
+  /** Whether one of them has answered any question since then, by the clock of `performance.now()`. */
+  haveAnsweredSince(servers: readonly Server[], since: number): boolean {
+    return servers.some((server) => (this.#known.get(keyOf(server))?.answeredAt ?? -1) >= since);
+  }
+
+  /** For a question that is sent at once. */
+  of(server: Server): Upstream {
+    const key = keyOf(server);
+    const upstream = this.#known.get(key) ?? this.#make(key, server);
+    this.#known.delete(key);
+    this.#known.set(key, upstream);
+    return upstream;
+  }
+
+  #make(key: string, server: Server): Upstream {
+    if (this.#known.size >= this.#most) this.#forgetOldest();
+    const forget = () => {
+      if (upstream.isIdle && this.#known.get(key) === upstream) this.#known.delete(key);
+    };
+    const upstream: Upstream = new Upstream(server, () => setTimeout(forget, FORGOTTEN_MS).unref());
+    return upstream;
+  }
+
+  #forgetOldest(): void {
+    for (const [key, upstream] of this.#known) {
+      if (upstream.isIdle) {
+        this.#known.delete(key);
+        return;
+      }
+    }
+  }
+}
+
+export function keyOf({ host, port }: Server): string {
+  return `${host} ${port}`;
+}
