@@ -4,7 +4,7 @@ import { mkdtemp, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { testDatabase } from "../../test/support/database.ts";
 import { draft, nobodyElse } from "../../test/support/drafts.ts";
 import { eventually } from "../../test/support/eventually.ts";
@@ -23,7 +23,7 @@ import { insertDrafts } from "../sending/insert-drafts.ts";
 import { prepare } from "./compose.ts";
 import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
 import { UnfitValues } from "./examination.ts";
-import { conclude } from "./queue/conclusion.ts";
+import { conclude, handBack, postpone } from "./queue/conclusion.ts";
 import { openJournal, removeJournal } from "./queue/journal.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
 import { leaseMessages } from "./queue/leases.ts";
@@ -258,20 +258,71 @@ test("a message keeps the Date of its first attempt in later ones, and its Messa
   expect(String(received?.raw)).toContain(`Message-ID: <${id}@sender.test>`);
 });
 
+const lookUpUnanswered = {
+  outcome: "unroutable",
+  status: "deferred",
+  enhanced: "4.4.3",
+  reason: "ETIMEOUT",
+  isUnanswered: true,
+} as const;
+
+/** Leases the one message that is due. */
+async function leaseOne(): Promise<LeasedMessage> {
+  const [message] = await leaseMessages(db, leaseOrder());
+  if (message === undefined) throw new Error("no message is due");
+  return message;
+}
+
 test("what is put back without an attempt is dated anew, what an earlier version tried when it was accepted", async () => {
-  const id = await accept("ada@example.test", { createdAt: new Date("2026-01-05T10:00:00Z") });
-  const dateAt = async (attempts: number, firstAttempt: string | null) => {
-    await db.run(sql`
-      update delivery_queue set attempts = ${attempts}, first_attempt_at = ${firstAttempt}, due_at = now(), leased_by = null
-      where message_id = ${id}`);
-    const [message] = await leaseMessages(db, leaseOrder());
-    const composed = message && (await prepare(message, composing, recordTransport()));
-    return dateIn(composed?.message);
-  };
-  const before = Date.parse("2026-01-06T10:00:00Z");
-  expect(await dateAt(0, new Date(before).toISOString())).toBeGreaterThan(Date.now() - 60_000);
-  expect(await dateAt(1, new Date(before).toISOString())).toBe(before);
-  expect(await dateAt(1, null)).toBe(Date.parse("2026-01-05T10:00:00Z"));
+  const createdAt = new Date("2026-01-05T10:00:00Z");
+  const id = await accept("ada@example.test", { createdAt });
+  const first = await leaseOne();
+  await settle(db, [handBack(first, new Date())], nobodyElse);
+  const second = await leaseOne();
+  expect(second.first_attempt_at?.getTime()).toBeGreaterThan(first.first_attempt_at?.getTime() ?? Infinity);
+  await db.run(
+    sql`update delivery_queue set attempts = 1, due_at = now(), leased_by = null where message_id = ${id}`,
+  );
+  const composed = await prepare(await leaseOne(), composing, recordTransport());
+  expect(dateIn(composed?.message)).toBe(createdAt.getTime());
+});
+
+test("campaign mail is given up when its DNS look-up has had no answer for as long as it is tried", async () => {
+  await db.run(sql`insert into workspaces (id, name) values (${workspaceId}, 'Retries for 72 hours')`);
+  onTestFinished(async () => {
+    await db.run(sql`delete from workspaces where id = ${workspaceId}`);
+  });
+  const id = await accept("ada@mute.test", { source: "campaign" });
+  await db.run(sql`update delivery_queue set campaign_id = ${newId()} where message_id = ${id}`);
+  const later = (hours: number) =>
+    db.run(sql`
+    update delivery_queue set due_at = now() - interval '1 minute', leased_by = null,
+      expires_at = expires_at - make_interval(hours => ${hours}),
+      first_attempt_at = first_attempt_at - make_interval(hours => ${hours})
+    where message_id = ${id}`);
+  // A pause before the first attempt costs none of the time for retries.
+  await later(100);
+  const first = await leaseOne();
+  expect(first.lives_ms).toBeGreaterThan(71 * 3_600_000);
+  await settle(
+    db,
+    [conclude({ message: first, result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
+    nobodyElse,
+  );
+  await later(71);
+  // Looked up again in vain, without news: that begins nothing anew.
+  await settle(db, [postpone(await leaseOne(), new Date(), 5)], nobodyElse);
+  await later(1);
+  const last = await leaseOne();
+  expect(last.lives_ms).toBeLessThan(0);
+  expect(last.first_attempt_at?.getTime()).toBe((first.first_attempt_at?.getTime() ?? 0) - 72 * 3_600_000);
+  await settle(
+    db,
+    [conclude({ message: last, result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
+    nobodyElse,
+  );
+  expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "failed", attempts: 0 });
+  expect(await queued(id)).toBeUndefined();
 });
 
 test("an unknown mailbox bounces at once, with the reply as the reason", async () => {

@@ -4,16 +4,17 @@ import { type FakeMxOptions, startFakeMx } from "../../../test/support/fake-mx.t
 import { DROP, type Stage } from "../../../test/support/fake-mx-scripts.ts";
 import { routeTo, startSmtpTransport } from "../../../test/support/smtp-transport.ts";
 import { leased } from "../../../test/support/transport-recorder.ts";
-import { Openings } from "./openings.ts";
+import { standardDeadlines } from "../smtp/deadlines.ts";
+import { Openings, type SessionSettings } from "./openings.ts";
 import { defaultLane } from "./table.ts";
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-async function startOpenings(options: FakeMxOptions) {
-  const mx = await startFakeMx(options);
-  const openings = new Openings(defaultLane, { port: mx.port, ehloName: "out.sender.test" });
+async function startOpenings(mxOptions: FakeMxOptions, options: SessionSettings["options"] = {}) {
+  const mx = await startFakeMx(mxOptions);
+  const openings = new Openings(defaultLane, { port: mx.port, ehloName: "out.sender.test", options });
   onTestFinished(() => mx.close());
   /** What protects the session; "clear text"; or why there is none. */
   const open = async () => {
@@ -42,6 +43,34 @@ test("for an hour after TLS has failed the host is spoken to in clear text, and 
   vi.advanceTimersByTime(2 * MINUTE);
   expect(await open()).toEqual({ protocol: "TLSv1.3", tlsFault: null });
 });
+
+test("a handshake that timed out is remembered for ten minutes: this machine may have been busy", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const stalled: FakeMxOptions = { tls: "offered", insteadOfTls: () => {} };
+  const { mx, open } = await startOpenings(stalled, { deadlines: { ...standardDeadlines, starttls: 200 } });
+  const clear = { protocol: "clear text", tlsFault: expect.stringMatching(/in time/) };
+  expect(await open()).toEqual(clear);
+  vi.advanceTimersByTime(9 * MINUTE);
+  expect(await open()).toEqual(clear);
+  expect(isAskedForTls(mx.commands)).toBe(1);
+  vi.advanceTimersByTime(2 * MINUTE);
+  expect(await open()).toEqual(clear);
+  expect(isAskedForTls(mx.commands)).toBe(2);
+});
+
+test.each<[string, FakeMxOptions]>([
+  ["STARTTLS", { answers: { starttls: "421 4.3.2 Too busy" } }],
+  ["EHLO under TLS", { answersUnderTls: { ehlo: "421 4.3.2 Too busy" } }],
+])(
+  "a host that answers %s with 421 is busy: nothing goes in clear text, then or later",
+  async (_step, busy) => {
+    const { mx, open } = await startOpenings({ tls: "offered", ...busy });
+    for (const connections of [1, 2]) {
+      expect(await open()).toMatchObject({ failed: { outcome: "refused", code: 421 }, tlsFault: null });
+      expect([mx.connections, isAskedForTls(mx.commands)]).toEqual([connections, connections]);
+    }
+  },
+);
 
 test("a host that does not answer in clear text either is tried in clear text once more, and then over TLS", async () => {
   const answers: { starttls?: string; banner?: string } = {};

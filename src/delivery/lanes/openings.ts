@@ -13,8 +13,11 @@ import type { Lane } from "./lanes.ts";
 
 /** For how long a host whose TLS has failed is spoken to in clear text; then TLS is tried again. */
 const CLEAR_TEXT_MS = 60 * 60_000;
-/** The same where clear text has failed, too: longer than until the first retry. */
-const UNPROVEN_MS = 10 * 60_000;
+/**
+ * The same where the cause is uncertain: TLS timed out, as it does when this machine is busy, or clear text has failed,
+ * too. Longer than until the first retry.
+ */
+const UNCERTAIN_MS = 10 * 60_000;
 /** Hosts of one lane whose TLS has failed. */
 const MOST_REMEMBERED = 10_000;
 /** Of what a server says in place of TLS. */
@@ -40,6 +43,10 @@ export interface Opening {
 
 interface TlsFault {
   readonly reason: string;
+  readonly isTimeout: boolean;
+}
+
+interface RememberedFault extends TlsFault {
   /** A session in clear text has been opened since. */
   readonly isProven: boolean;
 }
@@ -48,7 +55,7 @@ export class Openings {
   readonly #lane: Lane;
   readonly #settings: SessionSettings;
   /** How TLS has failed with hosts. */
-  readonly #tlsFaults = new ExpiringMap<TlsFault>(MOST_REMEMBERED);
+  readonly #tlsFaults = new ExpiringMap<RememberedFault>(MOST_REMEMBERED);
 
   constructor(lane: Lane, settings: SessionSettings) {
     this.#lane = lane;
@@ -67,11 +74,12 @@ export class Openings {
       return { result: inDemandOf(demander, opened), tlsFault: null };
     }
     const known = this.#tlsFaults.get(host.name);
-    if (known !== undefined) return this.#openInClearText(target, known.reason, true);
+    if (known !== undefined) return this.#openInClearText(target, known, true);
     const result = await openSession({ ...target, tls: "opportunistic" });
     if (result.outcome === "open" || !result.tlsFailed) return { result, tlsFault: null };
-    const fault = tlsFaultOf(result).slice(0, LONGEST_FAULT).toWellFormed();
-    return this.#openInClearText(target, fault, false);
+    const reason = tlsFaultOf(result).slice(0, LONGEST_FAULT).toWellFormed();
+    const isTimeout = result.outcome === "broken" && result.fault === "timeout";
+    return this.#openInClearText(target, { reason, isTimeout }, false);
   }
 
   /** TLS is tried with the next session. */
@@ -81,24 +89,25 @@ export class Openings {
 
   async #openInClearText(
     target: Omit<SessionOptions, "tls">,
-    tlsFault: string,
+    { reason, isTimeout }: TlsFault,
     wasRemembered: boolean,
   ): Promise<Opening> {
     const result = await openSession({ ...target, tls: "none" });
     const { host } = target;
     if (result.outcome !== "open" && wasRemembered) this.tryTlsAgain(host);
-    else this.#remember(host, { reason: tlsFault, isProven: result.outcome === "open" });
-    return { result, tlsFault };
+    else this.#remember(host, { reason, isTimeout, isProven: result.outcome === "open" });
+    return { result, tlsFault: reason };
   }
 
   /**
    * What is known already is not prolonged. A host that does not answer in clear text either may allow one connection at a
    * time, so that the next attempt goes in clear text alone; if that fails, too, the trouble is another than TLS.
    */
-  #remember(host: string, fault: TlsFault): void {
+  #remember(host: string, fault: RememberedFault): void {
     const known = this.#tlsFaults.get(host);
-    if (known === undefined || (fault.isProven && !known.isProven))
-      this.#tlsFaults.set(host, fault, fault.isProven ? CLEAR_TEXT_MS : UNPROVEN_MS);
+    const isCertain = fault.isProven && !fault.isTimeout;
+    if (known === undefined || (isCertain && !known.isProven))
+      this.#tlsFaults.set(host, fault, isCertain ? CLEAR_TEXT_MS : UNCERTAIN_MS);
   }
 
   /** Null where clear text will do. */

@@ -58,17 +58,22 @@ describe("a message whose look-up our own DNS servers do not answer for long", (
 
   test.each([
     [0, 60, 300],
-    [2, 40_000, 10_000],
-  ])("is put off without an attempt, for a quarter of what it has waited", (attempts, waited, seconds) => {
-    const { outcome, settlement } = concluded(attempts, waited);
-    expect(outcome).toMatchObject({
-      status: "deferred",
-      attempts,
-      enhancedCode: "4.4.3",
-      detail: "ETIMEOUT",
-    });
-    expect([settlement.attempts, settlement.dueAt]).toEqual([attempts, inSeconds(seconds)]);
-  });
+    [2, 8_000, 2_000],
+    // A campaign that was paused for four days.
+    [0, 345_600, 3_600],
+  ])(
+    "is put off without an attempt, for a quarter of what it has waited, an hour at most",
+    (attempts, waited, seconds) => {
+      const { outcome, settlement } = concluded(attempts, waited);
+      expect(outcome).toMatchObject({
+        status: "deferred",
+        attempts,
+        enhancedCode: "4.4.3",
+        detail: "ETIMEOUT",
+      });
+      expect([settlement.attempts, settlement.dueAt]).toEqual([attempts, inSeconds(seconds)]);
+    },
+  );
 
   test("fails when its time has passed", () => {
     expect(concluded(0, 86_400, 10).outcome).toMatchObject({ status: "failed", attempts: 0 });

@@ -97,7 +97,11 @@ export function putOff(
   }
   const outcome = { ...identify(message), ...news, attempts, time: now, nextAttemptAt: next };
   return {
-    settlement: { ...settlementOf(message, now, attempts, next), sourceIp: nextSourceIp },
+    settlement: {
+      ...settlementOf(message, now, attempts, next),
+      sourceIp: nextSourceIp,
+      firstAttemptAt: message.first_attempt_at,
+    },
     outcome: { ...outcome, status: "deferred" },
   };
 }
@@ -179,8 +183,8 @@ interface Verdict {
   readonly isAttempt?: boolean;
 }
 
-/** While our DNS servers do not answer a message waits a quarter of what it has waited so far, and this at least. */
-const UNANSWERED_SECONDS = 300;
+/** While our DNS servers do not answer, a message waits a quarter of its age, within these bounds. */
+const UNANSWERED_SECONDS = { least: 300, most: 3_600 };
 
 /** A domain that does not exist or takes no mail (mx.ts). */
 const NO_SUCH_DOMAIN: Classification = { type: "hard", category: "NoEmail" };
@@ -195,8 +199,9 @@ function judge(result: AttemptResult, { created_at }: LeasedMessage, now: Date):
     case "unroutable": {
       const { status, isUnanswered, othersAnswered } = result;
       if (isUnanswered && !othersAnswered) {
-        const waited = (now.getTime() - created_at.getTime()) / 1_000;
-        const waitSeconds = Math.max(UNANSWERED_SECONDS, waited / 4);
+        const age = (now.getTime() - created_at.getTime()) / 1_000;
+        const { least, most } = UNANSWERED_SECONDS;
+        const waitSeconds = Math.max(least, Math.min(most, age / 4));
         return { ...plain, status, waitSeconds, isAttempt: false };
       }
       if (status !== "bounced") return { ...plain, status };

@@ -165,19 +165,25 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
 
 /** Moments are written in milliseconds: with a Date in it, to make the line takes three times as long. */
 function lineOf({ settlement, outcome, ...rest }: Conclusion): string {
-  const { dueAt, decidedAt } = settlement;
+  const { dueAt, decidedAt, firstAttemptAt } = settlement;
   const noted = outcome && {
     ...outcome,
     time: outcome.time.getTime(),
     nextAttemptAt: outcome.nextAttemptAt?.getTime() ?? null,
   };
-  const moments = { dueAt: dueAt?.getTime() ?? null, decidedAt: decidedAt?.getTime() };
+  const moments = {
+    dueAt: dueAt?.getTime() ?? null,
+    decidedAt: decidedAt?.getTime(),
+    firstAttemptAt: firstAttemptAt?.getTime(),
+  };
   const line = { settlement: { ...settlement, ...moments }, outcome: noted, ...rest };
   return `${JSON.stringify(line)}\n`;
 }
 
+const MOMENTS = new Set(["time", "dueAt", "decidedAt", "firstAttemptAt", "nextAttemptAt"]);
+
 function reviveDate(key: string, value: unknown): unknown {
-  const isMoment = key === "time" || key === "dueAt" || key === "decidedAt" || key === "nextAttemptAt";
+  const isMoment = MOMENTS.has(key);
   // As text they stand in journals of an earlier version.
   return isMoment && (typeof value === "number" || typeof value === "string") ? new Date(value) : value;
 }

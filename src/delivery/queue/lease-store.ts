@@ -189,16 +189,17 @@ export function leaseEntries(
       update delivery_queue q
       set lease_number = q.lease_number + 1, leased_by = ${lease.workerId},
           due_at = now() + make_interval(secs => ${lease.seconds}),
-          -- A campaign may have been paused for days: the time for retries begins with the first attempt.
-          expires_at = case when q.campaign_id <> ${nilId} and q.attempts = 0
+          -- A campaign may have been paused for days: the time for retries begins with the first attempt. A look-up
+          -- that no DNS server answers is no attempt, but it is news (settleLeases), and the time runs from then on.
+          expires_at = case when q.campaign_id <> ${nilId} and q.attempts = 0 and q.first_attempt_at is null
             then greatest(q.expires_at, now() + make_interval(hours => (
               select retry_hours from workspaces w where w.id = q.workspace_id)))
-            else q.expires_at end,
-          first_attempt_at = case when q.attempts = 0 then now() else q.first_attempt_at end
+            else q.expires_at end
       -- Rows that are held are where they are: by their key the planner could look for them through other indexes. One
       -- that changed while it was being taken has moved, and is left for the next look.
       from due where q.ctid = due.slot
-      returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at, q.first_attempt_at,
+      returning q.workspace_id, q.message_id, q.lease_number, q.priority, q.attempts, q.bytes, q.expires_at,
+        case when q.attempts = 0 then coalesce(q.first_attempt_at, now()) else q.first_attempt_at end as first_attempt_at,
         host(q.source_ip) as source_ip,
         -- Both moments are the database's: machines whose clocks differ agree.
         q.lease_number > 1 or due.due_at < now() - make_interval(secs => ${JUDGED_SECONDS}) as is_stale

@@ -49,6 +49,8 @@ export interface Settlement extends Lease {
   readonly dueAt: Date | null;
   /** When dueAt was decided on; missing in journals of earlier versions, whose dueAt is taken as it is. */
   readonly decidedAt?: Date;
+  /** Set where the message is put off with news: the moment that its first attempt began, which stays once it is set. */
+  readonly firstAttemptAt?: Date | null;
   /** The address of ours it should leave from next. */
   readonly sourceIp?: string | null;
   /** Set where it waits for that address: under which routing it was given (LeasedMessage.routing_version). */
@@ -80,8 +82,9 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
         ${integerArray(column((one) => one.leaseNumber))}::integer[], ${column((one) => one.attempts)}::smallint[],
         ${column((one) => one.dueAt)}::timestamptz[], ${column((one) => one.isDelivered)}::boolean[],
         ${column((one) => one.sourceIp ?? null)}::inet[], ${column((one) => one.routingVersion ?? null)}::integer[],
+        ${column((one) => one.firstAttemptAt ?? null)}::timestamptz[],
         ${column((one) => (one.dueAt && one.decidedAt ? one.dueAt.getTime() - one.decidedAt.getTime() : null))}::float8[])
-        as s (workspace_id, message_id, lease_number, attempts, due_at, is_delivered, source_ip, routing_version, wait_ms)
+        as s (workspace_id, message_id, lease_number, attempts, due_at, is_delivered, source_ip, routing_version, first_attempt_at, wait_ms)
     ), routing as materialized (
       -- A change under way is waited for, and one that begins now finds this message put back (releaseHeldBack).
       select workspace_id, version from routed_workspaces
@@ -98,7 +101,8 @@ export async function settleLeases(tx: Queryable, settlements: readonly Settleme
       update delivery_queue q
       set due_at = case when is_outdated then now()
           else coalesce(now() + make_interval(secs => wait_ms / 1000), back.due_at) end,
-        source_ip = case when not is_outdated then back.source_ip end, attempts = back.attempts, leased_by = null
+        source_ip = case when not is_outdated then back.source_ip end, attempts = back.attempts, leased_by = null,
+        first_attempt_at = coalesce(q.first_attempt_at, back.first_attempt_at)
       from back
       where q.workspace_id = back.workspace_id and q.message_id = back.message_id
         and q.lease_number = back.lease_number and q.leased_by is not null
