@@ -45,6 +45,7 @@ export function readColumns(
   fields: readonly CustomField[],
   rows: readonly (readonly string[])[] = [],
 ): Columns {
+  if (header.some(isAddress)) throw noAddresses(header);
   const warnings: string[] = [];
   const taken = new Set<number>();
   const take = (is: (text: string) => boolean): Column | undefined => {
@@ -115,13 +116,19 @@ export function readColumns(
 /** A header may be the first row that names a column Email: programs write titles and dates above it. */
 const MOST_ABOVE = 10;
 
-/** Which of the first rows names the columns. */
+/** Which of the first rows names the columns. A row that holds an address is a person's, and so is any row below it. */
 export function headerAmong(rows: readonly { readonly cells: readonly string[] }[]): number {
-  const found = rows.slice(0, MOST_ABOVE).findIndex(({ cells }) => cells.some(isAddressName));
-  return Math.max(0, found);
+  const first = rows.slice(0, MOST_ABOVE);
+  const people = first.findIndex(({ cells }) => cells.some(isAddress));
+  const above = people < 0 ? first : first.slice(0, people);
+  return Math.max(
+    0,
+    above.findIndex(({ cells }) => cells.some(isAddressName)),
+  );
 }
 
 const addressLike = /^\s*[^\s@]+@[^\s@]+\.[^\s@]+\s*$/;
+const isAddress = (cell: string) => addressLike.test(cell);
 /** Of the cells of a column of addresses; some rows may be broken. */
 const LEAST_ADDRESSES = 0.8;
 const MOST_LOOKED_AT = 100;
@@ -136,16 +143,16 @@ function placeOfAddresses(
       .slice(0, MOST_LOOKED_AT)
       .map((row) => row[place] ?? "")
       .filter((cell) => cell.trim() !== "");
-    const found = cells.filter((cell) => addressLike.test(cell)).length;
+    const found = cells.filter(isAddress).length;
     return found > 0 && found >= LEAST_ADDRESSES * cells.length ? [{ name, place }] : [];
   });
   const [only] = places;
-  return places.length === 1 && only !== undefined && !addressLike.test(only.name) ? only.place : undefined;
+  return places.length === 1 && only !== undefined && !isAddress(only.name) ? only.place : undefined;
 }
 
 function noAddresses(header: readonly string[]): ApiError {
   const names = header.slice(0, MOST_SHOWN).map(shown).join(", ");
-  const advice = header.some((name) => addressLike.test(name))
+  const advice = header.some(isAddress)
     ? ". It holds an address: put a row with the names of the columns above it, such as Email,First,Last"
     : "";
   return new ApiError("BAD_REQUEST", `The first row has no column named Email; it has: ${names}${advice}`);

@@ -47,19 +47,16 @@ export class DateColumns {
     return found;
   }
 
+  /** By what the column shows itself, else by what all others that show something agree on. */
   readerOf({ place }: Column): DateReader {
+    const own = this.#evidence.get(place);
+    const isUndecided = own !== undefined && !own.isContradictory;
     return new DateReader({
       timeZone: this.#timeZone,
       format: this.#format,
-      foundOrder: this.#orderOf(place),
+      foundOrder: own?.order,
+      orderElsewhere: isUndecided ? this.orderOfFile : undefined,
     });
-  }
-
-  /** What the column shows itself, else what all others that show something agree on. */
-  #orderOf(place: number): DateOrder | undefined {
-    const own = this.#evidence.get(place);
-    if (own === undefined || own.order !== undefined || own.isContradictory) return own?.order;
-    return this.orderOfFile;
   }
 
   /** Undefined where no date shows it, and where they contradict each other. */

@@ -81,6 +81,14 @@ it("a day that could be a month refuses its row, until the file or the sender sa
   expect(mixed.result).toMatchObject({ invalid: 1, created: 1, unchanged: 1 });
 });
 
+it("a date with dots has the day first, whatever another column shows, unless its own column shows more", async () => {
+  const list = await listWithDates();
+  await importFile(list, "Email,joined,born\na@dots.example,12/31/2019,03.04.1980\n");
+  expect(await values(list)).toMatchObject({ a: { joined: "2019-12-31", born: "1980-04-03" } });
+  await importFile(list, "Email,joined\na@dots.example,03.04.1980\nb@dots.example,12.31.2019\n");
+  expect(await values(list)).toMatchObject({ a: { joined: "1980-03-04" }, b: { joined: "2019-12-31" } });
+});
+
 it("serial numbers of a spreadsheet are dates where date_format says so", async () => {
   const list = await listWithDates();
   const file = "Email,joined\na@serial.example,43384\n";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { meaningOf, readOptOut } from "./opt-out-columns.ts";
+import { readOptOut } from "./opt-out-cells.ts";
+import { meaningOf } from "./opt-out-names.ts";
 
 describe("a column that plainly speaks of opting out counts", () => {
   test.each([

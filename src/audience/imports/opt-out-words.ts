@@ -195,8 +195,28 @@ export const neverWords = keys("never");
 
 /** Words for a state that are used of mail, and not of orders or payments. */
 export const ofMail =
-  /subscri|opt(?:ed)?(?:in|out)|bounce|blocklist|blacklist|suppress|complain|spam|confirmed|angemeldet|abgemeldet|abonn|inscri|iscri|suscri|afgemeld|aangemeld|подпис|отпис|zapisan|wypisan/u;
+  /subscri|opt(?:ed)?(?:in|out)|(?:hard|soft)bounce|bouncedhard|(?:un|not)confirmed|blocklist|blacklist|suppress|complain|spam|angemeldet|abgemeldet|abonn|inscri|iscri|suscri|afgemeld|aangemeld|подпис|отпис|zapisan|wypisan|descadastr|donotemail|配信|購読|订阅|訂閱|退订|退訂|수신|구독/u;
 
-/** Names of files that hold people who get no mail. */
-export const fileNames =
-  /(?:non|un)[-_ ]?subscri|cleaned|bounce|suppress|block[-_ ]?list|black[-_ ]?list|opt[-_ ]?outs?(?![a-z])|opted[-_ ]?out|complaint|spam[-_ ]?report|abgemeldet|abmeldungen|desinscri|désinscri|desabonn|désabonn|bajas|disiscritt|afgemeld|отпис/iu;
+/** Of these, the words that opt out of mail even in a column about something else. */
+export const plainOptOuts =
+  /(?:un|non|never|not)subscri|opt(?:ed)?out|(?:hard|soft)bounce|bouncedhard|spamcomplaint|(?:marked|reported)asspam|abgemeldet|desabonn|desinscri|disiscri|desuscri|afgemeld|отпис|wypisan|descadastr|donotemail|配信停止|退订|退訂|수신거부|구독해지|구독취소/u;
+
+/**
+ * Parts of a name by which a column of states is about something else than mail. Names that plainly speak of mail are
+ * looked for before.
+ */
+export const foreign =
+  /order|purchase|checkout|cart|payment|payout|transaction|refund|billing|invoice|cheque|check|loan|credit|quote|contract|policy|claim|booking|reservation|appointment|interview|meeting|visit|rsvp|event|attend|guest|invit|ticket|seat|lead|deal|opportunity|application|applicant|candidate|registration|enrol|course|account|licen[cs]e|trial|plan|ship|parcel|fulfil|return|stock|project|task|case|employ|job|marital|family|kyc|bestell|auftrag|zahlung|rechnung|buchung|reservierung|termin|teilnahme|versand|liefer|konto|vertrag|betaling|betaal|factuur|boeking|afspraak|levering|faktur|ordre|bokning/u;
+
+const no =
+  "no|non|not|without|ohne|kein|keine|nicht|sans|sin|senza|sem|zonder|geen|bez|без|ingen|utan|uden|exclude|excluded|excluding|except|minus";
+const nameParts =
+  "(?:un|(?<!\\p{L})(?:non|not|never) ?)subscri|(?<!\\p{L})(?:hard|soft) ?bounce(?!\\p{L})|(?<!\\p{L})(?:bounces|bounced|bounce (?:list|export|report))(?!\\p{L})|suppress|block ?list|black ?list|opt ?outs?(?!\\p{L})|opted ?out|complaint|spam ?report|abgemeldet|abmeldungen|desinscri|desabonn|(?<!\\p{L})bajas|disiscritt|afgemeld|отпис";
+/**
+ * Names of files that hold people who get no mail, as words with blanks between them: not "without bounces", nor "bounces
+ * removed". Mailchimp writes "cleaned" first; elsewhere it says that a list was tidied.
+ */
+export const fileNames = new RegExp(
+  `^cleaned(?!\\p{L})|(?<!(?<!\\p{L})(?:${no}) (?:(?:the|any|all|hard|soft) )*)(?:${nameParts})(?!\\p{L}* (?:removed|excluded|entfernt)(?!\\p{L}))`,
+  "u",
+);

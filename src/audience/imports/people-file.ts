@@ -7,7 +7,7 @@ import { stagedLine } from "../subscribers/staging.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
 import { createLastRows, type LastRows } from "./last-rows.ts";
 import type { LineSink } from "./line-sink.ts";
-import { order, rank, worse } from "./opt-out-columns.ts";
+import { order, rank, worse } from "./opt-out-cells.ts";
 import type { Batch } from "./plan.ts";
 import type { Person } from "./row.ts";
 

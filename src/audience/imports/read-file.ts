@@ -20,7 +20,8 @@ import { DateColumns } from "./date-columns.ts";
 import { Examples } from "./examples.ts";
 import type { LineSink } from "./line-sink.ts";
 import { openTable, type Table } from "./open-table.ts";
-import { findOptOutColumns, type OptOutChoice, type OptOutColumn, rank } from "./opt-out-columns.ts";
+import { rank } from "./opt-out-cells.ts";
+import { doubtWarning, findOptOutColumns, type OptOutChoice, type OptOutColumn } from "./opt-out-columns.ts";
 import { MOST_ROWS, PeopleFile } from "./people-file.ts";
 import type { Plan } from "./plan.ts";
 import { Refusals } from "./refusals.ts";
@@ -201,7 +202,7 @@ class Reading {
       ),
       encoding: file.encoding,
       is_guessed: file.isGuessed,
-      warnings: this.#warnings(options),
+      warnings: this.#warnings(options, optOuts),
       delimiter: file.delimiter,
       skipped_columns: skipped
         .toSorted((one, other) => one.place - other.place)
@@ -215,7 +216,7 @@ class Reading {
     return { plan, examples: this.#examples, optedOut: this.#optedOut };
   }
 
-  #warnings({ date_format }: ReadOptions): string[] {
+  #warnings({ date_format }: ReadOptions, optOuts: readonly OptOutColumn[]): string[] {
     const { file, warnings } = this.#table;
     const ambiguous = [...this.#rows.ambiguousDates].map(
       (header) =>
@@ -224,6 +225,7 @@ class Reading {
     const { writtenInPart } = this.#refusals;
     return [
       ...warnings,
+      ...optOuts.flatMap((column) => doubtWarning(column, this.#decided.get(column) ?? 0) ?? []),
       ...(file.isGuessed ? [KEPT] : []),
       ...(date_format ? [] : ambiguous),
       ...(writtenInPart === 0 ? [] : [inPart(writtenInPart)]),

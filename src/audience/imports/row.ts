@@ -11,7 +11,8 @@ import { LONGEST_NAME, LONGEST_SOURCE } from "../subscribers/input.ts";
 import type { SubscriberStatus } from "../subscribers/status.ts";
 import { readAddress } from "./address.ts";
 import type { Column, Columns } from "./columns.ts";
-import { type OptOutColumn, rank, readOptOut } from "./opt-out-columns.ts";
+import { rank, readOptOut } from "./opt-out-cells.ts";
+import type { OptOutColumn } from "./opt-out-columns.ts";
 
 export interface Person {
   readonly email: string;

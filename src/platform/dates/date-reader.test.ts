@@ -175,9 +175,25 @@ describe("a date whose day and month can be exchanged", () => {
     expect(read(text, { format: "MDY" })).toBe("2019-03-04");
     expect(read("03.04.2019", { format: "MDY" })).toBe("2019-03-04");
     expect(read(text, { foundOrder: "MDY" })).toBe("2019-03-04");
+    expect(read(text, { orderElsewhere: "MDY" })).toBe("2019-03-04");
+    expect(read(text, { foundOrder: "DMY", orderElsewhere: "MDY" })).toBe("2019-04-03");
     expect(read("2019-04-03", { format: "MDY" })).toBe("2019-04-03");
     expect(read("2019-04-03", { format: "YDM" })).toBe("2019-04-03");
   });
+
+  test.each([
+    [{}, "2019-04-03"],
+    [{ orderElsewhere: "MDY" }, "2019-04-03"],
+    [{ foundOrder: "MDY" }, "2019-03-04"],
+    [{ foundOrder: "MDY", orderElsewhere: "DMY" }, "2019-03-04"],
+    [{ format: "MDY", orderElsewhere: "DMY" }, "2019-03-04"],
+    [{ format: "excel", orderElsewhere: "MDY" }, "2019-04-03"],
+  ] as const)(
+    "has the day first with dots, unless the sender or its own column says otherwise: %j",
+    (rules, day) => {
+      for (const text of ["03.04.2019", "3. 4. 2019"]) expect(read(text, rules)).toBe(day);
+    },
+  );
 
   test("is refused where it does not fit what the sender says", () => {
     expect(read("25/12/2018", { format: "MDY" })).toBe("unreadable");
@@ -256,6 +272,22 @@ test("a day is the moment at which it begins in the zone", () => {
   expect(new DateReader({ timeZone: "UTC" }).readMoment("0001-01-01")).toBeDefined();
   expect(reader.readMoment("0000-00-00")).toBeUndefined();
   expect(reader.readMoment("03/04/2019")).toBeUndefined();
+});
+
+test.each([
+  ["0001-01-01", "Europe/Berlin", "0001-01-01T00:00:00.000Z"],
+  ["0001-01-01", "Pacific/Auckland", "0001-01-01T00:00:00.000Z"],
+  ["0001-01-01 00:30", "Asia/Tokyo", "0001-01-01T00:00:00.000Z"],
+  ["0001-01-01T00:00:00+10:00", "UTC", "0001-01-01T00:00:00.000Z"],
+  ["01/01/0001", "Asia/Kathmandu", "0001-01-01T00:00:00.000Z"],
+  ["0001-01-01", "UTC", "0001-01-01T00:00:00.000Z"],
+  ["0001-01-01T05:00:00Z", "Europe/Berlin", "0001-01-01T05:00:00.000Z"],
+])("the bound %s is a moment in %s, no earlier than the year 1", (text, timeZone, moment) => {
+  expect(new DateReader({ timeZone }).readMoment(text)?.toISOString()).toBe(moment);
+});
+
+test.each(["0001-01-01T25:00", "0001-01-01T00:00:00+99:00"])("%s is no bound", (text) => {
+  expect(new DateReader({ timeZone: "Europe/Berlin" }).readMoment(text)).toBeUndefined();
 });
 
 test.each([

@@ -35,8 +35,10 @@ export interface DateRules {
   readonly timeZone: string;
   /** What the sender says about the dates. */
   readonly format?: DateFormat | null | undefined;
-  /** What other dates of the same file show, where the sender says nothing. */
+  /** What other dates of the same column show, where the sender says nothing. */
   readonly foundOrder?: DateOrder | undefined;
+  /** What other columns of the same file show, where the column itself shows nothing. A date with dots does not follow them. */
+  readonly orderElsewhere?: DateOrder | undefined;
 }
 
 /** Year, month, day; the year may be shortened to two digits. */
@@ -45,6 +47,7 @@ type Parts = readonly [year: number, month: number, day: number];
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
+const FIRST_MS = Date.parse("0001-01-01T00:00:00Z");
 /** Texts are written into sentences and read by regular expressions: no date is as long. */
 const LONGEST = 100;
 
@@ -78,11 +81,13 @@ export class DateReader {
   readonly #zone: ZoneClock;
   readonly #format: DateFormat | undefined;
   readonly #order: DateOrder | undefined;
+  readonly #orderElsewhere: DateOrder | undefined;
 
-  constructor({ timeZone, format, foundOrder }: DateRules) {
+  constructor({ timeZone, format, foundOrder, orderElsewhere }: DateRules) {
     this.#zone = new ZoneClock(timeZone);
     this.#format = format ?? undefined;
     this.#order = isDateOrder(format) ? format : foundOrder;
+    this.#orderElsewhere = orderElsewhere;
   }
 
   /** Reads a text, or a number of seconds or milliseconds since 1970. */
@@ -176,7 +181,7 @@ export class DateReader {
     if (third.length === 3 || third.length === 1) return "unreadable";
     if (third.length === 2) return this.#withShortYear([a, b, c]);
     if (a + b + c === 0) return [0, 0, 0];
-    const order = this.#order ?? (separator.startsWith(".") ? "DMY" : undefined);
+    const order = this.#order ?? (separator.startsWith(".") ? "DMY" : this.#orderElsewhere);
     if (order === "DMY") return [c, b, a];
     if (order === "MDY") return [c, a, b];
     if (a === b || b > 12 || b === 0) return [c, a, b];
@@ -235,8 +240,16 @@ export class DateReader {
 
   /** @param offset milliseconds; undefined for a time of the zone */
   #at(parts: Parts, time: number | undefined, offset: number | undefined): DateReading {
-    if (isZero(parts)) return { ...this.#atDay(localOf(parts), time, offset), kind: "nothing" };
+    if (isZero(parts)) return this.#atZero(parts, time, offset);
     return this.#atDay(localOf(parts), time, offset);
+  }
+
+  /** East of Greenwich the first day begins in the year 0, which is not stored: its moment is the first of the year 1. */
+  #atZero(parts: Parts, time: number | undefined, offset: number | undefined): DateReading {
+    const day = localOf(parts);
+    if (day === undefined || time === undefined || Number.isNaN(offset)) return nothing;
+    const milliseconds = offset === undefined ? this.#zone.momentOf(day + time) : day + time - offset;
+    return { kind: "nothing", at: new Date(Math.max(FIRST_MS, milliseconds)) };
   }
 
   #atDay(day: number | undefined, time: number | undefined, offset: number | undefined): DateReading {
