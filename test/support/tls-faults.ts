@@ -126,7 +126,7 @@ const rows: Readonly<Record<string, readonly (readonly [string, FakeMxOptions, R
     ["454", { tls: "refused" }, /STARTTLS refused: 454 4\.7\.0 TLS not available/],
     ["502", answering("502 5.5.1 Not implemented"), /STARTTLS refused: 502/],
     ["554", answering("554 5.7.3 Unable to initialize security subsystem"), /STARTTLS refused: 554/],
-    ["451", answering("451 4.3.0 Try again later"), /STARTTLS refused: 451/],
+    ["421", answering("421 4.3.0 TLS is broken, bye"), /421 4\.3\.0 TLS is broken, bye/],
   ],
   "hangs up at STARTTLS": [
     ["in silence", answering(DROP), /STARTTLS failed: .*(?:closed|reset)/],
@@ -268,6 +268,7 @@ const rows: Readonly<Record<string, readonly (readonly [string, FakeMxOptions, R
     ],
     ["550", underTls("550 5.7.1 Not here"), /EHLO under TLS refused: 550/],
     ["451", underTls("451 4.3.0 Later"), /451 4\.3\.0 Later/],
+    ["421", underTls("421 4.3.2 Not now"), /421 4\.3\.2 Not now/],
   ],
   "answers EHLO under TLS with something else": [
     ["no SMTP reply", underTls("what?"), /EHLO under TLS failed: not an SMTP reply/],

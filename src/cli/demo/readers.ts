@@ -46,7 +46,9 @@ async function open({ html }: Captured, headers: Readonly<Record<string, string>
 }
 
 async function click({ html }: Captured, index: number): Promise<void> {
-  const link = new RegExp(String.raw`https?://[^"\s]+/c/[\w-]+/${index}(?:/[\w-]+)?(?=")`).exec(html ?? "")?.[0];
+  const link = new RegExp(String.raw`https?://[^"\s]+/c/[\w-]+/${index}(?:/[\w-]+)?(?=")`).exec(
+    html ?? "",
+  )?.[0];
   await visit(link, 302, { headers: person, redirect: "manual" });
 }
 

@@ -14,8 +14,8 @@ import type { Lane } from "./lanes.ts";
 /** For how long a host whose TLS has failed is spoken to in clear text; then TLS is tried again. */
 const CLEAR_TEXT_MS = 60 * 60_000;
 /**
- * The same where the cause is uncertain: TLS timed out, as it does when this machine is busy, or clear text has failed,
- * too. Longer than until the first retry.
+ * The same where the cause is uncertain: TLS timed out, as it does when this machine is busy; the server answered 421, as
+ * one that is busy does; or clear text has failed, too. Longer than until the first retry.
  */
 const UNCERTAIN_MS = 10 * 60_000;
 /** Hosts of one lane whose TLS has failed. */
@@ -43,7 +43,8 @@ export interface Opening {
 
 interface TlsFault {
   readonly reason: string;
-  readonly isTimeout: boolean;
+  /** It may pass soon: a timeout, or a 421. */
+  readonly isPassing: boolean;
 }
 
 interface RememberedFault extends TlsFault {
@@ -78,8 +79,8 @@ export class Openings {
     const result = await openSession({ ...target, tls: "opportunistic" });
     if (result.outcome === "open" || !result.tlsFailed) return { result, tlsFault: null };
     const reason = tlsFaultOf(result).slice(0, LONGEST_FAULT).toWellFormed();
-    const isTimeout = result.outcome === "broken" && result.fault === "timeout";
-    return this.#openInClearText(target, { reason, isTimeout }, false);
+    const isPassing = result.outcome === "broken" ? result.fault === "timeout" : result.code === 421;
+    return this.#openInClearText(target, { reason, isPassing }, false);
   }
 
   /** TLS is tried with the next session. */
@@ -89,13 +90,13 @@ export class Openings {
 
   async #openInClearText(
     target: Omit<SessionOptions, "tls">,
-    { reason, isTimeout }: TlsFault,
+    { reason, isPassing }: TlsFault,
     wasRemembered: boolean,
   ): Promise<Opening> {
     const result = await openSession({ ...target, tls: "none" });
     const { host } = target;
     if (result.outcome !== "open" && wasRemembered) this.tryTlsAgain(host);
-    else this.#remember(host, { reason, isTimeout, isProven: result.outcome === "open" });
+    else this.#remember(host, { reason, isPassing, isProven: result.outcome === "open" });
     return { result, tlsFault: reason };
   }
 
@@ -105,7 +106,7 @@ export class Openings {
    */
   #remember(host: string, fault: RememberedFault): void {
     const known = this.#tlsFaults.get(host);
-    const isCertain = fault.isProven && !fault.isTimeout;
+    const isCertain = fault.isProven && !fault.isPassing;
     if (known === undefined || (isCertain && !known.isProven))
       this.#tlsFaults.set(host, fault, isCertain ? CLEAR_TEXT_MS : UNCERTAIN_MS);
   }

@@ -75,9 +75,9 @@ async function hello(
 }
 
 /**
- * A 421 says that the server is closing (RFC 5321 section 3.8), as one that is busy does: TLS has not failed. Any other
- * refusal of STARTTLS says nothing about the message or its recipient, nor does a 5xx to the EHLO after it, since the
- * one in clear text was answered. A 4xx to that EHLO keeps its words.
+ * Whatever its code, a refusal of STARTTLS says nothing about the message or its recipient, nor does a 5xx to the EHLO
+ * after it, since the one in clear text was answered. What asks us to come back later keeps its words: 421, and any 4xx
+ * to that EHLO.
  */
 function failureAt(step: "STARTTLS" | "EHLO under TLS", obstacle: Refused | Broken): OpenFailure {
   if (obstacle.outcome === "broken") {
@@ -86,8 +86,8 @@ function failureAt(step: "STARTTLS" | "EHLO under TLS", obstacle: Refused | Brok
       ? tlsFailure({ fault, reason: `${step} failed: no answer in time` })
       : tlsFailure({ fault: "tls", reason: `${step} failed: ${reason}` });
   }
-  if (obstacle.code === 421) return failure(obstacle);
-  if (obstacle.code < 500 && step === "EHLO under TLS") return failure(obstacle, true);
+  const isLater = obstacle.code === 421 || (obstacle.code < 500 && step !== "STARTTLS");
+  if (isLater) return failure(obstacle, true);
   return tlsFailure({ fault: "tls", reason: refusalOf(step, obstacle) });
 }
 
@@ -97,7 +97,8 @@ function refusalOf(step: string, answer: Refused): string {
 
 /** Of an opening that failed because of TLS: how. */
 export function tlsFaultOf(failed: OpenFailure): string {
-  return failed.outcome === "broken" ? failed.reason : refusalOf("EHLO under TLS", failed);
+  if (failed.outcome === "broken") return failed.reason;
+  return refusalOf(failed.stage === "starttls" ? "STARTTLS" : "EHLO under TLS", failed);
 }
 
 export function failure(obstacle: Refused | Broken, tlsFailed = false): OpenFailure {

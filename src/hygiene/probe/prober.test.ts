@@ -161,7 +161,7 @@ describe("a host that answers", () => {
   test.each<[string, FakeMxOptions]>([
     ["speaks no TLS", { tls: "broken" }],
     ["refuses STARTTLS with 454", { tls: "refused" }],
-    ["refuses STARTTLS with 502", { tls: "offered", answers: { starttls: "502 5.5.1 Not implemented" } }],
+    ["refuses STARTTLS with 421", { tls: "offered", answers: { starttls: "421 4.3.0 TLS is broken" } }],
     ["hangs up at STARTTLS", { tls: "offered", answers: { starttls: DROP } }],
     ["hangs up at EHLO under TLS", { tls: "offered", answersUnderTls: { ehlo: DROP } }],
     ["refuses EHLO under TLS", { tls: "offered", answersUnderTls: { ehlo: "451 4.3.0 Later" } }],
@@ -274,15 +274,11 @@ describe("a host that will not hear the question", () => {
     ["banner", "421 4.3.2 come back later", "greylisted"],
     ["banner", "421 4.7.0 Too many connections from your IP", "blocked"],
     ["ehlo", "550 5.7.1 I know you", "blocked"],
-    ["starttls", "421 4.3.2 come back later", "greylisted"],
     ["mail", "550 5.7.1 no null sender here", "blocked"],
     ["mail", "501 5.5.4 Syntax error", "blocked"],
     ["mail", "451 4.7.1 Greylisted", "greylisted"],
   ] as const)("at %s with %s: %s, and no other host is bothered", async (stage, answer, result) => {
-    const { mx, prober } = await mxWith({
-      answers: { [stage]: answer },
-      tls: stage === "starttls" ? "offered" : "none",
-    });
+    const { mx, prober } = await mxWith({ answers: { [stage]: answer } });
     const asked = { ...question("ann", "bob"), hosts: ["mx.example.test", "mx2.example.test"] };
     const finding = {
       result,
