@@ -302,9 +302,11 @@ const use = (limit: string, holder: string, used: number, per: "hour" | "day") =
     values (${limit}, ${holder}, date_trunc(${per}, ${clock.now()}::timestamptz, 'UTC') + ('1 ' || ${per})::interval, ${used})
     on conflict (limit_name, holder, ends_at) do update set used = excluded.used`);
 const nextHour = () => clock.advance(HOUR - (clock.now().getTime() % HOUR));
+const nextDay = () => clock.advance(24 * HOUR - (clock.now().getTime() % (24 * HOUR)));
 
 describe("nobody's mailbox is filled", () => {
   test("an address gets one mail a day from a workspace, however it is spelled and for whatever list", async () => {
+    nextDay();
     const url = await openForm();
     const other = (await service.call("POST", "/mailing-lists", { name: "Other" })).body.data.id;
     const otherUrl = (await form("PUT", { is_active: true }, other)).body.data.url;
