@@ -10,7 +10,7 @@ export default defineConfig({
     reporters: report ? ["default", ["json", { outputFile: report }]] : ["default"],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    // Two cores, and every database test talks to one PostgreSQL: more workers only queue behind each other.
-    maxWorkers: 2,
+    // For two cores: end-to-end tests wait for much of their time, and the third worker uses it.
+    maxWorkers: 3,
   },
 });

@@ -9,9 +9,10 @@ import { invalid } from "../../../platform/errors.ts";
 /** @throws ApiError VALIDATION_ERROR */
 export function readScheduledAt(text: string, timeZone: string): Date {
   const dates = new DateReader({ timeZone });
-  const at = dates.readMoment(text);
-  if (at !== undefined) return at;
   const reading = dates.read(text);
+  // A zero date, such as 0001-01-01, says no time.
+  const at = reading.kind === "nothing" ? undefined : dates.readMoment(text);
+  if (at !== undefined) return at;
   const isDate = reading.kind === "fault" && reading.fault !== "unreadable";
   const message = isDate
     ? dateFaults[reading.fault]
