@@ -85,6 +85,8 @@ function environment(runtime) {
     NODE_OPTIONS: `--max-semi-space-size=8 ${process.env.NODE_OPTIONS ?? ""}`.trim(),
     // glibc: with a heap for each thread, what one has freed is of no use to the others.
     MALLOC_ARENA_MAX: process.env.MALLOC_ARENA_MAX || "2",
+    // glibc raises this threshold to 32 MiB by itself, and then keeps the memory of large bodies that have been freed.
+    MALLOC_MMAP_THRESHOLD_: process.env.MALLOC_MMAP_THRESHOLD_ || String(1024 * 1024),
     // Compiled code is code: the cache lies with the sources and not in a folder that others may write.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE || join(checkout, "node_modules/.cache/posthaste"),
   };
