@@ -13,7 +13,7 @@ const advice: readonly (readonly [string, readonly string[]])[] = [
     ["scheduled_at", "schedule_at", "send_at", "deliver_at"],
   ],
   [
-    "put HTML or plain text into body; the other part is generated",
+    "put HTML or plain text into body; HTML gets a text part of its own",
     ["html", "text", "html_body", "text_body", "html_content", "text_content"],
   ],
   [
