@@ -9,7 +9,7 @@ import PostalMime from "postal-mime";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type ReceivedMessage, startFakeMx } from "../support/fake-mx.ts";
-import { publish } from "../support/publish.ts";
+import { addVerifiedDomain } from "../support/publish.ts";
 import { mailDomain, openScene, platform } from "../support/scene.ts";
 
 const mx = await startFakeMx({ slowMs: 150 });
@@ -71,11 +71,7 @@ const draft = (list: string, change: object = {}) => ({
   ...change,
 });
 
-beforeAll(async () => {
-  const { id } = await post("/sending-domains", { domain: "shop.test" });
-  publish(dns, (await get(`/sending-domains/${id}/dns-status`)).dns.records);
-  await post(`/sending-domains/${id}/verify`);
-});
+beforeAll(() => addVerifiedDomain(program.call, dns, "shop.test"));
 
 test("a campaign reaches every active member once, signed, tracked and with a way out, and says so", async () => {
   const list = await newList([

@@ -1,7 +1,7 @@
 /** Posthaste as it is when nobody has configured it: its own PostgreSQL, and no mail leaves the machine. */
 import { afterAll, expect, test } from "vitest";
 import { INBOX_TOKEN, openInbox } from "../support/inbox.ts";
-import { publish } from "../support/publish.ts";
+import { addVerifiedDomain } from "../support/publish.ts";
 import { openScene } from "../support/scene.ts";
 
 const scene = await openScene({
@@ -14,10 +14,7 @@ const inbox = async (path = ""): Promise<ReturnType<typeof JSON.parse>> =>
   JSON.parse(await (await openInbox(program.url, `/inbox/messages${path}`)).text());
 
 test("a message sent through the API stands in the local inbox, signed as it would be for the world", async () => {
-  const { body } = await program.call("POST", "/sending-domains", { domain: "shop.test" });
-  const path = `/sending-domains/${body.data.id}`;
-  publish(dns, (await program.call("GET", `${path}/dns-status`)).body.data.dns.records);
-  await program.call("POST", `${path}/verify`);
+  await addVerifiedDomain(program.call, dns, "shop.test");
   const id = await scene.send("Ada <ada@example.test>", {
     from_email: "orders@shop.test",
     subject: "Your order",

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { startFakeMx } from "../support/fake-mx.ts";
-import { publish } from "../support/publish.ts";
+import { addVerifiedDomain } from "../support/publish.ts";
 import { complaintReport, deliveryReport, sendIn } from "../support/returns.ts";
 import { mailDomain, openScene, platform } from "../support/scene.ts";
 
@@ -64,10 +64,7 @@ test("a complaint with our header moves the message; our mails say where complai
 });
 
 test("a domain with a return path of its own gets its bounces there", async () => {
-  const path = `/sending-domains/${(await program.call("POST", "/sending-domains", { domain: "shop.test" })).body.data.id}`;
-  await program.call("PATCH", `${path}/custom-return-path`, { enabled: true });
-  publish(scene.dns, (await program.call("GET", `${path}/dns-status`)).body.data.dns.records);
-  await program.call("POST", `${path}/verify`);
+  await addVerifiedDomain(program.call, scene.dns, "shop.test", { hasReturnPath: true });
   const { id, mailFrom, text } = await delivered("left@example.test", { from_email: "orders@shop.test" });
   expect(mailFrom).toMatch(/@bounce\.shop\.test$/);
   expect(text.replace(/\r\n\s+/g, " ")).toMatch(

@@ -6,7 +6,7 @@ import sql from "sql-template-tag";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { eventually } from "../support/eventually.ts";
 import { type ReceivedMessage, startFakeMx } from "../support/fake-mx.ts";
-import { publish } from "../support/publish.ts";
+import { addVerifiedDomain } from "../support/publish.ts";
 import { mailDomain, openScene } from "../support/scene.ts";
 import { password, startSmartHost } from "../support/smart-host.ts";
 
@@ -170,12 +170,7 @@ test("an address that is warmed up sends its ceiling, the pool's others the rest
 test.describe("campaigns", () => {
   let listId = "";
   beforeAll(async () => {
-    const { id } = await post("/sending-domains", { domain: "shop.test" });
-    publish(
-      scene.dns,
-      (await program.call("GET", `/sending-domains/${id}/dns-status`)).body.data.dns.records,
-    );
-    await post(`/sending-domains/${id}/verify`);
+    await addVerifiedDomain(program.call, scene.dns, "shop.test");
     listId = (await post("/mailing-lists", { name: "News" })).id;
     for (const name of ["ann", "bob"]) {
       await post(`/mailing-lists/${listId}/subscribers`, { email: `${name}@chosen.test` });

@@ -8,7 +8,7 @@ import { eventually } from "../support/eventually.ts";
 import { startFakeMx } from "../support/fake-mx.ts";
 import { openInbox } from "../support/inbox.ts";
 import { isPostfixInstalled, startPostfix } from "../support/postfix.ts";
-import { publish } from "../support/publish.ts";
+import { addVerifiedDomain } from "../support/publish.ts";
 import { mailDomain, openScene, platform, type Scene } from "../support/scene.ts";
 import { openSmtp } from "../support/smtp-client.ts";
 import { isSwaksInstalled, runSwaksExample } from "../support/swaks.ts";
@@ -17,12 +17,8 @@ const key = `efk_${"e2e0".repeat(10)}`;
 const submissionPort = { SUBMISSION_PORT: "0" };
 
 async function addDomain({ program, dns }: Scene, domain: string): Promise<void> {
-  const { body } = await program.call("POST", "/sending-domains", { domain });
-  const path = `/sending-domains/${body.data.id}`;
-  await program.call("PATCH", `${path}/custom-return-path`, { enabled: true });
-  publish(dns, (await program.call("GET", `${path}/dns-status`)).body.data.dns.records);
-  const verified = await program.call("POST", `${path}/verify`);
-  expect(verified.body.data).toMatchObject({ verified: true, dkim_verified: true });
+  const verified = await addVerifiedDomain(program.call, dns, domain, { hasReturnPath: true });
+  expect(verified).toMatchObject({ verified: true, dkim_verified: true });
 }
 
 function portOf({ program }: Scene): Promise<number> {

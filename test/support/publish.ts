@@ -16,14 +16,23 @@ export function publish(dns: FakeDns, records: readonly ShownRecord[]): void {
   }
 }
 
-/** Adds a sending domain through the API, publishes its records and has them checked. */
-export async function addVerifiedDomain(call: CallApi, dns: FakeDns, domain: string): Promise<void> {
+/**
+ * Adds a sending domain through the API, publishes its records and has them checked.
+ * @returns what the check says
+ */
+export async function addVerifiedDomain(
+  call: CallApi,
+  dns: FakeDns,
+  domain: string,
+  { hasReturnPath = false }: { readonly hasReturnPath?: boolean } = {},
+) {
   const ask = async (method: string, path: string, body?: unknown) => {
     const answer = await call(method, path, body);
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
     return answer.body.data;
   };
   const { id } = await ask("POST", "/sending-domains", { domain });
+  if (hasReturnPath) await ask("PATCH", `/sending-domains/${id}/custom-return-path`, { enabled: true });
   publish(dns, (await ask("GET", `/sending-domains/${id}/dns-status`)).dns.records);
-  await ask("POST", `/sending-domains/${id}/verify`);
+  return ask("POST", `/sending-domains/${id}/verify`);
 }
