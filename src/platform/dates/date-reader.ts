@@ -106,7 +106,11 @@ export class DateReader {
 
   /** The moment at which a time is, or a day begins; undefined for anything else. */
   readMoment(value: unknown): Date | undefined {
-    const reading = this.read(value);
+    return this.momentOf(this.read(value));
+  }
+
+  /** The same of what was read. */
+  momentOf(reading: DateReading): Date | undefined {
     if (reading.kind === "fault") return undefined;
     if (reading.kind === "day") return this.#toMoment(Date.parse(`${reading.day}T00:00:00Z`));
     // A bound of a rule is always meant: there 0001-01-01 is a day like any other.

@@ -11,7 +11,7 @@ export function readScheduledAt(text: string, timeZone: string): Date {
   const dates = new DateReader({ timeZone });
   const reading = dates.read(text);
   // A zero date, such as 0001-01-01, says no time.
-  const at = reading.kind === "nothing" ? undefined : dates.readMoment(text);
+  const at = reading.kind === "nothing" ? undefined : dates.momentOf(reading);
   if (at !== undefined) return at;
   const isDate = reading.kind === "fault" && reading.fault !== "unreadable";
   const message = isDate
