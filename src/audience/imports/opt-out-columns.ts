@@ -31,7 +31,7 @@ export interface OptOutChoice {
   readonly status?: SubscriberStatus | null;
 }
 
-export const IGNORE = "ignore";
+const IGNORE = "ignore";
 
 interface Survey {
   understood: number;

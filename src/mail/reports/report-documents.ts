@@ -46,7 +46,7 @@ export class ReportRefused<Reason extends string> extends Error {
 /** Octets of a mail that are read: aggregate reports are larger than bounces (RFC 9990 lets senders send 10 MB). */
 export const attachmentMailLimit = 14 * 1024 * 1024;
 /** Octets that the files of a mail may unpack to: what ten thousand DMARC records take, and some more. */
-export const reportTextLimit = 16 * 1024 * 1024;
+const reportTextLimit = 16 * 1024 * 1024;
 /** Parts of a mail that are looked into. */
 const maxParts = 50;
 /** Reports of a document that are read: those of a JSON list, or XML reports behind one another. */

@@ -2,12 +2,12 @@
 import { invalid } from "../errors.ts";
 
 /** The order of day, month and year. */
-export const dateOrders = ["DMY", "MDY", "YMD", "YDM"] as const;
+const dateOrders = ["DMY", "MDY", "YMD", "YDM"] as const;
 export type DateOrder = (typeof dateOrders)[number];
 
 /** What a bare number is: days of a spreadsheet, counted from 1900 or 1904, or seconds or milliseconds since 1970. */
-export const dateNumbers = ["excel", "excel1904", "unix"] as const;
-export type DateNumbers = (typeof dateNumbers)[number];
+const dateNumbers = ["excel", "excel1904", "unix"] as const;
+type DateNumbers = (typeof dateNumbers)[number];
 
 export type DateFormat = DateOrder | DateNumbers;
 

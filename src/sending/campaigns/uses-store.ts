@@ -87,7 +87,7 @@ export function campaignWithSegment(
   return findUser(db, workspaceId, sql`${segmentId} = any (audience_segments) and ${isNotOver}`);
 }
 
-/** One that sends as the address, or as any of the domain (in From, or on the envelope). */
+/** The campaign that sends as the address, or as any address of the domain, in From or on the envelope. */
 export function campaignWithSender(
   db: Queryable,
   workspaceId: WorkspaceId,
