@@ -104,7 +104,12 @@ export function parseDomain(text: string): ParsedDomain {
 export function normalizeAddress(text: string): string {
   const bare = trimSpace(text);
   const parsed = parseAddress(bare);
-  return (parsed.ok ? parsed.address : bare).toLowerCase().normalize("NFC");
+  return comparable(parsed.ok ? parsed.address : bare);
+}
+
+/** Of an address that has been parsed, the spelling that normalizeAddress gives. */
+export function comparable(address: string): string {
+  return address.toLowerCase().normalize("NFC");
 }
 
 /** Whether both stand for one mailbox; null is none. */

@@ -29,11 +29,17 @@ const UNCLOSED = {
 };
 /** A word of a display name that is not quoted may not hold these (RFC 5322 section 3.2.3). */
 const SPECIAL = /[\\,:;@[\]]/;
+/** A text without any of these is an address without a name, or no mailbox. */
+const STRUCTURE = /["()<>]/;
 const several = "Enter one address, not several.";
 
 /** Reads one mailbox: `name@example.com`, `<name@example.com>`, `Jane "JD" Doe <…>` or `name@example.com (Jane)`. */
 export function parseMailbox(text: string): ParsedMailbox {
   if (text.length > maxMailboxLength) return refuse(`Enter at most ${maxMailboxLength} characters.`);
+  if (!STRUCTURE.test(text)) {
+    const parsed = parseAddress(text);
+    if (parsed.ok) return { ...parsed, name: null };
+  }
   const fault = headerTextFault(text);
   if (fault !== null) return refuse(fault);
   const pieces = piecesOf(text.trim());

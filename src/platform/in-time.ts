@@ -7,22 +7,22 @@ import { ApiError } from "./errors.ts";
  */
 export const PATIENCE_MS = 4_500;
 
+/** Deadlines are rounded up to it: Node.js keeps one list for all timers of the same duration. */
+const STEP_MS = 100;
+
 /**
- * The answer to `asked`, or what `late` throws when there is none after `ms`. The work itself goes on: its statements
- * end in time, and what it does after that is its own concern.
+ * The answer to `asked`, or what `late` makes when there is none after `ms` milliseconds, which are rounded up to
+ * STEP_MS. The work itself goes on: its statements end in time, and its result is not read.
  */
-export async function inTime<Result>(
+export function inTime<Result>(
   ms: number,
   asked: Promise<Result>,
   late: () => Error = noAnswer,
 ): Promise<Result> {
-  const { promise: isLate, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(late()), Math.max(0, ms));
-  try {
-    return await Promise.race([asked, isLate]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(late()), Math.ceil(Math.max(0, ms) / STEP_MS) * STEP_MS);
+    asked.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
 }
 
 /** 503. Nothing is known of what was asked: the same Idempotency-Key settles it. */

@@ -1,6 +1,6 @@
 /** How much of its time a transaction, or a statement outside of one, still has. */
-import { setTimeout as delay } from "node:timers/promises";
 import type pg from "pg";
+import { inTime } from "../in-time.ts";
 
 /** What the driver takes beside text and values; its types leave this one out. */
 interface TimedQuery extends pg.QueryConfig {
@@ -46,17 +46,14 @@ export class TimeLeft {
     const left = this.ms;
     const connecting = pool.connect();
     if (left === null) return connecting;
-    const late = new AbortController();
     try {
-      const client = await Promise.race([connecting, delay(left, null, { signal: late.signal })]);
-      if (client !== null) return client;
-    } finally {
-      late.abort();
+      return await inTime(left, connecting, () => new Error("timeout exceeded when trying to connect"));
+    } catch (fault) {
+      connecting.then(
+        (client) => client.release(),
+        () => {},
+      );
+      throw fault;
     }
-    connecting.then(
-      (client) => client.release(),
-      () => {},
-    );
-    throw new Error("timeout exceeded when trying to connect");
   }
 }

@@ -1,6 +1,6 @@
 /** POST /emails/send: one transactional email to one recipient. */
 import { type Static, Type } from "typebox";
-import { headerTextFault, isSameAddress } from "../../mail/address.ts";
+import { comparable, headerTextFault, normalizeAddress } from "../../mail/address.ts";
 import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "../../mail/html/body-forms.ts";
 import { parseMailbox, parseOnlyAddress } from "../../mail/mailbox.ts";
 import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
@@ -77,6 +77,9 @@ export function emailEndpoints(deps: {
   /** Sender of messages without from_email; every workspace may name it, too. */
   platformFrom: string | null;
 }): Endpoint[] {
+  const { platformFrom } = deps;
+  const platform =
+    platformFrom === null ? null : { address: platformFrom, comparable: normalizeAddress(platformFrom) };
   return [
     endpoint({
       id: "sendEmail",
@@ -94,7 +97,7 @@ export function emailEndpoints(deps: {
       errors: ["PLAN_LIMIT_REACHED", "INSUFFICIENT_BALANCE"],
       bodyLimit: BODY_LIMIT,
       async handle(request) {
-        const draft = readDraft(request, deps.platformFrom, deps.clock.now());
+        const draft = readDraft(request, platform, deps.clock.now());
         if (request.query.dry_run) {
           await deps.acceptor.check(draft);
           return new Rehearsed(
@@ -125,7 +128,11 @@ const tracked: Particulars = {
 
 type SendRequest = EndpointRequest<unknown, unknown, Static<typeof Email>>;
 
-function readDraft({ body, caller, requestId }: SendRequest, platformFrom: string | null, now: Date): Draft {
+function readDraft(
+  { body, caller, requestId }: SendRequest,
+  platform: PlatformSender | null,
+  now: Date,
+): Draft {
   const to = parseMailbox(body.to);
   if (!to.ok) {
     const message = areSeveral(body.to) ? "one recipient per request; send a request for each" : to.message;
@@ -135,7 +142,7 @@ function readDraft({ body, caller, requestId }: SendRequest, platformFrom: strin
   if (subject.trim() === "") throw invalid({ field: "subject", message: "subject must not be blank" });
   const isHtml = looksLikeHtml(body.body);
   if (saysNothing(body.body, isHtml)) throw invalid({ field: "body", message: "body must not be blank" });
-  const { fromEmail, sender } = readSender(body.from_email, platformFrom, caller);
+  const { fromEmail, sender } = readSender(body.from_email, platform, caller);
   const bounces = body.bounce_email == null ? null : readAddress(body.bounce_email, "bounce_email");
   return {
     sender,
@@ -170,23 +177,28 @@ function areSeveral(text: string): boolean {
   return text.split(/[,;]/).filter((part) => part.includes("@")).length > 1;
 }
 
+/** The operator's own sender, which every workspace may use: as configured, and as addresses are compared. */
+interface PlatformSender {
+  readonly address: string;
+  readonly comparable: string;
+}
+
 function readSender(
   given: string | null | undefined,
-  platformFrom: string | null,
+  platform: PlatformSender | null,
   { workspaceId, defaultSender }: Caller,
 ) {
   const named = given ?? defaultSender;
   if (named !== null) {
     const { address, domain } = readAddress(named, "from_email");
-    // The operator's own address: every workspace may use it, as the contract says, and so may name it.
-    if (isSameAddress(address, platformFrom)) return { fromEmail: address, sender: null };
+    if (comparable(address) === platform?.comparable) return { fromEmail: address, sender: null };
     return { fromEmail: address, sender: { workspaceId, address, domain } };
   }
-  if (platformFrom === null) {
+  if (platform === null) {
     const message = "from_email is required: neither the workspace nor the installation has a default sender";
     throw invalid({ field: "from_email", message });
   }
-  return { fromEmail: platformFrom, sender: null };
+  return { fromEmail: platform.address, sender: null };
 }
 
 /** An empty mail is a mistake of the program that sent it. Only short HTML is read for it: long HTML says something. */
