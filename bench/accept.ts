@@ -4,7 +4,7 @@
  * machine does meets both. Only the API runs: nothing is delivered meanwhile.
  */
 
-import { startProgram } from "../test/support/program.ts";
+import { startProgram } from "#test/support/program.ts";
 import { startBareHandler } from "./bare-handler.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
 import { type Lab, senderDomain } from "./lab.ts";

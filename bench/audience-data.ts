@@ -4,11 +4,11 @@
  */
 
 import sql from "sql-template-tag";
-import { insertMembers } from "../src/audience/subscribers/arrivals.ts";
-import { stage, staged } from "../src/audience/subscribers/staging.ts";
-import type { Database } from "../src/platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../src/platform/ids.ts";
-import { newList } from "../test/support/audience.ts";
+import { insertMembers } from "#audience/subscribers/arrivals.ts";
+import { stage, staged } from "#audience/subscribers/staging.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { newList } from "#test/support/audience.ts";
 
 export interface BenchAudience {
   /** Everybody is on it. */

@@ -6,8 +6,8 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
-import { newList } from "../test/support/audience.ts";
-import { type Program, startProgram } from "../test/support/program.ts";
+import { newList } from "#test/support/audience.ts";
+import { type Program, startProgram } from "#test/support/program.ts";
 import { importPeople, personLine } from "./audience-data.ts";
 import { type Lab, senderDomain } from "./lab.ts";
 import { cores, memoryTogether, signaturesPerSecond } from "./machine.ts";

@@ -4,7 +4,7 @@
  * front of each run OpenSSL says how many such signatures this machine makes at that moment.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { startProgram } from "../test/support/program.ts";
+import { startProgram } from "#test/support/program.ts";
 import type { Lab } from "./lab.ts";
 import { cores, memoryOf, signaturesPerSecond } from "./machine.ts";
 import { hasReceived, isQueueUsed, LOOK_MS, recipientDomain, startReceivers } from "./receivers.ts";

@@ -2,17 +2,17 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ensurePartitions } from "../src/messages/partitions.ts";
-import { systemClock } from "../src/platform/clock.ts";
-import { startEmbedded } from "../src/platform/database/embedded.ts";
-import { createDatabase, type Database } from "../src/platform/database/pool.ts";
-import type { WorkspaceId } from "../src/platform/ids.ts";
-import { createLog } from "../src/platform/log.ts";
-import { prepareSchema } from "../src/platform/schema.ts";
-import { createSecrets } from "../src/platform/secrets.ts";
-import { createWorkspace } from "../src/workspace/create-workspace.ts";
-import type { ProgramSettings } from "../test/support/program.ts";
-import { insertVerifiedDomain } from "../test/support/sender-domain.ts";
+import { ensurePartitions } from "#messages/partitions.ts";
+import { systemClock } from "#platform/clock.ts";
+import { startEmbedded } from "#platform/database/embedded.ts";
+import { createDatabase, type Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { createLog } from "#platform/log.ts";
+import { prepareSchema } from "#platform/schema.ts";
+import { createSecrets } from "#platform/secrets.ts";
+import type { ProgramSettings } from "#test/support/program.ts";
+import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 
 export const senderDomain = "sender.test";
 /** Any value: the workspace that is used has a key of its own. */

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { promisify } from "node:util";
 import sql from "sql-template-tag";
-import type { Database } from "../src/platform/database/pool.ts";
+import type { Database } from "#platform/database/pool.ts";
 
 const run = promisify(execFile);
 

@@ -5,15 +5,15 @@
  * it costs near a limit, where the account is locked for every batch, is shown beside it.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { systemClock } from "../src/platform/clock.ts";
-import { createDatabase, type Database } from "../src/platform/database/pool.ts";
-import type { WorkspaceId } from "../src/platform/ids.ts";
-import { createAcceptor } from "../src/sending/accept.ts";
-import { settle } from "../src/workspace/billing/meter.ts";
-import { plans } from "../src/workspace/billing/plans.ts";
-import { createWorkspace } from "../src/workspace/create-workspace.ts";
-import { changeWorkspace } from "../src/workspace/workspaces/change.ts";
-import { draft } from "../test/support/drafts.ts";
+import { systemClock } from "#platform/clock.ts";
+import { createDatabase, type Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { createAcceptor } from "#sending/accept.ts";
+import { draft } from "#test/support/drafts.ts";
+import { settle } from "#workspace/billing/meter.ts";
+import { plans } from "#workspace/billing/plans.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
+import { changeWorkspace } from "#workspace/workspaces/change.ts";
 import type { Lab } from "./lab.ts";
 import { htmlOfLength } from "./mail-body.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";

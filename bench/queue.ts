@@ -4,12 +4,12 @@
  */
 import { performance } from "node:perf_hooks";
 import sql from "sql-template-tag";
-import { PLANS_BY_KEY } from "../src/delivery/plans.ts";
-import { leaseMessages } from "../src/delivery/queue/leases.ts";
-import { releaseLeasesOf } from "../src/delivery/queue/settlement-store.ts";
-import { createDatabase, type Database } from "../src/platform/database/pool.ts";
-import { newId } from "../src/platform/ids.ts";
-import { startProgram } from "../test/support/program.ts";
+import { PLANS_BY_KEY } from "#delivery/plans.ts";
+import { leaseMessages } from "#delivery/queue/leases.ts";
+import { releaseLeasesOf } from "#delivery/queue/settlement-store.ts";
+import { createDatabase, type Database } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
+import { startProgram } from "#test/support/program.ts";
 import { type Lab, senderDomain } from "./lab.ts";
 import { hasReceived, recipientDomain, startReceivers } from "./receivers.ts";
 import { type Figure, grouped, median } from "./table.ts";

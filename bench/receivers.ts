@@ -3,10 +3,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
-import type { Database } from "../src/platform/database/pool.ts";
-import { type CountingMx, startCountingMx } from "../test/support/counting-mx.ts";
-import { type FakeDns, startFakeDns } from "../test/support/fake-dns.ts";
-import type { ProgramSettings } from "../test/support/program.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { type CountingMx, startCountingMx } from "#test/support/counting-mx.ts";
+import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
+import type { ProgramSettings } from "#test/support/program.ts";
 import type { Lab } from "./lab.ts";
 
 /** Between two looks at what has come, or at the queue: each costs the receiver or the database a little. */

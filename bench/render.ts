@@ -5,9 +5,9 @@
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { Liquid } from "liquidjs";
-import { compileContent } from "../src/sending/campaigns/content/compile.ts";
-import { type RecipientValues, renderContent } from "../src/sending/campaigns/content/render.ts";
-import type { MailLinks } from "../src/tracking/tokens.ts";
+import { compileContent } from "#sending/campaigns/content/compile.ts";
+import { type RecipientValues, renderContent } from "#sending/campaigns/content/render.ts";
+import type { MailLinks } from "#tracking/tokens.ts";
 import { htmlOfLength } from "./mail-body.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";
 

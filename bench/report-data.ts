@@ -4,14 +4,14 @@
  * waiting. The log is made first, and the counters of it, each by one statement.
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { counters, engagementCounters, eventCounters } from "../src/messages/counters/counters.ts";
-import { DAY, EIGHTH, keysOf, quarterOf, WEEK } from "../src/messages/counters/notes-store.ts";
-import { ensurePartitions } from "../src/messages/partitions.ts";
-import { storedStatuses } from "../src/messages/states.ts";
-import { systemClock } from "../src/platform/clock.ts";
-import type { Database, Queryable } from "../src/platform/database/pool.ts";
-import { newId, nilId, type WorkspaceId } from "../src/platform/ids.ts";
-import { createWorkspace } from "../src/workspace/create-workspace.ts";
+import { counters, engagementCounters, eventCounters } from "#messages/counters/counters.ts";
+import { DAY, EIGHTH, keysOf, quarterOf, WEEK } from "#messages/counters/notes-store.ts";
+import { ensurePartitions } from "#messages/partitions.ts";
+import { storedStatuses } from "#messages/states.ts";
+import { systemClock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { newId, nilId, type WorkspaceId } from "#platform/ids.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import type { Lab } from "./lab.ts";
 
 export const DAYS = 90;

@@ -4,10 +4,10 @@
  * the log, as an operator would.
  */
 import sql, { join, raw } from "sql-template-tag";
-import { counters } from "../src/messages/counters/counters.ts";
-import { createDatabase, type Database } from "../src/platform/database/pool.ts";
-import type { WorkspaceId } from "../src/platform/ids.ts";
-import { startProgram } from "../test/support/program.ts";
+import { counters } from "#messages/counters/counters.ts";
+import { createDatabase, type Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { startProgram } from "#test/support/program.ts";
 import type { Lab } from "./lab.ts";
 import { DAYS, makeReportData, type ReportData } from "./report-data.ts";
 import { type Figure, grouped, median } from "./table.ts";

@@ -1,6 +1,6 @@
 /** Messages in the queue, accepted as POST /emails/send accepts them, without HTTP. */
-import { insertDrafts } from "../src/sending/insert-drafts.ts";
-import { draft } from "../test/support/drafts.ts";
+import { insertDrafts } from "#sending/insert-drafts.ts";
+import { draft } from "#test/support/drafts.ts";
 import { type Lab, senderDomain } from "./lab.ts";
 import { htmlOfLength } from "./mail-body.ts";
 

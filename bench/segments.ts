@@ -4,7 +4,7 @@
  * The yardstick is what PostgreSQL takes to look at every row of the table once.
  */
 import sql from "sql-template-tag";
-import { startProgram } from "../test/support/program.ts";
+import { startProgram } from "#test/support/program.ts";
 import { loadAudience } from "./audience-data.ts";
 import type { Lab } from "./lab.ts";
 import { type Figure, grouped, median } from "./table.ts";

@@ -5,9 +5,9 @@
  */
 import { performance } from "node:perf_hooks";
 import sql from "sql-template-tag";
-import { type FakeMxOptions, startFakeMx } from "../test/support/fake-mx.ts";
-import { DROP, SLOW } from "../test/support/fake-mx-scripts.ts";
-import { startProgram } from "../test/support/program.ts";
+import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
+import { DROP, SLOW } from "#test/support/fake-mx-scripts.ts";
+import { startProgram } from "#test/support/program.ts";
 import type { Lab } from "./lab.ts";
 import { hasReceived, type Receivers, recipientDomain, startReceivers } from "./receivers.ts";
 import { seedMessages } from "./seed.ts";

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startProgram } from "../test/support/program.ts";
+import { startProgram } from "#test/support/program.ts";
 import { bootstrapKey } from "./lab.ts";
 import { type Figure, grouped, median } from "./table.ts";
 

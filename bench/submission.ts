@@ -3,8 +3,8 @@
  * `POST /emails/send` of the same process over as many connections. The two take turns, so that whatever else the machine
  * does meets both. Nothing is delivered meanwhile.
  */
-import { eventually } from "../test/support/eventually.ts";
-import { startProgram } from "../test/support/program.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { startProgram } from "#test/support/program.ts";
 import { runHttpLoad } from "./http-load.ts";
 import { type Lab, senderDomain } from "./lab.ts";
 import { htmlOfLength } from "./mail-body.ts";

@@ -3,7 +3,7 @@
  * entries take, and what the judge costs those who send, who share an API process with nobody else.
  */
 import sql from "sql-template-tag";
-import { type Program, startProgram } from "../test/support/program.ts";
+import { type Program, startProgram } from "#test/support/program.ts";
 import { type HttpLoadResult, runHttpLoad } from "./http-load.ts";
 import { type Lab, senderDomain } from "./lab.ts";
 import { htmlOfLength } from "./mail-body.ts";

@@ -4,9 +4,9 @@
  * what they allow within a minute: two thousand domains at a hundred providers, each asked one conversation at a time.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { CallApi } from "../test/support/api-caller.ts";
-import { type DnsZone, startFakeDns } from "../test/support/fake-dns.ts";
-import { startProgram } from "../test/support/program.ts";
+import type { CallApi } from "#test/support/api-caller.ts";
+import { type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
+import { startProgram } from "#test/support/program.ts";
 import { runHttpLoad } from "./http-load.ts";
 import type { Lab } from "./lab.ts";
 import { type ProbedHosts, startProbedHosts } from "./probed-hosts.ts";

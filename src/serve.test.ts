@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
-import { testDatabase } from "../test/support/database.ts";
-import { eventually } from "../test/support/eventually.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { readConfig } from "./platform/config.ts";
 import { DeliveryWorkers, settlesWithin } from "./serve.ts";
 

@@ -51,8 +51,8 @@ const files: SourceFile[] = readdirSync(source, { recursive: true, encoding: "ut
   .filter((name) => name.endsWith(".ts") && !name.endsWith(".test.ts"))
   .map((path) => {
     const text = readFileSync(join(source, path), "utf8");
-    const imports = [...text.matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)].map(([, target]) =>
-      relative(source, resolve(source, dirname(path), target ?? "")),
+    const imports = [...text.matchAll(/(?:from|import|import\()\s*"([.#][^"]+)"/g)].map(([, target = ""]) =>
+      target.startsWith("#") ? target.slice(1) : relative(source, resolve(source, dirname(path), target)),
     );
     return { path, wing: path.split("/")[0] ?? "", text, imports };
   });
@@ -74,6 +74,15 @@ test("imports run one way", () => {
         })
         .map((target) => `${path} imports ${target}`),
     );
+  expect(wrong).toEqual([]);
+});
+
+test("a folder is reached by the name of its wing, and only what is beside or below by a relative path", () => {
+  const wrong = files.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?:from|import\()\s*"(\.\.\/[^"]+)"/g)].map(
+      ([, target]) => `${path} imports ${target}`,
+    ),
+  );
   expect(wrong).toEqual([]);
 });
 

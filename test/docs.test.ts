@@ -1,10 +1,10 @@
 /** The calls in README.md and docs/ are calls of the API: there, by that method, with bodies of the right shape. */
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
+import { BODY_LIMIT } from "#platform/http/endpoint.ts";
+import { bodyReader } from "#platform/http/validate.ts";
+import { newId } from "#platform/ids.ts";
 import { endpointsForDocs } from "../src/app.ts";
-import { BODY_LIMIT } from "../src/platform/http/endpoint.ts";
-import { bodyReader } from "../src/platform/http/validate.ts";
-import { newId } from "../src/platform/ids.ts";
 
 const root = new URL("../", import.meta.url);
 /** Where README.md starts the service: what is copied from a page reaches it. */

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { sealedColumns } from "../src/cli/secret-key/sealed-columns.ts";
+import { sealedColumns } from "#cli/secret-key/sealed-columns.ts";
 import { testDatabase } from "./support/database.ts";
 import { schemaText } from "./support/schema-text.ts";
 

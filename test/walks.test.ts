@@ -1,7 +1,7 @@
 /** Every list with a cursor, walked over HTTP while rows come and go. */
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
-import { newId } from "../src/platform/ids.ts";
+import { newId } from "#platform/ids.ts";
 import { addPeople, newList } from "./support/audience.ts";
 import { startService } from "./support/service.ts";
 import { sentCampaign } from "./support/tracked-campaign.ts";

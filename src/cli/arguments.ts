@@ -1,7 +1,7 @@
 /** How option values are read: a refused one is wrong usage, said before anything is opened. */
 import { InvalidArgumentError } from "commander";
-import { ApiError } from "../platform/errors.ts";
-import { asWorkspaceId, isUuid, type WorkspaceId } from "../platform/ids.ts";
+import { ApiError } from "#platform/errors.ts";
+import { asWorkspaceId, isUuid, type WorkspaceId } from "#platform/ids.ts";
 
 /** Makes an option's reader of a function that refuses with an ApiError. */
 export function argument<Value>(read: (text: string) => Value): (text: string) => Value {

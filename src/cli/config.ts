@@ -1,7 +1,7 @@
 /** `posthaste config`: every setting with the value it has here. */
 import type { Command } from "commander";
-import { readConfig } from "../platform/config.ts";
-import { type SettingName, settings } from "../platform/settings.ts";
+import { readConfig } from "#platform/config.ts";
+import { type SettingName, settings } from "#platform/settings.ts";
 import { table } from "./output.ts";
 import type { CliOptions } from "./program.ts";
 

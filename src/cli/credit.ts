@@ -1,12 +1,12 @@
 /** `posthaste credit`: money that the operator received in another way, such as a bank transfer. */
 import type { Command } from "commander";
-import { systemClock } from "../platform/clock.ts";
-import { readConfig } from "../platform/config.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
-import { getReading } from "../workspace/billing/meter.ts";
-import { shownMoney } from "../workspace/billing/money.ts";
-import { readPlans } from "../workspace/billing/plans-file.ts";
-import { readAmount, topUp } from "../workspace/billing/top-up.ts";
+import { systemClock } from "#platform/clock.ts";
+import { readConfig } from "#platform/config.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { getReading } from "#workspace/billing/meter.ts";
+import { shownMoney } from "#workspace/billing/money.ts";
+import { readPlans } from "#workspace/billing/plans-file.ts";
+import { readAmount, topUp } from "#workspace/billing/top-up.ts";
 import { argument, readWorkspaceId } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { json } from "./output.ts";

@@ -1,9 +1,9 @@
 /** The database as a command reaches it, whether the service runs or not. */
-import { readConfig } from "../platform/config.ts";
-import { startEmbedded } from "../platform/database/embedded.ts";
-import { createDatabase, type Database, type Deadlines } from "../platform/database/pool.ts";
-import { createLog } from "../platform/log.ts";
-import { prepareSchema } from "../platform/schema.ts";
+import { readConfig } from "#platform/config.ts";
+import { startEmbedded } from "#platform/database/embedded.ts";
+import { createDatabase, type Database, type Deadlines } from "#platform/database/pool.ts";
+import { createLog } from "#platform/log.ts";
+import { prepareSchema } from "#platform/schema.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -3,10 +3,10 @@
  * bounce and leave. All of it goes through the doors that everybody uses; nothing leaves the machine.
  */
 import { type Command, InvalidArgumentError } from "commander";
-import { inboxAddress, inboxToken } from "../delivery/capture/inbox-access.ts";
-import { systemClock } from "../platform/clock.ts";
-import { readConfig } from "../platform/config.ts";
-import { createWorkspace } from "../workspace/create-workspace.ts";
+import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
+import { systemClock } from "#platform/clock.ts";
+import { readConfig } from "#platform/config.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import { withDatabase } from "./database.ts";
 import { type DemoApi, demoApi, until } from "./demo/api.ts";
 import { buildAudience, confirmSender, type SampleAudience, sendNewsletter } from "./demo/newsletter.ts";

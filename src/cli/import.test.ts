@@ -4,9 +4,9 @@ import { join } from "node:path";
 import iconv from "iconv-lite";
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
-import { addPeople, newList } from "../../test/support/audience.ts";
-import { insertBareWorkspace } from "../../test/support/bare-server.ts";
-import { testDatabase } from "../../test/support/database.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { runCli } from "./program.ts";
 
 const db = await testDatabase();

@@ -1,13 +1,13 @@
 /** `posthaste key …`: keys made by the operator, also for a workspace that has locked itself out. */
 import type { Command } from "commander";
-import { systemClock } from "../platform/clock.ts";
-import { notFound } from "../platform/errors.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
-import { catalogueOf, readPermissions } from "../workspace/api-keys/catalogue.ts";
-import { readExpiry } from "../workspace/api-keys/expiry.ts";
-import { issueKey } from "../workspace/api-keys/issue.ts";
-import { readName } from "../workspace/name.ts";
-import { findWorkspace } from "../workspace/workspaces/store.ts";
+import { systemClock } from "#platform/clock.ts";
+import { notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { catalogueOf, readPermissions } from "#workspace/api-keys/catalogue.ts";
+import { readExpiry } from "#workspace/api-keys/expiry.ts";
+import { issueKey } from "#workspace/api-keys/issue.ts";
+import { readName } from "#workspace/name.ts";
+import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { argument, readList, readWorkspaceId } from "./arguments.ts";
 import { withDatabase } from "./database.ts";
 import { json, table } from "./output.ts";

@@ -1,7 +1,7 @@
 /** `posthaste lists`: the lists that addresses are compared with. */
 import { type Command, Option } from "commander";
-import { refreshDisposableDomains } from "../hygiene/validations/refresh-list.ts";
-import { readConfig } from "../platform/config.ts";
+import { refreshDisposableDomains } from "#hygiene/validations/refresh-list.ts";
+import { readConfig } from "#platform/config.ts";
 import type { CliOptions } from "./program.ts";
 
 export function addListsCommands(program: Command, { stdout, environment }: CliOptions): void {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { testDatabase } from "../../test/support/database.ts";
-import { insertInboundMails } from "../inbound/returns/store.ts";
-import { newId } from "../platform/ids.ts";
+import { insertInboundMails } from "#inbound/returns/store.ts";
+import { newId } from "#platform/ids.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { runCli } from "./program.ts";
 
 const db = await testDatabase();

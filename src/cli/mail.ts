@@ -1,7 +1,7 @@
 /** `posthaste mail …`: mail to the operator's mailboxes, and what came back and could not be read. */
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { findRawMail, listInboundMails, type ShownMail } from "../inbound/returns/store.ts";
-import { isUuid } from "../platform/ids.ts";
+import { findRawMail, listInboundMails, type ShownMail } from "#inbound/returns/store.ts";
+import { isUuid } from "#platform/ids.ts";
 import { withDatabase } from "./database.ts";
 import { json, table } from "./output.ts";
 import type { CliOptions } from "./program.ts";

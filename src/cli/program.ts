@@ -3,7 +3,7 @@
  * reaches its database. Results go to standard output, one sentence about a failure to standard error.
  */
 import { Command, CommanderError } from "commander";
-import type { Endpoint } from "../platform/http/endpoint.ts";
+import type { Endpoint } from "#platform/http/endpoint.ts";
 import { addConfigCommand } from "./config.ts";
 import { addCreditCommand } from "./credit.ts";
 import { addDemoCommand } from "./demo.ts";

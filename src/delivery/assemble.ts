@@ -5,17 +5,17 @@
  */
 import { isAscii } from "node:buffer";
 import type { KeyObject } from "node:crypto";
-import { domainOf, needsSmtpUtf8 } from "../mail/address.ts";
-import { type DkimSigning, signDkim } from "../mail/dkim/dkim.ts";
-import { htmlFromText, textFromHtml } from "../mail/html/body-forms.ts";
-import { type HeaderField, renderHeaders, renderMessage } from "../mail/message/header.ts";
-import { readHeaderSection } from "../mail/message/header-section.ts";
-import { type Attachment, composeMessage } from "../mail/message/mime.ts";
-import { joinOctets, type Octets } from "../mail/message/octets.ts";
-import { encodeBase64 } from "../mail/message/transfer-encoding.ts";
-import type { MailText } from "../mail/message/woven-text.ts";
-import type { StoredAttachment } from "../messages/attachment.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import { domainOf, needsSmtpUtf8 } from "#mail/address.ts";
+import { type DkimSigning, signDkim } from "#mail/dkim/dkim.ts";
+import { htmlFromText, textFromHtml } from "#mail/html/body-forms.ts";
+import { type HeaderField, renderHeaders, renderMessage } from "#mail/message/header.ts";
+import { readHeaderSection } from "#mail/message/header-section.ts";
+import { type Attachment, composeMessage } from "#mail/message/mime.ts";
+import { joinOctets, type Octets } from "#mail/message/octets.ts";
+import { encodeBase64 } from "#mail/message/transfer-encoding.ts";
+import type { MailText } from "#mail/message/woven-text.ts";
+import type { StoredAttachment } from "#messages/attachment.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Where the tracked links of a sender's mail lead, and what keys their tokens. */
 export interface Tracking {

@@ -1,7 +1,7 @@
 /** How acceptance wakes the delivery workers: LISTEN/NOTIFY over the database, whatever machines they run on. */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
-import type { Database, Queryable } from "../platform/database/pool.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 
 export const DELIVERY_CHANNEL = "posthaste_delivery";
 

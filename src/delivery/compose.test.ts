@@ -1,8 +1,8 @@
 import { createSecretKey, generateKeyPairSync } from "node:crypto";
 import { afterAll, expect, it, vi } from "vitest";
-import { workedMs } from "../../test/support/cpu-time.ts";
-import { leased, recordTransport } from "../../test/support/transport-recorder.ts";
-import { asWorkspaceId, newId } from "../platform/ids.ts";
+import { asWorkspaceId, newId } from "#platform/ids.ts";
+import { workedMs } from "#test/support/cpu-time.ts";
+import { leased, recordTransport } from "#test/support/transport-recorder.ts";
 import { openAssemblyLine } from "./assembly-line.ts";
 import { type ComposeOptions, prepare } from "./compose.ts";
 import type { TransportEvents } from "./transport.ts";

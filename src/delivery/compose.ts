@@ -8,12 +8,12 @@
  * workspace at a time, and assembled in a thread beside the event loop: so no text stops the mail of others.
  */
 import type { KeyObject } from "node:crypto";
-import { domainOf } from "../mail/address.ts";
-import { encodeReturnPath } from "../mail/bounces/verp.ts";
-import { messageTokenHeader } from "../mail/dkim/dkim.ts";
-import type { HeaderField } from "../mail/message/header.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
-import { createTurns, createTurnsEach } from "../platform/turns.ts";
+import { domainOf } from "#mail/address.ts";
+import { encodeReturnPath } from "#mail/bounces/verp.ts";
+import { messageTokenHeader } from "#mail/dkim/dkim.ts";
+import type { HeaderField } from "#mail/message/header.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { createTurns, createTurnsEach } from "#platform/turns.ts";
 import {
   type Assembled,
   assemble,

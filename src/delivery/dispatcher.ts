@@ -12,11 +12,11 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
-import { type OnMoved, OUR_FAULT } from "../messages/outcome.ts";
-import type { Clock } from "../platform/clock.ts";
-import { type Database, listen } from "../platform/database/pool.ts";
-import { newId } from "../platform/ids.ts";
-import type { Log } from "../platform/log.ts";
+import { type OnMoved, OUR_FAULT } from "#messages/outcome.ts";
+import type { Clock } from "#platform/clock.ts";
+import { type Database, listen } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
+import type { Log } from "#platform/log.ts";
 import { DELIVERY_CHANNEL } from "./channel.ts";
 import { type Examine, type Finding, UnfitValues } from "./examination.ts";
 import {

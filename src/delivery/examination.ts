@@ -2,9 +2,9 @@
  * What is found out about leased messages before they are sent, by nouns that the engine does not know: whether their
  * recipients may still be written to, and what they say where that is not stored with them.
  */
-import type { HeaderField } from "../mail/message/header.ts";
-import type { Attachment } from "../mail/message/mime.ts";
-import type { MailText } from "../mail/message/woven-text.ts";
+import type { HeaderField } from "#mail/message/header.ts";
+import type { Attachment } from "#mail/message/mime.ts";
+import type { MailText } from "#mail/message/woven-text.ts";
 import type { LeasedMessage } from "./queue/lease-store.ts";
 import type { SmsContent } from "./sms/gateway.ts";
 

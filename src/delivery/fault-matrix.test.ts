@@ -3,10 +3,10 @@
  * with the reason, never lost, never sent in two copies by itself. The conversations are in smtp/session-faults.test.ts.
  */
 import { expect, test } from "vitest";
-import type { FakeMxOptions } from "../../test/support/fake-mx.ts";
-import { DROP, ENDLESS, SLOW, type Stage } from "../../test/support/fake-mx-scripts.ts";
-import { routeTo, startSmtpTransport } from "../../test/support/smtp-transport.ts";
-import { leased } from "../../test/support/transport-recorder.ts";
+import type { FakeMxOptions } from "#test/support/fake-mx.ts";
+import { DROP, ENDLESS, SLOW, type Stage } from "#test/support/fake-mx-scripts.ts";
+import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
+import { leased } from "#test/support/transport-recorder.ts";
 import type { Lane } from "./lanes/table.ts";
 import { conclude } from "./queue/conclusion.ts";
 import { standardDeadlines } from "./smtp/deadlines.ts";

@@ -4,7 +4,7 @@
  * would on its own, a lease takes 2 ms to plan and about as much again to be carried out; planned once while the queue was
  * empty, it would read whole tables until their statistics are taken.
  */
-import type { ConnectionSettings } from "../platform/database/pool.ts";
+import type { ConnectionSettings } from "#platform/database/pool.ts";
 
 export const PLANS_BY_KEY: ConnectionSettings = {
   plan_cache_mode: "force_generic_plan",

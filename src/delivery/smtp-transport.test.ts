@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { routeTo, startSmtpTransport } from "../../test/support/smtp-transport.ts";
-import { leased } from "../../test/support/transport-recorder.ts";
-import { newId } from "../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
+import { leased } from "#test/support/transport-recorder.ts";
 import { FIRST_SHARE } from "./lanes/pace.ts";
 import type { FindDeparture } from "./routes/departures.ts";
 import type { FindRoute } from "./routes/destination.ts";

@@ -2,7 +2,7 @@
  * Messages to lanes: each recipient domain's route is looked up, and each lane has traffic of its own for each way out
  * of this machine (departures.ts).
  */
-import { ExpiringMap } from "../platform/remember.ts";
+import { ExpiringMap } from "#platform/remember.ts";
 import type { ComposeOptions } from "./compose.ts";
 import { laneKey } from "./lanes/lanes.ts";
 import type { SessionSettings } from "./lanes/openings.ts";

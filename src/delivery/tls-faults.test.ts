@@ -2,10 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { describe, expect, test } from "vitest";
-import { fakeMxCertificate } from "../../test/support/fake-mx.ts";
-import { routeTo, startSmtpTransport } from "../../test/support/smtp-transport.ts";
-import { type TlsFault, tlsFaults } from "../../test/support/tls-faults.ts";
-import { leased } from "../../test/support/transport-recorder.ts";
+import { fakeMxCertificate } from "#test/support/fake-mx.ts";
+import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
+import { type TlsFault, tlsFaults } from "#test/support/tls-faults.ts";
+import { leased } from "#test/support/transport-recorder.ts";
 import type { Lane } from "./lanes/table.ts";
 import { conclude } from "./queue/conclusion.ts";
 import type { FindRoute } from "./routes/destination.ts";

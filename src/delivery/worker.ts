@@ -4,12 +4,12 @@
  */
 import type { KeyObject } from "node:crypto";
 import { join } from "node:path";
-import type { Resolver } from "../mail/dns/resolver.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Config } from "../platform/config.ts";
-import type { Database } from "../platform/database/pool.ts";
-import type { Log } from "../platform/log.ts";
-import { createValidatingResolver } from "../platform/validating-dns.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Config } from "#platform/config.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Log } from "#platform/log.ts";
+import { createValidatingResolver } from "#platform/validating-dns.ts";
 import type { TrackHtml } from "./assemble.ts";
 import { openAssemblyLine } from "./assembly-line.ts";
 import { createCaptureTransport } from "./capture/transport.ts";

@@ -1,5 +1,5 @@
 /** Does a host of a customer's lead to one of ours? Only an alias will do: it follows us wherever we move. */
-import type { Resolver } from "../mail/dns/resolver.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
 import type { DnsCheck } from "./dns-check.ts";
 
 /** @param target in lower case */

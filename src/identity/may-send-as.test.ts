@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { stubClock } from "../../test/support/clock.ts";
-import { testDatabase } from "../../test/support/database.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
-import { createWorkspace } from "../workspace/create-workspace.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import { maySendAs, maySendAsEach } from "./may-send-as.ts";
 import { returnPathHost, returnPathHosts } from "./return-path.ts";
 import { insertSendingDomain } from "./sending-domains/store.ts";

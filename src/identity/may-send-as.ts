@@ -4,9 +4,9 @@
  * domain that an administrator switched off stops its verified senders, too.
  */
 import type { Sql } from "sql-template-tag";
-import { parseAddress } from "../mail/address.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import { parseAddress } from "#mail/address.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import {
   allMaySendSql,
   listSenderStandings,

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import { SECRET_KEY, startService } from "../../test/support/service.ts";
-import { runCli } from "../cli/program.ts";
-import { createLog, type Log } from "../platform/log.ts";
-import { retireSecretKey } from "../platform/secret-keys/store.ts";
-import { createSecrets, type Secrets, shortFingerprint } from "../platform/secrets.ts";
+import { runCli } from "#cli/program.ts";
+import { createLog, type Log } from "#platform/log.ts";
+import { retireSecretKey } from "#platform/secret-keys/store.ts";
+import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets.ts";
+import { SECRET_KEY, startService } from "#test/support/service.ts";
 import { KeyHolding, requireOwnKeys } from "./own-key.ts";
 
 const service = await startService();

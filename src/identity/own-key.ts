@@ -4,9 +4,9 @@
  * what a key seals, every other process that runs must be able to open.
  */
 import { hostname } from "node:os";
-import type { Database, Queryable } from "../platform/database/pool.ts";
-import { newId } from "../platform/ids.ts";
-import type { Log } from "../platform/log.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
+import type { Log } from "#platform/log.ts";
 import {
   listRunningRings,
   listSecretKeys,
@@ -15,8 +15,8 @@ import {
   removeRing,
   saveRing,
   saveSecretKey,
-} from "../platform/secret-keys/store.ts";
-import { type Secrets, shortFingerprint } from "../platform/secrets.ts";
+} from "#platform/secret-keys/store.ts";
+import { type Secrets, shortFingerprint } from "#platform/secrets.ts";
 import { canOpenDkimKeys } from "./dkims/signing-key.ts";
 
 /** Far more often than the rows of killed processes are passed over (secret-keys/store.ts). */

@@ -2,8 +2,8 @@
  * The host of envelope senders. Bounces come to us either way; with a host below the From domain SPF aligns, too
  * (RFC 7489 section 3.1.2). It is used only once its CNAME has been seen.
  */
-import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { type DomainOfWorkspace, listCustomReturnPaths } from "./sending-domains/store.ts";
 
 /** Where a domain's own return path is, a CNAME to BOUNCE_DOMAIN. */

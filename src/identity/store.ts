@@ -1,7 +1,7 @@
 /** What the hot path asks of sending domains and verified senders together. */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { isActiveSql } from "./sending-domains/switch-store.ts";
 
 export interface SenderOfWorkspace {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startFakeDns } from "../../test/support/fake-dns.ts";
+import { startFakeDns } from "#test/support/fake-dns.ts";
 import { createZoneResolver } from "./zone-resolver.ts";
 
 test("a record that has just been published is seen, although its absence was seen a moment ago", async () => {

@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { insertBareWorkspace } from "../../test/support/bare-server.ts";
-import { verifyShop } from "../../test/support/campaigns.ts";
-import { stubClock } from "../../test/support/clock.ts";
-import { testDatabase } from "../../test/support/database.ts";
-import { createLog } from "../platform/log.ts";
+import { createLog } from "#platform/log.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { verifyShop } from "#test/support/campaigns.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { forgetInbound } from "./forget.ts";
 
 const db = await testDatabase();

@@ -5,9 +5,9 @@
  */
 import { isIP } from "node:net";
 import sql, { type Sql } from "sql-template-tag";
-import { textArray, uuidArray } from "../platform/database/array-values.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import { newId } from "../platform/ids.ts";
+import { textArray, uuidArray } from "#platform/database/array-values.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
 import { noteHardenedSql, noteMovedSql } from "./counters/notes-store.ts";
 import type { Classification, MovedMessage, OnMoved, Outcome } from "./outcome.ts";
 import { reachableFrom } from "./states.ts";

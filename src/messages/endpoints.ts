@@ -1,12 +1,12 @@
 /** The message log over HTTP: one row for every message sent by whatever way, and the story of each. */
 import { type Static, Type } from "typebox";
-import type { Database } from "../platform/database/pool.ts";
-import { notFound } from "../platform/errors.ts";
-import { type Endpoint, endpoint, need } from "../platform/http/endpoint.ts";
-import { pageOf } from "../platform/http/paging.ts";
-import { choiceField, cursorFields } from "../platform/http/query.ts";
-import { Id, NullableTimestamp, nullable, Times, Timestamp } from "../platform/http/shapes.ts";
-import { Walk } from "../platform/http/walk.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { pageOf } from "#platform/http/paging.ts";
+import { choiceField, cursorFields } from "#platform/http/query.ts";
+import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/http/shapes.ts";
+import { Walk } from "#platform/http/walk.ts";
 import { findMessages, recipientField, SearchedSince } from "./log.ts";
 import { reports } from "./resource.ts";
 import { messageSources, messageStatuses } from "./states.ts";

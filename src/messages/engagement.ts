@@ -3,8 +3,8 @@
  * counts them is told.
  */
 import sql from "sql-template-tag";
-import type { Queryable } from "../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { noteEngagedSql, noteUnsubscribedSql } from "./counters/notes-store.ts";
 
 /** What happened to a message, as often as it did at once. */

@@ -1,6 +1,6 @@
 /** What a filter leaves of the message log, as relations to read from: along indexes, by source and status. */
 import sql, { empty, join, type Sql } from "sql-template-tag";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import {
   type MessageSource,
   type MessageStatus,

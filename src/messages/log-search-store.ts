@@ -1,9 +1,9 @@
 /** The message log by recipient. */
 import sql, { empty, join } from "sql-template-tag";
-import { domainInALabels } from "../mail/address.ts";
-import type { Page } from "../platform/database/page.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import { domainInALabels } from "#mail/address.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { filteredSql, isFrom, type LogFilter, logSql, shows, storedAs } from "./log-filter-store.ts";
 
 /** A search looks at so many messages, the newest. */

@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
-import { insertBareWorkspace } from "../../test/support/bare-server.ts";
-import { testDatabase } from "../../test/support/database.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { foldNotes } from "./counters/fold-store.ts";
 import { noteAcceptedSql } from "./counters/notes-store.ts";
 import type { LogFilter } from "./log-filter-store.ts";

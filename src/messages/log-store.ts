@@ -3,9 +3,9 @@
  * from counters (counters/), and so is where a deep page begins.
  */
 import sql, { empty, raw, type Sql } from "sql-template-tag";
-import type { Page } from "../platform/database/page.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import { firstIdAt, type WorkspaceId } from "../platform/ids.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
 import { columnsSql, eighthOf, quarterOf } from "./counters/notes-store.ts";
 import { countedByTimeSql, type Span } from "./counters/times-store.ts";
 import { canBeHeld, filteredSql, heldSql, type LogFilter } from "./log-filter-store.ts";

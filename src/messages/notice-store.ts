@@ -1,7 +1,7 @@
 /** Notices about a message that move no state: a server further on says that it is late. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface DelayNotice {
   readonly workspaceId: WorkspaceId;

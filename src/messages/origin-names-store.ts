@@ -1,7 +1,7 @@
 /** Names of what messages came from and is deleted: the log keeps them, and so do the reports that add it up. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { MessageSource } from "./states.ts";
 
 /** What is deleted. */

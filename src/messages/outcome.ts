@@ -1,7 +1,7 @@
 /** News of one message, on its way to the door. */
-import type { BounceCategory, BounceClass } from "../mail/refusals/codes.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { BounceCategory, BounceClass } from "#mail/refusals/codes.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { MessageSource, MessageStatus, OutcomeStatus } from "./states.ts";
 
 /** What a refusal was about. Our own faults are none: they fail and do not bounce. */

@@ -1,10 +1,10 @@
 import sql, { raw } from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { insertBareWorkspace } from "../../test/support/bare-server.ts";
-import { testDatabase } from "../../test/support/database.ts";
-import { draft, nobodyElse } from "../../test/support/drafts.ts";
-import { firstIdAt, newId, type WorkspaceId } from "../platform/ids.ts";
-import { insertDrafts } from "../sending/insert-drafts.ts";
+import { firstIdAt, newId, type WorkspaceId } from "#platform/ids.ts";
+import { insertDrafts } from "#sending/insert-drafts.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { recordOutcomes } from "./door.ts";
 import { unclassified } from "./outcome.ts";
 import { ensurePartitions } from "./partitions.ts";

@@ -3,9 +3,9 @@
  * has none lands in the default partition, so that mail is accepted even then, and moves when its month gets one.
  */
 import sql, { raw } from "sql-template-tag";
-import { lockKey } from "../platform/database/advisory-lock.ts";
-import type { Database, Queryable } from "../platform/database/pool.ts";
-import { firstIdAt } from "../platform/ids.ts";
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { firstIdAt } from "#platform/ids.ts";
 
 /** With the column that they are partitioned by. */
 const tables = {

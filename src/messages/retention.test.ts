@@ -1,10 +1,10 @@
 import sql, { raw } from "sql-template-tag";
 import { expect, test } from "vitest";
-import { insertBareWorkspace } from "../../test/support/bare-server.ts";
-import { testDatabase } from "../../test/support/database.ts";
-import { draft } from "../../test/support/drafts.ts";
-import { firstIdAt, newId } from "../platform/ids.ts";
-import { insertDrafts } from "../sending/insert-drafts.ts";
+import { firstIdAt, newId } from "#platform/ids.ts";
+import { insertDrafts } from "#sending/insert-drafts.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { draft } from "#test/support/drafts.ts";
 import { ensurePartitions } from "./partitions.ts";
 import { removeOldPartitions } from "./retention.ts";
 

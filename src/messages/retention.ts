@@ -3,8 +3,8 @@
  * for a hundred messages and for a hundred million. Contents go before the log; counters (messages/counters) stay.
  */
 import sql, { raw } from "sql-template-tag";
-import type { Database, Queryable } from "../platform/database/pool.ts";
-import { firstIdAt } from "../platform/ids.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { firstIdAt } from "#platform/ids.ts";
 import { LOCK_TIMEOUT, type PartitionedTable } from "./partitions.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,10 +1,10 @@
 import { beforeEach, expect, test } from "vitest";
-import { insertBareWorkspace } from "../../test/support/bare-server.ts";
-import { testDatabase } from "../../test/support/database.ts";
-import { draft, nobodyElse } from "../../test/support/drafts.ts";
-import { leaseMessages } from "../delivery/queue/leases.ts";
-import { newId, type WorkspaceId } from "../platform/ids.ts";
-import { insertDrafts } from "../sending/insert-drafts.ts";
+import { leaseMessages } from "#delivery/queue/leases.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { insertDrafts } from "#sending/insert-drafts.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { recordOutcomes } from "./door.ts";
 import { findMessages } from "./log.ts";
 import { unclassified } from "./outcome.ts";

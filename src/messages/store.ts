@@ -3,10 +3,10 @@
  * (door.ts), nowhere else.
  */
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { HeaderField } from "../mail/message/header.ts";
-import { byteaArray, textArray, timestamptzArray, uuidArray } from "../platform/database/array-values.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { HeaderField } from "#mail/message/header.ts";
+import { byteaArray, textArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { attachmentsJson, type StoredAttachment } from "./attachment.ts";
 import { noteAcceptedSql, noteQueuedSql } from "./counters/notes-store.ts";
 import type { TlsNote } from "./outcome.ts";

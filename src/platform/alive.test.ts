@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually } from "../../test/support/eventually.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { isAlive } from "./alive.ts";
 
 test("a process lives until it has ended", async () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type FakeDns, startFakeDns } from "../../test/support/fake-dns.ts";
+import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
 import { createResolver } from "./dns.ts";
 import { askAuthoritative } from "./dns-authoritative.ts";
 

@@ -1,6 +1,6 @@
 import { getPriority } from "node:os";
 import { afterEach, expect, test } from "vitest";
-import { eventually } from "../../test/support/eventually.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { createSideThread, type SideThread, type SideThreadLimits } from "./side-thread.ts";
 
 /** Answers with its number of questions so far, or does what it is told. */

@@ -2,7 +2,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { startFakeDns } from "../../test/support/fake-dns.ts";
+import { startFakeDns } from "#test/support/fake-dns.ts";
 import { createValidatingResolver } from "./validating-dns.ts";
 
 const dns = await startFakeDns();

@@ -1,6 +1,6 @@
 /** Sums and rates that reports have in common. */
-import type { Counts, StatusCounts } from "../messages/counters/counters.ts";
-import { fraction } from "../platform/fraction.ts";
+import type { Counts, StatusCounts } from "#messages/counters/counters.ts";
+import { fraction } from "#platform/fraction.ts";
 
 /** Bounces by when they came. */
 export function bouncesOf(counts: Pick<Counts, "hard_bounces" | "soft_bounces" | "block_bounces">): number {

@@ -3,7 +3,7 @@
  * micro-batches without a timer, so that a lone message waits for nothing and a flood shares its commits.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { overloaded } from "../platform/errors.ts";
+import { overloaded } from "#platform/errors.ts";
 import { type CommitDeps, commit, type Waiting } from "./commit-batch.ts";
 
 const BATCH_MESSAGES = 200;

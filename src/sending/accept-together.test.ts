@@ -1,11 +1,11 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { insertBareWorkspace } from "../../test/support/bare-server.ts";
-import { testDatabase } from "../../test/support/database.ts";
-import { draft } from "../../test/support/drafts.ts";
-import { systemClock } from "../platform/clock.ts";
-import { newId, type WorkspaceId } from "../platform/ids.ts";
-import { plans } from "../workspace/billing/plans.ts";
+import { systemClock } from "#platform/clock.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { draft } from "#test/support/drafts.ts";
+import { plans } from "#workspace/billing/plans.ts";
 import { createAcceptor } from "./accept.ts";
 
 const db = await testDatabase();

@@ -4,9 +4,9 @@
  * whose recipient is suppressed is accepted too: it has a log row and no queue row. A row that the database refuses
  * fails alone, or with those that it was to be accepted together with.
  */
-import { maySendAsEach } from "../identity/may-send-as.ts";
-import { ApiError } from "../platform/errors.ts";
-import { createWorkspaceTurns } from "../platform/turns.ts";
+import { maySendAsEach } from "#identity/may-send-as.ts";
+import { ApiError } from "#platform/errors.ts";
+import { createWorkspaceTurns } from "#platform/turns.ts";
 import { AcceptLine } from "./accept-line.ts";
 import { requireAcceptable } from "./allowance.ts";
 import { type CommitDeps, foreignAddress, questionsOf } from "./commit-batch.ts";

@@ -3,21 +3,21 @@
  * is suppressed, or the platform's own, costs nothing.
  */
 import sql, { type Sql } from "sql-template-tag";
-import { addressOf, judgeRecipients, type Recipient } from "../audience/suppression-lists/judge.ts";
-import type { NewMessage } from "../messages/store.ts";
-import type { Clock } from "../platform/clock.ts";
-import { uuidArray } from "../platform/database/array-values.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { ApiError } from "../platform/errors.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
-import { tryLockAccount } from "../workspace/billing/account-store.ts";
-import type { OnLimit } from "../workspace/billing/limit-notices.ts";
-import { getReading, settle } from "../workspace/billing/meter.ts";
-import { type Asked, isWideSql, noteStoredSql, noteUseSql } from "../workspace/billing/meter-store.ts";
-import type { Plans } from "../workspace/billing/plans.ts";
-import { type Capacity, capacityFor } from "../workspace/billing/reading.ts";
-import { refusalError } from "../workspace/billing/refusal.ts";
-import { requireBytes, storageRefusal } from "../workspace/billing/storage/storage.ts";
+import { addressOf, judgeRecipients, type Recipient } from "#audience/suppression-lists/judge.ts";
+import type { NewMessage } from "#messages/store.ts";
+import type { Clock } from "#platform/clock.ts";
+import { uuidArray } from "#platform/database/array-values.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { tryLockAccount } from "#workspace/billing/account-store.ts";
+import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import { getReading, settle } from "#workspace/billing/meter.ts";
+import { type Asked, isWideSql, noteStoredSql, noteUseSql } from "#workspace/billing/meter-store.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { type Capacity, capacityFor } from "#workspace/billing/reading.ts";
+import { refusalError } from "#workspace/billing/refusal.ts";
+import { requireBytes, storageRefusal } from "#workspace/billing/storage/storage.ts";
 
 /** Whether all of them are so far from their limits that none needs to be asked. */
 export function areCoveredSql(messages: readonly NewMessage[], now: Date): Sql {

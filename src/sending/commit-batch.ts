@@ -3,14 +3,14 @@
  * became of theirs.
  */
 import sql from "sql-template-tag";
-import { maySendAsAllSql, maySendAsEach, type SenderQuestion } from "../identity/may-send-as.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Database, Queryable } from "../platform/database/pool.ts";
-import { type ApiError, invalid } from "../platform/errors.ts";
-import { takenOver, updateAnswers } from "../platform/http/idempotency.ts";
-import type { OnLimit } from "../workspace/billing/limit-notices.ts";
-import type { Plans } from "../workspace/billing/plans.ts";
-import { refusalOfError } from "../workspace/billing/refusal.ts";
+import { maySendAsAllSql, maySendAsEach, type SenderQuestion } from "#identity/may-send-as.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { type ApiError, invalid } from "#platform/errors.ts";
+import { takenOver, updateAnswers } from "#platform/http/idempotency.ts";
+import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { refusalOfError } from "#workspace/billing/refusal.ts";
 import { areCoveredSql, findUncovered } from "./allowance.ts";
 import { type AnnounceSuppressed, type Draft, insertDrafts, insertsOf } from "./insert-drafts.ts";
 import { NOT_VERIFIED, VERIFY_FIRST } from "./mail-fields.ts";

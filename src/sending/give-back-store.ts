@@ -1,8 +1,8 @@
 /** The SQL of what is given back. */
 import sql from "sql-template-tag";
-import type { MovedMessage } from "../messages/outcome.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import { noteUseSql } from "../workspace/billing/meter-store.ts";
+import type { MovedMessage } from "#messages/outcome.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { noteUseSql } from "#workspace/billing/meter-store.ts";
 
 /**
  * Notes what was taken for those of the messages that nobody was asked to take. Of one that was put off the log says who

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { insertBareWorkspace } from "../../test/support/bare-server.ts";
-import { testDatabase } from "../../test/support/database.ts";
-import { draft } from "../../test/support/drafts.ts";
-import { recordOutcomes } from "../messages/door.ts";
-import { type Outcome, unclassified } from "../messages/outcome.ts";
-import { getReading } from "../workspace/billing/meter.ts";
-import { plans } from "../workspace/billing/plans.ts";
+import { recordOutcomes } from "#messages/door.ts";
+import { type Outcome, unclassified } from "#messages/outcome.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { draft } from "#test/support/drafts.ts";
+import { getReading } from "#workspace/billing/meter.ts";
+import { plans } from "#workspace/billing/plans.ts";
 import { giveBack } from "./give-back.ts";
 import { insertDrafts } from "./insert-drafts.ts";
 

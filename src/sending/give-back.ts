@@ -4,8 +4,8 @@
  * mail server was asked to take is given back: who has one could else take a mail, ask for it again later, and cancel it
  * then. What waited for a way out, or for a DNS that answers, was put off without anybody having been asked.
  */
-import { type MovedMessage, OUR_FAULT } from "../messages/outcome.ts";
-import type { Queryable } from "../platform/database/pool.ts";
+import { type MovedMessage, OUR_FAULT } from "#messages/outcome.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { noteGivenBack } from "./give-back-store.ts";
 
 /** What decides. */

@@ -1,12 +1,12 @@
 /** Drafts become messages: log row, content and queue row in one statement, with the meter and whoever else hears of it. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { entriesFor, verdictOn } from "../audience/suppression-lists/judge.ts";
-import { enqueueSql, type Priority } from "../delivery/queue/queue-store.ts";
-import { expiryOf } from "../delivery/queue/retry.ts";
-import type { SenderQuestion } from "../identity/may-send-as.ts";
-import { insertMessagesSql, isKept, type NewMessage } from "../messages/store.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { Reservation } from "../platform/http/idempotency.ts";
+import { entriesFor, verdictOn } from "#audience/suppression-lists/judge.ts";
+import { enqueueSql, type Priority } from "#delivery/queue/queue-store.ts";
+import { expiryOf } from "#delivery/queue/retry.ts";
+import type { SenderQuestion } from "#identity/may-send-as.ts";
+import { insertMessagesSql, isKept, type NewMessage } from "#messages/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Reservation } from "#platform/http/idempotency.ts";
 import { recipientOf, takeAcceptedSql } from "./allowance.ts";
 
 export interface Draft {

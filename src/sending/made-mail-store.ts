@@ -3,9 +3,9 @@
  * and make log row and queue row of the mail to those it reaches. Parts of their statements.
  */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { verdictOn } from "../audience/suppression-lists/judge.ts";
-import { enqueueAllSql } from "../delivery/queue/queue-store.ts";
-import { insertQueuedSql, type MessageOrigin } from "../messages/store.ts";
+import { verdictOn } from "#audience/suppression-lists/judge.ts";
+import { enqueueAllSql } from "#delivery/queue/queue-store.ts";
+import { insertQueuedSql, type MessageOrigin } from "#messages/store.ts";
 import { takeMadeSql } from "./allowance.ts";
 
 /**

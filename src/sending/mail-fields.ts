@@ -1,10 +1,10 @@
 /** The fields that a campaign and an autoresponder have in common, as a caller gives them. */
-import { maySendAs } from "../identity/may-send-as.ts";
-import { headerTextFault } from "../mail/address.ts";
-import { parseOnlyAddress } from "../mail/mailbox.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import { type ApiError, invalid } from "../platform/errors.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import { maySendAs } from "#identity/may-send-as.ts";
+import { headerTextFault } from "#mail/address.ts";
+import { parseOnlyAddress } from "#mail/mailbox.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { type ApiError, invalid } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** What is wrong with an address that the workspace may not send as, behind its field. */
 export const NOT_VERIFIED = "is not on a verified sending domain and is no verified sender of this workspace";

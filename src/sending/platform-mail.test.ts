@@ -1,11 +1,11 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { stubClock } from "../../test/support/clock.ts";
-import { testDatabase } from "../../test/support/database.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
-import { limits } from "../platform/limits/limits.ts";
-import type { QuotaName } from "../platform/limits/quota-store.ts";
-import { createWorkspace } from "../workspace/create-workspace.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { limits } from "#platform/limits/limits.ts";
+import type { QuotaName } from "#platform/limits/quota-store.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import { createPlatformMail, excuseSignupMail, type PlatformMailKind } from "./platform-mail.ts";
 
 const db = await testDatabase();

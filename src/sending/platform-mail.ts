@@ -4,13 +4,13 @@
  * may never have asked for it, from a sender that all workspaces share: each kind is limited by workspace and by
  * mailbox, and a name that a tenant chose stands in it only where it reads like a name (chosen-name.ts).
  */
-import { notifyWorkers } from "../delivery/channel.ts";
-import { listVerifiedDomains } from "../identity/store.ts";
-import { mailboxOf, normalizeAddress, parseAddress } from "../mail/address.ts";
-import type { StoredAttachment } from "../messages/attachment.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../platform/ids.ts";
+import { notifyWorkers } from "#delivery/channel.ts";
+import { listVerifiedDomains } from "#identity/store.ts";
+import { mailboxOf, normalizeAddress, parseAddress } from "#mail/address.ts";
+import type { StoredAttachment } from "#messages/attachment.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import {
   giveBackQuota,
   type QuotaName,
@@ -18,8 +18,8 @@ import {
   type Reached,
   takeQuotas,
   useOf,
-} from "../platform/limits/quota-store.ts";
-import { STANDARD_RETRY_HOURS } from "../workspace/workspaces/workspace.ts";
+} from "#platform/limits/quota-store.ts";
+import { STANDARD_RETRY_HOURS } from "#workspace/workspaces/workspace.ts";
 import { domainsIn, readsLikeName } from "./chosen-name.ts";
 import { insertDrafts } from "./insert-drafts.ts";
 

@@ -1,8 +1,8 @@
 /** The mail of sign-up forms: the service's own, in the name of the list where the workspace may use it. */
-import type { SignupMailer } from "../audience/signup-forms/ask.ts";
-import { maySendAs } from "../identity/may-send-as.ts";
-import type { Clock } from "../platform/clock.ts";
-import { usedOfQuota, useOf, windowEnd } from "../platform/limits/quota-store.ts";
+import type { SignupMailer } from "#audience/signup-forms/ask.ts";
+import { maySendAs } from "#identity/may-send-as.ts";
+import type { Clock } from "#platform/clock.ts";
+import { usedOfQuota, useOf, windowEnd } from "#platform/limits/quota-store.ts";
 import { type SendPlatformMail, signupMailQuota } from "./platform-mail.ts";
 
 export function createSignupMailer(sendPlatformMail: SendPlatformMail, clock: Clock): SignupMailer {

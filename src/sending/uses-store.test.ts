@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { newList } from "../../test/support/audience.ts";
-import { newCampaign, verifyShop } from "../../test/support/campaigns.ts";
-import { startService } from "../../test/support/service.ts";
+import { newList } from "#test/support/audience.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const { database, workspaceId } = service;

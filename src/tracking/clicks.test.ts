@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { findMiscounts } from "../../test/support/audience.ts";
-import { none, trackingScene, visit } from "../../test/support/tracking-visits.ts";
-import { mostLinks } from "../mail/html/map.ts";
+import { mostLinks } from "#mail/html/map.ts";
+import { findMiscounts } from "#test/support/audience.ts";
+import { none, trackingScene, visit } from "#test/support/tracking-visits.ts";
 
 const { service, oneMail, countersOf, person, listDay } = await trackingScene();
 const { database, url: base, clock } = service;

@@ -1,8 +1,8 @@
 import { request } from "node:http";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { startService } from "../../test/support/service.ts";
-import { sentCampaign } from "../../test/support/tracked-campaign.ts";
+import { startService } from "#test/support/service.ts";
+import { sentCampaign } from "#test/support/tracked-campaign.ts";
 
 const service = await startService({ env: { PUBLIC_URL: "https://post.example.com" } });
 const { database, workspaceId, url, clock } = service;

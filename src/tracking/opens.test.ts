@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { findMiscounts } from "../../test/support/audience.ts";
-import { browser, none, trackingScene, visit } from "../../test/support/tracking-visits.ts";
+import { findMiscounts } from "#test/support/audience.ts";
+import { browser, none, trackingScene, visit } from "#test/support/tracking-visits.ts";
 
 const { service, campaign, oneMail, countersOf, person, listDay } = await trackingScene();
 const { database, clock } = service;

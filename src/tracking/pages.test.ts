@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { sentCampaign } from "../../test/support/tracked-campaign.ts";
-import { none, trackingScene, visit } from "../../test/support/tracking-visits.ts";
+import { sentCampaign } from "#test/support/tracked-campaign.ts";
+import { none, trackingScene, visit } from "#test/support/tracking-visits.ts";
 
 const { service, oneMail, countersOf } = await trackingScene();
 const { database, url: base, clock } = service;

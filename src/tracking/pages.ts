@@ -7,16 +7,16 @@
  * whether a person pressed the button or a mail program did (one-click, RFC 8058).
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { htmlFromText } from "../mail/html/body-forms.ts";
-import { mostLinks } from "../mail/html/map.ts";
-import type { Engagement } from "../messages/engagement.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/database/pool.ts";
-import { ApiError } from "../platform/errors.ts";
-import { sendFaultPage } from "../platform/http/fault-page.ts";
-import { ready, sendPage } from "../platform/http/page.ts";
-import { takeBodies } from "../platform/http/read-body.ts";
-import type { PurposeKeys } from "../platform/secrets.ts";
+import { htmlFromText } from "#mail/html/body-forms.ts";
+import { mostLinks } from "#mail/html/map.ts";
+import type { Engagement } from "#messages/engagement.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import { sendFaultPage } from "#platform/http/fault-page.ts";
+import { ready, sendPage } from "#platform/http/page.ts";
+import { takeBodies } from "#platform/http/read-body.ts";
+import type { PurposeKeys } from "#platform/secrets.ts";
 import { machineSign } from "./machine.ts";
 import type { Recorder } from "./recorder.ts";
 import { findLink, findRecipient, type MailLink, type MailRecipient } from "./store.ts";

@@ -1,7 +1,7 @@
 import { createSecretKey, randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { asWorkspaceId, newId } from "../platform/ids.ts";
+import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { fitsView, type LinkPurpose, mailLinks, paths, readCarried, readToken, readView } from "./tokens.ts";
 
 const key = createSecretKey(randomBytes(32));

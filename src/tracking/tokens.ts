@@ -26,9 +26,9 @@ import {
   randomBytes,
   timingSafeEqual,
 } from "node:crypto";
-import type { LinkAddresses } from "../mail/merge-tags/engine.ts";
-import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "../platform/ids.ts";
-import type { PurposeKeys, Secrets } from "../platform/secrets.ts";
+import type { LinkAddresses } from "#mail/merge-tags/engine.ts";
+import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
+import type { PurposeKeys, Secrets } from "#platform/secrets.ts";
 
 /** One mail to one person. */
 export interface TrackedMail {

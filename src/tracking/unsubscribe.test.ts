@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { findMiscounts } from "../../test/support/audience.ts";
-import { form, none, post, trackingScene, visit } from "../../test/support/tracking-visits.ts";
-import { untilWaiting } from "../../test/support/waiting.ts";
-import { newId } from "../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { findMiscounts } from "#test/support/audience.ts";
+import { form, none, post, trackingScene, visit } from "#test/support/tracking-visits.ts";
+import { untilWaiting } from "#test/support/waiting.ts";
 
 const { service, oneMail, countersOf, person } = await trackingScene();
 const { database, url: base } = service;

@@ -3,11 +3,11 @@
  * twice, or what is gone, changes nothing. Who bounced or complained stays that. Who pressed the button by mistake may take
  * it back for an hour: it is the first leaving by that mail, and nothing that came before or after it.
  */
-import { lockMailingList } from "../audience/mailing-lists/store.ts";
-import { updateStatuses } from "../audience/subscribers/door.ts";
-import { recordUnsubscribed } from "../messages/engagement.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Database, Queryable } from "../platform/database/pool.ts";
+import { lockMailingList } from "#audience/mailing-lists/store.ts";
+import { updateStatuses } from "#audience/subscribers/door.ts";
+import { recordUnsubscribed } from "#messages/engagement.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 import { findRecipient, leavingSql, lockRecipient, type MailRecipient, returningSql } from "./store.ts";
 import type { TrackedMail } from "./tokens.ts";
 

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { none, trackingScene, visit } from "../../test/support/tracking-visits.ts";
-import { newId } from "../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { none, trackingScene, visit } from "#test/support/tracking-visits.ts";
 
 const { service, oneMail, countersOf } = await trackingScene();
 const { database } = service;

@@ -3,8 +3,8 @@
  * workspace has no receiver its events cost one look at a small table for a whole batch, and nothing is written: what is
  * announced is exact at every moment, for nothing about receivers is kept in memory.
  */
-import type { Queryable } from "../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { EventType, WebhookEvent } from "./catalogue.ts";
 import { insertDeliveries } from "./delivery-store.ts";
 import { listListening } from "./store.ts";

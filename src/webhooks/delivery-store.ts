@@ -1,9 +1,9 @@
 /** The table of deliveries: outbox, queue and log in one. */
 import sql, { empty } from "sql-template-tag";
-import { lockKey } from "../platform/database/advisory-lock.ts";
-import type { Page } from "../platform/database/page.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import { firstIdAt, type WorkspaceId } from "../platform/ids.ts";
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
 import { TEST_EVENT } from "./catalogue.ts";
 
 export const deliveryStatuses = ["pending", "delivered", "failed"] as const;

@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
-import { apiCaller } from "../../test/support/api-caller.ts";
-import { startService } from "../../test/support/service.ts";
-import { newId } from "../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { apiCaller } from "#test/support/api-caller.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const { database: db, clock } = service;

@@ -1,12 +1,12 @@
 /** What is announced of everything but messages: each function fits the one that a wing above is given to tell its news. */
-import type { OnFormAbused } from "../audience/signup-forms/abuse.ts";
-import type { OnSubscriber } from "../audience/subscribers/subscriber-news.ts";
-import type { ListingChange } from "../hygiene/blacklist/run-monitors.ts";
-import type { OnVerification } from "../identity/sending-domains/verification-news.ts";
-import type { Clock } from "../platform/clock.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { OnJobEnded } from "../platform/jobs/attempt.ts";
-import type { OnCampaigns } from "../sending/campaigns/lifecycle/campaign-news.ts";
+import type { OnFormAbused } from "#audience/signup-forms/abuse.ts";
+import type { OnSubscriber } from "#audience/subscribers/subscriber-news.ts";
+import type { ListingChange } from "#hygiene/blacklist/run-monitors.ts";
+import type { OnVerification } from "#identity/sending-domains/verification-news.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { OnJobEnded } from "#platform/jobs/attempt.ts";
+import type { OnCampaigns } from "#sending/campaigns/lifecycle/campaign-news.ts";
 import { announce } from "./announce.ts";
 import type { WebhookEvent } from "./catalogue.ts";
 

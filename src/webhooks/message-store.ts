@@ -1,7 +1,7 @@
 /** What engagements tell of messages, read from the log: outcomes bring it along (messages/outcome.ts). */
 import sql from "sql-template-tag";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface MessageFacts {
   readonly message_id: string;

@@ -4,9 +4,9 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { startFakeDns } from "../../test/support/fake-dns.ts";
-import { answerWith, startReceiver } from "../../test/support/webhook-receiver.ts";
-import { createResolver } from "../platform/dns.ts";
+import { createResolver } from "#platform/dns.ts";
+import { startFakeDns } from "#test/support/fake-dns.ts";
+import { answerWith, startReceiver } from "#test/support/webhook-receiver.ts";
 import { createReceiver } from "./receiver.ts";
 
 const dns = await startFakeDns();

@@ -4,10 +4,10 @@
  * once. Attempts under way are few for each receiver and each workspace, so that slow ones wait for themselves.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/database/pool.ts";
-import type { Log } from "../platform/log.ts";
-import type { Secrets } from "../platform/secrets.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Log } from "#platform/log.ts";
+import type { Secrets } from "#platform/secrets.ts";
 import {
   type LeasedDelivery,
   leaseDeliveries,

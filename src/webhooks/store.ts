@@ -1,8 +1,8 @@
 /** The table of receivers. Secrets leave it sealed. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../platform/database/pool.ts";
-import type { Room } from "../platform/database/room-store.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Room } from "#platform/database/room-store.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** A receiver as the API shows it. */
 export interface WebhookRow {

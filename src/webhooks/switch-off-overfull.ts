@@ -2,9 +2,9 @@
  * A receiver that takes less than happens: its deliveries would pile up for as long as they are kept. Beyond a bound it is
  * switched off. Looked at from time to time and not where events are written, which waits for nobody's receivers.
  */
-import type { Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/database/pool.ts";
-import type { Recurring } from "../platform/jobs/schedule.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
 import { listOverfull, type OverfullBounds } from "./delivery-store.ts";
 import { switchOff } from "./store.ts";
 

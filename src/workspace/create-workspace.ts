@@ -1,7 +1,7 @@
 /** A new workspace, always with a key that may do everything: without one nobody could reach it over HTTP. */
-import type { Clock } from "../platform/clock.ts";
-import type { Queryable } from "../platform/database/pool.ts";
-import { asWorkspaceId, newId } from "../platform/ids.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { asWorkspaceId, newId } from "#platform/ids.ts";
 import type { IssuedKey } from "./api-keys/api-key.ts";
 import { issueKey } from "./api-keys/issue.ts";
 import { insertAccount } from "./billing/account-store.ts";

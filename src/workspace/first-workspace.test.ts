@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { stubClock } from "../../test/support/clock.ts";
-import { testDatabase } from "../../test/support/database.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { hashSecret, newSecret } from "./api-keys/secret.ts";
 import { findKeyByHash, listKeys, removeKey } from "./api-keys/store.ts";
 import { createFirstWorkspace } from "./first-workspace.ts";

@@ -5,9 +5,9 @@
  * has deleted or replaced stays dead even while the setting still names it, and a lost key is replaced with
  * `posthaste key create`.
  */
-import type { Clock } from "../platform/clock.ts";
-import type { Database } from "../platform/database/pool.ts";
-import type { WorkspaceId } from "../platform/ids.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { createWorkspace } from "./create-workspace.ts";
 import { lockWhetherEmpty } from "./workspaces/store.ts";
 import type { PlanName } from "./workspaces/workspace.ts";

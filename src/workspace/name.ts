@@ -1,5 +1,5 @@
 /** Display names of workspaces and API keys. */
-import { invalid } from "../platform/errors.ts";
+import { invalid } from "#platform/errors.ts";
 
 export const LONGEST_NAME = 200;
 

@@ -7,10 +7,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { authenticate } from "mailauth";
 import PostalMime from "postal-mime";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { type ReceivedMessage, startFakeMx } from "../support/fake-mx.ts";
-import { addVerifiedDomain } from "../support/publish.ts";
-import { mailDomain, openScene, platform } from "../support/scene.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { type ReceivedMessage, startFakeMx } from "#test/support/fake-mx.ts";
+import { addVerifiedDomain } from "#test/support/publish.ts";
+import { mailDomain, openScene, platform } from "#test/support/scene.ts";
 
 const mx = await startFakeMx({ slowMs: 150 });
 const folder = await mkdtemp(join(tmpdir(), "posthaste-lanes-"));

@@ -1,8 +1,8 @@
 /** Posthaste as it is when nobody has configured it: its own PostgreSQL, and no mail leaves the machine. */
 import { afterAll, expect, test } from "vitest";
-import { INBOX_TOKEN, openInbox } from "../support/inbox.ts";
-import { addVerifiedDomain } from "../support/publish.ts";
-import { openScene } from "../support/scene.ts";
+import { INBOX_TOKEN, openInbox } from "#test/support/inbox.ts";
+import { addVerifiedDomain } from "#test/support/publish.ts";
+import { openScene } from "#test/support/scene.ts";
 
 const scene = await openScene({
   env: { DATABASE_URL: "", MAIL_MODE: "", PLATFORM_FROM: "", BOOTSTRAP_PLAN: "" },

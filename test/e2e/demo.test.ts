@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { apiCaller } from "../support/api-caller.ts";
-import { eventually } from "../support/eventually.ts";
+import { apiCaller } from "#test/support/api-caller.ts";
+import { eventually } from "#test/support/eventually.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
 const DEMO_MS = 120_000;

@@ -4,9 +4,9 @@ import { fileURLToPath } from "node:url";
 import { authenticate } from "mailauth";
 import PostalMime from "postal-mime";
 import { afterAll, describe, expect, test } from "vitest";
-import { type ReceivedMessage, startFakeMx } from "../support/fake-mx.ts";
-import { publish } from "../support/publish.ts";
-import { mailDomain, openScene, platform } from "../support/scene.ts";
+import { type ReceivedMessage, startFakeMx } from "#test/support/fake-mx.ts";
+import { publish } from "#test/support/publish.ts";
+import { mailDomain, openScene, platform } from "#test/support/scene.ts";
 
 const mx = await startFakeMx();
 const scene = await openScene({

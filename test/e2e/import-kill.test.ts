@@ -1,10 +1,10 @@
 /** An import whose service is killed again and again: it goes on by itself, and its counts are exact. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { findMiscounts } from "../support/audience.ts";
-import { endedJob, forgetDeadRunners } from "../support/ended-job.ts";
-import { eventually } from "../support/eventually.ts";
-import { openScene } from "../support/scene.ts";
+import { findMiscounts } from "#test/support/audience.ts";
+import { endedJob, forgetDeadRunners } from "#test/support/ended-job.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { openScene } from "#test/support/scene.ts";
 
 const PEOPLE = 200_000;
 const KILLS = 4;

@@ -1,12 +1,12 @@
 /** What an Idempotency-Key answers, and the work that it speaks of: who dies between the two keeps both or neither. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { plans } from "../../src/workspace/billing/plans.ts";
-import { topUp } from "../../src/workspace/billing/top-up.ts";
-import { changeWorkspace } from "../../src/workspace/workspaces/change.ts";
-import { addPeople, newList } from "../support/audience.ts";
-import { newCampaign, verifyShop } from "../support/campaigns.ts";
-import { startService } from "../support/service.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
+import { plans } from "#workspace/billing/plans.ts";
+import { topUp } from "#workspace/billing/top-up.ts";
+import { changeWorkspace } from "#workspace/workspaces/change.ts";
 
 const { call, database, workspaceId, clock } = await startService();
 await verifyShop(database, workspaceId);

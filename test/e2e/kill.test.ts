@@ -1,9 +1,9 @@
 /** What the program owes its users when it is killed or stopped: what was accepted is delivered, by whoever starts next. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { type FakeMx, startFakeMx } from "../support/fake-mx.ts";
-import { mailDomain, openScene, platform, type Scene } from "../support/scene.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { type FakeMx, startFakeMx } from "#test/support/fake-mx.ts";
+import { mailDomain, openScene, platform, type Scene } from "#test/support/scene.ts";
 
 const MESSAGES = 60;
 /** Connections of the default lane: as many conversations may be under way when the kill comes. */

@@ -1,7 +1,7 @@
 /** The operator's commands beside the running service. */
 import { afterAll, expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { openScene } from "../support/scene.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { openScene } from "#test/support/scene.ts";
 
 const scene = await openScene({ env: { MAIL_MODE: "capture" } });
 const { program } = scene;

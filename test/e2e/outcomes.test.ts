@@ -1,8 +1,8 @@
 /** What becomes of a message, as its sender sees it in GET /messages/{id}, for every way a receiver can behave. */
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
-import { startFakeMx } from "../support/fake-mx.ts";
-import { mailDomain, openScene } from "../support/scene.ts";
+import { startFakeMx } from "#test/support/fake-mx.ts";
+import { mailDomain, openScene } from "#test/support/scene.ts";
 
 const mx = await startFakeMx();
 const scene = await openScene({

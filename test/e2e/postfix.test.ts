@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { isPostfixInstalled, startPostfix } from "../support/postfix.ts";
-import { mailDomain, openScene } from "../support/scene.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { isPostfixInstalled, startPostfix } from "#test/support/postfix.ts";
+import { mailDomain, openScene } from "#test/support/scene.ts";
 
 test.skipIf(!isPostfixInstalled)(
   "Postfix, found by its MX, takes a message once and encrypted, and refuses whom it does not know",

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { openScene } from "../support/scene.ts";
-import { password, startSmartHost as startHost } from "../support/smart-host.ts";
+import { openScene } from "#test/support/scene.ts";
+import { password, startSmartHost as startHost } from "#test/support/smart-host.ts";
 
 async function startSmartHost() {
   const host = await startHost();

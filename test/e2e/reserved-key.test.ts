@@ -1,8 +1,8 @@
 /** An Idempotency-Key whose request died with its process: free as soon as the process is known to be dead. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { openScene } from "../support/scene.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { openScene } from "#test/support/scene.ts";
 
 const KNOWN_DEAD_MS = 15_000;
 

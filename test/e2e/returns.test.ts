@@ -1,11 +1,11 @@
 /** Mail that comes back to the program: what it sent is delivered elsewhere, and the answer arrives at its own port. */
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { startFakeMx } from "../support/fake-mx.ts";
-import { addVerifiedDomain } from "../support/publish.ts";
-import { complaintReport, deliveryReport, sendIn } from "../support/returns.ts";
-import { mailDomain, openScene, platform } from "../support/scene.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { startFakeMx } from "#test/support/fake-mx.ts";
+import { addVerifiedDomain } from "#test/support/publish.ts";
+import { complaintReport, deliveryReport, sendIn } from "#test/support/returns.ts";
+import { mailDomain, openScene, platform } from "#test/support/scene.ts";
 
 const mx = await startFakeMx();
 const scene = await openScene({

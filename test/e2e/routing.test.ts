@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { type ReceivedMessage, startFakeMx } from "../support/fake-mx.ts";
-import { addVerifiedDomain } from "../support/publish.ts";
-import { mailDomain, openScene } from "../support/scene.ts";
-import { password, startSmartHost } from "../support/smart-host.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { type ReceivedMessage, startFakeMx } from "#test/support/fake-mx.ts";
+import { addVerifiedDomain } from "#test/support/publish.ts";
+import { mailDomain, openScene } from "#test/support/scene.ts";
+import { password, startSmartHost } from "#test/support/smart-host.ts";
 
 const mx = await startFakeMx();
 const smartHost = await startSmartHost();

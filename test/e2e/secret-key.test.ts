@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { startProgram } from "../support/program.ts";
-import { openScene } from "../support/scene.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { startProgram } from "#test/support/program.ts";
+import { openScene } from "#test/support/scene.ts";
 
 test("a machine that made a key of its own does not start on another's database, and says what to do", async () => {
   await using scene = await openScene({});

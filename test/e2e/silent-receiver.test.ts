@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { startFakeMx } from "../support/fake-mx.ts";
-import { mailDomain, openScene } from "../support/scene.ts";
+import { startFakeMx } from "#test/support/fake-mx.ts";
+import { mailDomain, openScene } from "#test/support/scene.ts";
 
 test("a receiver that never answers cannot hold up a stop: 30 seconds, exit code 0, and the next start tries again", async () => {
   await using mx = await startFakeMx({ slowMs: 600_000 });

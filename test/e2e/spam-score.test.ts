@@ -1,10 +1,10 @@
 import { Resolver } from "node:dns/promises";
 import { authenticate } from "mailauth";
 import { expect, test } from "vitest";
-import { startFakeMx } from "../support/fake-mx.ts";
-import { addVerifiedDomain } from "../support/publish.ts";
-import { mailDomain, openScene, platform } from "../support/scene.ts";
-import { isSpamAssassinInstalled, judgeSpam } from "../support/spamassassin.ts";
+import { startFakeMx } from "#test/support/fake-mx.ts";
+import { addVerifiedDomain } from "#test/support/publish.ts";
+import { mailDomain, openScene, platform } from "#test/support/scene.ts";
+import { isSpamAssassinInstalled, judgeSpam } from "#test/support/spamassassin.ts";
 
 const html = `<html><body>
 <h1>What is new in June</h1>

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { startFakeMx } from "../support/fake-mx.ts";
-import { mailDomain, openScene } from "../support/scene.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { startFakeMx } from "#test/support/fake-mx.ts";
+import { mailDomain, openScene } from "#test/support/scene.ts";
 
 test("SIGTERM to every process, again and again, lets a conversation that is under way come to its end", async () => {
   await using mx = await startFakeMx({ slowMs: 3_000 });

@@ -1,8 +1,8 @@
 /** Who is suppressed hears nothing: the lists that people keep, and the one that bounces make, as senders see them. */
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
-import { startFakeMx } from "../support/fake-mx.ts";
-import { mailDomain, openScene } from "../support/scene.ts";
+import { startFakeMx } from "#test/support/fake-mx.ts";
+import { mailDomain, openScene } from "#test/support/scene.ts";
 
 const mx = await startFakeMx();
 const scene = await openScene({

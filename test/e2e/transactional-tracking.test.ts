@@ -3,11 +3,11 @@ import { Resolver } from "node:dns/promises";
 import { authenticate } from "mailauth";
 import PostalMime from "postal-mime";
 import { afterAll, expect, test } from "vitest";
-import { eventually } from "../support/eventually.ts";
-import { startFakeMx } from "../support/fake-mx.ts";
-import { addVerifiedDomain } from "../support/publish.ts";
-import { mailDomain, openScene } from "../support/scene.ts";
-import { visit } from "../support/tracking-visits.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { startFakeMx } from "#test/support/fake-mx.ts";
+import { addVerifiedDomain } from "#test/support/publish.ts";
+import { mailDomain, openScene } from "#test/support/scene.ts";
+import { visit } from "#test/support/tracking-visits.ts";
 
 const PUBLIC_URL = "https://post.test";
 const mx = await startFakeMx();

@@ -1,7 +1,7 @@
 import PostalMime from "postal-mime";
 import { afterAll, expect, test } from "vitest";
-import { startFakeMx } from "../support/fake-mx.ts";
-import { mailDomain, openScene, platform } from "../support/scene.ts";
+import { startFakeMx } from "#test/support/fake-mx.ts";
+import { mailDomain, openScene, platform } from "#test/support/scene.ts";
 
 const mx = await startFakeMx();
 const scene = await openScene({ env: { SMTP_PORT: String(mx.port) }, zone: mailDomain("example.test") });

@@ -1,8 +1,8 @@
 /** A campaign for the fault scripts: made, sent and judged through what a client and a receiver see, and the log. */
 import sql from "sql-template-tag";
-import type { MailCount } from "../support/counting-mx.ts";
-import { eventually } from "../support/eventually.ts";
-import { addVerifiedDomain } from "../support/publish.ts";
+import type { MailCount } from "#test/support/counting-mx.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { addVerifiedDomain } from "#test/support/publish.ts";
 import { brokenInvariants, countStates } from "./invariants.ts";
 import { inDatabase, recipientDomain, type Stage, say } from "./stage.ts";
 import { findMiscarried } from "./tally.ts";

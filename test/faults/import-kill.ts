@@ -14,12 +14,12 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual, parseArgs } from "node:util";
 import sql from "sql-template-tag";
-import { startEmbedded } from "../../src/platform/database/embedded.ts";
-import { createDatabase } from "../../src/platform/database/pool.ts";
-import { createLog } from "../../src/platform/log.ts";
-import { eventually } from "../support/eventually.ts";
-import { type Program, startProgram } from "../support/program.ts";
-import { platform } from "../support/scene.ts";
+import { startEmbedded } from "#platform/database/embedded.ts";
+import { createDatabase } from "#platform/database/pool.ts";
+import { createLog } from "#platform/log.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { type Program, startProgram } from "#test/support/program.ts";
+import { platform } from "#test/support/scene.ts";
 import { brokenInvariants } from "./invariants.ts";
 import { randomFrom } from "./random.ts";
 

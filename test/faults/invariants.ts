@@ -3,7 +3,7 @@
  * which break it. (The numbers are those of the project's catalogue of invariants.)
  */
 import sql, { type Sql } from "sql-template-tag";
-import type { Database } from "../../src/platform/database/pool.ts";
+import type { Database } from "#platform/database/pool.ts";
 
 const final = sql`('delivered', 'bounced', 'failed', 'suppressed', 'cancelled', 'complained')`;
 

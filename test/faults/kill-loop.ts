@@ -7,7 +7,7 @@
  * everything must have come to rest by itself. It exits with 1 when a message that was accepted never came, when one
  * came twice that was not in flight, when an Idempotency-Key got two ids, or when the database is not as it must be.
  */
-import { platform } from "../support/scene.ts";
+import { platform } from "#test/support/scene.ts";
 import { brokenInvariants, countStates } from "./invariants.ts";
 import { killAgainAndAgain } from "./kill-again.ts";
 import { readNumbers } from "./options.ts";

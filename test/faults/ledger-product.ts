@@ -1,21 +1,21 @@
 /** The product's side of the ledger simulation: operations as its callers do them, and what its books say then. */
 
 import sql from "sql-template-tag";
-import { type MovedMessage, unclassified } from "../../src/messages/outcome.ts";
-import type { Database, Transaction } from "../../src/platform/database/pool.ts";
-import { ApiError } from "../../src/platform/errors.ts";
-import { asWorkspaceId, newId, type WorkspaceId } from "../../src/platform/ids.ts";
-import { createAcceptor } from "../../src/sending/accept.ts";
-import { coveredOf, takeMadeSql } from "../../src/sending/allowance.ts";
-import { giveBack } from "../../src/sending/give-back.ts";
-import { getReading, settle, takeUpTo } from "../../src/workspace/billing/meter.ts";
-import { type Plan, type Plans, plans as realPlans } from "../../src/workspace/billing/plans.ts";
-import { standingOf } from "../../src/workspace/billing/reading.ts";
-import { cancelSubscription, renewSubscription, subscribe } from "../../src/workspace/billing/subscribe.ts";
-import { topUp } from "../../src/workspace/billing/top-up.ts";
-import { changeWorkspace } from "../../src/workspace/workspaces/change.ts";
-import { stubClock } from "../support/clock.ts";
-import { draft } from "../support/drafts.ts";
+import { type MovedMessage, unclassified } from "#messages/outcome.ts";
+import type { Database, Transaction } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
+import { createAcceptor } from "#sending/accept.ts";
+import { coveredOf, takeMadeSql } from "#sending/allowance.ts";
+import { giveBack } from "#sending/give-back.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { draft } from "#test/support/drafts.ts";
+import { getReading, settle, takeUpTo } from "#workspace/billing/meter.ts";
+import { type Plan, type Plans, plans as realPlans } from "#workspace/billing/plans.ts";
+import { standingOf } from "#workspace/billing/reading.ts";
+import { cancelSubscription, renewSubscription, subscribe } from "#workspace/billing/subscribe.ts";
+import { topUp } from "#workspace/billing/top-up.ts";
+import { changeWorkspace } from "#workspace/workspaces/change.ts";
 import type { Books } from "./ledger-books.ts";
 import { type Kind, modelPlans, type Operation, type PlanId } from "./ledger-model.ts";
 

@@ -4,7 +4,7 @@
  * are compared then.
  */
 import { isDeepStrictEqual } from "node:util";
-import type { Database, Queryable } from "../../src/platform/database/pool.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 import { modelBooks } from "./ledger-books.ts";
 import { advance, beginning, choose, opening } from "./ledger-chance.ts";
 import { apply, type Model, newModel, type Operation } from "./ledger-model.ts";

@@ -11,11 +11,11 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
-import { ensurePartitions } from "../../src/messages/partitions.ts";
-import { startEmbedded } from "../../src/platform/database/embedded.ts";
-import { createDatabase } from "../../src/platform/database/pool.ts";
-import { createLog } from "../../src/platform/log.ts";
-import { prepareSchema } from "../../src/platform/schema.ts";
+import { ensurePartitions } from "#messages/partitions.ts";
+import { startEmbedded } from "#platform/database/embedded.ts";
+import { createDatabase } from "#platform/database/pool.ts";
+import { createLog } from "#platform/log.ts";
+import { prepareSchema } from "#platform/schema.ts";
 import { runLedgerSeed } from "./ledger-run.ts";
 import { readNumbers } from "./options.ts";
 

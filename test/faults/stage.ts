@@ -5,14 +5,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbedded } from "../../src/platform/database/embedded.ts";
-import { createDatabase, type Database } from "../../src/platform/database/pool.ts";
-import { createLog } from "../../src/platform/log.ts";
-import { type CountingMx, startCountingMx } from "../support/counting-mx.ts";
-import { eventually } from "../support/eventually.ts";
-import { type FakeDns, startFakeDns } from "../support/fake-dns.ts";
-import { type Program, startProgram } from "../support/program.ts";
-import { mailDomain, platform } from "../support/scene.ts";
+import { startEmbedded } from "#platform/database/embedded.ts";
+import { createDatabase, type Database } from "#platform/database/pool.ts";
+import { createLog } from "#platform/log.ts";
+import { type CountingMx, startCountingMx } from "#test/support/counting-mx.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
+import { type Program, startProgram } from "#test/support/program.ts";
+import { mailDomain, platform } from "#test/support/scene.ts";
 import { survivors } from "./kills.ts";
 
 const METRICS_TOKEN = "the-metrics-token-of-a-stage";

@@ -1,5 +1,5 @@
 /** What the receiver counted, held against the messages that there are. */
-import type { MailCount } from "../support/counting-mx.ts";
+import type { MailCount } from "#test/support/counting-mx.ts";
 import { say } from "./stage.ts";
 
 /**

@@ -8,8 +8,8 @@ import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { SMTPServer } from "smtp-server";
-import { apiCaller } from "../support/api-caller.ts";
-import { eventually } from "../support/eventually.ts";
+import { apiCaller } from "#test/support/api-caller.ts";
+import { eventually } from "#test/support/eventually.ts";
 
 export interface GoodTenantOptions {
   readonly url: string;

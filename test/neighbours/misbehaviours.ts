@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { apiCaller } from "../support/api-caller.ts";
+import { apiCaller } from "#test/support/api-caller.ts";
 import { type RawAnswer, rawRequest } from "./raw-request.ts";
 
 export interface Target {

@@ -12,11 +12,11 @@
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { conclude, apiKey as goodKey, openStage, say } from "../faults/stage.ts";
-import { apiCaller } from "../support/api-caller.ts";
-import { eventually } from "../support/eventually.ts";
-import { addVerifiedDomain } from "../support/publish.ts";
-import { mailDomain, platform } from "../support/scene.ts";
+import { conclude, apiKey as goodKey, openStage, say } from "#test/faults/stage.ts";
+import { apiCaller } from "#test/support/api-caller.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { addVerifiedDomain } from "#test/support/publish.ts";
+import { mailDomain, platform } from "#test/support/scene.ts";
 import { type Seen, startGoodTenant } from "./good-tenant.ts";
 import { type Answers, type MisbehaviourName, misbehaviours, startMisbehaviour } from "./misbehaviours.ts";
 

@@ -1,11 +1,11 @@
 /** Lists and people without HTTP, and a recount of everything that the membership door keeps. */
 import sql, { type Sql } from "sql-template-tag";
-import { insertMailingList, lockMailingList } from "../../src/audience/mailing-lists/store.ts";
-import { type Arrived, insertMembers } from "../../src/audience/subscribers/arrivals.ts";
-import type { Arrivals } from "../../src/audience/subscribers/newcomers.ts";
-import type { SubscriberStatus } from "../../src/audience/subscribers/status.ts";
-import type { Database, Queryable } from "../../src/platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
+import { insertMailingList, lockMailingList } from "#audience/mailing-lists/store.ts";
+import { type Arrived, insertMembers } from "#audience/subscribers/arrivals.ts";
+import type { Arrivals } from "#audience/subscribers/newcomers.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 
 /** A mailing list; answers its id. */
 export async function newList(db: Queryable, workspaceId: WorkspaceId, name = "News"): Promise<string> {

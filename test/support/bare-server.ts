@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import type { FastifyInstance } from "fastify";
 import sql from "sql-template-tag";
 import { afterAll } from "vitest";
-import { systemClock } from "../../src/platform/clock.ts";
-import type { Database } from "../../src/platform/database/pool.ts";
-import { createAuthenticator, type KeyRecord } from "../../src/platform/http/authenticate.ts";
-import type { Endpoint } from "../../src/platform/http/endpoint.ts";
-import { unlimited } from "../../src/platform/http/rate-limit.ts";
-import { createServer, type ServerOptions } from "../../src/platform/http/server.ts";
-import { asWorkspaceId, newId, type WorkspaceId } from "../../src/platform/ids.ts";
-import { createLog } from "../../src/platform/log.ts";
+import { systemClock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { createAuthenticator, type KeyRecord } from "#platform/http/authenticate.ts";
+import type { Endpoint } from "#platform/http/endpoint.ts";
+import { unlimited } from "#platform/http/rate-limit.ts";
+import { createServer, type ServerOptions } from "#platform/http/server.ts";
+import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
+import { createLog } from "#platform/log.ts";
 import { type ApiAnswer, apiCaller } from "./api-caller.ts";
 
 export interface BareServer {

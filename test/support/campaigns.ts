@@ -1,9 +1,9 @@
 /** Campaigns without HTTP, and a recount of everything that is kept of them. */
 import sql from "sql-template-tag";
-import type { Database, Queryable } from "../../src/platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
-import type { CampaignSettings } from "../../src/sending/campaigns/campaign.ts";
-import { insertCampaign } from "../../src/sending/campaigns/store.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import type { CampaignSettings } from "#sending/campaigns/campaign.ts";
+import { insertCampaign } from "#sending/campaigns/store.ts";
 
 /** Whom a campaign goes to as far as it is expanded, in order. */
 export async function addressesOf(db: Database, campaignId: string): Promise<string[]> {

@@ -1,5 +1,5 @@
 /** A clock that stands still until a test moves it. */
-import type { Clock } from "../../src/platform/clock.ts";
+import type { Clock } from "#platform/clock.ts";
 
 export interface StubClock extends Clock {
   /** Moves it forward (or, with a negative number, back). */

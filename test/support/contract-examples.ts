@@ -4,13 +4,13 @@
  */
 import { randomBytes } from "node:crypto";
 import sql from "sql-template-tag";
-import { IMPORT_JOB } from "../../src/audience/imports/import-job.ts";
-import type { Database } from "../../src/platform/database/pool.ts";
-import type { WorkspaceId } from "../../src/platform/ids.ts";
-import { startJob } from "../../src/platform/jobs/queue.ts";
-import { plans } from "../../src/workspace/billing/plans.ts";
-import { topUp } from "../../src/workspace/billing/top-up.ts";
-import { changeWorkspace } from "../../src/workspace/workspaces/change.ts";
+import { IMPORT_JOB } from "#audience/imports/import-job.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { startJob } from "#platform/jobs/queue.ts";
+import { plans } from "#workspace/billing/plans.ts";
+import { topUp } from "#workspace/billing/top-up.ts";
+import { changeWorkspace } from "#workspace/workspaces/change.ts";
 import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
 import { writeJobFile } from "./job-files.ts";

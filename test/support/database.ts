@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, inject } from "vitest";
-import { createDatabase, type Database } from "../../src/platform/database/pool.ts";
+import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { withDatabase } from "./global-setup.ts";
 
 /** Call at the top of a test file or in beforeAll. */

@@ -1,6 +1,6 @@
 /** Jobs of real programs: their end, and what another machine takes for the end of one that was killed. */
 import sql from "sql-template-tag";
-import type { Database } from "../../src/platform/database/pool.ts";
+import type { Database } from "#platform/database/pool.ts";
 import type { ApiAnswer } from "./api-caller.ts";
 import { eventually } from "./eventually.ts";
 import type { Program } from "./program.ts";

@@ -29,8 +29,8 @@ import {
   type TlsaData,
   TRUNCATED_RESPONSE,
 } from "dns-packet";
-import type { Resolver } from "../../src/mail/dns/resolver.ts";
-import { createResolver } from "../../src/platform/dns.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
+import { createResolver } from "#platform/dns.ts";
 
 /** What goes wrong: SERVFAIL, REFUSED, silence, or NXDOMAIN. */
 export type DnsFault = "servfail" | "refuse" | "timeout" | "nxdomain";

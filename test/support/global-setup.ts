@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
-import { ensurePartitions } from "../../src/messages/partitions.ts";
-import { startEmbedded } from "../../src/platform/database/embedded.ts";
-import { createDatabase } from "../../src/platform/database/pool.ts";
-import { createLog } from "../../src/platform/log.ts";
-import { prepareSchema } from "../../src/platform/schema.ts";
+import { ensurePartitions } from "#messages/partitions.ts";
+import { startEmbedded } from "#platform/database/embedded.ts";
+import { createDatabase } from "#platform/database/pool.ts";
+import { createLog } from "#platform/log.ts";
+import { prepareSchema } from "#platform/schema.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

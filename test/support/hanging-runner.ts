@@ -2,9 +2,9 @@
  * A process that takes up jobs of type `hang`, or the recurring task of that name, and never finishes them, to be killed.
  * Arguments: database URL, DATA_DIR, `job` or `task`.
  */
-import { createDatabase } from "../../src/platform/database/pool.ts";
-import { startRunner } from "../../src/platform/jobs/runner.ts";
-import { createLog } from "../../src/platform/log.ts";
+import { createDatabase } from "#platform/database/pool.ts";
+import { startRunner } from "#platform/jobs/runner.ts";
+import { createLog } from "#platform/log.ts";
 
 const [url = "", dataDir = "", kind] = process.argv.slice(2);
 const hang = () => {

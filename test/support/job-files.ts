@@ -1,7 +1,7 @@
 /** The files of a job as tests give and read them. */
-import type { Database } from "../../src/platform/database/pool.ts";
-import type { FileKey } from "../../src/platform/jobs/file-store.ts";
-import { readWhole, storeWhole } from "../../src/platform/jobs/files.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { FileKey } from "#platform/jobs/file-store.ts";
+import { readWhole, storeWhole } from "#platform/jobs/files.ts";
 
 export async function writeJobFile(db: Database, file: FileKey, text: string): Promise<void> {
   await storeWhole(db, file, Buffer.from(text));

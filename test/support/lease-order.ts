@@ -1,6 +1,6 @@
 /** What a worker asks for, in tests that look at the queue themselves. */
-import type { LeaseOrder } from "../../src/delivery/queue/lease-store.ts";
-import { newId } from "../../src/platform/ids.ts";
+import type { LeaseOrder } from "#delivery/queue/lease-store.ts";
+import { newId } from "#platform/ids.ts";
 
 /** A new worker's order for ten urgent messages; every field may be replaced. */
 export function leaseOrder(change: Partial<LeaseOrder> = {}): LeaseOrder {

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Database } from "../../src/platform/database/pool.ts";
+import type { Database } from "#platform/database/pool.ts";
 import type { ApiAnswer } from "./api-caller.ts";
 import { newDatabase } from "./database.ts";
 import { eventually } from "./eventually.ts";

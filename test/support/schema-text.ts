@@ -1,6 +1,6 @@
 /** The schema as readable SQL, from PostgreSQL's own catalogue (the embedded server ships no pg_dump). */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../src/platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 
 interface Table {
   readonly name: string;

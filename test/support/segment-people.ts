@@ -1,11 +1,11 @@
 /** People of every description on three lists, in the database and as conditions see them. */
 import sql from "sql-template-tag";
-import { lockMailingList } from "../../src/audience/mailing-lists/store.ts";
-import type { Membership, Person } from "../../src/audience/segments/person.ts";
-import { updateStatuses } from "../../src/audience/subscribers/door.ts";
-import { subscriberStatuses } from "../../src/audience/subscribers/status.ts";
-import type { Database, Queryable } from "../../src/platform/database/pool.ts";
-import type { WorkspaceId } from "../../src/platform/ids.ts";
+import { lockMailingList } from "#audience/mailing-lists/store.ts";
+import type { Membership, Person } from "#audience/segments/person.ts";
+import { updateStatuses } from "#audience/subscribers/door.ts";
+import { subscriberStatuses } from "#audience/subscribers/status.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { addPeople, newList } from "./audience.ts";
 
 const DAY_MS = 86_400_000;

@@ -1,15 +1,15 @@
 /** A sending domain ready for use, without the DNS: what remains when its records have been published and seen. */
-import { automaticKey, newDkimKey } from "../../src/identity/dkims/new-key.ts";
-import { insertDkimKey, updateDkimKeyStanding } from "../../src/identity/dkims/store.ts";
+import { automaticKey, newDkimKey } from "#identity/dkims/new-key.ts";
+import { insertDkimKey, updateDkimKeyStanding } from "#identity/dkims/store.ts";
 import {
   insertDomainClaim,
   insertSendingDomain,
   updateDkimVerified,
   updateDomainStanding,
-} from "../../src/identity/sending-domains/store.ts";
-import type { Database } from "../../src/platform/database/pool.ts";
-import type { WorkspaceId } from "../../src/platform/ids.ts";
-import type { Secrets } from "../../src/platform/secrets.ts";
+} from "#identity/sending-domains/store.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Secrets } from "#platform/secrets.ts";
 
 /** Adds a verified domain with an RSA-2048 key to a workspace. */
 export async function insertVerifiedDomain(

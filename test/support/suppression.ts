@@ -1,8 +1,8 @@
 /** What tests of suppression need beside its endpoints. */
 import sql from "sql-template-tag";
 import { expect } from "vitest";
-import type { Queryable } from "../../src/platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { startService } from "./service.ts";
 
 /** A segment of a mailing list; answers its id. */

@@ -1,6 +1,6 @@
 /** The mark by which a delivery worker is known alive: who has it, and having it oneself. */
 import sql from "sql-template-tag";
-import type { Database } from "../../src/platform/database/pool.ts";
+import type { Database } from "#platform/database/pool.ts";
 import { eventually } from "./eventually.ts";
 
 interface Lock {

@@ -1,13 +1,13 @@
 /** A campaign that was sent, without anybody having sent it: people, messages, links, and the addresses in the mails. */
 import sql from "sql-template-tag";
-import type { StoredAttachment } from "../../src/messages/attachment.ts";
-import { recordOutcomes } from "../../src/messages/door.ts";
-import { unclassified } from "../../src/messages/outcome.ts";
-import type { Database } from "../../src/platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../src/platform/ids.ts";
-import { createSecrets } from "../../src/platform/secrets.ts";
-import { insertDrafts } from "../../src/sending/insert-drafts.ts";
-import { mailLinkKeys, mailLinks } from "../../src/tracking/tokens.ts";
+import type { StoredAttachment } from "#messages/attachment.ts";
+import { recordOutcomes } from "#messages/door.ts";
+import { unclassified } from "#messages/outcome.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { createSecrets } from "#platform/secrets.ts";
+import { insertDrafts } from "#sending/insert-drafts.ts";
+import { mailLinkKeys, mailLinks } from "#tracking/tokens.ts";
 import { addPeople, newList } from "./audience.ts";
 import { draft } from "./drafts.ts";
 import { SECRET_KEY } from "./service.ts";

@@ -1,7 +1,7 @@
 /** Who waits for whom in the database of a test. */
 import sql from "sql-template-tag";
 import { expect } from "vitest";
-import type { Database, Queryable } from "../../src/platform/database/pool.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 
 const waiting = sql`
   select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;

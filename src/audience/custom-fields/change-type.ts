@@ -1,9 +1,9 @@
 /** A field of another type: allowed when every value that people hold can be read as one of the new type. */
 import { isDeepStrictEqual } from "node:util";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { lockFieldValues, updateFieldValues } from "../subscribers/field-values-store.ts";
+import { lockFieldValues, updateFieldValues } from "#audience/subscribers/field-values-store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { FieldSettings } from "./definition.ts";
 import type { CustomField } from "./field.ts";
 import { fieldReader } from "./reader.ts";

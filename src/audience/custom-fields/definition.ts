@@ -1,9 +1,9 @@
 /** What a caller says about a custom field, checked as a whole: options fit the type, rules fit it, so does the default. */
 import { Type } from "typebox";
-import { DateReader } from "../../platform/dates/date-reader.ts";
-import { invalid } from "../../platform/errors.ts";
-import { parsedJson } from "../../platform/http/json-body.ts";
-import { bodyReader } from "../../platform/http/validate.ts";
+import { DateReader } from "#platform/dates/date-reader.ts";
+import { invalid } from "#platform/errors.ts";
+import { parsedJson } from "#platform/http/json-body.ts";
+import { bodyReader } from "#platform/http/validate.ts";
 import { type CustomField, type CustomFieldChanges, Option, Rules } from "./field.ts";
 import { compilePattern } from "./pattern.ts";
 import { choiceOf, fieldReader } from "./reader.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { addPeople, newList } from "../../../test/support/audience.ts";
-import { startService, type TestService } from "../../../test/support/service.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { startService, type TestService } from "#test/support/service.ts";
 
 let service: TestService;
 let list: string;

@@ -1,5 +1,5 @@
 /** Names of custom fields: what a person typed, as it is stored and addressed. */
-import { invalid } from "../../platform/errors.ts";
+import { invalid } from "#platform/errors.ts";
 
 const LONGEST_NAME = 64;
 

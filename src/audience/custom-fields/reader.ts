@@ -1,5 +1,5 @@
 /** Values against the definition of their field: type, choices, validation rules. */
-import type { DateReader } from "../../platform/dates/date-reader.ts";
+import type { DateReader } from "#platform/dates/date-reader.ts";
 import type { CustomField, Option, Rules } from "./field.ts";
 import { compilePattern } from "./pattern.ts";
 import { Choices, type FieldValue, type Reading, typeTable } from "./value.ts";

@@ -1,9 +1,9 @@
 /** The table of custom fields. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Room } from "../../platform/database/room-store.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Room } from "#platform/database/room-store.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { FieldSettings } from "./definition.ts";
 import type { CustomField } from "./field.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DateReader } from "../../platform/dates/date-reader.ts";
+import { DateReader } from "#platform/dates/date-reader.ts";
 import type { Definition } from "./reader.ts";
 import { fieldReader as readerOf } from "./reader.ts";
 import { type FieldType, fieldTypes } from "./value.ts";

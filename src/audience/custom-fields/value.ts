@@ -3,8 +3,8 @@
  * always text) into the form it is stored in, or says what is wanted. A new type is a new entry.
  */
 import { Big } from "big.js";
-import { parseAddress } from "../../mail/address.ts";
-import { type DateReader, dateFaults } from "../../platform/dates/date-reader.ts";
+import { parseAddress } from "#mail/address.ts";
+import { type DateReader, dateFaults } from "#platform/dates/date-reader.ts";
 import { readYesNo } from "./yes-no.ts";
 
 export const fieldTypes = [

@@ -1,8 +1,8 @@
 /** The reader of dates in a workspace's custom fields. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import { DateReader, type DateRules } from "../../platform/dates/date-reader.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { findWorkspace } from "../../workspace/workspaces/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { DateReader, type DateRules } from "#platform/dates/date-reader.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { findWorkspace } from "#workspace/workspaces/store.ts";
 import type { CustomField } from "./field.ts";
 
 /** In the zone of the workspace, which is looked up only where one of the fields is a date. */

@@ -1,15 +1,15 @@
 /** The background job that writes people of a list to a CSV file. */
 import { open } from "node:fs/promises";
-import type { Clock } from "../../platform/clock.ts";
-import { csvLine } from "../../platform/csv/write.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { JobHandler } from "../../platform/jobs/attempt.ts";
-import { newFileName, storeLocal } from "../../platform/jobs/files.ts";
-import { listFieldsInForce } from "../custom-fields/store.ts";
-import { requireMailingList } from "../mailing-lists/store.ts";
-import { membersOf } from "../segments/members-of.ts";
-import type { SubscriberStatus } from "../subscribers/status.ts";
+import { listFieldsInForce } from "#audience/custom-fields/store.ts";
+import { requireMailingList } from "#audience/mailing-lists/store.ts";
+import { membersOf } from "#audience/segments/members-of.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { Clock } from "#platform/clock.ts";
+import { csvLine } from "#platform/csv/write.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { JobHandler } from "#platform/jobs/attempt.ts";
+import { newFileName, storeLocal } from "#platform/jobs/files.ts";
 import { exportHeader, exportRow } from "./row.ts";
 import { listExported, listStoredNames, openExport, readOneMoment } from "./store.ts";
 

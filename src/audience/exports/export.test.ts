@@ -4,10 +4,10 @@ import { join } from "node:path";
 import fc from "fast-check";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, it, test } from "vitest";
-import { startImportService } from "../../../test/support/imports.ts";
-import { columnKey } from "../../platform/csv/columns.ts";
-import { openCsv } from "../../platform/csv/read.ts";
-import { newId } from "../../platform/ids.ts";
+import { columnKey } from "#platform/csv/columns.ts";
+import { openCsv } from "#platform/csv/read.ts";
+import { newId } from "#platform/ids.ts";
+import { startImportService } from "#test/support/imports.ts";
 import { EXPORT_JOB } from "./export-job.ts";
 
 const service = await startImportService();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { normalizeAddress, parseAddress } from "../../mail/address.ts";
+import { normalizeAddress, parseAddress } from "#mail/address.ts";
 import { readAddress } from "./address.ts";
 
 test("the quick way reads an address as the grammar does", () => {

@@ -1,5 +1,5 @@
 /** Addresses of an import, by the million. */
-import { normalizeAddress, parseAddress } from "../../mail/address.ts";
+import { normalizeAddress, parseAddress } from "#mail/address.ts";
 
 /**
  * Addresses that are their own normal form (mail/address.ts) once they are lower-case: plain letters, digits, dots and

@@ -2,7 +2,7 @@
  * What the columns of address, names and status are called: by us, by other programs, and in other languages. It is data;
  * columns.ts says which name counts before which.
  */
-import { columnKey } from "../../platform/csv/columns.ts";
+import { columnKey } from "#platform/csv/columns.ts";
 
 /** Letters and digits of a name, without accents. */
 export function headerKey(name: string): string {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { CustomField } from "../custom-fields/field.ts";
+import type { CustomField } from "#audience/custom-fields/field.ts";
 import { readColumns } from "./columns.ts";
 
 const field = (field_name: string, field_label = field_name) => ({ field_name, field_label }) as CustomField;

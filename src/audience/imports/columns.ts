@@ -1,8 +1,9 @@
 /** Which column of an import file is what: by its header, however that is spelled. */
-import { columnKey } from "../../platform/csv/columns.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { CustomField } from "../custom-fields/field.ts";
-import { SUBSCRIBED_AT } from "../exports/row.ts";
+
+import type { CustomField } from "#audience/custom-fields/field.ts";
+import { SUBSCRIBED_AT } from "#audience/exports/row.ts";
+import { columnKey } from "#platform/csv/columns.ts";
+import { ApiError } from "#platform/errors.ts";
 import { headerKey, isAddressName, localNames, otherNames, ownNames } from "./column-names.ts";
 
 type Known = keyof typeof ownNames;

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, it } from "vitest";
-import { startImportService } from "../../../test/support/imports.ts";
-import { all } from "../../../test/support/segments.ts";
+import { startImportService } from "#test/support/imports.ts";
+import { all } from "#test/support/segments.ts";
 
 const service = await startImportService();
 const { call, database, importFile, newList, upload } = service;

@@ -2,9 +2,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { describe, expect, it } from "vitest";
-import { findMiscounts } from "../../../test/support/audience.ts";
-import { startImportService } from "../../../test/support/imports.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { findMiscounts } from "#test/support/audience.ts";
+import { startImportService } from "#test/support/imports.ts";
 import { IMPORT_JOB } from "./import-job.ts";
 
 const service = await startImportService();

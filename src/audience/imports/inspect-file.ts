@@ -2,12 +2,12 @@
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { notFound } from "../../platform/errors.ts";
-import { createTurns } from "../../platform/turns.ts";
-import { listFieldsInForce } from "../custom-fields/store.ts";
-import { findWorkspaceOfList } from "../mailing-lists/store.ts";
+import { listFieldsInForce } from "#audience/custom-fields/store.ts";
+import { findWorkspaceOfList } from "#audience/mailing-lists/store.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import { createTurns } from "#platform/turns.ts";
 import { ScratchLines } from "./line-sink.ts";
 import { unclearName } from "./opt-out-columns.ts";
 import { previewPeople } from "./preview-people.ts";

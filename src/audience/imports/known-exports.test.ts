@@ -2,7 +2,7 @@
 import iconv from "iconv-lite";
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, it } from "vitest";
-import { startImportService } from "../../../test/support/imports.ts";
+import { startImportService } from "#test/support/imports.ts";
 
 const service = await startImportService();
 const { call, database, importFile, newList, upload } = service;

@@ -1,6 +1,6 @@
 /** Where the reader of an import file puts lines: files of a job (LineFile), or a file that is looked at and thrown away. */
 import type { FileHandle } from "node:fs/promises";
-import type { LineFile } from "../../platform/jobs/line-file.ts";
+import type { LineFile } from "#platform/jobs/line-file.ts";
 
 export type LineSink = LineFile;
 

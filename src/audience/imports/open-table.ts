@@ -1,9 +1,10 @@
 /** An import file with its header: how it is written, and which column is what. */
-import type { Encoding } from "../../platform/csv/encodings.ts";
-import { type CsvFile, openCsv } from "../../platform/csv/read.ts";
-import type { CsvRow } from "../../platform/csv/records.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { CustomField } from "../custom-fields/field.ts";
+
+import type { CustomField } from "#audience/custom-fields/field.ts";
+import type { Encoding } from "#platform/csv/encodings.ts";
+import { type CsvFile, openCsv } from "#platform/csv/read.ts";
+import type { CsvRow } from "#platform/csv/records.ts";
+import { ApiError } from "#platform/errors.ts";
 import { type Columns, headerAmong, readColumns } from "./columns.ts";
 
 export interface Table {

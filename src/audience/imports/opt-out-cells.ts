@@ -1,7 +1,8 @@
 /** What a cell of a column about opting out says, and which of several states is the worst. */
-import { DateReader } from "../../platform/dates/date-reader.ts";
-import { readYesNo } from "../custom-fields/yes-no.ts";
-import type { SubscriberStatus } from "../subscribers/status.ts";
+
+import { readYesNo } from "#audience/custom-fields/yes-no.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import { DateReader } from "#platform/dates/date-reader.ts";
 import {
   blankWords,
   keyOf,

@@ -2,10 +2,11 @@
  * Which columns of an import file say that people get no mail. A column whose name plainly says so counts. One whose name
  * might mean it, and whose cells are yes and no, is doubtful: the file is refused until its sender says what it is.
  */
-import type { CsvFile } from "../../platform/csv/read.ts";
-import type { CsvRow } from "../../platform/csv/records.ts";
-import { ApiError, invalid } from "../../platform/errors.ts";
-import type { SubscriberStatus } from "../subscribers/status.ts";
+
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { CsvFile } from "#platform/csv/read.ts";
+import type { CsvRow } from "#platform/csv/records.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
 import { dateLike, type Meaning, readOptOut } from "./opt-out-cells.ts";
 import { type Certainty, meaningOf } from "./opt-out-names.ts";
 import { fileNames, keyOf, ofMail, onSwitches, plainOptOuts, wordsOf } from "./opt-out-words.ts";

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { describe, expect, it } from "vitest";
-import { startImportService } from "../../../test/support/imports.ts";
+import { startImportService } from "#test/support/imports.ts";
 
 const service = await startImportService();
 const { call, database, importFile, newList, upload } = service;

@@ -2,9 +2,10 @@
  * The people of an import file as the staging table takes them, in batches. Of a person who is in the file several times
  * the last row counts, with the worst status of all. In memory are 17 bytes for each row, and no row.
  */
-import { newIdSeries } from "../../platform/ids.ts";
-import { stagedLine } from "../subscribers/staging.ts";
-import type { SubscriberStatus } from "../subscribers/status.ts";
+
+import { stagedLine } from "#audience/subscribers/staging.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import { newIdSeries } from "#platform/ids.ts";
 import { createLastRows, type LastRows } from "./last-rows.ts";
 import type { LineSink } from "./line-sink.ts";
 import { order, rank, worse } from "./opt-out-cells.ts";

@@ -2,9 +2,9 @@
  * What the first reading of an import file found: everything that the writing needs, kept beside the people that were
  * read, so that an import that was interrupted goes on where it was. It is there only when the whole file was read.
  */
-import type { Database } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { readWhole, storeWhole } from "../../platform/jobs/files.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { readWhole, storeWhole } from "#platform/jobs/files.ts";
 
 /** Some thousand people, written in one transaction. */
 export interface Batch {

@@ -7,14 +7,14 @@
  * rows of the moment and some bytes for each address.
  */
 import { stat } from "node:fs/promises";
-import type { Encoding } from "../../platform/csv/encodings.ts";
-import type { CsvRow } from "../../platform/csv/records.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import type { DateFormat } from "../../platform/dates/date-format.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { findWorkspace } from "../../workspace/workspaces/store.ts";
-import type { CustomField } from "../custom-fields/field.ts";
+import type { CustomField } from "#audience/custom-fields/field.ts";
+import type { Encoding } from "#platform/csv/encodings.ts";
+import type { CsvRow } from "#platform/csv/records.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { DateFormat } from "#platform/dates/date-format.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { type Column, MOST_SKIPPED } from "./columns.ts";
 import { DateColumns } from "./date-columns.ts";
 import { Examples } from "./examples.ts";

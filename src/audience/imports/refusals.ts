@@ -1,5 +1,5 @@
 /** The file of what is wrong in an import: line, column, what the cell holds, and why it cannot be taken. */
-import { csvLine } from "../../platform/csv/write.ts";
+import { csvLine } from "#platform/csv/write.ts";
 import type { LineSink } from "./line-sink.ts";
 import type { Fault, ReadRow } from "./row.ts";
 

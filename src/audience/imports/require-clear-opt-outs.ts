@@ -2,13 +2,14 @@
  * The look at an upload before its job starts: a file whose sender has to say more is refused at once. Of any other fault
  * the job tells, which reads all of the file.
  */
-import type { CsvFile } from "../../platform/csv/read.ts";
-import type { CsvRow } from "../../platform/csv/records.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { UploadedFile } from "../../platform/http/uploads.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { listFieldsInForce } from "../custom-fields/store.ts";
+
+import { listFieldsInForce } from "#audience/custom-fields/store.ts";
+import type { CsvFile } from "#platform/csv/read.ts";
+import type { CsvRow } from "#platform/csv/records.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { UploadedFile } from "#platform/http/uploads.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { Columns } from "./columns.ts";
 import { openTable } from "./open-table.ts";
 import { findOptOutColumns, unclearName } from "./opt-out-columns.ts";

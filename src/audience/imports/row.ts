@@ -1,14 +1,15 @@
 /** One row of an import file: a person as the staging table takes them, or what is wrong. */
-import { headerTextFault } from "../../mail/address.ts";
-import { unguardFormula } from "../../platform/csv/formulas.ts";
-import { BROKEN } from "../../platform/csv/read.ts";
-import { type DateReader, dateFaults } from "../../platform/dates/date-reader.ts";
-import type { CustomField } from "../custom-fields/field.ts";
-import { fieldReader } from "../custom-fields/reader.ts";
-import type { FieldValue, Reading } from "../custom-fields/value.ts";
-import { MOST_OCTETS } from "../subscribers/custom-values.ts";
-import { LONGEST_NAME, LONGEST_SOURCE } from "../subscribers/input.ts";
-import type { SubscriberStatus } from "../subscribers/status.ts";
+
+import type { CustomField } from "#audience/custom-fields/field.ts";
+import { fieldReader } from "#audience/custom-fields/reader.ts";
+import type { FieldValue, Reading } from "#audience/custom-fields/value.ts";
+import { MOST_OCTETS } from "#audience/subscribers/custom-values.ts";
+import { LONGEST_NAME, LONGEST_SOURCE } from "#audience/subscribers/input.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import { headerTextFault } from "#mail/address.ts";
+import { unguardFormula } from "#platform/csv/formulas.ts";
+import { BROKEN } from "#platform/csv/read.ts";
+import { type DateReader, dateFaults } from "#platform/dates/date-reader.ts";
 import { readAddress } from "./address.ts";
 import type { Column, Columns } from "./columns.ts";
 import { rank, readOptOut } from "./opt-out-cells.ts";

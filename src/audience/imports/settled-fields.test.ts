@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { eventually } from "../../../test/support/eventually.ts";
-import { startImportService } from "../../../test/support/imports.ts";
-import { lockField, updateField } from "../custom-fields/store.ts";
+import { lockField, updateField } from "#audience/custom-fields/store.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { startImportService } from "#test/support/imports.ts";
 
 const { database, workspaceId, call, newList, upload, ended } = await startImportService();
 

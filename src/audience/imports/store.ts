@@ -1,8 +1,8 @@
 /** The SQL of imports: which batches of a job are written, and what they came to. People are written by the door. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { withWorkspace } from "../subscribers/with-workspace.ts";
+import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** What writing some people came to. */
 export interface Written {

@@ -1,9 +1,9 @@
 /** What imports use of custom fields. */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { type FieldUse, refuseWhileUsed } from "../segments/uses.ts";
-import { isOnListOf } from "../segments/uses-store.ts";
+import { type FieldUse, refuseWhileUsed } from "#audience/segments/uses.ts";
+import { isOnListOf } from "#audience/segments/uses-store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 
 /** Files that are being imported, or wait for that, by name; the condition is on `g`, with the list's id. */

@@ -1,12 +1,12 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { newList } from "../../../test/support/audience.ts";
-import { startService } from "../../../test/support/service.ts";
-import { untilWaiting } from "../../../test/support/waiting.ts";
-import { need } from "../../platform/http/endpoint.ts";
-import { startJob } from "../../platform/jobs/queue.ts";
-import { lockMailingList, markGoing, removeMailingList } from "../mailing-lists/store.ts";
-import { subscribers } from "../subscribers/resource.ts";
+import { lockMailingList, markGoing, removeMailingList } from "#audience/mailing-lists/store.ts";
+import { subscribers } from "#audience/subscribers/resource.ts";
+import { need } from "#platform/http/endpoint.ts";
+import { startJob } from "#platform/jobs/queue.ts";
+import { newList } from "#test/support/audience.ts";
+import { startService } from "#test/support/service.ts";
+import { untilWaiting } from "#test/support/waiting.ts";
 import { IMPORT_JOB } from "./import-job.ts";
 
 // Nobody here runs jobs: they stay as they are.

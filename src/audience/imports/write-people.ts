@@ -4,15 +4,15 @@
  * workspace is suspended none is begun.
  */
 import { type FileHandle, open } from "node:fs/promises";
-import type { Database, Transaction } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { PutBack } from "../../platform/jobs/attempt.ts";
-import type { TakeTurn } from "../../platform/turns.ts";
-import { requireRows, rowLimit, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
-import { requireNotSuspended } from "../../workspace/workspaces/suspension.ts";
-import { lockMailingList } from "../mailing-lists/store.ts";
-import { insertMembers } from "../subscribers/arrivals.ts";
-import { stage, staged, unstage } from "../subscribers/staging.ts";
+import { lockMailingList } from "#audience/mailing-lists/store.ts";
+import { insertMembers } from "#audience/subscribers/arrivals.ts";
+import { stage, staged, unstage } from "#audience/subscribers/staging.ts";
+import type { Database, Transaction } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
+import type { TakeTurn } from "#platform/turns.ts";
+import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage/storage.ts";
+import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
 import { BATCH_ROOM_BYTES, readBatch } from "./batch-lines.ts";
 import type { Plan } from "./plan.ts";
 import { claimBatch, listBatches, settleBatches, updateBatch, type Written } from "./store.ts";

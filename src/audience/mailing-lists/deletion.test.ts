@@ -1,13 +1,13 @@
 /** The deletion of a list against what begins to use it: one of them wins, and a refused deletion has changed nothing. */
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { addPeople, findMiscounts, newList } from "../../../test/support/audience.ts";
-import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
-import { startService } from "../../../test/support/service.ts";
-import { untilWaiting } from "../../../test/support/waiting.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { wakeAutoresponders } from "../../sending/autoresponders/advance.ts";
-import { wakeCampaigns } from "../../sending/campaigns/lifecycle/advance.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { wakeAutoresponders } from "#sending/autoresponders/advance.ts";
+import { wakeCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
+import { addPeople, findMiscounts, newList } from "#test/support/audience.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
+import { untilWaiting } from "#test/support/waiting.ts";
 import { markGoing } from "./store.ts";
 
 const service = await startService();

@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { addPeople, findMiscounts, newList } from "../../../test/support/audience.ts";
-import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
-import { startService } from "../../../test/support/service.ts";
+import { addPeople, findMiscounts, newList } from "#test/support/audience.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const { database, workspaceId, clock } = service;

@@ -1,19 +1,19 @@
 /** Mailing lists over HTTP. */
 import { Type } from "typebox";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { requireRoom } from "../../platform/database/room-store.ts";
-import { ApiError, notFound } from "../../platform/errors.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import type { QueryField } from "../../platform/http/query.ts";
-import { Deleted } from "../../platform/http/shapes.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { requireNoImportInto } from "../imports/uses-store.ts";
-import { lockReferences } from "../segments/store.ts";
-import { requireListUnused } from "../segments/uses.ts";
-import { removeCounters } from "../subscribers/counters.ts";
-import { removeAllMembers, removeLatecomers } from "../subscribers/remove-all.ts";
-import { removeLateListsScopedTo, removeListsScopedTo } from "../suppression-lists/remove-list.ts";
+import { requireNoImportInto } from "#audience/imports/uses-store.ts";
+import { lockReferences } from "#audience/segments/store.ts";
+import { requireListUnused } from "#audience/segments/uses.ts";
+import { removeCounters } from "#audience/subscribers/counters.ts";
+import { removeAllMembers, removeLatecomers } from "#audience/subscribers/remove-all.ts";
+import { removeLateListsScopedTo, removeListsScopedTo } from "#audience/suppression-lists/remove-list.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { requireRoom } from "#platform/database/room-store.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import type { QueryField } from "#platform/http/query.ts";
+import { Deleted } from "#platform/http/shapes.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type LastCampaign, ListStats, lastDays, listStats } from "./list-stats.ts";
 import {
   type ListSettings,

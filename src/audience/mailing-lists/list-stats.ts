@@ -1,8 +1,8 @@
 /** How lists fared over the last days (decisions, section 5 rows 6 to 10), from the counters of their days. */
 import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
-import { fraction } from "../../platform/fraction.ts";
-import { Id, NullableTimestamp, nullable } from "../../platform/http/shapes.ts";
+import { fraction } from "#platform/fraction.ts";
+import { Id, NullableTimestamp, nullable } from "#platform/http/shapes.ts";
 import type { ListDay } from "./store.ts";
 
 const rate = (of: string) => Type.Number({ description: `Fraction of the ${of}, 0 to 1.` });

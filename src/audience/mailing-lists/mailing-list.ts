@@ -1,11 +1,11 @@
 /** A mailing list as a read returns it (contract, section 2), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
-import { normalizeAddress } from "../../mail/address.ts";
-import { parseOnlyAddress } from "../../mail/mailbox.ts";
-import { invalid } from "../../platform/errors.ts";
-import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
-import { readFromName } from "../../workspace/from-name.ts";
-import { LONGEST_NAME, readName } from "../../workspace/name.ts";
+import { normalizeAddress } from "#mail/address.ts";
+import { parseOnlyAddress } from "#mail/mailbox.ts";
+import { invalid } from "#platform/errors.ts";
+import { Id, nullable, Timestamp } from "#platform/http/shapes.ts";
+import { readFromName } from "#workspace/from-name.ts";
+import { LONGEST_NAME, readName } from "#workspace/name.ts";
 
 export const optInTypes = ["single", "double", "api", "import"] as const;
 

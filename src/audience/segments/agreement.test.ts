@@ -5,7 +5,10 @@
 import fc from "fast-check";
 import sql, { join } from "sql-template-tag";
 import { expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
+import { subscriberStatuses } from "#audience/subscribers/status.ts";
+import { systemClock } from "#platform/clock.ts";
+import { newId } from "#platform/ids.ts";
+import { testDatabase } from "#test/support/database.ts";
 import {
   cities,
   colours,
@@ -14,11 +17,8 @@ import {
   insertSegmentPeople,
   instants,
   names,
-} from "../../../test/support/segment-people.ts";
-import { systemClock } from "../../platform/clock.ts";
-import { newId } from "../../platform/ids.ts";
-import { createWorkspace } from "../../workspace/create-workspace.ts";
-import { subscriberStatuses } from "../subscribers/status.ts";
+} from "#test/support/segment-people.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import { createBinder, type Target } from "./binder.ts";
 import type { Condition, Conditions } from "./conditions.ts";
 import { customField } from "./custom-field.ts";

@@ -1,8 +1,8 @@
 /** Reads from the database what conditions name, and binds them. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { findWorkspace } from "../../workspace/workspaces/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { bind, type OnFault } from "./bind.ts";
 import { type Conditions, eachCondition } from "./conditions.ts";
 import { listSparse } from "./members-store.ts";

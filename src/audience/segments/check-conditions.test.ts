@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { all, type Rule, rule, segmentService } from "../../../test/support/segments.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { all, type Rule, rule, segmentService } from "#test/support/segments.ts";
 
 const { service, segmentsOf, save, preview, count, get } = await segmentService();
 

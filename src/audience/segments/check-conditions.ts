@@ -1,8 +1,8 @@
 /** Conditions of a caller, before they are counted or saved: everything that can be wrong with them is found here. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import { type FieldFault, invalid } from "../../platform/errors.ts";
-import { KnownNames } from "../../platform/http/near-names.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { type FieldFault, invalid } from "#platform/errors.ts";
+import { KnownNames } from "#platform/http/near-names.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { CUSTOM, markedName } from "./bind.ts";
 import { openBinder, referencesIn, type Target } from "./binder.ts";
 import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";

@@ -3,7 +3,7 @@
  * `{ field, operator, value }` or a group of the same shape. Here only the form is read; what fields and operators mean
  * is bind.ts's.
  */
-import { type FieldFault, invalid } from "../../platform/errors.ts";
+import { type FieldFault, invalid } from "#platform/errors.ts";
 
 export const DEEPEST = 5;
 export const MOST_RULES = 100;

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
-import { addPeople } from "../../../test/support/audience.ts";
-import { all, segmentService } from "../../../test/support/segments.ts";
+import { addPeople } from "#test/support/audience.ts";
+import { all, segmentService } from "#test/support/segments.ts";
 
 const { service, database, workspaceId, lists, segmentsOf, save, saved, preview, count } =
   await segmentService();

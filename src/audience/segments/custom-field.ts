@@ -1,7 +1,7 @@
 /** Custom fields in rules: compared as their definition says, without one as text. */
 import sql from "sql-template-tag";
-import { choiceOf } from "../custom-fields/reader.ts";
-import type { FieldType } from "../custom-fields/value.ts";
+import { choiceOf } from "#audience/custom-fields/reader.ts";
+import type { FieldType } from "#audience/custom-fields/value.ts";
 import { booleanKind, customBooleans } from "./boolean-kind.ts";
 import { multiselectKind, multiselectSource, selectKind, selectSource } from "./choice-kind.ts";
 import { customDates, dateKind, heldDate } from "./date-kind.ts";

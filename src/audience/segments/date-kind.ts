@@ -1,7 +1,7 @@
 /** Moments and days. A day alone begins at midnight in the workspace's time zone. */
 import sql, { type Sql } from "sql-template-tag";
 import { Temporal } from "temporal-polyfill";
-import { DateReader, dateFaults } from "../../platform/dates/date-reader.ts";
+import { DateReader, dateFaults } from "#platform/dates/date-reader.ts";
 import { kind, type Moment, not, type Operator, presence } from "./operator.ts";
 import { and, type Predicate } from "./predicate.ts";
 

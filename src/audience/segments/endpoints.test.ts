@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
-import { all, rule, segmentService } from "../../../test/support/segments.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { all, rule, segmentService } from "#test/support/segments.ts";
 import { countSaved, renewCounts } from "./counts.ts";
 import { withDeadline } from "./members-store.ts";
 import { findSegment } from "./store.ts";

@@ -3,7 +3,7 @@
  * person. A new field is a new entry. Every other name is a custom field's (custom-field.ts).
  */
 import sql, { type Sql } from "sql-template-tag";
-import { domainInALabels } from "../../mail/address.ts";
+import { domainInALabels } from "#mail/address.ts";
 import { columnDates, dateKind } from "./date-kind.ts";
 import { type Field, field } from "./field.ts";
 import { columnNumbers, numberKind } from "./number-kind.ts";

@@ -1,7 +1,7 @@
 /** Segments that stay for whoever begins to use them. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /**
  * Keeps segments from being deleted before this transaction ends. A mailing list takes its segments and fields with it, so

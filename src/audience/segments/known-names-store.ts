@@ -1,7 +1,7 @@
 /** Names of custom fields that rules may use without a definition on their list. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Those of the names that any list of the workspace, or the whole workspace, defines. */
 export async function listDefinedNames(

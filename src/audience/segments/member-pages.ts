@@ -5,12 +5,12 @@
  */
 import { hash } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
-import type { Clock } from "../../platform/clock.ts";
-import type { Page } from "../../platform/database/page.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { Answers } from "../../platform/remember.ts";
-import { MOST_FOUND, searchConditions } from "../subscribers/search.ts";
+import { MOST_FOUND, searchConditions } from "#audience/subscribers/search.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { Answers } from "#platform/remember.ts";
 import { openBinder, type Target } from "./binder.ts";
 import {
   countIn,

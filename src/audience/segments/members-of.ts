@@ -1,8 +1,8 @@
 /** Who is in a segment, or meets conditions that nobody saved, as a relation for other statements. */
 import type { Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { notFound } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { openBinder, type Target } from "./binder.ts";
 import type { Conditions } from "./conditions.ts";
 import { membersRelation } from "./members-store.ts";

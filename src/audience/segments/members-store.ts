@@ -3,12 +3,12 @@
  * the segments of a subscriber and the audience of a campaign all read it, so that they agree.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import type { Page } from "../../platform/database/page.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { BURST, createWorkspaceTurns } from "../../platform/turns.ts";
-import type { SubscriberStatus } from "../subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { BURST, createWorkspaceTurns } from "#platform/turns.ts";
 import { and, type Predicate } from "./predicate.ts";
 import { isActiveOn } from "./reference-kinds.ts";
 import { doesRead, predicateOf, type Segmentation, statusesOf } from "./rule.ts";

@@ -1,5 +1,5 @@
 /** A person as conditions see one: the row of subscribers, and what every list says of them. */
-import type { SubscriberStatus } from "../subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
 
 export interface Membership {
   readonly status: SubscriberStatus;

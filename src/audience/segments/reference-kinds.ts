@@ -1,7 +1,7 @@
 /** Being in another segment, and being active on a list. */
 import sql, { raw, type Sql } from "sql-template-tag";
-import { isUuid } from "../../platform/ids.ts";
-import type { SubscriberStatus } from "../subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import { isUuid } from "#platform/ids.ts";
 import { kind, not, type Operator } from "./operator.ts";
 import { and, isNotTrue, or, type Predicate } from "./predicate.ts";
 import {

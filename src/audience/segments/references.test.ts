@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
-import { addPeople } from "../../../test/support/audience.ts";
-import { verifyShop } from "../../../test/support/campaigns.ts";
-import { all, type Rule, segmentService } from "../../../test/support/segments.ts";
+import { addPeople } from "#test/support/audience.ts";
+import { verifyShop } from "#test/support/campaigns.ts";
+import { all, type Rule, segmentService } from "#test/support/segments.ts";
 
 const { database, service, workspaceId, lists, segmentsOf, save, saved, preview, count, get, fill } =
   await segmentService();

@@ -3,8 +3,8 @@
  * refused. A rule answers in two languages, as operators do (operator.ts).
  */
 import type { Sql } from "sql-template-tag";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { type SubscriberStatus, subscriberStatuses } from "../subscribers/status.ts";
+import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/status.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { Reads } from "./operator.ts";
 import type { Membership, Person } from "./person.ts";
 import { and, or, type Predicate } from "./predicate.ts";

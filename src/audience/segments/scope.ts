@@ -1,5 +1,5 @@
 /** What conditions are bound in: the moment, and what the workspace has by the names and ids that they use. */
-import type { CustomField } from "../custom-fields/field.ts";
+import type { CustomField } from "#audience/custom-fields/field.ts";
 import type { Moment } from "./operator.ts";
 import type { Segmentation } from "./rule.ts";
 

@@ -1,11 +1,11 @@
 /** What a question about a small list reads: by the plan, not by the time that it takes. */
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
-import { addPeople, newList } from "../../../test/support/audience.ts";
-import { stubClock } from "../../../test/support/clock.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { createWorkspace } from "../../workspace/create-workspace.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import type { Conditions } from "./conditions.ts";
 import { membersOf } from "./members-of.ts";
 

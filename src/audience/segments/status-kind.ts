@@ -1,5 +1,5 @@
 /** The status of a membership. Statements ask for one status at a time (members-store.ts), so its rules are decided. */
-import { type SubscriberStatus, subscriberStatuses } from "../subscribers/status.ts";
+import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/status.ts";
 import { kind, not, type Operator, presence } from "./operator.ts";
 import { readText, readTexts } from "./rule-value.ts";
 import { foldText } from "./text-kind.ts";

@@ -1,9 +1,9 @@
 /** The table of segments, and what their conditions may name. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { lockRoom, type Room } from "../../platform/database/room-store.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { lockRoom, type Room } from "#platform/database/room-store.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { Conditions } from "./conditions.ts";
 import type { FieldDefinition } from "./scope.ts";
 import type { Segment } from "./segment.ts";

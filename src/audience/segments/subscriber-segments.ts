@@ -1,9 +1,9 @@
 /** The segments that a person is in, of all lists that they are on, at this moment: one statement for all. */
 import sql from "sql-template-tag";
-import type { Database } from "../../platform/database/pool.ts";
-import { notFound } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { findSubscriber } from "../subscribers/store.ts";
+import { findSubscriber } from "#audience/subscribers/store.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { membersOfEach } from "./members-of.ts";
 import { findWhetherEach, withDeadline } from "./members-store.ts";
 import type { SegmentOfSubscriber } from "./segment.ts";

@@ -1,7 +1,7 @@
 /** What the conditions of segments name: custom fields and mailing lists, which are not to go or change meanwhile. */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** A custom field, and how rules may call it. */
 export interface FieldInRules {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { addPeople } from "../../../test/support/audience.ts";
-import { all, type Rule, segmentService } from "../../../test/support/segments.ts";
+import { addPeople } from "#test/support/audience.ts";
+import { all, type Rule, segmentService } from "#test/support/segments.ts";
 
 const { service, lists, segmentsOf, saved } = await segmentService();
 

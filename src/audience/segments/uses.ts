@@ -1,8 +1,9 @@
 /** What rules use cannot be taken from under them: they would silently come to mean something else. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { CustomField } from "../custom-fields/field.ts";
+
+import type { CustomField } from "#audience/custom-fields/field.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { CUSTOM } from "./bind.ts";
 import { customField } from "./custom-field.ts";
 import { builtInFields } from "./fields.ts";

@@ -3,9 +3,9 @@
  * and is asked once for all of them: a hundred lists asked one by one look through the same people a hundred times.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { SubscriberStatus } from "../subscribers/status.ts";
-import { withWorkspace } from "../subscribers/with-workspace.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { and, type Predicate } from "./predicate.ts";
 import { isActiveOn } from "./reference-kinds.ts";
 import { doesRead, predicateOf, type Segmentation, statusesOf } from "./rule.ts";

@@ -1,10 +1,10 @@
 import sql, { type Sql } from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
-import { addPeople, newList } from "../../../test/support/audience.ts";
-import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { nilId, type WorkspaceId } from "../../platform/ids.ts";
-import type { SubscriberStatus } from "../subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import { nilId, type WorkspaceId } from "#platform/ids.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import type { Conditions } from "./conditions.ts";
 import { membersOf, membersOfWorkspace } from "./members-of.ts";
 import type { Stretch } from "./workspace-members-store.ts";

@@ -1,7 +1,7 @@
 /** The table of refused sign-ups, and the mark of abuse on their form. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Whose limit was reached. */
 export type RefusalReason = "network" | "list" | "workspace";

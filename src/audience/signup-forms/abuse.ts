@@ -1,9 +1,9 @@
 /** How the owner of a form learns that it is abused: a mark on the form, an event, and a line in the log. */
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { takeQuota, useOf } from "../../platform/limits/quota-store.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { takeQuota, useOf } from "#platform/limits/quota-store.ts";
+import type { Log } from "#platform/log.ts";
 import { findAbuse, findRefusals, insertRefusal, markAbused, type RefusalReason } from "./abuse-store.ts";
 
 export type { RefusalReason };

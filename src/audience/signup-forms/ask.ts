@@ -5,12 +5,12 @@
  * stranger's mailbox in our name.
  */
 import type { KeyObject } from "node:crypto";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { type Reached, takeQuotas, useOf } from "../../platform/limits/quota-store.ts";
-import type { Log } from "../../platform/log.ts";
-import { findMemberByEmail } from "../subscribers/store.ts";
+import { findMemberByEmail } from "#audience/subscribers/store.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { type Reached, takeQuotas, useOf } from "#platform/limits/quota-store.ts";
+import type { Log } from "#platform/log.ts";
 import { noteRefusal, type OnFormAbused, type RefusalReason } from "./abuse.ts";
 import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
 import { isKeptOff } from "./kept-off.ts";

@@ -1,12 +1,12 @@
 /** Somebody pressed the button behind the link that was mailed to them: now they join. */
 
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
-import { addMember, setStatus } from "../subscribers/change-member.ts";
-import { findMemberByEmail, findSubscriberByEmail } from "../subscribers/store.ts";
-import type { OnSubscriber } from "../subscribers/subscriber-news.ts";
+import { addMember, setStatus } from "#audience/subscribers/change-member.ts";
+import { findMemberByEmail, findSubscriberByEmail } from "#audience/subscribers/store.ts";
+import type { OnSubscriber } from "#audience/subscribers/subscriber-news.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { StorageDeps } from "#workspace/billing/storage/storage.ts";
 import { isKeptOff } from "./kept-off.ts";
 import {
   type Applicant,

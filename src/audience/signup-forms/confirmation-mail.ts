@@ -2,8 +2,8 @@
  * The mail that asks whether a person wants to be on a list. Nothing in it was typed into the form except the address: a
  * name typed there would make this mail a way to say anything to anybody. The list's name is the workspace's.
  */
-import { domainOf, withoutTag } from "../../mail/address.ts";
-import { confirmationLetter } from "../../platform/http/confirmation-letter.ts";
+import { domainOf, withoutTag } from "#mail/address.ts";
+import { confirmationLetter } from "#platform/http/confirmation-letter.ts";
 
 export type ConfirmationMail = ReturnType<typeof confirmationMail>;
 

@@ -1,14 +1,14 @@
 /** Whether people may join a list by a public form, and where it is. */
 import { Type } from "typebox";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { invalid } from "../../platform/errors.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { Secrets } from "../../platform/secrets.ts";
-import { mailingLists } from "../mailing-lists/resource.ts";
-import { lockMailingList, requireMailingList } from "../mailing-lists/store.ts";
+import { mailingLists } from "#audience/mailing-lists/resource.ts";
+import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { invalid } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { Id, nullable, Timestamp } from "#platform/http/shapes.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Secrets } from "#platform/secrets.ts";
 import { findFormAbuse } from "./abuse.ts";
 import { signupUrl } from "./pages.ts";
 import { findSignupForm, insertSignupForm, removeSignupForm } from "./store.ts";

@@ -5,8 +5,8 @@
  *     base64url( milliseconds since 1970 6 | random 8 | HMAC-SHA256 over these and the form, cut to 16 )   = 40 characters
  */
 import { createHmac, type KeyObject, randomBytes, timingSafeEqual } from "node:crypto";
-import { octetsOfIds } from "../../platform/ids.ts";
-import type { PurposeKeys } from "../../platform/secrets.ts";
+import { octetsOfIds } from "#platform/ids.ts";
+import type { PurposeKeys } from "#platform/secrets.ts";
 import type { SignupLink } from "./token.ts";
 
 /** Sooner after it was served, no person has filled in a form. */

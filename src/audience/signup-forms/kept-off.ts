@@ -1,10 +1,11 @@
 /** Whom a form does not let onto a list: who bounced or complained anywhere in the workspace, or is suppressed. */
-import { domainOf } from "../../mail/address.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { holdingStatuses } from "../subscribers/status.ts";
-import { findSubscriberByEmail } from "../subscribers/store.ts";
-import { judgeRecipients } from "../suppression-lists/judge.ts";
+
+import { holdingStatuses } from "#audience/subscribers/status.ts";
+import { findSubscriberByEmail } from "#audience/subscribers/store.ts";
+import { judgeRecipients } from "#audience/suppression-lists/judge.ts";
+import { domainOf } from "#mail/address.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** @param email as readEmail has it */
 export async function isKeptOff(

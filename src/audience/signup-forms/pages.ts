@@ -7,13 +7,13 @@
 import { isUtf8 } from "node:buffer";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { ApiError } from "../../platform/errors.ts";
-import { sendFaultPage } from "../../platform/http/fault-page.ts";
-import { ignoreBodies, takeBodies } from "../../platform/http/read-body.ts";
-import { networkOf } from "../../platform/http/source-network.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { Secrets } from "../../platform/secrets.ts";
-import { LONGEST_NAME, readEmail, readLine } from "../subscribers/input.ts";
+import { LONGEST_NAME, readEmail, readLine } from "#audience/subscribers/input.ts";
+import { ApiError } from "#platform/errors.ts";
+import { sendFaultPage } from "#platform/http/fault-page.ts";
+import { ignoreBodies, takeBodies } from "#platform/http/read-body.ts";
+import { networkOf } from "#platform/http/source-network.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Secrets } from "#platform/secrets.ts";
 import { type AskDeps, askOwner } from "./ask.ts";
 import { type ConfirmDeps, confirm, findOpenRequest, findStanding } from "./confirm.ts";
 import {

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { verifyShop } from "../../../test/support/campaigns.ts";
-import { startService } from "../../../test/support/service.ts";
+import { verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService({
   env: { PLATFORM_FROM: "hello@posthaste.test", TRUSTED_PROXIES: "127.0.0.1" },

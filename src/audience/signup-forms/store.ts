@@ -1,7 +1,7 @@
 /** The tables of sign-up forms and of those who asked to join by one. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** What a public form shows and sends by. */
 export interface SignupForm {

@@ -7,8 +7,8 @@
  * 48 octets fill their base64 to the last bit, so that a token has exactly one spelling.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "../../platform/ids.ts";
-import type { Secrets } from "../../platform/secrets.ts";
+import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
+import type { Secrets } from "#platform/secrets.ts";
 
 /** A form is named by its list. */
 export interface SignupLink {

@@ -1,7 +1,8 @@
 /** What a list requires of everybody and a form does not ask for: it asks for an address and names. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { listFieldsInForce } from "../custom-fields/store.ts";
+
+import { listFieldsInForce } from "#audience/custom-fields/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** The name of the first such field; undefined: people can join by a form. */
 export async function findWantedField(

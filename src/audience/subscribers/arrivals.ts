@@ -1,7 +1,7 @@
 /** A part of the membership door (door.ts): people who come onto a list, new ones (newcomers.ts) and known ones. */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { type ListTally, listTallies, moveCounters, type PeopleTally } from "./counters.ts";
 import { badness, changedOf, moveStatuses, refreshPeople } from "./door.ts";
 import { type Arrivals, insertNew, overDefaults } from "./newcomers.ts";

@@ -1,11 +1,11 @@
 /** Changes of people and fields that come in the same moment. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { newList } from "../../../test/support/audience.ts";
-import { startService } from "../../../test/support/service.ts";
-import { untilWaiting } from "../../../test/support/waiting.ts";
-import { newId } from "../../platform/ids.ts";
-import { holdFieldTypes, lockFieldTypes } from "../custom-fields/store.ts";
+import { holdFieldTypes, lockFieldTypes } from "#audience/custom-fields/store.ts";
+import { newId } from "#platform/ids.ts";
+import { newList } from "#test/support/audience.ts";
+import { startService } from "#test/support/service.ts";
+import { untilWaiting } from "#test/support/waiting.ts";
 import { insertMembers } from "./arrivals.ts";
 
 const service = await startService();

@@ -1,17 +1,17 @@
 /** Adding one person to a list, changing and removing one. */
 
 import sql, { type Sql } from "sql-template-tag";
-import { domainOf } from "../../mail/address.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { ApiError, invalid, notFound } from "../../platform/errors.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { requireRows, rowLimit, type StorageDeps } from "../../workspace/billing/storage/storage.ts";
-import { holdFieldTypes, listFieldsInForce } from "../custom-fields/store.ts";
-import { workspaceDates } from "../custom-fields/workspace-dates.ts";
-import { lockMailingList } from "../mailing-lists/store.ts";
-import type { EntryOrigin } from "../suppression-lists/entry-store.ts";
-import { judgeRecipients } from "../suppression-lists/judge.ts";
-import { suppressPerson } from "../suppression-lists/lost-addresses.ts";
+import { holdFieldTypes, listFieldsInForce } from "#audience/custom-fields/store.ts";
+import { workspaceDates } from "#audience/custom-fields/workspace-dates.ts";
+import { lockMailingList } from "#audience/mailing-lists/store.ts";
+import type { EntryOrigin } from "#audience/suppression-lists/entry-store.ts";
+import { judgeRecipients } from "#audience/suppression-lists/judge.ts";
+import { suppressPerson } from "#audience/suppression-lists/lost-addresses.ts";
+import { domainOf } from "#mail/address.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage/storage.ts";
 import { insertMembers } from "./arrivals.ts";
 import { readObject, type ValueReader, valueReader } from "./custom-values.ts";
 import { removeMembers, updateStatuses } from "./door.ts";

@@ -4,8 +4,8 @@
  * locked in one order by everybody (days, the workspace, lists), and for as short as can be.
  */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { type StatusCounts, type SubscriberStatus, subscriberStatuses } from "./status.ts";
 
 /** What one list gained (or lost) in each status, and what its day saw. */

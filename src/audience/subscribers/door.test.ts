@@ -1,17 +1,11 @@
 import * as fc from "fast-check";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import {
-  addPeople,
-  findMiscounts,
-  type Newcomer,
-  newList,
-  relationOf,
-} from "../../../test/support/audience.ts";
-import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { lockMailingList } from "../mailing-lists/store.ts";
+import { lockMailingList } from "#audience/mailing-lists/store.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { addPeople, findMiscounts, type Newcomer, newList, relationOf } from "#test/support/audience.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { insertMembers } from "./arrivals.ts";
 import { countMembers } from "./counters.ts";
 import { removeMembers, updateStatuses } from "./door.ts";

@@ -13,8 +13,8 @@
  * planner begins at the table, expects one row there, and looks through everybody given for each of a million.
  */
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import {
   type ListTally,
   listTallies,

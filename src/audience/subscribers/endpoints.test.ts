@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { findMiscounts, newList } from "../../../test/support/audience.ts";
-import { startService } from "../../../test/support/service.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { findMiscounts, newList } from "#test/support/audience.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const { database, workspaceId, clock } = service;

@@ -1,15 +1,15 @@
 /** Subscribers over HTTP: the members of a list, and the people of the workspace. */
 
 import { Type } from "typebox";
-import type { Database } from "../../platform/database/pool.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { pageOf } from "../../platform/http/paging.ts";
-import { choiceField, cursorFields, idField, textField } from "../../platform/http/query.ts";
-import { Deleted } from "../../platform/http/shapes.ts";
-import { Walk } from "../../platform/http/walk.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { StorageDeps } from "../../workspace/billing/storage/storage.ts";
-import { requireKnownList, requireMailingList } from "../mailing-lists/store.ts";
+import { requireKnownList, requireMailingList } from "#audience/mailing-lists/store.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { pageOf } from "#platform/http/paging.ts";
+import { choiceField, cursorFields, idField, textField } from "#platform/http/query.ts";
+import { Deleted } from "#platform/http/shapes.ts";
+import { Walk } from "#platform/http/walk.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { StorageDeps } from "#workspace/billing/storage/storage.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
 import { MemberChanges, NewMemberInput, StatusInput } from "./input.ts";
 import { findPage } from "./pages.ts";

@@ -1,7 +1,7 @@
 /** What people did with campaigns, in their own rows and in the days of their lists. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** What a person did with one message, this time. */
 export interface PersonEngagement {

@@ -1,7 +1,7 @@
 /** One custom field across people, for a change of its type. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { withWorkspace } from "./with-workspace.ts";
 
 export interface HeldValue {

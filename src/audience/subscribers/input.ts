@@ -1,8 +1,8 @@
 /** What callers say about people. */
 import { type Static, Type } from "typebox";
-import { headerTextFault, normalizeAddress, parseAddress } from "../../mail/address.ts";
-import { invalid } from "../../platform/errors.ts";
-import { nullable } from "../../platform/http/shapes.ts";
+import { headerTextFault, normalizeAddress, parseAddress } from "#mail/address.ts";
+import { invalid } from "#platform/errors.ts";
+import { nullable } from "#platform/http/shapes.ts";
 import { subscriberStatuses } from "./status.ts";
 
 export const LONGEST_NAME = 200;

@@ -1,6 +1,6 @@
 /** What became of the mail that people were sent, in their own rows and in the days of their lists. */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 
 /**
  * Moves the figures of people, in the caller's transaction, which locks them in the order of their addresses as everybody

@@ -2,8 +2,8 @@
  * A part of the membership door (door.ts): people whom the workspace does not know yet, with their first membership.
  */
 import sql, { type Sql } from "sql-template-tag";
-import { isDuplicate, type Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { isDuplicate, type Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { type PeopleTally, peopleTally, tallyPeople } from "./counters.ts";
 import { withWorkspace } from "./with-workspace.ts";
 

@@ -3,9 +3,9 @@
  * rows themselves are read by id (store.ts), so that what a page skips costs an index entry each.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { type Position, STRIDE } from "./positions.ts";
 import { MOST_FOUND, searchConditions } from "./search.ts";
 import type { SubscriberStatus } from "./status.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { addPeople, newList } from "../../../test/support/audience.ts";
-import { startService } from "../../../test/support/service.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const { database } = service;

@@ -1,7 +1,8 @@
 /** Emptying a list, in steps of bounded size: a million members in one transaction would hold everybody else up. */
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { lockMailingList } from "../mailing-lists/store.ts";
+
+import { lockMailingList } from "#audience/mailing-lists/store.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { removeMembers } from "./door.ts";
 import { listMemberIds } from "./store.ts";
 

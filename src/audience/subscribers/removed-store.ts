@@ -3,8 +3,8 @@
  * take them for somebody who has not had their turn.
  */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** For the statement that removes them. @param gone their rows, with email and id */
 export const noteRemovedSql = (workspaceId: WorkspaceId, gone: Sql): Sql => sql`

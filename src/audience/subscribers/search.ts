@@ -7,7 +7,7 @@
  * reading everybody.
  */
 import sql, { join, type Sql } from "sql-template-tag";
-import { domainInALabels } from "../../mail/address.ts";
+import { domainInALabels } from "#mail/address.ts";
 
 /** A shorter word is the beginning of too many. */
 const PREFIX_LENGTH = 3;

@@ -3,7 +3,7 @@
  * and give it to insertMembers.
  */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable, Transaction } from "../../platform/database/pool.ts";
+import type { Queryable, Transaction } from "#platform/database/pool.ts";
 
 /** The relation for Arrivals.people. */
 export const staged: Sql = sql`staged_subscribers`;

@@ -1,7 +1,7 @@
 /** Reading people and memberships. They are written by the door (door.ts), but for what a person's row alone says. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { Member, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
 import { withWorkspace } from "./with-workspace.ts";
 

@@ -1,8 +1,8 @@
 /** Everything that is known of one person. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import { notFound } from "../../platform/errors.ts";
-import { fraction } from "../../platform/fraction.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import { fraction } from "#platform/fraction.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { findSubscriber, listMemberships, type SubscriberRow } from "./store.ts";
 import type { History, SubscriberDetail } from "./subscriber.ts";
 

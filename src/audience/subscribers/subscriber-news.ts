@@ -1,6 +1,6 @@
 /** What happens to one subscriber, for those who want to hear of it. Imports and bulk changes are no such news. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { Member } from "./subscriber.ts";
 
 export interface SubscriberNews {

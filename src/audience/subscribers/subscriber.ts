@@ -1,6 +1,6 @@
 /** People and memberships as answers show them (contract, section 2; decisions, section 6). */
 import { type Static, Type } from "typebox";
-import { Id, NullableTimestamp, nullable, Times, Timestamp } from "../../platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/http/shapes.ts";
 import { subscriberStatuses } from "./status.ts";
 
 export const Status = Type.Enum([...subscriberStatuses]);

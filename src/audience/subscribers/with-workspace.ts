@@ -1,5 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /**
  * A select of the rows of a relation, with the workspace as a column, for laterals to look people up by. Of a constant

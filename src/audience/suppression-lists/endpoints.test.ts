@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { describe, expect, it } from "vitest";
-import { newList } from "../../../test/support/audience.ts";
-import { insertSegment, suppressionService } from "../../../test/support/suppression.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { newList } from "#test/support/audience.ts";
+import { insertSegment, suppressionService } from "#test/support/suppression.ts";
 import { isSegmentUsedBySuppression } from "./store.ts";
 
 const { service, database, workspaceId, clock, call, create, find, add, countOf } =

@@ -1,9 +1,10 @@
 /** Pages of a list's entries, newest first. */
-import { domainInALabels } from "../../mail/address.ts";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { notFound } from "../../platform/errors.ts";
-import type { Positions } from "../subscribers/positions.ts";
+
+import type { Positions } from "#audience/subscribers/positions.ts";
+import { domainInALabels } from "#mail/address.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
 import {
   countEntries,
   type EntriesOf,

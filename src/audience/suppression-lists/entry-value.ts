@@ -1,7 +1,8 @@
 /** What may stand on a suppression list: an address, or a whole domain written `example.com` or `@example.com`. */
-import { parseDomain } from "../../mail/address.ts";
-import { parseMailbox } from "../../mail/mailbox.ts";
-import { readAddress } from "../imports/address.ts";
+
+import { readAddress } from "#audience/imports/address.ts";
+import { parseDomain } from "#mail/address.ts";
+import { parseMailbox } from "#mail/mailbox.ts";
 
 export const entryTypes = ["email", "domain"] as const;
 export type EntryType = (typeof entryTypes)[number];

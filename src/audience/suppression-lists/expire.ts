@@ -1,5 +1,5 @@
 /** Entries that the service made for hard bounces do not have to stand for ever: mailboxes come back, and get new owners. */
-import type { Database } from "../../platform/database/pool.ts";
+import type { Database } from "#platform/database/pool.ts";
 import { listListsWithBouncesBefore, removeBouncesBefore } from "./entry-store.ts";
 import { lockForRemoval } from "./store.ts";
 

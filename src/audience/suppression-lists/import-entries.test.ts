@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { suppressionService } from "../../../test/support/suppression.ts";
+import { suppressionService } from "#test/support/suppression.ts";
 
 const { create, add, valuesOf, upload, countOf } = await suppressionService();
 

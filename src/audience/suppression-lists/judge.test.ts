@@ -4,12 +4,12 @@
  */
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
-import { newList } from "../../../test/support/audience.ts";
-import { draft } from "../../../test/support/drafts.ts";
-import { startService } from "../../../test/support/service.ts";
-import { insertSegment } from "../../../test/support/suppression.ts";
-import { findMessage } from "../../messages/store.ts";
-import { insertDrafts } from "../../sending/insert-drafts.ts";
+import { findMessage } from "#messages/store.ts";
+import { insertDrafts } from "#sending/insert-drafts.ts";
+import { newList } from "#test/support/audience.ts";
+import { draft } from "#test/support/drafts.ts";
+import { startService } from "#test/support/service.ts";
+import { insertSegment } from "#test/support/suppression.ts";
 import { addressOf, judgeRecipients } from "./judge.ts";
 
 const service = await startService();

@@ -7,8 +7,8 @@
  * marketing: it goes by global lists too, but only by what bounced or complained, not by what somebody put on a list.
  */
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Who would get a message. */
 export interface Recipient {

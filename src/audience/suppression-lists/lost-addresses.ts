@@ -4,11 +4,11 @@
  * (messages/door.ts) or sets the status (subscribers/change-member.ts), so that there is never one without the others.
  */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { updateStatuses } from "../subscribers/door.ts";
-import type { SubscriberStatus } from "../subscribers/status.ts";
-import { withWorkspace } from "../subscribers/with-workspace.ts";
+import { updateStatuses } from "#audience/subscribers/door.ts";
+import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { BY_ITSELF, type EntryOrigin, insertLostAddresses, type LostAddress } from "./entry-store.ts";
 import { addressOf } from "./judge.ts";
 import { ensureSystemList, lockSuppressionList } from "./store.ts";

@@ -1,7 +1,7 @@
 /** Deleting suppression lists, entries first and in steps of bounded size: a million in one statement takes its time. */
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { ApiError, notFound } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { type EntriesOf, removeSomeEntries } from "./entry-store.ts";
 import { listScopedTo, lockForRemoval, removeSuppressionList, requireSuppressionList } from "./store.ts";
 

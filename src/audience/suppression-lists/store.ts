@@ -1,11 +1,11 @@
 /** The table of suppression lists. Whoever changes the entries of one locks it first (lockSuppressionList). */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Room } from "../../platform/database/room-store.ts";
-import { notFound } from "../../platform/errors.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { holdMailingList } from "../mailing-lists/store.ts";
-import { holdSegments } from "../segments/hold-store.ts";
+import { holdMailingList } from "#audience/mailing-lists/store.ts";
+import { holdSegments } from "#audience/segments/hold-store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Room } from "#platform/database/room-store.ts";
+import { notFound } from "#platform/errors.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { SuppressionList, SuppressionSettings } from "./suppression-list.ts";
 
 /** The list that the service keeps. */

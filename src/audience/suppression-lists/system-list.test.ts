@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { apiCaller } from "../../../test/support/api-caller.ts";
-import { newList } from "../../../test/support/audience.ts";
-import { suppressionService } from "../../../test/support/suppression.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { apiCaller } from "#test/support/api-caller.ts";
+import { newList } from "#test/support/audience.ts";
+import { suppressionService } from "#test/support/suppression.ts";
 import { ensureSystemList } from "./store.ts";
 
 const { ask, service, database, workspaceId, call, find, add, entriesOf, upload, countOf } =

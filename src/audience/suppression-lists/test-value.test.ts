@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from "vitest";
-import { newList } from "../../../test/support/audience.ts";
-import { suppressionService } from "../../../test/support/suppression.ts";
+import { newList } from "#test/support/audience.ts";
+import { suppressionService } from "#test/support/suppression.ts";
 
 const { database, workspaceId, call, create, add, valuesOf, ask } = await suppressionService();
 

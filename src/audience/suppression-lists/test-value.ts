@@ -1,8 +1,8 @@
 /** Asking one list about one value: the judge's own answer, as a message in the list's scope would get it. */
 import type { Static } from "typebox";
-import { domainOf } from "../../mail/address.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { invalid, notFound } from "../../platform/errors.ts";
+import { domainOf } from "#mail/address.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { invalid, notFound } from "#platform/errors.ts";
 import type { EntriesOf } from "./entry-store.ts";
 import { readEntryValue, wildcardHint } from "./entry-value.ts";
 import { judgeByList } from "./judge.ts";

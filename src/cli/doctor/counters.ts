@@ -1,8 +1,8 @@
 /** `posthaste doctor --counters`: every counter beside a new count of what it stands for. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import { findListMiscounts } from "../../reporting/counters/list-recount-store.ts";
-import { findReportMiscounts } from "../../reporting/counters/recount-store.ts";
-import { findOriginMiscounts } from "../../sending/campaigns/counters/recount-store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { findListMiscounts } from "#reporting/counters/list-recount-store.ts";
+import { findReportMiscounts } from "#reporting/counters/recount-store.ts";
+import { findOriginMiscounts } from "#sending/campaigns/counters/recount-store.ts";
 
 /** A counter that is not what the log says, of whatever kind. */
 export interface Miscount {

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { expect, inject, test } from "vitest";
-import { newDatabase } from "../../../test/support/database.ts";
-import { openExaminations } from "../../../test/support/examination.ts";
-import { startService } from "../../../test/support/service.ts";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import { newDatabase } from "#test/support/database.ts";
+import { openExaminations } from "#test/support/examination.ts";
+import { startService } from "#test/support/service.ts";
 import { checkClock } from "./machine.ts";
 
 const service = await startService();

@@ -1,11 +1,11 @@
 /** `posthaste doctor`: looks whether the installation is in order, and says what to do where it is not. */
 import type { Command } from "commander";
-import { parseDomain } from "../../mail/address.ts";
-import { invalid } from "../../platform/errors.ts";
-import { argument } from "../arguments.ts";
-import { withDatabase } from "../database.ts";
-import { json, table } from "../output.ts";
-import type { CliOptions } from "../program.ts";
+import { argument } from "#cli/arguments.ts";
+import { withDatabase } from "#cli/database.ts";
+import { json, table } from "#cli/output.ts";
+import type { CliOptions } from "#cli/program.ts";
+import { parseDomain } from "#mail/address.ts";
+import { invalid } from "#platform/errors.ts";
 import { findMiscounts } from "./counters.ts";
 import { examine } from "./examine.ts";
 

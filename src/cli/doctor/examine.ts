@@ -1,16 +1,17 @@
 /** All that `posthaste doctor` looks at, in the order in which a first mail needs it. */
-import { inboxAddress, inboxToken } from "../../delivery/capture/inbox-access.ts";
-import { listActiveIps } from "../../identity/sending-ips/store.ts";
-import { domainOf } from "../../mail/address.ts";
-import { systemClock } from "../../platform/clock.ts";
-import { type Config, readConfig } from "../../platform/config.ts";
-import { createResolver } from "../../platform/dns.ts";
-import { localUrl } from "../../platform/local-url.ts";
-import { ConfigError } from "../../platform/setting-readers.ts";
-import { readPlans } from "../../workspace/billing/plans-file.ts";
-import { plansInForce } from "../../workspace/billing/plans-in-force.ts";
-import { withDatabaseAsItIs } from "../database.ts";
-import { sentence } from "../sentence.ts";
+
+import { withDatabaseAsItIs } from "#cli/database.ts";
+import { sentence } from "#cli/sentence.ts";
+import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
+import { listActiveIps } from "#identity/sending-ips/store.ts";
+import { domainOf } from "#mail/address.ts";
+import { systemClock } from "#platform/clock.ts";
+import { type Config, readConfig } from "#platform/config.ts";
+import { createResolver } from "#platform/dns.ts";
+import { localUrl } from "#platform/local-url.ts";
+import { ConfigError } from "#platform/setting-readers.ts";
+import { readPlans } from "#workspace/billing/plans-file.ts";
+import { plansInForce } from "#workspace/billing/plans-in-force.ts";
 import { type Finding, of } from "./finding.ts";
 import { checkDatabase, checkDisk } from "./machine.ts";
 import { checkMailNames } from "./names.ts";

@@ -1,8 +1,8 @@
 /** Greets mail servers and says goodbye; nothing is sent. */
-import type { MailHost } from "../../delivery/routes/mx.ts";
-import { type SmtpDeadlines, standardDeadlines } from "../../delivery/smtp/deadlines.ts";
-import { type OpenResult, openSession, type SessionOptions } from "../../delivery/smtp/session.ts";
-import { isLoopback } from "../../platform/public-address.ts";
+import type { MailHost } from "#delivery/routes/mx.ts";
+import { type SmtpDeadlines, standardDeadlines } from "#delivery/smtp/deadlines.ts";
+import { type OpenResult, openSession, type SessionOptions } from "#delivery/smtp/session.ts";
+import { isLoopback } from "#platform/public-address.ts";
 
 /** Nobody waits at a terminal as long as mail does. */
 const STEP_MS = 10_000;

@@ -1,10 +1,10 @@
 /** What mail needs of this machine before any of it leaves: the database, clocks that agree, room on the disk. */
 import { existsSync } from "node:fs";
-import { CLOCK_DIFFERENCE_SECONDS } from "../../platform/clock.ts";
-import { findMissingMigrations } from "../../platform/database/migrate.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { diskFault } from "../../platform/http/health.ts";
-import { sentence } from "../sentence.ts";
+import { sentence } from "#cli/sentence.ts";
+import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
+import { findMissingMigrations } from "#platform/database/migrate.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { diskFault } from "#platform/http/health.ts";
 import { type Finding, of } from "./finding.ts";
 import { findServer } from "./server-store.ts";
 

@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { mailHostname, openExaminations } from "../../../test/support/examination.ts";
-import type { DnsZone } from "../../../test/support/fake-dns.ts";
-import { startService } from "../../../test/support/service.ts";
+import { mailHostname, openExaminations } from "#test/support/examination.ts";
+import type { DnsZone } from "#test/support/fake-dns.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const examine = await openExaminations(service);

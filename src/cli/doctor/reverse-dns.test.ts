@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { mailHostname, openExaminations } from "../../../test/support/examination.ts";
-import type { DnsZone } from "../../../test/support/fake-dns.ts";
-import { startService } from "../../../test/support/service.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { mailHostname, openExaminations } from "#test/support/examination.ts";
+import type { DnsZone } from "#test/support/fake-dns.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const examineAll = await openExaminations(service);

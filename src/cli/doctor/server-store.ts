@@ -1,6 +1,6 @@
 /** What the doctor asks the database about itself. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 
 export interface DatabaseServer {
   /** Such as "18.4". */

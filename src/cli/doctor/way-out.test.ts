@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { mailHostname, openExaminations } from "../../../test/support/examination.ts";
-import type { DnsZone } from "../../../test/support/fake-dns.ts";
-import { startService } from "../../../test/support/service.ts";
-import { password, startSmartHost } from "../../../test/support/smart-host.ts";
+import { mailHostname, openExaminations } from "#test/support/examination.ts";
+import type { DnsZone } from "#test/support/fake-dns.ts";
+import { startService } from "#test/support/service.ts";
+import { password, startSmartHost } from "#test/support/smart-host.ts";
 
 const examine = await openExaminations(await startService());
 

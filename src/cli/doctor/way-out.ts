@@ -1,9 +1,9 @@
 /** Whether mail leaves this machine at all: many networks close port 25, and a smart host may refuse the password. */
-import { localNetworks } from "../../delivery/routes/local-networks.ts";
-import { findMailHosts, lookUpHost } from "../../delivery/routes/mx.ts";
-import { readRelay } from "../../delivery/routes/relay.ts";
-import type { Config } from "../../platform/config.ts";
-import type { NetworkResolver } from "../../platform/dns.ts";
+import { localNetworks } from "#delivery/routes/local-networks.ts";
+import { findMailHosts, lookUpHost } from "#delivery/routes/mx.ts";
+import { readRelay } from "#delivery/routes/relay.ts";
+import type { Config } from "#platform/config.ts";
+import type { NetworkResolver } from "#platform/dns.ts";
 import { type Finding, type FindingStatus, of, type Say } from "./finding.ts";
 import { type Knock, knock } from "./knock.ts";
 

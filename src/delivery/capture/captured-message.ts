@@ -3,7 +3,7 @@
  * message that cannot be read still has its source.
  */
 import PostalMime, { type Email } from "postal-mime";
-import { imagesById, replaceContentIds } from "../../mail/message/content-ids.ts";
+import { imagesById, replaceContentIds } from "#mail/message/content-ids.ts";
 
 /** We nest four parts at most; a few more cost nothing, thousands would. */
 const LIMITS = { maxNestingDepth: 50, maxHeadersSize: 1024 * 1024, maxRfc822NestingDepth: 0 };

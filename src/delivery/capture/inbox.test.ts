@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { startService } from "../../../test/support/service.ts";
-import { renderMessage } from "../../mail/message/header.ts";
-import { composeMessage, type MessageContent } from "../../mail/message/mime.ts";
-import { encodeBase64 } from "../../mail/message/transfer-encoding.ts";
-import { newId } from "../../platform/ids.ts";
+import { renderMessage } from "#mail/message/header.ts";
+import { composeMessage, type MessageContent } from "#mail/message/mime.ts";
+import { encodeBase64 } from "#mail/message/transfer-encoding.ts";
+import { newId } from "#platform/ids.ts";
+import { startService } from "#test/support/service.ts";
 import { insertCaptured, removeOldCaptured } from "./store.ts";
 
 const TOKEN = "the-token-of-the-inbox-test";

@@ -6,12 +6,12 @@
  * attachments are only ever saved, the source is plain text.
  */
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { Database } from "../../platform/database/pool.ts";
-import { notFound } from "../../platform/errors.ts";
-import { dispositionOf } from "../../platform/http/file-answer.ts";
-import { offsetOf, pagination } from "../../platform/http/paging.ts";
-import { pageFields, type QueryValues, readQuery } from "../../platform/http/query.ts";
-import { isUuid } from "../../platform/ids.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import { dispositionOf } from "#platform/http/file-answer.ts";
+import { offsetOf, pagination } from "#platform/http/paging.ts";
+import { pageFields, type QueryValues, readQuery } from "#platform/http/query.ts";
+import { isUuid } from "#platform/ids.ts";
 import { htmlForFrame, readCaptured } from "./captured-message.ts";
 import type { InboxAccess } from "./inbox-access.ts";
 import { sendInbox, sendMessage, sendNoMessage } from "./inbox-page.ts";

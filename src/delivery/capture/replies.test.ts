@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { leased } from "../../../test/support/transport-recorder.ts";
-import { conclude } from "../queue/conclusion.ts";
+import { conclude } from "#delivery/queue/conclusion.ts";
+import { leased } from "#test/support/transport-recorder.ts";
 import { captureReply } from "./replies.ts";
 
 const outcomeOf = (recipient: string) => {

@@ -1,9 +1,9 @@
 /** The SQL of the local inbox (capture mode). It is the operator's, not a workspace's: it shows all of them. */
 import sql from "sql-template-tag";
-import { byteaArray } from "../../platform/database/array-values.ts";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { byteaArray } from "#platform/database/array-values.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface NewCaptured {
   readonly workspaceId: WorkspaceId;

@@ -2,11 +2,12 @@
  * Capture mode: nothing leaves the machine. A message is composed and signed as it would be for the world, and put
  * into the local inbox, unless its recipient asks for a refusal (replies.ts).
  */
-import type { Database } from "../../platform/database/pool.ts";
-import { type ComposeOptions, prepare } from "../compose.ts";
-import type { LeasedMessage } from "../queue/lease-store.ts";
-import type { TransactionResult } from "../smtp/outcome.ts";
-import type { Transport, TransportEvents } from "../transport.ts";
+
+import { type ComposeOptions, prepare } from "#delivery/compose.ts";
+import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import type { TransactionResult } from "#delivery/smtp/outcome.ts";
+import type { Transport, TransportEvents } from "#delivery/transport.ts";
+import type { Database } from "#platform/database/pool.ts";
 import { captureReply } from "./replies.ts";
 import { insertCaptured, type NewCaptured } from "./store.ts";
 

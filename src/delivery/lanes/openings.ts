@@ -2,13 +2,14 @@
  * Opens sessions with hosts: under TLS where they offer it, and in clear text where TLS fails (opportunistic, RFC 7435),
  * unless the host, the recipient's domain, the lane or a password demands TLS. docs/delivery.md has the table.
  */
-import { isLoopback } from "../../platform/public-address.ts";
-import { ExpiringMap } from "../../platform/remember.ts";
-import type { MailHost } from "../routes/mx.ts";
-import type { Credentials } from "../smtp/auth.ts";
-import { tlsFaultOf } from "../smtp/greeting.ts";
-import { type OpenResult, openSession, type SessionOptions } from "../smtp/session.ts";
-import { isBinding } from "../smtp/tls.ts";
+
+import type { MailHost } from "#delivery/routes/mx.ts";
+import type { Credentials } from "#delivery/smtp/auth.ts";
+import { tlsFaultOf } from "#delivery/smtp/greeting.ts";
+import { type OpenResult, openSession, type SessionOptions } from "#delivery/smtp/session.ts";
+import { isBinding } from "#delivery/smtp/tls.ts";
+import { isLoopback } from "#platform/public-address.ts";
+import { ExpiringMap } from "#platform/remember.ts";
 import type { Lane } from "./lanes.ts";
 
 /** For how long a host whose TLS has failed is spoken to in clear text; then TLS is tried again. */

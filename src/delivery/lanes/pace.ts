@@ -2,9 +2,10 @@
  * When a lane may go on: its limits in time, and the pauses that receivers' answers bring about. Times are on the
  * monotonic clock, in milliseconds.
  */
-import { classifyReply } from "../../mail/refusals/smtp-reply.ts";
-import type { AttemptResult } from "../queue/conclusion.ts";
-import type { SmtpStage } from "../smtp/outcome.ts";
+
+import type { AttemptResult } from "#delivery/queue/conclusion.ts";
+import type { SmtpStage } from "#delivery/smtp/outcome.ts";
+import { classifyReply } from "#mail/refusals/smtp-reply.ts";
 import type { Lane } from "./lanes.ts";
 
 /** Messages that one lane may hold in a worker at most, and before it has shown what it carries: sick ones must not fill it. */

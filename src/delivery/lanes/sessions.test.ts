@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type FakeMxOptions, startFakeMx } from "../../../test/support/fake-mx.ts";
+import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
 import { SessionPool, type UsedSession } from "./sessions.ts";
 import { defaultLane, type Lane } from "./table.ts";
 

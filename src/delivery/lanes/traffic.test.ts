@@ -1,10 +1,10 @@
 import { createSecretKey } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type FakeMxOptions, startFakeMx } from "../../../test/support/fake-mx.ts";
-import { type Peer, startScriptedPeer } from "../../../test/support/scripted-peer.ts";
-import { leased, recordTransport } from "../../../test/support/transport-recorder.ts";
-import type { SenderIdentity } from "../compose.ts";
-import type { LeasedMessage } from "../queue/lease-store.ts";
+import type { SenderIdentity } from "#delivery/compose.ts";
+import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
+import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
+import { leased, recordTransport } from "#test/support/transport-recorder.ts";
 import { defaultLane, type Lane } from "./table.ts";
 import { LaneTraffic } from "./traffic.ts";
 

@@ -7,13 +7,13 @@
  * are connections a runner takes several at once: they are signed together, and each one's envelope travels right
  * behind the body before it. When the pace allows no next message the runners end, and one timer starts them again.
  */
-import { type Composed, type ComposeOptions, prepare } from "../compose.ts";
-import type { Attempt } from "../queue/conclusion.ts";
-import type { LeasedMessage } from "../queue/lease-store.ts";
-import type { Priority } from "../queue/queue-store.ts";
-import type { TransactionResult } from "../smtp/outcome.ts";
-import { noteTls } from "../smtp/tls.ts";
-import type { TransportEvents } from "../transport.ts";
+import { type Composed, type ComposeOptions, prepare } from "#delivery/compose.ts";
+import type { Attempt } from "#delivery/queue/conclusion.ts";
+import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import type { Priority } from "#delivery/queue/queue-store.ts";
+import type { TransactionResult } from "#delivery/smtp/outcome.ts";
+import { noteTls } from "#delivery/smtp/tls.ts";
+import type { TransportEvents } from "#delivery/transport.ts";
 import type { Lane } from "./lanes.ts";
 import type { SessionSettings } from "./openings.ts";
 import { LanePace } from "./pace.ts";

@@ -3,10 +3,10 @@
  * that much of one workspace stands in front of nothing of another. A workspace's own go in the order in which they came.
  */
 
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { LeasedMessage } from "../queue/lease-store.ts";
-import type { Priority } from "../queue/queue-store.ts";
-import type { Destination } from "../routes/destination.ts";
+import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import type { Priority } from "#delivery/queue/queue-store.ts";
+import type { Destination } from "#delivery/routes/destination.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** A message and where it has to go. */
 export interface Load {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { leased } from "../../../test/support/transport-recorder.ts";
-import { concludeSms } from "../sms/conclusion.ts";
-import { declined } from "../sms/gateway.ts";
+import { concludeSms } from "#delivery/sms/conclusion.ts";
+import { declined } from "#delivery/sms/gateway.ts";
+import { leased } from "#test/support/transport-recorder.ts";
 import { conclude, handBack, postpone, turnAway } from "./conclusion.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 

@@ -1,11 +1,12 @@
 /**
  * What an attempt comes to: how its lease is settled and what the log is told. Pure: reply in, decision out.
  */
-import { classifyReply } from "../../mail/refusals/smtp-reply.ts";
-import { type Classification, type Outcome, type TlsNote, unclassified } from "../../messages/outcome.ts";
-import type { Unroutable } from "../routes/mx.ts";
-import type { TransactionResult } from "../smtp/outcome.ts";
-import { quoteAnswer } from "../smtp/reply-reader.ts";
+
+import type { Unroutable } from "#delivery/routes/mx.ts";
+import type { TransactionResult } from "#delivery/smtp/outcome.ts";
+import { quoteAnswer } from "#delivery/smtp/reply-reader.ts";
+import { classifyReply } from "#mail/refusals/smtp-reply.ts";
+import { type Classification, type Outcome, type TlsNote, unclassified } from "#messages/outcome.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import { nextAttemptAt } from "./retry.ts";
 import type { Settlement } from "./settlement-store.ts";

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
-import { asWorkspaceId, newId, nilId, type WorkspaceId } from "../../platform/ids.ts";
+import { asWorkspaceId, newId, nilId, type WorkspaceId } from "#platform/ids.ts";
+import { testDatabase } from "#test/support/database.ts";
 import type { LeaseOrder } from "./lease-store.ts";
 import { leaseMessages } from "./leases.ts";
 

@@ -1,8 +1,8 @@
 /** What a living worker does every 20 seconds: it keeps its leases from lapsing, and looks after workers that died. */
 
-import type { Mark } from "../../platform/database/mark.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Mark } from "#platform/database/mark.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Log } from "#platform/log.ts";
 import type { Holdings } from "./holdings.ts";
 import { LEASE_SECONDS } from "./leasing.ts";
 import { extendLeases } from "./settlement-store.ts";

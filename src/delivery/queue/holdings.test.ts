@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { leased } from "../../../test/support/transport-recorder.ts";
+import { leased } from "#test/support/transport-recorder.ts";
 import { Holdings } from "./holdings.ts";
 import { leaseKey } from "./settlement-store.ts";
 

@@ -1,5 +1,5 @@
 /** What a worker holds: leased messages, each with the moment until which it may be started. */
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { LeasedMessage } from "./lease-store.ts";
 import { type Lease, leaseKey } from "./settlement-store.ts";
 

@@ -3,13 +3,13 @@
  * transaction is open while SMTP is spoken.
  */
 import sql, { type Sql } from "sql-template-tag";
-import type { StoredAttachment } from "../../messages/attachment.ts";
-import type { Particulars } from "../../messages/store.ts";
-import { CLOCK_DIFFERENCE_SECONDS } from "../../platform/clock.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { nilId, type WorkspaceId } from "../../platform/ids.ts";
-import type { MessageContent } from "../examination.ts";
-import type { SmsContent } from "../sms/gateway.ts";
+import type { MessageContent } from "#delivery/examination.ts";
+import type { SmsContent } from "#delivery/sms/gateway.ts";
+import type { StoredAttachment } from "#messages/attachment.ts";
+import type { Particulars } from "#messages/store.ts";
+import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { Holding } from "./holdings.ts";
 import type { Priority } from "./queue-store.ts";
 

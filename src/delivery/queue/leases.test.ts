@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import sql, { raw, type Sql } from "sql-template-tag";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
-import { eventually } from "../../../test/support/eventually.ts";
-import { createDatabase, type Queryable } from "../../platform/database/pool.ts";
-import { asWorkspaceId, newId, nilId } from "../../platform/ids.ts";
-import { PLANS_BY_KEY } from "../plans.ts";
+import { PLANS_BY_KEY } from "#delivery/plans.ts";
+import { createDatabase, type Queryable } from "#platform/database/pool.ts";
+import { asWorkspaceId, newId, nilId } from "#platform/ids.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { type LeaseOrder, leaseEntries } from "./lease-store.ts";
 import { LineStarts } from "./leases.ts";
 

@@ -9,7 +9,7 @@
  * as long as that reading takes.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Queryable } from "../../platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import {
   type LeasedMessage,
   type LeaseOrder,

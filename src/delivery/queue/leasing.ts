@@ -2,10 +2,11 @@
  * How much a worker takes from the queue at a time, and how soon it looks again: enough to keep every session busy,
  * little enough to give back. Bulk mail leaves room, so that a password reset never waits for a campaign to be carried.
  */
-import type { Database } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { type Limit, limits } from "../../platform/limits/limits.ts";
-import { localNetworks } from "../routes/local-networks.ts";
+
+import { localNetworks } from "#delivery/routes/local-networks.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { type Limit, limits } from "#platform/limits/limits.ts";
 import type { Holdings } from "./holdings.ts";
 import type { LeasedMessage, LeaseOrder } from "./lease-store.ts";
 import { leaseMessages } from "./leases.ts";

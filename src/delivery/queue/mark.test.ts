@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
-import { eventually } from "../../../test/support/eventually.ts";
-import { markHolder, takeMark } from "../../../test/support/take-mark.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { markHolder, takeMark } from "#test/support/take-mark.ts";
 import { isUnmarked, markAlive } from "./mark.ts";
 
 const db = await testDatabase();

@@ -1,8 +1,8 @@
 /** By what workers know each other alive. */
 import sql from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
-import { markAlive as holdMark, type Mark } from "../../platform/database/mark.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import { markAlive as holdMark, type Mark } from "#platform/database/mark.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
 
 /**
  * Marks a worker as alive until `end`.

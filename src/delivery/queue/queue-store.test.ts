@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
-import { eventually } from "../../../test/support/eventually.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { newId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { countQueue } from "./queue-store.ts";
 
 const db = await testDatabase();

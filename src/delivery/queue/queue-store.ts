@@ -3,14 +3,9 @@
  * settled lease (lease-store.ts, settlement-store.ts), and how much is there.
  */
 import sql, { type Sql } from "sql-template-tag";
-import {
-  integerArray,
-  textArray,
-  timestamptzArray,
-  uuidArray,
-} from "../../platform/database/array-values.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { integerArray, textArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Transactional and platform mail goes before campaigns. */
 export type Priority = 0 | 1;

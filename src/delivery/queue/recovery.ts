@@ -4,10 +4,10 @@
  * lives and does not move (a frozen process) keeps what it holds until its leases lapse, but what it had learned is
  * settled in its place, so that nobody sends it again.
  */
-import type { OnMoved } from "../../messages/outcome.ts";
-import { isAlive } from "../../platform/alive.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import type { Log } from "../../platform/log.ts";
+import type { OnMoved } from "#messages/outcome.ts";
+import { isAlive } from "#platform/alive.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Log } from "#platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
 import {
   hasJournal,

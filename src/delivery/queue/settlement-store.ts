@@ -3,9 +3,9 @@
  * too late holds an old number, with which nothing can be settled.
  */
 import sql from "sql-template-tag";
-import { integerArray, uuidArray } from "../../platform/database/array-values.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { integerArray, uuidArray } from "#platform/database/array-values.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Which lease of which message; an older number cannot do anything any more. */
 export interface Lease {

@@ -3,12 +3,12 @@
  * the next one. A database that is away stops nothing: conclusions wait, in memory and in the journal.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { recordOutcomes } from "../../messages/door.ts";
-import type { OnMoved } from "../../messages/outcome.ts";
-import { isDataFault, togetherOrApart } from "../../platform/database/data-fault.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import type { Log } from "../../platform/log.ts";
-import { insertSubmissions } from "../sms/store.ts";
+import { insertSubmissions } from "#delivery/sms/store.ts";
+import { recordOutcomes } from "#messages/door.ts";
+import type { OnMoved } from "#messages/outcome.ts";
+import { isDataFault, togetherOrApart } from "#platform/database/data-fault.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Log } from "#platform/log.ts";
 import type { Conclusion } from "./conclusion.ts";
 import type { Journal } from "./journal.ts";
 import { type Lease, leaseKey, settleLeases } from "./settlement-store.ts";

@@ -1,6 +1,6 @@
 /** The table of addresses that delivery machines have. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 
 /** A machine says which addresses it has; those that nobody has had for a day are forgotten. */
 export async function announceAddresses(db: Queryable, addresses: readonly string[]): Promise<void> {

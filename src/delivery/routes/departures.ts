@@ -2,12 +2,13 @@
  * How the mail of workspaces with sending IPs or routing rules leaves: which address, which EHLO name, which smart
  * host. Everybody else's never comes here.
  */
-import type { Clock } from "../../platform/clock.ts";
-import { Answers } from "../../platform/remember.ts";
-import type { SessionSettings } from "../lanes/openings.ts";
-import type { LeasedMessage } from "../queue/lease-store.ts";
-import type { Allowance, WarmUpAllowances } from "../warm-up/allowances.ts";
-import { untilTomorrow } from "../warm-up/warm-up.ts";
+
+import type { SessionSettings } from "#delivery/lanes/openings.ts";
+import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import type { Allowance, WarmUpAllowances } from "#delivery/warm-up/allowances.ts";
+import { untilTomorrow } from "#delivery/warm-up/warm-up.ts";
+import type { Clock } from "#platform/clock.ts";
+import { Answers } from "#platform/remember.ts";
 import type { Destination, FindRoute, Route } from "./destination.ts";
 import type { localNetworks } from "./local-networks.ts";
 import type { Unroutable } from "./mx.ts";

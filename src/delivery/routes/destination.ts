@@ -3,12 +3,12 @@
  * campaign asks for the same domains thousands of times. What the DNS has said is kept for its TTL below (platform/dns).
  */
 import { isIP } from "node:net";
-import type { StsPolicy } from "../../mail/dns/mta-sts.ts";
-import type { Lookup, Resolver } from "../../mail/dns/resolver.ts";
-import { isPublicAddress } from "../../platform/public-address.ts";
-import { Answers } from "../../platform/remember.ts";
-import { type Lane, laneFor } from "../lanes/lanes.ts";
-import { isBinding } from "../smtp/tls.ts";
+import { type Lane, laneFor } from "#delivery/lanes/lanes.ts";
+import { isBinding } from "#delivery/smtp/tls.ts";
+import type { StsPolicy } from "#mail/dns/mta-sts.ts";
+import type { Lookup, Resolver } from "#mail/dns/resolver.ts";
+import { isPublicAddress } from "#platform/public-address.ts";
+import { Answers } from "#platform/remember.ts";
 import { findMailHosts, foremost, type MailHost, silenceOf, siteName, type Unroutable } from "./mx.ts";
 import { type DaneLookups, withTlsDemands } from "./tls-demands.ts";
 

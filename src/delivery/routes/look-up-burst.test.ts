@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type BusyDns, startBusyDns } from "../../../test/support/busy-dns.ts";
-import { createResolver } from "../../platform/dns.ts";
-import { mergeLanes } from "../lanes/lanes.ts";
+import { mergeLanes } from "#delivery/lanes/lanes.ts";
+import { createResolver } from "#platform/dns.ts";
+import { type BusyDns, startBusyDns } from "#test/support/busy-dns.ts";
 import { routeByMx } from "./destination.ts";
 
 const MINUTES = 60_000;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type DnsZone, type FakeDns, startFakeDns } from "../../../test/support/fake-dns.ts";
-import type { Resolver } from "../../mail/dns/resolver.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
+import { type DnsZone, type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
 import { findMailHosts, type MailHostOptions, siteName } from "./mx.ts";
 
 let dns: FakeDns;

@@ -7,9 +7,9 @@
  * us at this machine, its network or a cloud's metadata service.
  */
 import { isIP } from "node:net";
-import type { How, Lookup, MxRecord, Resolver } from "../../mail/dns/resolver.ts";
-import { isPublicAddress } from "../../platform/public-address.ts";
-import type { TlsDemand } from "../smtp/tls.ts";
+import type { TlsDemand } from "#delivery/smtp/tls.ts";
+import type { How, Lookup, MxRecord, Resolver } from "#mail/dns/resolver.ts";
+import { isPublicAddress } from "#platform/public-address.ts";
 
 const MOST_HOSTS = 10;
 const MOST_ADDRESSES = 30;

@@ -1,6 +1,6 @@
 /** Which source addresses other delivery machines have: each announces its own, again and again. */
-import type { Database } from "../../platform/database/pool.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Log } from "#platform/log.ts";
 import { announceAddresses, listAnnouncedAddresses } from "./address-store.ts";
 import { localNetworks } from "./local-networks.ts";
 

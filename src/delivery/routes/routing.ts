@@ -2,7 +2,7 @@
  * Which way a message leaves: from the machine's usual address, from sending IPs of its workspace, or through a smart
  * host. Pure: a workspace's rules in, the way out.
  */
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface SendingIp {
   readonly id: string;

@@ -5,9 +5,9 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { stubClock } from "../../../test/support/clock.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { startFakeDns } from "../../../test/support/fake-dns.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { startFakeDns } from "#test/support/fake-dns.ts";
 import { createStsPolicies } from "./sts-policies.ts";
 import { findStsPolicy, keepStsPolicy } from "./sts-policy-store.ts";
 

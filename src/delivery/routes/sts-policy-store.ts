@@ -1,7 +1,7 @@
 /** The table of MTA-STS policies, which the delivery machines share. */
 import sql from "sql-template-tag";
-import type { StsMode, StsPolicy } from "../../mail/dns/mta-sts.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
+import type { StsMode, StsPolicy } from "#mail/dns/mta-sts.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 
 /** Beyond these the one goes that was fetched longest ago; those in use are fetched anew every day. */
 const MOST_POLICIES = 10_000;

@@ -5,19 +5,14 @@ import type { AddressInfo } from "node:net";
 import { createSecureContext } from "node:tls";
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
-import { startFakeDns } from "../../../test/support/fake-dns.ts";
-import {
-  type FakeMxOptions,
-  fakeMxCertificate,
-  issuedChain,
-  issuedKey,
-} from "../../../test/support/fake-mx.ts";
-import { startSmtpTransport } from "../../../test/support/smtp-transport.ts";
-import { leased } from "../../../test/support/transport-recorder.ts";
-import { systemClock } from "../../platform/clock.ts";
-import { createValidatingResolver } from "../../platform/validating-dns.ts";
-import { builtInLanes } from "../lanes/table.ts";
+import { builtInLanes } from "#delivery/lanes/table.ts";
+import { systemClock } from "#platform/clock.ts";
+import { createValidatingResolver } from "#platform/validating-dns.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { startFakeDns } from "#test/support/fake-dns.ts";
+import { type FakeMxOptions, fakeMxCertificate, issuedChain, issuedKey } from "#test/support/fake-mx.ts";
+import { startSmtpTransport } from "#test/support/smtp-transport.ts";
+import { leased } from "#test/support/transport-recorder.ts";
 import { routeByMx } from "./destination.ts";
 import { createStsPolicies } from "./sts-policies.ts";
 

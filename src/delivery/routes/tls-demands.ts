@@ -2,10 +2,11 @@
  * What those who take the mail demand of TLS: the hosts by DANE (RFC 7672), where a validating resolver was named, and
  * the domain by MTA-STS (RFC 8461). DANE goes first (RFC 8461 section 2).
  */
-import { isUsable, type TlsaRecord } from "../../mail/dns/dane.ts";
-import { namesHost, type StsPolicy } from "../../mail/dns/mta-sts.ts";
-import type { Lookup } from "../../mail/dns/resolver.ts";
-import type { TlsDemand } from "../smtp/tls.ts";
+
+import type { TlsDemand } from "#delivery/smtp/tls.ts";
+import { isUsable, type TlsaRecord } from "#mail/dns/dane.ts";
+import { namesHost, type StsPolicy } from "#mail/dns/mta-sts.ts";
+import type { Lookup } from "#mail/dns/resolver.ts";
 import { foremost, type LookupFailure, type MailHost, silenceOf, type Unroutable } from "./mx.ts";
 
 /** What is asked for DANE; the answers say whether DNSSEC vouches for them. */

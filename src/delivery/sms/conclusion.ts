@@ -2,9 +2,10 @@
  * What an attempt to hand over a short message comes to. One that is taken is over for the queue; until its receipt
  * comes it shows as deferred, without a next attempt.
  */
-import { unclassified } from "../../messages/outcome.ts";
-import { type Conclusion, finish, putOff } from "../queue/conclusion.ts";
-import type { LeasedMessage } from "../queue/lease-store.ts";
+
+import { type Conclusion, finish, putOff } from "#delivery/queue/conclusion.ts";
+import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import { unclassified } from "#messages/outcome.ts";
 import type { SmsGateway, SmsResult } from "./gateway.ts";
 
 const nothing = { ...unclassified, code: null, enhancedCode: null, isAddressFault: false };

@@ -2,7 +2,7 @@
  * What carries short messages out of the house: an SMPP connection or an HTTP gateway, as SMS_GATEWAY_URL says. What
  * becomes of a message is a value, never an exception.
  */
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** The text of a short message and the number it goes to. */
 export interface SmsContent {

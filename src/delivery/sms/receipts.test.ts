@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
-import { nobodyElse } from "../../../test/support/drafts.ts";
-import { systemClock } from "../../platform/clock.ts";
-import { createLog } from "../../platform/log.ts";
+import { systemClock } from "#platform/clock.ts";
+import { createLog } from "#platform/log.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { nobodyElse } from "#test/support/drafts.ts";
 import { openReceiptDesk } from "./receipts.ts";
 
 const db = await testDatabase();

@@ -3,13 +3,14 @@
  * effect when what it is of is known too, whichever of the two came first and on whatever machine. One that names a
  * message of ours, as HTTP gateways' do, is known at once: it also ends what waits to be sent again.
  */
-import { recordOutcomes } from "../../messages/door.ts";
-import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { togetherOrApart } from "../../platform/database/data-fault.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import type { Log } from "../../platform/log.ts";
-import { removeQueueEntries } from "../queue/queue-store.ts";
+
+import { removeQueueEntries } from "#delivery/queue/queue-store.ts";
+import { recordOutcomes } from "#messages/door.ts";
+import { type OnMoved, type Outcome, unclassified } from "#messages/outcome.ts";
+import type { Clock } from "#platform/clock.ts";
+import { togetherOrApart } from "#platform/database/data-fault.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Log } from "#platform/log.ts";
 import type { SmsReceipt } from "./gateway.ts";
 import {
   insertReceipts,

@@ -2,8 +2,8 @@
  * Short messages on their way: no more at once than the gateway takes, no faster than it wants, and no more in memory
  * than leaves room for mail. What the gateway has no use for now stays in the queue.
  */
-import type { LeasedMessage } from "../queue/lease-store.ts";
-import type { TransportEvents } from "../transport.ts";
+import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import type { TransportEvents } from "#delivery/transport.ts";
 import type { SmsAttempt } from "./conclusion.ts";
 import { declined, type SmsGateway } from "./gateway.ts";
 

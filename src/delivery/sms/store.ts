@@ -1,7 +1,7 @@
 /** The SQL of short messages whose delivery receipt is awaited, and of the receipts. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { SmsReceipt } from "./gateway.ts";
 
 /** A receipt comes within so long, or is not awaited any more. */

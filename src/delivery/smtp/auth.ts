@@ -1,5 +1,5 @@
 /** Logging in at a smart host (RFC 4954): PLAIN (RFC 4616), or LOGIN where a server has nothing better. */
-import { isLoopback } from "../../platform/public-address.ts";
+import { isLoopback } from "#platform/public-address.ts";
 import type { SmtpConnection } from "./connection.ts";
 import { failure, type Greeted, type OpenFailure } from "./greeting.ts";
 import type { Broken, Refused } from "./outcome.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startScriptedPeer } from "../../../test/support/scripted-peer.ts";
+import { startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { SmtpConnection } from "./connection.ts";
 import { standardDeadlines } from "./deadlines.ts";
 

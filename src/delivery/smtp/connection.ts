@@ -6,7 +6,7 @@
  * resolves to the Reply or, when the connection has ended for whatever cause, to the Fault that ended it.
  */
 import { connect as connectTcp, type Socket } from "node:net";
-import { connectionFault } from "../../platform/connection-fault.ts";
+import { connectionFault } from "#platform/connection-fault.ts";
 import type { SmtpDeadlines } from "./deadlines.ts";
 import type { Fault } from "./outcome.ts";
 import { quoteReply, type Reply, ReplyReader } from "./reply-reader.ts";

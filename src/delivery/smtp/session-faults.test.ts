@@ -1,9 +1,9 @@
 /** Hardening catalogue, outbound peers 26 to 29: whatever the peer does, the result says what is known. */
 import { createServer } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type FakeMxOptions, startFakeMx } from "../../../test/support/fake-mx.ts";
-import { DROP, ENDLESS, SLOW } from "../../../test/support/fake-mx-scripts.ts";
-import { type Peer, startScriptedPeer } from "../../../test/support/scripted-peer.ts";
+import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
+import { DROP, ENDLESS, SLOW } from "#test/support/fake-mx-scripts.ts";
+import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { type SmtpDeadlines, standardDeadlines } from "./deadlines.ts";
 import { openSession, type SessionOptions, type SmtpSession } from "./session.ts";
 

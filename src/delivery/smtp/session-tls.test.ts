@@ -4,13 +4,8 @@ import type { AddressInfo, Socket } from "node:net";
 import { createSecureContext, TLSSocket } from "node:tls";
 import { SMTPServer } from "smtp-server";
 import { describe, expect, onTestFinished, test } from "vitest";
-import {
-  type FakeMxOptions,
-  fakeMxCertificate,
-  fakeMxKey,
-  startFakeMx,
-} from "../../../test/support/fake-mx.ts";
-import { startScriptedPeer } from "../../../test/support/scripted-peer.ts";
+import { type FakeMxOptions, fakeMxCertificate, fakeMxKey, startFakeMx } from "#test/support/fake-mx.ts";
+import { startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { standardDeadlines, withOptionalTls } from "./deadlines.ts";
 import { openSession, type SessionOptions } from "./session.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type FakeMxOptions, startFakeMx } from "../../../test/support/fake-mx.ts";
-import { SLOW } from "../../../test/support/fake-mx-scripts.ts";
-import { type Peer, startScriptedPeer } from "../../../test/support/scripted-peer.ts";
+import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
+import { SLOW } from "#test/support/fake-mx-scripts.ts";
+import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { openSession, type SessionOptions, type SmtpSession } from "./session.ts";
 
 const open = async (port: number, options: Partial<SessionOptions> = {}): Promise<SmtpSession> => {

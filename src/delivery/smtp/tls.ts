@@ -2,9 +2,9 @@
 import type { X509Certificate } from "node:crypto";
 import { isIP, type Socket } from "node:net";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
-import { type TlsaRecord, vouchFor } from "../../mail/dns/dane.ts";
-import type { TlsNote } from "../../messages/outcome.ts";
-import { connectionFault } from "../../platform/connection-fault.ts";
+import { type TlsaRecord, vouchFor } from "#mail/dns/dane.ts";
+import type { TlsNote } from "#messages/outcome.ts";
+import { connectionFault } from "#platform/connection-fault.ts";
 import type { Fault } from "./outcome.ts";
 
 /** What protects a session. */

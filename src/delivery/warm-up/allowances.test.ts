@@ -1,14 +1,14 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import { stubClock } from "../../../test/support/clock.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { eventually } from "../../../test/support/eventually.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { createLog } from "../../platform/log.ts";
-import { createWorkspace } from "../../workspace/create-workspace.ts";
-import type { AttemptResult } from "../queue/conclusion.ts";
-import type { Priority } from "../queue/queue-store.ts";
+import type { AttemptResult } from "#delivery/queue/conclusion.ts";
+import type { Priority } from "#delivery/queue/queue-store.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { createLog } from "#platform/log.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import { type Allowance, WarmUpAllowances } from "./allowances.ts";
 import { warmUpStates } from "./state.ts";
 

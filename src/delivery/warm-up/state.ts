@@ -1,6 +1,6 @@
 /** The warm-ups of a workspace as its owner sees them. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { listWarmUps } from "./store.ts";
 import { ceilingOf, dayOf, onDay } from "./warm-up.ts";
 

@@ -1,7 +1,7 @@
 /** The table of warm-ups: what each source address was given for each lane today, and what became of it. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { LaneWarmUp } from "./warm-up.ts";
 
 export interface WarmUpKey {

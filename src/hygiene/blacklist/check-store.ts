@@ -1,8 +1,8 @@
 /** The table of checks: the history. */
 import sql, { empty } from "sql-template-tag";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { ZoneStatus } from "./checker.ts";
 import type { TargetType } from "./target.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { stubClock } from "../../../test/support/clock.ts";
-import { type DnsZone, startFakeDns } from "../../../test/support/fake-dns.ts";
-import { dnsblName } from "../../mail/dns/dnsbl.ts";
-import { createResolver } from "../../platform/dns.ts";
+import { dnsblName } from "#mail/dns/dnsbl.ts";
+import { createResolver } from "#platform/dns.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { createChecker } from "./checker.ts";
 import { readTarget } from "./target.ts";
 import { readZones } from "./zones.ts";

@@ -1,8 +1,8 @@
 /** The table of monitors: targets that are checked on a schedule. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Room } from "../../platform/database/room-store.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Room } from "#platform/database/room-store.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Target, TargetType } from "./target.ts";
 
 export const monitorStatuses = ["active", "paused"] as const;

@@ -1,12 +1,12 @@
 /** How a check becomes a row of the history, and what it takes from the allowance. */
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { getReading, takeUpTo } from "../../workspace/billing/meter.ts";
-import type { Plans } from "../../workspace/billing/plans.ts";
-import { type Capacity, capacityFor, type Reading, standingOf } from "../../workspace/billing/reading.ts";
-import { refusalError } from "../../workspace/billing/refusal.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { getReading, takeUpTo } from "#workspace/billing/meter.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { type Capacity, capacityFor, type Reading, standingOf } from "#workspace/billing/reading.ts";
+import { refusalError } from "#workspace/billing/refusal.ts";
 import { type CheckRow, insertCheck } from "./check-store.ts";
 import type { Checked, Checker, ZoneStatus } from "./checker.ts";
 

@@ -1,9 +1,9 @@
 /** What can be looked up in blacklists: a public IP address or a domain. */
 import { isIP, SocketAddress } from "node:net";
-import { LOCAL_ENDINGS } from "../../identity/tracking-domains/domain-name.ts";
-import { parseDomain } from "../../mail/address.ts";
-import { type ApiError, invalid } from "../../platform/errors.ts";
-import { isPublicAddress } from "../../platform/public-address.ts";
+import { LOCAL_ENDINGS } from "#identity/tracking-domains/domain-name.ts";
+import { parseDomain } from "#mail/address.ts";
+import { type ApiError, invalid } from "#platform/errors.ts";
+import { isPublicAddress } from "#platform/public-address.ts";
 
 export const targetTypes = ["ip", "domain"] as const;
 export type TargetType = (typeof targetTypes)[number];

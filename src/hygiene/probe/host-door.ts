@@ -3,12 +3,12 @@
  * clear text where only TLS fails, as mail itself would go (RFC 7435).
  */
 import { isIP } from "node:net";
-import { localNetworks } from "../../delivery/routes/local-networks.ts";
-import { lookUpHost } from "../../delivery/routes/mx.ts";
-import { standardDeadlines } from "../../delivery/smtp/deadlines.ts";
-import type { Fault } from "../../delivery/smtp/outcome.ts";
-import type { Resolver } from "../../mail/dns/resolver.ts";
-import { ExpiringMap } from "../../platform/remember.ts";
+import { localNetworks } from "#delivery/routes/local-networks.ts";
+import { lookUpHost } from "#delivery/routes/mx.ts";
+import { standardDeadlines } from "#delivery/smtp/deadlines.ts";
+import type { Fault } from "#delivery/smtp/outcome.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
+import { ExpiringMap } from "#platform/remember.ts";
 import {
   type Asked,
   type Asking,

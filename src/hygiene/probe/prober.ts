@@ -5,9 +5,9 @@
  */
 import { randomInt } from "node:crypto";
 import { getDomain } from "tldts";
-import type { Fault } from "../../delivery/smtp/outcome.ts";
-import type { Config } from "../../platform/config.ts";
-import { createResolver } from "../../platform/dns.ts";
+import type { Fault } from "#delivery/smtp/outcome.ts";
+import type { Config } from "#platform/config.ts";
+import { createResolver } from "#platform/dns.ts";
 import type { Asked, Asking, Broken, Refused } from "./conversation.ts";
 import { CutOff } from "./cut-off.ts";
 import { type DoorOptions, HostDoor } from "./host-door.ts";

@@ -1,6 +1,6 @@
 /** What the DNS says of the domain of an address, by the rules that mail is delivered by (delivery/routes/mx.ts). */
-import { findMailHosts } from "../../delivery/routes/mx.ts";
-import type { Resolver } from "../../mail/dns/resolver.ts";
+import { findMailHosts } from "#delivery/routes/mx.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
 import type { DomainFinding } from "./findings.ts";
 
 /** For all look-ups of a domain together. */

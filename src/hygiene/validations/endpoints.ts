@@ -1,16 +1,16 @@
 /** Email validation over HTTP. */
 import { type Static, Type } from "typebox";
-import type { Clock } from "../../platform/clock.ts";
-import { encodingDescription, readEncodingName } from "../../platform/csv/encodings.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { offsetOf } from "../../platform/http/paging.ts";
-import { pageFields, windowField } from "../../platform/http/query.ts";
-import { nullable, omittable, Timestamp } from "../../platform/http/shapes.ts";
-import { fileField } from "../../platform/http/uploads.ts";
-import { JobStarted } from "../../platform/jobs/queue.ts";
-import { getReading } from "../../workspace/billing/meter.ts";
-import type { Plans } from "../../workspace/billing/plans.ts";
+import type { Clock } from "#platform/clock.ts";
+import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { offsetOf } from "#platform/http/paging.ts";
+import { pageFields, windowField } from "#platform/http/query.ts";
+import { nullable, omittable, Timestamp } from "#platform/http/shapes.ts";
+import { fileField } from "#platform/http/uploads.ts";
+import { JobStarted } from "#platform/jobs/queue.ts";
+import { getReading } from "#workspace/billing/meter.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
 import { MOST_ADDRESSES } from "./bulk/address-file.ts";
 import { startBulkValidation } from "./bulk/start-bulk.ts";
 import type { Examiner } from "./examiner.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, expect, it, test } from "vitest";
-import { stubClock } from "../../../test/support/clock.ts";
-import { startFakeDns } from "../../../test/support/fake-dns.ts";
-import { startFakeMx } from "../../../test/support/fake-mx.ts";
-import { createProber, type ProbeFinding, type ProbeQuestion, type Prober } from "../probe/prober.ts";
-import { ProviderTurns } from "../probe/provider-turns.ts";
+import { createProber, type ProbeFinding, type ProbeQuestion, type Prober } from "#hygiene/probe/prober.ts";
+import { ProviderTurns } from "#hygiene/probe/provider-turns.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { startFakeDns } from "#test/support/fake-dns.ts";
+import { startFakeMx } from "#test/support/fake-mx.ts";
 import { createExaminer } from "./examiner.ts";
 import { createLists } from "./lists.ts";
 import { validationOf } from "./validation.ts";

@@ -2,10 +2,11 @@
  * Finds out about addresses of one domain: the DNS once, the lists, and where a prober is given the domain's own server,
  * two addresses a conversation. Domains are remembered for some minutes, and for a day whether they take any address.
  */
-import type { Resolver } from "../../mail/dns/resolver.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { Answers, ExpiringMap } from "../../platform/remember.ts";
-import type { ProbeFinding, Prober } from "../probe/prober.ts";
+
+import type { ProbeFinding, Prober } from "#hygiene/probe/prober.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
+import type { Clock } from "#platform/clock.ts";
+import { Answers, ExpiringMap } from "#platform/remember.ts";
 import type { IsNewDomain } from "./domain-age.ts";
 import { lookUpDomain } from "./domain-finding.ts";
 import type { DomainFinding, Findings } from "./findings.ts";

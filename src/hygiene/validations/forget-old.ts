@@ -1,7 +1,7 @@
 /** The history goes after a year; the counts of its days stay. */
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import type { Recurring } from "../../platform/jobs/schedule.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
 import { removeOldValidations } from "./store.ts";
 
 const KEPT_DAYS = 365;

@@ -1,8 +1,8 @@
 /** The sending IP that a caller wants the address's server asked from. */
-import { findSourceAddress } from "../../identity/routing-rules/routing.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { invalid } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { findSourceAddress } from "#identity/routing-rules/routing.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { invalid } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /**
  * Null: the machine's choice.

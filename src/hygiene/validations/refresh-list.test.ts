@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, it, test } from "vitest";
-import { parseDomain } from "../../mail/address.ts";
+import { parseDomain } from "#mail/address.ts";
 import { createLists, disposableFile, readShipped } from "./lists.ts";
 import { refreshDisposableDomains } from "./refresh-list.ts";
 

@@ -1,10 +1,10 @@
 /** A newer list of disposable domains, from a file or a URL of the operator's choice. */
 import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
-import { parseDomain } from "../../mail/address.ts";
-import { ApiError } from "../../platform/errors.ts";
-import { readText, reasonOf } from "../../platform/http-answer.ts";
-import { newId } from "../../platform/ids.ts";
+import { parseDomain } from "#mail/address.ts";
+import { ApiError } from "#platform/errors.ts";
+import { readText, reasonOf } from "#platform/http-answer.ts";
+import { newId } from "#platform/ids.ts";
 import { disposableFile, entriesOf } from "./lists.ts";
 
 const FETCH_MS = 30_000;

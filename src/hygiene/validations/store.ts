@@ -1,9 +1,9 @@
 /** The SQL of validations: their history, and how many came to which end on each day. */
 import sql from "sql-template-tag";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { noteUseSql } from "../../workspace/billing/meter-store.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { noteUseSql } from "#workspace/billing/meter-store.ts";
 import type { Status, Verdict } from "./verdict.ts";
 
 export interface HistoryRow extends Verdict {

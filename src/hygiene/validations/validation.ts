@@ -1,7 +1,7 @@
 /** The answer about one address, as it is shown. */
 import { type Static, Type } from "typebox";
-import { nullable, Timestamp } from "../../platform/http/shapes.ts";
-import type { ProbeFinding } from "../probe/prober.ts";
+import type { ProbeFinding } from "#hygiene/probe/prober.ts";
+import { nullable, Timestamp } from "#platform/http/shapes.ts";
 import type { Findings } from "./findings.ts";
 import { reasonFor } from "./reason.ts";
 import { judge, statuses } from "./verdict.ts";

@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { statusesOf } from "../../../test/support/api-caller.ts";
-import { countKeyPairs } from "../../../test/support/key-pairs.ts";
-import { startService } from "../../../test/support/service.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { statusesOf } from "#test/support/api-caller.ts";
+import { countKeyPairs } from "#test/support/key-pairs.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const countMade = countKeyPairs();

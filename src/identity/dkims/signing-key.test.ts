@@ -1,11 +1,15 @@
 import { createPublicKey } from "node:crypto";
 import { expect, test } from "vitest";
-import { stubClock } from "../../../test/support/clock.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { createSecrets } from "../../platform/secrets.ts";
-import { createWorkspace } from "../../workspace/create-workspace.ts";
-import { insertDomainClaim, insertSendingDomain, updateDomainStanding } from "../sending-domains/store.ts";
+import {
+  insertDomainClaim,
+  insertSendingDomain,
+  updateDomainStanding,
+} from "#identity/sending-domains/store.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { createSecrets } from "#platform/secrets.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import { newDkimKey } from "./new-key.ts";
 import { platformSigningKey, signingKey, signingKeys } from "./signing-key.ts";
 import { insertDkimKey, removeDkimKey, updateDkimKeyStanding } from "./store.ts";

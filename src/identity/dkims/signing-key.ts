@@ -7,10 +7,10 @@
  * Unsealing and parsing cost more than a signature, so callers keep what they get for a while.
  */
 import { createPrivateKey, type KeyObject } from "node:crypto";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { Secrets } from "../../platform/secrets.ts";
-import { type DomainOfWorkspace, findDomainHolder } from "../sending-domains/store.ts";
+import { type DomainOfWorkspace, findDomainHolder } from "#identity/sending-domains/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Secrets } from "#platform/secrets.ts";
 import { sealContext } from "./new-key.ts";
 import { listSealedKeys, listSigningKeys } from "./store.ts";
 

@@ -1,9 +1,9 @@
 /** The table of DKIM keys. Private keys leave it sealed, and only for signing. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { DomainOfWorkspace } from "../sending-domains/store.ts";
-import type { Failures } from "../standing.ts";
+import type { DomainOfWorkspace } from "#identity/sending-domains/store.ts";
+import type { Failures } from "#identity/standing.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface DkimKey {
   readonly id: string;

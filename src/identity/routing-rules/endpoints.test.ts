@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { newCampaign } from "../../../test/support/campaigns.ts";
-import { SECRET_KEY, startService } from "../../../test/support/service.ts";
-import { newId } from "../../platform/ids.ts";
-import { createSecrets } from "../../platform/secrets.ts";
+import { newId } from "#platform/ids.ts";
+import { createSecrets } from "#platform/secrets.ts";
+import { newCampaign } from "#test/support/campaigns.ts";
+import { SECRET_KEY, startService } from "#test/support/service.ts";
 import { findRouting, findSourceAddress } from "./routing.ts";
 
 const service = await startService();

@@ -1,14 +1,14 @@
 /** Routing rules: which of a workspace's mail leaves from which address, pool, or through which smart host. */
 import { type Static, Type } from "typebox";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { requireRoomUnderLock } from "../../platform/database/room-store.ts";
-import { ApiError, notFound } from "../../platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
-import { Deleted, Id, omittable, Timestamp } from "../../platform/http/shapes.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import type { Secrets } from "../../platform/secrets.ts";
-import { beginRoutingChange } from "../sending-ips/routing-change.ts";
+import { beginRoutingChange } from "#identity/sending-ips/routing-change.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { requireRoomUnderLock } from "#platform/database/room-store.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { Deleted, Id, omittable, Timestamp } from "#platform/http/shapes.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import type { Secrets } from "#platform/secrets.ts";
 import { type ReaderOptions, type RuleInput, readRule } from "./read-rule.ts";
 import { redacted } from "./relay-url.ts";
 import { actionOf } from "./routing.ts";

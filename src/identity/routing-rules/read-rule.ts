@@ -1,12 +1,13 @@
 /** What a caller says about a routing rule, laid over what it was before. */
-import { parseDomain } from "../../mail/address.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { type ApiError, invalid } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { Secrets } from "../../platform/secrets.ts";
-import { readName } from "../../workspace/name.ts";
-import { readPool } from "../sending-ips/read-sending-ip.ts";
-import { findSendingIp, listSendingIps } from "../sending-ips/store.ts";
+
+import { readPool } from "#identity/sending-ips/read-sending-ip.ts";
+import { findSendingIp, listSendingIps } from "#identity/sending-ips/store.ts";
+import { parseDomain } from "#mail/address.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { type ApiError, invalid } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Secrets } from "#platform/secrets.ts";
+import { readName } from "#workspace/name.ts";
 import { isRedacted, openRelayUrl, readRelayUrl, redacted, sealRelayUrl } from "./relay-url.ts";
 import type { RoutingRuleRow } from "./store.ts";
 

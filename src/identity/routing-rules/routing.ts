@@ -1,14 +1,14 @@
 /** What the rest of the house asks about a workspace's sending IPs and routing rules. */
 import { isIP } from "node:net";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { isUuid, type WorkspaceId } from "../../platform/ids.ts";
-import type { Secrets } from "../../platform/secrets.ts";
 import {
   findSendingIp,
   findSendingIpByAddress,
   listSendingIps,
   type SendingIpRow,
-} from "../sending-ips/store.ts";
+} from "#identity/sending-ips/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { isUuid, type WorkspaceId } from "#platform/ids.ts";
+import type { Secrets } from "#platform/secrets.ts";
 import { openRelayUrl } from "./relay-url.ts";
 import { findRoutingRule, listRoutingRules, type RoutingRuleRow } from "./store.ts";
 

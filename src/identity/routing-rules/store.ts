@@ -1,8 +1,8 @@
 /** The table of routing rules. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Room } from "../../platform/database/room-store.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Room } from "#platform/database/room-store.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface RoutingRuleRow {
   readonly id: string;

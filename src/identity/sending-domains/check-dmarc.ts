@@ -2,10 +2,11 @@
  * Is there a DMARC record for the domain, and does it send its reports to us where that was switched on? The record
  * that is suggested is the published one with our address added: it never weakens a policy.
  */
-import { mendDmarc } from "../../mail/dns/dmarc-mending.ts";
-import { checkDmarc, type DmarcCheck, parseDmarcRecord } from "../../mail/dns/dmarc-policy.ts";
-import type { Resolver } from "../../mail/dns/resolver.ts";
-import type { DnsCheck } from "../dns-check.ts";
+
+import type { DnsCheck } from "#identity/dns-check.ts";
+import { mendDmarc } from "#mail/dns/dmarc-mending.ts";
+import { checkDmarc, type DmarcCheck, parseDmarcRecord } from "#mail/dns/dmarc-policy.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
 
 export interface DmarcDnsChecks {
   readonly dmarc: DnsCheck;

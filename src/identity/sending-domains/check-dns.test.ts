@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { type DnsRecords, type DnsZone, startFakeDns } from "../../../test/support/fake-dns.ts";
-import { dkimRecordValue, generateDkimKey } from "../../mail/dkim/dkim.ts";
-import { createResolver } from "../../platform/dns.ts";
-import type { CheckedDkimKey } from "../dkims/store.ts";
+import type { CheckedDkimKey } from "#identity/dkims/store.ts";
+import { dkimRecordValue, generateDkimKey } from "#mail/dkim/dkim.ts";
+import { createResolver } from "#platform/dns.ts";
+import { type DnsRecords, type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { checkDns, decisiveKey } from "./check-dns.ts";
 import { recordsOf } from "./records.ts";
 import type { CheckedDomain } from "./store.ts";

@@ -1,8 +1,9 @@
 /** One live check of everything a sending domain has in the DNS. Nothing here throws or changes anything. */
-import type { Resolver } from "../../mail/dns/resolver.ts";
-import { checkKeyRecord } from "../dkims/check-record.ts";
-import type { CheckedDkimKey } from "../dkims/store.ts";
-import type { DnsCheck } from "../dns-check.ts";
+
+import { checkKeyRecord } from "#identity/dkims/check-record.ts";
+import type { CheckedDkimKey } from "#identity/dkims/store.ts";
+import type { DnsCheck } from "#identity/dns-check.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
 import { checkDomainDmarc, reportAddress } from "./check-dmarc.ts";
 import { checkOwnership } from "./check-ownership.ts";
 import { checkReturnPath } from "./check-return-path.ts";

@@ -3,8 +3,9 @@
  * `_posthaste-verify.<domain>` and at the domain itself, among whatever other records stand there, also behind an
  * alias. A wildcard of somebody else's, or the token of another workspace, proves nothing.
  */
-import type { Resolver } from "../../mail/dns/resolver.ts";
-import type { DnsCheck } from "../dns-check.ts";
+
+import type { DnsCheck } from "#identity/dns-check.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
 
 const PREFIX = "posthaste-verification=";
 

@@ -1,7 +1,8 @@
 /** Does the domain's SPF record include this service's addresses? And what would the record be that does? */
-import type { Resolver } from "../../mail/dns/resolver.ts";
-import { checkSpf } from "../../mail/dns/spf.ts";
-import type { DnsCheck } from "../dns-check.ts";
+
+import type { DnsCheck } from "#identity/dns-check.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
+import { checkSpf } from "#mail/dns/spf.ts";
 import { suggestedSpf } from "./suggested-spf.ts";
 
 export interface SpfDnsCheck extends DnsCheck {

@@ -1,7 +1,7 @@
 /** The dns-status object: what is published now, beside what should be. Asking changes no flag. */
 import { type Static, Type } from "typebox";
-import { nullable } from "../../platform/http/shapes.ts";
-import { DnsCheck } from "../dns-check.ts";
+import { DnsCheck } from "#identity/dns-check.ts";
+import { nullable } from "#platform/http/shapes.ts";
 import { type DomainChecks, decisiveKey, type PlatformDomains } from "./check-dns.ts";
 import { DnsRecord, recordsOf } from "./records.ts";
 import type { CheckedDomain } from "./store.ts";

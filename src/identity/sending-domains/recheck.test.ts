@@ -1,14 +1,14 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { stubClock } from "../../../test/support/clock.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { startFakeDns } from "../../../test/support/fake-dns.ts";
-import { dkimRecordValue } from "../../mail/dkim/dkim.ts";
-import { createResolver } from "../../platform/dns.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { createSecrets } from "../../platform/secrets.ts";
-import { createWorkspace } from "../../workspace/create-workspace.ts";
-import { automaticKey, newDkimKey } from "../dkims/new-key.ts";
-import { insertDkimKey, listDkimKeysOfDomain } from "../dkims/store.ts";
+import { automaticKey, newDkimKey } from "#identity/dkims/new-key.ts";
+import { insertDkimKey, listDkimKeysOfDomain } from "#identity/dkims/store.ts";
+import { dkimRecordValue } from "#mail/dkim/dkim.ts";
+import { createResolver } from "#platform/dns.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { createSecrets } from "#platform/secrets.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { startFakeDns } from "#test/support/fake-dns.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import { type RecheckDeps, recheckDomains, type VerificationLoss } from "./recheck.ts";
 import { findDomainHolder, findSendingDomain, insertSendingDomain } from "./store.ts";
 

@@ -2,13 +2,14 @@
  * The automatic re-check of every sending domain, once in 24 hours. It may run on several machines at once: each
  * takes batches that the others pass by. Flags rise at once and fall only when failures persist (standing.ts).
  */
-import type { Resolver } from "../../mail/dns/resolver.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { listDkimKeysOfDomain } from "../dkims/store.ts";
-import { judgeOnSchedule } from "../standing.ts";
+
+import { listDkimKeysOfDomain } from "#identity/dkims/store.ts";
+import { judgeOnSchedule } from "#identity/standing.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { settleChecks } from "./settle-checks.ts";
 import { leaseDueDomains } from "./store.ts";

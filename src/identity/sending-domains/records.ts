@@ -1,6 +1,6 @@
 /** The records a domain's owner has to publish, ready to copy into a DNS panel. */
 import { type Static, Type } from "typebox";
-import { DnsCheck } from "../dns-check.ts";
+import { DnsCheck } from "#identity/dns-check.ts";
 import { type DomainChecks, decisiveKey } from "./check-dns.ts";
 
 /** An hour: long enough for caches, short enough to correct a mistake. */

@@ -1,4 +1,4 @@
-import type { Resource } from "../../platform/http/endpoint.ts";
+import type { Resource } from "#platform/http/endpoint.ts";
 
 /** The permission for sending domains and for what others report about them. */
 export const sendingDomains: Resource = {

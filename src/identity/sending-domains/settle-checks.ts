@@ -2,11 +2,12 @@
  * Writes down what a live check came to: flags of the domain and of its keys, and the claim that comes with proved
  * ownership. One transaction around the domain's row, so that checks which end together do not mix.
  */
-import type { Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { listDkimKeysOfDomain, updateDkimKeyStanding } from "../dkims/store.ts";
-import type { Failures, Judge, Standing } from "../standing.ts";
+
+import { listDkimKeysOfDomain, updateDkimKeyStanding } from "#identity/dkims/store.ts";
+import type { Failures, Judge, Standing } from "#identity/standing.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { DomainChecks } from "./check-dns.ts";
 import {
   type CheckedDomain,

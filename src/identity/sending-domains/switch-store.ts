@@ -1,7 +1,7 @@
 /** The operator's switch: a domain that is off sends nothing, whoever has proved it, or adds it anew. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface DomainSwitch {
   /** Lower-case A-labels. */

@@ -1,6 +1,6 @@
 /** What a check of a sending domain changed, for those who want to hear of it. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { SendingDomain } from "./store.ts";
 
 const flags = [

@@ -1,12 +1,12 @@
 /** POST verify: one live check, and every flag becomes what it says. */
 import { Type } from "typebox";
-import type { Resolver } from "../../mail/dns/resolver.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { notFound } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { listDkimKeysOfDomain } from "../dkims/store.ts";
-import { judgeOnRequest } from "../standing.ts";
+import { listDkimKeysOfDomain } from "#identity/dkims/store.ts";
+import { judgeOnRequest } from "#identity/standing.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { checkDns, type PlatformDomains } from "./check-dns.ts";
 import { DomainDnsChecks, dnsChecksOf } from "./dns-status.ts";
 import { settleChecks } from "./settle-checks.ts";

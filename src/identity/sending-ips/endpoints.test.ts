@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { newCampaign } from "../../../test/support/campaigns.ts";
-import { startService } from "../../../test/support/service.ts";
+import { newCampaign } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const { database: db, workspaceId, clock, call } = service;

@@ -1,19 +1,12 @@
 /** Sending IPs: addresses of the delivery machines that a workspace sends from, their pools and their warm-up. */
 import { type Static, Type } from "typebox";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { requireRoomUnderLock } from "../../platform/database/room-store.ts";
-import { ApiError, notFound } from "../../platform/errors.ts";
-import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
-import {
-  Deleted,
-  Id,
-  NullableTimestamp,
-  nullable,
-  omittable,
-  Timestamp,
-} from "../../platform/http/shapes.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { requireRoomUnderLock } from "#platform/database/room-store.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { Deleted, Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/http/shapes.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { type IpRules, readHostname, readIp, readPool } from "./read-sending-ip.ts";
 import { beginRoutingChange } from "./routing-change.ts";
 import {

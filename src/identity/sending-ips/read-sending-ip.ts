@@ -1,8 +1,8 @@
 /** What a caller says about a sending IP. */
 import { BlockList, isIP } from "node:net";
-import { parseDomain } from "../../mail/address.ts";
-import { type ApiError, invalid } from "../../platform/errors.ts";
-import { isLoopback, isWithin } from "../../platform/public-address.ts";
+import { parseDomain } from "#mail/address.ts";
+import { type ApiError, invalid } from "#platform/errors.ts";
+import { isLoopback, isWithin } from "#platform/public-address.ts";
 
 export const LONGEST_POOL_NAME = 64;
 

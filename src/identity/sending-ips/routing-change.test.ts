@@ -1,12 +1,12 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { draft } from "../../../test/support/drafts.ts";
-import { releaseHeldBack } from "../../delivery/queue/queue-store.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { createLog } from "../../platform/log.ts";
-import { insertDrafts } from "../../sending/insert-drafts.ts";
+import { releaseHeldBack } from "#delivery/queue/queue-store.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { createLog } from "#platform/log.ts";
+import { insertDrafts } from "#sending/insert-drafts.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { draft } from "#test/support/drafts.ts";
 import { beginRoutingChange, type ReleaseSome, releaseHeldBackMail } from "./routing-change.ts";
 
 const db = await testDatabase();

@@ -2,10 +2,10 @@
  * What a change of sending IPs or routing rules entails: mail that was held back for an address is to try at once. There
  * may be a million messages, so the change only notes that there is something to do, and a recurring task does it.
  */
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { nilId, type WorkspaceId } from "../../platform/ids.ts";
-import { PutBack } from "../../platform/jobs/attempt.ts";
-import { hasten, type Recurring } from "../../platform/jobs/schedule.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { nilId, type WorkspaceId } from "#platform/ids.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
+import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
 import { listUnreleased, markReleased, raiseRoutingVersion } from "./store.ts";
 
 const NAME = "release-held-back-mail";

@@ -1,8 +1,8 @@
 /** The tables of sending IPs, and of the workspaces that have a routing of their own. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Room } from "../../platform/database/room-store.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Room } from "#platform/database/room-store.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 
 export interface SendingIpRow {
   readonly id: string;

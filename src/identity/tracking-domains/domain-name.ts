@@ -1,7 +1,7 @@
 /** Which names can be tracking domains: public ones below a domain, which are not the service's own. */
 import { parse } from "tldts";
-import { parseDomain } from "../../mail/address.ts";
-import { type ApiError, invalid } from "../../platform/errors.ts";
+import { parseDomain } from "#mail/address.ts";
+import { type ApiError, invalid } from "#platform/errors.ts";
 
 /** Names that mean something on one network only (RFC 6761, RFC 6762 appendix G, RFC 8375, RFC 9476). */
 export const LOCAL_ENDINGS =

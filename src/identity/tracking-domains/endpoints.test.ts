@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { startService } from "../../../test/support/service.ts";
-import { createZoneResolver } from "../zone-resolver.ts";
+import { createZoneResolver } from "#identity/zone-resolver.ts";
+import { startService } from "#test/support/service.ts";
 import { recheckTrackingDomains, type TrackingDomainLoss } from "./recheck.ts";
 import { trackingBase } from "./tracking-base.ts";
 

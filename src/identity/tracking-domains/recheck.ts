@@ -2,7 +2,7 @@
  * The automatic re-check of every tracking domain, once in 24 hours. It may run on several machines at once: each takes
  * batches that the others pass by.
  */
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { leaseDueTrackingDomains } from "./store.ts";
 import { isUsable } from "./tracking-base.ts";
 import { type VerifyDeps, verifyTrackingDomain } from "./verify.ts";

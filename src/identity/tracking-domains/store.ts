@@ -1,9 +1,9 @@
 /** The table of tracking domains. */
 import sql from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Room } from "../../platform/database/room-store.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Room } from "#platform/database/room-store.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 
 export interface TrackingDomainRow {
   readonly id: string;

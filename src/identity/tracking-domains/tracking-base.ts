@@ -1,6 +1,6 @@
 /** What the links of a mail begin with. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { findTrackingDomain, findUsableBelow, type TrackingDomainRow } from "./store.ts";
 
 /** Whether links may begin with it. */

@@ -6,14 +6,15 @@
  * A record says that a name leads here, and not for which workspace: it is that of whoever has proved a domain above it
  * to be its own, else of the first that verified it.
  */
-import type { Resolver } from "../../mail/dns/resolver.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { checkAlias } from "../check-alias.ts";
-import type { DnsCheck } from "../dns-check.ts";
-import { findClaimOver } from "../sending-domains/store.ts";
-import { judgeOnRequest } from "../standing.ts";
+
+import { checkAlias } from "#identity/check-alias.ts";
+import type { DnsCheck } from "#identity/dns-check.ts";
+import { findClaimOver } from "#identity/sending-domains/store.ts";
+import { judgeOnRequest } from "#identity/standing.ts";
+import type { Resolver } from "#mail/dns/resolver.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { FindCertificateFault } from "./certificate.ts";
 import {
   isVerifiedElsewhere,

@@ -3,10 +3,10 @@
  * deleting a sender and adding it again is no way around it. How many mails a day there may be is limited with all
  * platform mail.
  */
-import { mailboxOf } from "../../mail/address.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { ApiError } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { mailboxOf } from "#mail/address.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { insertConfirmationMail, lockConfirmationMails } from "./store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -3,8 +3,8 @@
  * address itself: a name of their choice would make this mail a way to say anything to anybody. The workspace's
  * name is the operator's.
  */
-import { withoutTag } from "../../mail/address.ts";
-import { confirmationLetter } from "../../platform/http/confirmation-letter.ts";
+import { withoutTag } from "#mail/address.ts";
+import { confirmationLetter } from "#platform/http/confirmation-letter.ts";
 
 export type ConfirmationMail = ReturnType<typeof confirmationMail>;
 

@@ -4,12 +4,12 @@
  * one and the same answer, which tells a guesser nothing.
  */
 import type { FastifyInstance, FastifyReply } from "fastify";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { sendFaultPage } from "../../platform/http/fault-page.ts";
-import { html, sendPage } from "../../platform/http/page.ts";
-import { ignoreBodies } from "../../platform/http/read-body.ts";
-import type { Secrets } from "../../platform/secrets.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { sendFaultPage } from "#platform/http/fault-page.ts";
+import { html, sendPage } from "#platform/http/page.ts";
+import { ignoreBodies } from "#platform/http/read-body.ts";
+import type { Secrets } from "#platform/secrets.ts";
 import { readSenderLink, senderLinkKeys } from "./confirmation-token.ts";
 import { findSenderOfLink, updateSenderVerified } from "./store.ts";
 

@@ -8,8 +8,8 @@
  * 72 octets fill their base64 to the last bit, so that a token has exactly one spelling.
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
-import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "../../platform/ids.ts";
-import type { PurposeKeys, Secrets } from "../../platform/secrets.ts";
+import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
+import type { PurposeKeys, Secrets } from "#platform/secrets.ts";
 
 export interface SenderLink {
   readonly workspaceId: WorkspaceId;

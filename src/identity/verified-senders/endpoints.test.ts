@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { statusesOf } from "../../../test/support/api-caller.ts";
-import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
-import { startService } from "../../../test/support/service.ts";
-import { newId } from "../../platform/ids.ts";
-import { createSecrets } from "../../platform/secrets.ts";
+import { newId } from "#platform/ids.ts";
+import { createSecrets } from "#platform/secrets.ts";
+import { statusesOf } from "#test/support/api-caller.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
 import { senderLinkKeys, signSenderLink } from "./confirmation-token.ts";
 
 const service = await startService({ env: { PUBLIC_URL: "https://mail.example.test/post/" } });

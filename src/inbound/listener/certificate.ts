@@ -5,8 +5,8 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../../platform/config.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Config } from "#platform/config.ts";
+import type { Log } from "#platform/log.ts";
 import { makeSelfSigned } from "./self-signed.ts";
 
 /** PEM, each. The certificate's file may hold the chain. */

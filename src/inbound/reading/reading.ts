@@ -3,17 +3,17 @@
  * and a mail that was written to take long holds up neither the event loop nor, while another thread is free, the next
  * mail.
  */
-import type { Complaint } from "../../mail/bounces/arf.ts";
-import type { Bounce } from "../../mail/bounces/bounce.ts";
-import type { DmarcReport } from "../../mail/reports/dmarc-report.ts";
-import type { ReportsOfMail } from "../../mail/reports/read-reports.ts";
-import type { TlsReport } from "../../mail/reports/tls-report.ts";
+import type { Complaint } from "#mail/bounces/arf.ts";
+import type { Bounce } from "#mail/bounces/bounce.ts";
+import type { DmarcReport } from "#mail/reports/dmarc-report.ts";
+import type { ReportsOfMail } from "#mail/reports/read-reports.ts";
+import type { TlsReport } from "#mail/reports/tls-report.ts";
 import {
   createSideThread,
   type SideAnswer,
   type SideThread,
   type SideThreadLimits,
-} from "../../platform/side-thread.ts";
+} from "#platform/side-thread.ts";
 
 /** Its rows as the table takes them, in one text: thousands of objects would hold up whoever is given them. */
 export type ReadDmarcReport = Omit<DmarcReport, "rows"> & {

@@ -1,11 +1,11 @@
 /** The thread of reading.ts: reads mails of strangers, one after the other. */
 import { parentPort } from "node:worker_threads";
-import { readComplaint } from "../../mail/bounces/arf.ts";
-import { readBounce } from "../../mail/bounces/bounce.ts";
-import type { DmarcReport, DmarcRow } from "../../mail/reports/dmarc-report.ts";
-import { readReports } from "../../mail/reports/read-reports.ts";
-import type { TlsPolicyReport, TlsReport } from "../../mail/reports/tls-report.ts";
-import { storableJson } from "../storable.ts";
+import { storableJson } from "#inbound/storable.ts";
+import { readComplaint } from "#mail/bounces/arf.ts";
+import { readBounce } from "#mail/bounces/bounce.ts";
+import type { DmarcReport, DmarcRow } from "#mail/reports/dmarc-report.ts";
+import { readReports } from "#mail/reports/read-reports.ts";
+import type { TlsPolicyReport, TlsReport } from "#mail/reports/tls-report.ts";
 import type {
   NewsReading,
   ReadDmarcReport,

@@ -1,17 +1,17 @@
 /** What other mail systems report about a sending domain. */
 import { Type } from "typebox";
-import { sendingDomains } from "../../identity/sending-domains/resource.ts";
-import { findSendingDomain } from "../../identity/sending-domains/store.ts";
-import type { UnreadRecords } from "../../mail/reports/dmarc-report.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { notFound } from "../../platform/errors.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { offsetOf, Pagination, pagination } from "../../platform/http/paging.ts";
-import { pageFields, windowField } from "../../platform/http/query.ts";
-import { Id, nullable, Timestamp } from "../../platform/http/shapes.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { limits } from "../../platform/limits/limits.ts";
+import { sendingDomains } from "#identity/sending-domains/resource.ts";
+import { findSendingDomain } from "#identity/sending-domains/store.ts";
+import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { offsetOf, Pagination, pagination } from "#platform/http/paging.ts";
+import { pageFields, windowField } from "#platform/http/query.ts";
+import { Id, nullable, Timestamp } from "#platform/http/shapes.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { limits } from "#platform/limits/limits.ts";
 import { type RefusalReason, refusalSentences } from "./refusal-reasons.ts";
 import { listRefusedReports, type RefusedReportRow } from "./refused-store.ts";
 import {

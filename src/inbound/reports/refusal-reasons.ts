@@ -1,5 +1,5 @@
 /** Why a report, or a record of one, is put aside: the codes of the API with a sentence for the owner of the domain. */
-import type { ReportRefusal } from "../../mail/reports/read-reports.ts";
+import type { ReportRefusal } from "#mail/reports/read-reports.ts";
 
 export type RefusalReason =
   | ReportRefusal

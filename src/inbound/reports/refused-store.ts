@@ -1,11 +1,11 @@
 /** Reports that were put aside, by sending domain: the newest of them, with the reason. */
 import sql from "sql-template-tag";
-import type { ReportedDomain } from "../../identity/sending-domains/store.ts";
-import type { ReportKind } from "../../mail/reports/report-documents.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { newId } from "../../platform/ids.ts";
-import { limits } from "../../platform/limits/limits.ts";
-import { storable } from "../storable.ts";
+import type { ReportedDomain } from "#identity/sending-domains/store.ts";
+import { storable } from "#inbound/storable.ts";
+import type { ReportKind } from "#mail/reports/report-documents.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
+import { limits } from "#platform/limits/limits.ts";
 import type { RefusalReason } from "./refusal-reasons.ts";
 import type { ReportScope } from "./store.ts";
 

@@ -1,9 +1,9 @@
 /** A sending domain goes with its reports, however many there are; one that stays keeps them. */
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { newCampaign } from "../../../test/support/campaigns.ts";
-import { startService } from "../../../test/support/service.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { newCampaign } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const { call, database, workspaceId } = service;

@@ -1,6 +1,6 @@
 /** The reports of a sending domain that is about to go, in steps of bounded size: it has years of them. */
-import type { Database } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { removeSomeDmarcReports, removeSomeTlsReports } from "./store.ts";
 
 /** Of DMARC reports as many as have together so many records, and the one that goes beyond. */

@@ -2,9 +2,9 @@ import { gzipSync } from "node:zlib";
 import { strToU8, zipSync } from "fflate";
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
-import { BOUNCE_DOMAIN, startReturns } from "../../../test/support/returns.ts";
-import type { ReportedDomain } from "../../identity/sending-domains/store.ts";
-import { newId } from "../../platform/ids.ts";
+import type { ReportedDomain } from "#identity/sending-domains/store.ts";
+import { newId } from "#platform/ids.ts";
+import { BOUNCE_DOMAIN, startReturns } from "#test/support/returns.ts";
 import { insertRefusedReports } from "./refused-store.ts";
 
 const { service, receive } = await startReturns();

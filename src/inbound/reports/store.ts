@@ -1,12 +1,12 @@
 /** DMARC and TLS reports of sending domains. */
 import sql from "sql-template-tag";
-import type { ReportedDomain } from "../../identity/sending-domains/store.ts";
-import type { UnreadRecords } from "../../mail/reports/dmarc-report.ts";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import type { ReadDmarcReport, ReadTlsReport } from "../reading/reading.ts";
-import { storable, storableJson } from "../storable.ts";
+import type { ReportedDomain } from "#identity/sending-domains/store.ts";
+import type { ReadDmarcReport, ReadTlsReport } from "#inbound/reading/reading.ts";
+import { storable, storableJson } from "#inbound/storable.ts";
+import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { RefusalReason } from "./refusal-reasons.ts";
 
 const kept = (text: string | null): string | null => (text === null ? null : storable(text));

@@ -4,12 +4,12 @@
  * noted for the owner of the domain, with the reason.
  */
 
-import type { ReportedDomain } from "../../identity/sending-domains/store.ts";
-import { organisationalDomain } from "../../mail/dns/dmarc-policy.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { ReadReport, ReportReading } from "../reading/reading.ts";
-import { processed, quarantined, type Settled } from "../returns/store.ts";
-import { storable } from "../storable.ts";
+import type { ReportedDomain } from "#identity/sending-domains/store.ts";
+import type { ReadReport, ReportReading } from "#inbound/reading/reading.ts";
+import { processed, quarantined, type Settled } from "#inbound/returns/store.ts";
+import { storable } from "#inbound/storable.ts";
+import { organisationalDomain } from "#mail/dns/dmarc-policy.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import type { RefusalReason } from "./refusal-reasons.ts";
 import { insertRefusedReports, type NewRefusal } from "./refused-store.ts";
 import { countNewRecords, insertDmarcReport, insertTlsReport } from "./store.ts";

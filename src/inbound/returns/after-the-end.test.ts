@@ -1,17 +1,12 @@
 /** What comes back about a message that had ended otherwise: all figures agree afterwards. */
 import sql from "sql-template-tag";
 import { afterEach, expect, test } from "vitest";
-import {
-  BOUNCE_DOMAIN,
-  complaintReport,
-  deliveryReport,
-  startReturns,
-} from "../../../test/support/returns.ts";
-import { sentCampaign } from "../../../test/support/tracked-campaign.ts";
-import { findListMiscounts } from "../../reporting/counters/list-recount-store.ts";
-import { findReportMiscounts } from "../../reporting/counters/recount-store.ts";
-import { findOriginMiscounts } from "../../sending/campaigns/counters/recount-store.ts";
-import { createPlatformMail } from "../../sending/platform-mail.ts";
+import { findListMiscounts } from "#reporting/counters/list-recount-store.ts";
+import { findReportMiscounts } from "#reporting/counters/recount-store.ts";
+import { findOriginMiscounts } from "#sending/campaigns/counters/recount-store.ts";
+import { createPlatformMail } from "#sending/platform-mail.ts";
+import { BOUNCE_DOMAIN, complaintReport, deliveryReport, startReturns } from "#test/support/returns.ts";
+import { sentCampaign } from "#test/support/tracked-campaign.ts";
 
 const returns = await startReturns();
 const { service, returnPath, token, receive, message } = returns;

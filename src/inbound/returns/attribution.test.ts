@@ -1,7 +1,7 @@
 /** Which message and which mailbox a mail that came back is about, through the port it comes in by. */
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
-import { deliveryReport, startReturns } from "../../../test/support/returns.ts";
+import { deliveryReport, startReturns } from "#test/support/returns.ts";
 
 const returns = await startReturns();
 const { service, deliver, returnPath, token, receive, message } = returns;

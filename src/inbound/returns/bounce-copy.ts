@@ -3,13 +3,13 @@
  * mail of the service's own, which names no address for its own bounces, so that none follows from it. The server that
  * wrote the report chose nearly all of its words: they are cut, and their links are no links.
  */
-import { maySendAs } from "../../identity/may-send-as.ts";
-import { parseAddress } from "../../mail/address.ts";
-import type { BounceRecipient } from "../../mail/bounces/bounce.ts";
-import { htmlFromText } from "../../mail/html/body-forms.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Reached } from "../../platform/limits/quota-store.ts";
-import type { PlatformMail, SendPlatformMail } from "../../sending/platform-mail.ts";
+import { maySendAs } from "#identity/may-send-as.ts";
+import { parseAddress } from "#mail/address.ts";
+import type { BounceRecipient } from "#mail/bounces/bounce.ts";
+import { htmlFromText } from "#mail/html/body-forms.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Reached } from "#platform/limits/quota-store.ts";
+import type { PlatformMail, SendPlatformMail } from "#sending/platform-mail.ts";
 import { countReports, lockSentMessage, type SentMessage } from "./message-store.ts";
 
 /** Reports are small; what makes them large is the mail they return. */

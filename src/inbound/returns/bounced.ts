@@ -3,13 +3,13 @@
  * message's recipient: news-of.ts decides which of its recipients is this message's.
  */
 import { createHash } from "node:crypto";
-import type { Bounce, BounceVerdict } from "../../mail/bounces/bounce.ts";
-import { insertDelayNotice } from "../../messages/notice-store.ts";
-import { type Classification, type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Log } from "../../platform/log.ts";
-import type { SendPlatformMail } from "../../sending/platform-mail.ts";
-import { storable } from "../storable.ts";
+import { storable } from "#inbound/storable.ts";
+import type { Bounce, BounceVerdict } from "#mail/bounces/bounce.ts";
+import { insertDelayNotice } from "#messages/notice-store.ts";
+import { type Classification, type OnMoved, type Outcome, unclassified } from "#messages/outcome.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Log } from "#platform/log.ts";
+import type { SendPlatformMail } from "#sending/platform-mail.ts";
 import { sendBounceCopy } from "./bounce-copy.ts";
 import { findSentMessage, type SentMessage } from "./message-store.ts";
 import { type News, newsOf } from "./news-of.ts";

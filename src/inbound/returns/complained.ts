@@ -3,13 +3,14 @@
  * the returned header bears, or the return path with it. So a complaint counts for the recipient of that message and for
  * nobody else.
  */
-import { domainOf } from "../../mail/address.ts";
-import type { Complaint } from "../../mail/bounces/arf.ts";
-import { parseMailbox } from "../../mail/mailbox.ts";
-import { type OnMoved, type Outcome, unclassified } from "../../messages/outcome.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { PurposeKeys } from "../../platform/secrets.ts";
-import { storable } from "../storable.ts";
+
+import { storable } from "#inbound/storable.ts";
+import { domainOf } from "#mail/address.ts";
+import type { Complaint } from "#mail/bounces/arf.ts";
+import { parseMailbox } from "#mail/mailbox.ts";
+import { type OnMoved, type Outcome, unclassified } from "#messages/outcome.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { PurposeKeys } from "#platform/secrets.ts";
 import { findSentMessage } from "./message-store.ts";
 import { recordNews } from "./record-news.ts";
 import { signedMessage } from "./returned-address.ts";

@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
-import { newCampaign } from "../../../test/support/campaigns.ts";
-import { eventually } from "../../../test/support/eventually.ts";
-import { BOUNCE_DOMAIN, deliveryReport, sendIn, startReturns } from "../../../test/support/returns.ts";
-import { openSmtp, type SmtpClient } from "../../../test/support/smtp-client.ts";
+import { newCampaign } from "#test/support/campaigns.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { BOUNCE_DOMAIN, deliveryReport, sendIn, startReturns } from "#test/support/returns.ts";
+import { openSmtp, type SmtpClient } from "#test/support/smtp-client.ts";
 
 /** The database can be taken away from the port. */
 let isAway = false;

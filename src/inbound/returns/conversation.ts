@@ -3,16 +3,16 @@
  * Nothing is ever passed on, or answered with a mail.
  */
 
-import { reportMailLimit } from "../../mail/bounces/report-mail.ts";
-import { attachmentMailLimit } from "../../mail/reports/report-documents.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { newId } from "../../platform/ids.ts";
-import { limits } from "../../platform/limits/limits.ts";
-import { limitSentence } from "../../platform/limits/refusal.ts";
-import type { Conversation } from "../listener/listener.ts";
-import type { NetworkLog } from "../listener/network-log.ts";
-import { SmtpReply } from "../listener/smtp-reply.ts";
-import { storable } from "../storable.ts";
+import type { Conversation } from "#inbound/listener/listener.ts";
+import type { NetworkLog } from "#inbound/listener/network-log.ts";
+import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import { storable } from "#inbound/storable.ts";
+import { reportMailLimit } from "#mail/bounces/report-mail.ts";
+import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
+import type { Clock } from "#platform/clock.ts";
+import { newId } from "#platform/ids.ts";
+import { limits } from "#platform/limits/limits.ts";
+import { limitSentence } from "#platform/limits/refusal.ts";
 import { findReachedQuota, takeOpenQuota } from "./open-quotas.ts";
 import { type AddressDeps, type ReturnedAddress, readReturnedAddress } from "./returned-address.ts";
 import { type Backlog, insertInboundMails, type MailClass, mailClassOf } from "./store.ts";

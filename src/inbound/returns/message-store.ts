@@ -1,7 +1,7 @@
 /** The message that a mail is about, looked up by its id alone: return paths have no room for the workspace. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface SentMessage {
   readonly workspaceId: WorkspaceId;

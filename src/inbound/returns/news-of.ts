@@ -2,10 +2,10 @@
  * Which recipient of a delivery report is that of the message whose signed return path it came to. The return path
  * proves that the report is about this message; the report itself proves nothing, so that it may speak of nobody else.
  */
-import { addressOf } from "../../audience/suppression-lists/judge.ts";
-import type { BounceRecipient } from "../../mail/bounces/bounce.ts";
-import { isAddress, isSameMailbox } from "../../mail/bounces/same-mailbox.ts";
-import { isReturnPath } from "../../mail/bounces/verp.ts";
+import { addressOf } from "#audience/suppression-lists/judge.ts";
+import type { BounceRecipient } from "#mail/bounces/bounce.ts";
+import { isAddress, isSameMailbox } from "#mail/bounces/same-mailbox.ts";
+import { isReturnPath } from "#mail/bounces/verp.ts";
 import type { SentMessage } from "./message-store.ts";
 
 export interface News {

@@ -2,9 +2,9 @@
  * How much mail one network may send to open addresses in an hour, in mails and in stored octets: far more than the
  * feedback loop of a large provider and the reporters of DMARC send, far less than what keeps the readers busy.
  */
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Limit } from "../../platform/limits/limits.ts";
-import { takeQuotas, usedOfQuota, useOf } from "../../platform/limits/quota-store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Limit } from "#platform/limits/limits.ts";
+import { takeQuotas, usedOfQuota, useOf } from "#platform/limits/quota-store.ts";
 import type { NewInboundMail } from "./store.ts";
 
 /** At RCPT, before anything is sent: the quota of which nothing is left to this network, null when there is none. */

@@ -1,15 +1,15 @@
 import { createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { stubClock } from "../../../test/support/clock.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { eventually } from "../../../test/support/eventually.ts";
-import { encodeReturnPath } from "../../mail/bounces/verp.ts";
-import { newId } from "../../platform/ids.ts";
-import { createLog } from "../../platform/log.ts";
-import { PurposeKeys } from "../../platform/secrets.ts";
-import { forgetInbound } from "../forget.ts";
-import { createReading, type Reading } from "../reading/reading.ts";
+import { forgetInbound } from "#inbound/forget.ts";
+import { createReading, type Reading } from "#inbound/reading/reading.ts";
+import { encodeReturnPath } from "#mail/bounces/verp.ts";
+import { newId } from "#platform/ids.ts";
+import { createLog } from "#platform/log.ts";
+import { PurposeKeys } from "#platform/secrets.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { type ProcessingDeps, processDueMail, startProcessing } from "./processing.ts";
 import {
   type Backlog,

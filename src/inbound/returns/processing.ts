@@ -5,10 +5,10 @@
  * changes nothing. A mail that cannot be processed again and again is put aside.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import type { Log } from "../../platform/log.ts";
-import type { Reading } from "../reading/reading.ts";
+import type { Reading } from "#inbound/reading/reading.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Log } from "#platform/log.ts";
 import { type ReadDeps, readMail } from "./read-mail.ts";
 import {
   findInboundMail,

@@ -1,9 +1,10 @@
 /** From a stored mail to what it changes: by what its recipient stands for, never by who it says it is from. */
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { type OnUnsubscribed, unsubscribe } from "../../tracking/unsubscribe.ts";
-import type { NewsReading, Reading } from "../reading/reading.ts";
-import { takeReports, takeUnreadable } from "../reports/take-reports.ts";
+
+import type { NewsReading, Reading } from "#inbound/reading/reading.ts";
+import { takeReports, takeUnreadable } from "#inbound/reports/take-reports.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { type OnUnsubscribed, unsubscribe } from "#tracking/unsubscribe.ts";
 import { type NewsDeps, settleBounce } from "./bounced.ts";
 import { complainedMessage, settleComplaint } from "./complained.ts";
 import { type AddressDeps, readReturnedAddress, signedMessage } from "./returned-address.ts";

@@ -2,10 +2,10 @@
  * News of one message that came by mail, through the door of all outcomes. All of it says that the message has left the
  * house, even where the queue does not know yet (the receiver's last reply was lost): it must not be sent once more.
  */
-import { removeQueueEntries } from "../../delivery/queue/queue-store.ts";
-import { recordOutcomes } from "../../messages/door.ts";
-import type { OnMoved, Outcome } from "../../messages/outcome.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
+import { removeQueueEntries } from "#delivery/queue/queue-store.ts";
+import { recordOutcomes } from "#messages/door.ts";
+import type { OnMoved, Outcome } from "#messages/outcome.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { lockSentMessage } from "./message-store.ts";
 
 /** Says whether it moved the message: the second time it does not. */

@@ -7,11 +7,11 @@ import {
   findDomainByReportToken,
   findDomainHolder,
   type ReportedDomain,
-} from "../../identity/sending-domains/store.ts";
-import { decodeReturnPath } from "../../mail/bounces/verp.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { PurposeKeys } from "../../platform/secrets.ts";
-import { readToken, type TrackedMail } from "../../tracking/tokens.ts";
+} from "#identity/sending-domains/store.ts";
+import { decodeReturnPath } from "#mail/bounces/verp.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { PurposeKeys } from "#platform/secrets.ts";
+import { readToken, type TrackedMail } from "#tracking/tokens.ts";
 import { isSentFrom } from "./message-store.ts";
 
 export type ReturnedAddress =

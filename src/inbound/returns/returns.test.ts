@@ -2,19 +2,14 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, test } from "vitest";
-import { leaseOrder } from "../../../test/support/lease-order.ts";
-import {
-  BOUNCE_DOMAIN,
-  complaintReport,
-  deliveryReport,
-  startReturns,
-} from "../../../test/support/returns.ts";
-import { linkKey, sentCampaign } from "../../../test/support/tracked-campaign.ts";
-import { leaseMessages } from "../../delivery/queue/leases.ts";
-import { settleLeases } from "../../delivery/queue/settlement-store.ts";
-import { createLog } from "../../platform/log.ts";
-import { PurposeKeys } from "../../platform/secrets.ts";
-import { createReading } from "../reading/reading.ts";
+import { leaseMessages } from "#delivery/queue/leases.ts";
+import { settleLeases } from "#delivery/queue/settlement-store.ts";
+import { createReading } from "#inbound/reading/reading.ts";
+import { createLog } from "#platform/log.ts";
+import { PurposeKeys } from "#platform/secrets.ts";
+import { leaseOrder } from "#test/support/lease-order.ts";
+import { BOUNCE_DOMAIN, complaintReport, deliveryReport, startReturns } from "#test/support/returns.ts";
+import { linkKey, sentCampaign } from "#test/support/tracked-campaign.ts";
 import { readMail } from "./read-mail.ts";
 
 const returns = await startReturns();

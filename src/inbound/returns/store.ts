@@ -1,7 +1,7 @@
 /** Mail that came in and what became of it. It is the installation's: whose it is shows when it is read. */
 import sql from "sql-template-tag";
-import { byteaArray } from "../../platform/database/array-values.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
+import { byteaArray } from "#platform/database/array-values.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import type { ReturnedAddress } from "./returned-address.ts";
 
 /**

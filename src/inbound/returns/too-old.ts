@@ -1,5 +1,5 @@
 /** For how long a message's return path takes reports of its delivery. */
-import type { Queryable } from "../../platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { findLastMove } from "./message-store.ts";
 
 const MOST_AGE_MS = 30 * 86_400_000;

@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { deliveryReport, startReturns } from "../../../test/support/returns.ts";
-import { untilWaiting } from "../../../test/support/waiting.ts";
-import { type MovedMessage, unclassified } from "../../messages/outcome.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { newId } from "../../platform/ids.ts";
+import { type MovedMessage, unclassified } from "#messages/outcome.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
+import { deliveryReport, startReturns } from "#test/support/returns.ts";
+import { untilWaiting } from "#test/support/waiting.ts";
 import { countSoftBounces } from "./store.ts";
 
 const returns = await startReturns();

@@ -3,7 +3,7 @@
  * (RFC 5321 section 2.3.8), because other servers see other lines there. A client that writes LF or CR alone means the
  * end of a line, so each becomes CRLF. The end of the message is not decided here: that is CRLF . CRLF and nothing else.
  */
-import { SmtpReply } from "../listener/smtp-reply.ts";
+import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
 
 const LF = 10;
 const CR = 13;

@@ -1,9 +1,9 @@
 import { hash } from "node:crypto";
 import { expect, test } from "vitest";
-import { systemClock } from "../../platform/clock.ts";
-import { createAuthenticator, type KeyRecord } from "../../platform/http/authenticate.ts";
-import { asWorkspaceId, newId } from "../../platform/ids.ts";
-import { createLog } from "../../platform/log.ts";
+import { systemClock } from "#platform/clock.ts";
+import { createAuthenticator, type KeyRecord } from "#platform/http/authenticate.ts";
+import { asWorkspaceId, newId } from "#platform/ids.ts";
+import { createLog } from "#platform/log.ts";
 import { createLogins } from "./login.ts";
 
 const secret = `efk_${"a".repeat(40)}`;

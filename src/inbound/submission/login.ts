@@ -3,13 +3,13 @@
  * wrong with it, and a network that keeps guessing is not listened to for a while.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { ApiError } from "../../platform/errors.ts";
-import { type Authenticator, requirePermissions } from "../../platform/http/authenticate.ts";
-import type { Caller } from "../../platform/http/endpoint.ts";
-import { inTime } from "../../platform/in-time.ts";
-import type { Log } from "../../platform/log.ts";
-import { ExpiringMap } from "../../platform/remember.ts";
-import { SmtpReply } from "../listener/smtp-reply.ts";
+import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import { ApiError } from "#platform/errors.ts";
+import { type Authenticator, requirePermissions } from "#platform/http/authenticate.ts";
+import type { Caller } from "#platform/http/endpoint.ts";
+import { inTime } from "#platform/in-time.ts";
+import type { Log } from "#platform/log.ts";
+import { ExpiringMap } from "#platform/remember.ts";
 
 const PERMISSION = "emails:send";
 

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { readHeaderSection } from "../../mail/message/header-section.ts";
-import { newId } from "../../platform/ids.ts";
-import { SmtpReply } from "../listener/smtp-reply.ts";
+import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import { readHeaderSection } from "#mail/message/header-section.ts";
+import { newId } from "#platform/ids.ts";
 import { readSubmission } from "./read-submission.ts";
 
 const context = {

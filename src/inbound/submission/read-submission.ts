@@ -4,17 +4,17 @@
  * refused with the reason.
  */
 import { decodeWords } from "postal-mime";
-import type { Address } from "../../mail/address.ts";
-import { parseMailbox } from "../../mail/mailbox.ts";
-import { encodeDate, type HeaderField, LONGEST_SUBJECT, renderHeaders } from "../../mail/message/header.ts";
+import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import type { Address } from "#mail/address.ts";
+import { parseMailbox } from "#mail/mailbox.ts";
+import { encodeDate, type HeaderField, LONGEST_SUBJECT, renderHeaders } from "#mail/message/header.ts";
 import {
   type GivenField,
   type HeaderLimits,
   readHeaderSection,
   unfold,
-} from "../../mail/message/header-section.ts";
-import { joinOctets } from "../../mail/message/octets.ts";
-import { SmtpReply } from "../listener/smtp-reply.ts";
+} from "#mail/message/header-section.ts";
+import { joinOctets } from "#mail/message/octets.ts";
 import { withCrlfLines } from "./line-ends.ts";
 import { repairMessage } from "./repair-message.ts";
 

@@ -4,13 +4,13 @@
  * because the signature would no longer fit: there the faults are refused.
  */
 import { isAscii, isUtf8 } from "node:buffer";
-import { asciiField, foldedField } from "../../mail/message/ascii-field.ts";
-import { renderHeaders } from "../../mail/message/header.ts";
-import type { GivenField } from "../../mail/message/header-section.ts";
-import type { Octets } from "../../mail/message/octets.ts";
-import { hasLongLine, longLineFrom, RepairAllowance, repairBody } from "../../mail/message/repair-body.ts";
-import { maxLineLength } from "../../mail/message/transfer-encoding.ts";
-import { SmtpReply } from "../listener/smtp-reply.ts";
+import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import { asciiField, foldedField } from "#mail/message/ascii-field.ts";
+import { renderHeaders } from "#mail/message/header.ts";
+import type { GivenField } from "#mail/message/header-section.ts";
+import type { Octets } from "#mail/message/octets.ts";
+import { hasLongLine, longLineFrom, RepairAllowance, repairBody } from "#mail/message/repair-body.ts";
+import { maxLineLength } from "#mail/message/transfer-encoding.ts";
 
 /**
  * Octets of one message that are encoded or folded; up to here a repair takes some tens of milliseconds, for which the

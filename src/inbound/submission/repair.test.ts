@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import PostalMime from "postal-mime";
 import { describe, expect, test } from "vitest";
-import { type HeaderSection, readHeaderSection } from "../../mail/message/header-section.ts";
-import { newId } from "../../platform/ids.ts";
+import { type HeaderSection, readHeaderSection } from "#mail/message/header-section.ts";
+import { newId } from "#platform/ids.ts";
 import { readSubmission } from "./read-submission.ts";
 import { repairMessage } from "./repair-message.ts";
 

@@ -1,10 +1,10 @@
 /** What a client of the submission port hears when the database gives no answer, and what becomes of its message. */
 import sql from "sql-template-tag";
 import { afterEach, expect, test } from "vitest";
-import { type DatabaseWay, openWay } from "../../../test/support/database-way.ts";
-import type { SmtpClient } from "../../../test/support/smtp-client.ts";
-import { handIn, startSubmission } from "../../../test/support/submission.ts";
-import { createRequestDatabase } from "../../platform/database/request-database.ts";
+import { createRequestDatabase } from "#platform/database/request-database.ts";
+import { type DatabaseWay, openWay } from "#test/support/database-way.ts";
+import type { SmtpClient } from "#test/support/smtp-client.ts";
+import { handIn, startSubmission } from "#test/support/submission.ts";
 
 const REPLY_MS = 5_500;
 

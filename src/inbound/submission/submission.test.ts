@@ -4,8 +4,8 @@ import { createTransport } from "nodemailer";
 import PostalMime from "postal-mime";
 import sql from "sql-template-tag";
 import { afterEach, describe, expect, test } from "vitest";
-import { openSmtp, type SmtpClient } from "../../../test/support/smtp-client.ts";
-import { handIn, startSubmission } from "../../../test/support/submission.ts";
+import { openSmtp, type SmtpClient } from "#test/support/smtp-client.ts";
+import { handIn, startSubmission } from "#test/support/submission.ts";
 
 /** The database can be taken away from the submission port. */
 let isAway = false;

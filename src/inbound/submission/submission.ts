@@ -3,19 +3,19 @@
  * recipient's becomes a message of its own; all those of one DATA are accepted, or none, so that a client that
  * tries again after a temporary refusal sends nothing twice.
  */
-import { maySendAsEach, type SenderQuestion } from "../../identity/may-send-as.ts";
-import { type Address, isSameAddress, parseAddress } from "../../mail/address.ts";
-import { findMessage } from "../../messages/store.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { ApiError, type ErrorCode } from "../../platform/errors.ts";
-import type { Caller } from "../../platform/http/endpoint.ts";
-import { newId } from "../../platform/ids.ts";
-import { inTime } from "../../platform/in-time.ts";
-import type { Acceptor } from "../../sending/accept.ts";
-import type { Draft } from "../../sending/insert-drafts.ts";
-import type { Conversation } from "../listener/listener.ts";
-import { SmtpReply } from "../listener/smtp-reply.ts";
+import { maySendAsEach, type SenderQuestion } from "#identity/may-send-as.ts";
+import type { Conversation } from "#inbound/listener/listener.ts";
+import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import { type Address, isSameAddress, parseAddress } from "#mail/address.ts";
+import { findMessage } from "#messages/store.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { ApiError, type ErrorCode } from "#platform/errors.ts";
+import type { Caller } from "#platform/http/endpoint.ts";
+import { newId } from "#platform/ids.ts";
+import { inTime } from "#platform/in-time.ts";
+import type { Acceptor } from "#sending/accept.ts";
+import type { Draft } from "#sending/insert-drafts.ts";
 import type { Logins } from "./login.ts";
 import { type ReadSubmission, readSubmission, type SubmissionContext } from "./read-submission.ts";
 import { type Attempt, newAttempt, UncertainAttempts } from "./uncertain-attempts.ts";

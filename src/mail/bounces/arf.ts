@@ -3,8 +3,8 @@
  * and the older kind of Microsoft's JMRP, which only forwards the mail. Anybody may send one: it counts only for the
  * message that its signed token or return path names.
  */
-import { ipAddressIn } from "../ip-address.ts";
-import type { HeaderField } from "../message/header.ts";
+import { ipAddressIn } from "#mail/ip-address.ts";
+import type { HeaderField } from "#mail/message/header.ts";
 import { typedValue } from "./dsn.ts";
 import {
   fieldOf,

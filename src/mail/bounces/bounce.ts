@@ -4,7 +4,7 @@
  * a mail is never known: what it says counts only for the message that the signed return path or token names.
  */
 
-import { classifyReply, enhancedCode, type ReplyVerdict } from "../refusals/smtp-reply.ts";
+import { classifyReply, enhancedCode, type ReplyVerdict } from "#mail/refusals/smtp-reply.ts";
 import { isReadReceipt } from "./auto-reply.ts";
 import { forwardsIn, linesAbout, type NamedRecipient, namedRecipients, quotedReply } from "./bounce-text.ts";
 import { type DeliveryAction, type DeliveryReport, deliveryReport } from "./dsn.ts";

@@ -4,7 +4,7 @@
  */
 
 import { decodeWords } from "postal-mime";
-import type { HeaderField } from "../message/header.ts";
+import type { HeaderField } from "#mail/message/header.ts";
 import { fieldOf, inBrackets, type MailPart, octetsOf, ownParts, readFields, textOf } from "./report-mail.ts";
 
 export type DeliveryAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";

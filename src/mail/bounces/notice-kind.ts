@@ -2,8 +2,8 @@
  * Whether a mail without a delivery-status part tells of a delivery. The marks of an automatic answer win, unless the
  * mail quotes a refusal, or comes from a mail system by the local part of its From or by a header only those write.
  */
-import type { BounceCategory } from "../refusals/codes.ts";
-import { classifyReply } from "../refusals/smtp-reply.ts";
+import type { BounceCategory } from "#mail/refusals/codes.ts";
+import { classifyReply } from "#mail/refusals/smtp-reply.ts";
 import { REPLY_SUBJECT } from "./answer-marks.ts";
 import { type AnswerMark, answerMark } from "./auto-reply.ts";
 import { MAIL_SYSTEM, MAILER_DAEMON, POSTMASTER } from "./bounce-text-rules.ts";

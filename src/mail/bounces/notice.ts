@@ -1,5 +1,5 @@
 /** The words of a mail that came back, apart from those of the mail it returns. */
-import { messageTokenHeader } from "../dkim/dkim.ts";
+import { messageTokenHeader } from "#mail/dkim/dkim.ts";
 import { noticeLines } from "./bounce-text.ts";
 import { fieldOf, type MailPart, ownParts, readFields, textOf, wordsOf } from "./report-mail.ts";
 import { describeReturned, isOurs, type ReturnedMessage, returnedMessage } from "./returned-message.ts";

@@ -4,8 +4,8 @@
  * read as text. An own reader, because libraries hide what reports live on: their parts as they were sent.
  */
 import { decodeWords } from "postal-mime";
-import { textFromHtml } from "../html/body-forms.ts";
-import type { HeaderField } from "../message/header.ts";
+import { textFromHtml } from "#mail/html/body-forms.ts";
+import type { HeaderField } from "#mail/message/header.ts";
 import { decodeHeader, decodeText, needsDecoding } from "./charset.ts";
 
 /** One part of a mail, or the whole of it. */

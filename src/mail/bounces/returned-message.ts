@@ -2,8 +2,8 @@
  * What the mail that a report carries (RFC 6522, part 3) says about itself: by this we recognise our own message where
  * the report hides the recipient. Everything in it may be made up; only the signed token proves anything.
  */
-import { messageTokenHeader } from "../dkim/dkim.ts";
-import type { HeaderField } from "../message/header.ts";
+import { messageTokenHeader } from "#mail/dkim/dkim.ts";
+import type { HeaderField } from "#mail/message/header.ts";
 import {
   fieldOf,
   inBrackets,

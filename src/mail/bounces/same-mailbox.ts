@@ -4,7 +4,7 @@
  * is about, never who gets mail.
  */
 import { getDomain } from "tldts";
-import { domainOf, mailboxOf, normalizeAddress } from "../address.ts";
+import { domainOf, mailboxOf, normalizeAddress } from "#mail/address.ts";
 
 /** Domains under which one provider keeps the same mailboxes. */
 const SAME_PROVIDER: readonly (readonly string[])[] = [

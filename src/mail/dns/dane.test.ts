@@ -1,7 +1,7 @@
 /** The digests were made with the openssl command of the certificates in test/support. */
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { fakeMxCertificate, issuedChain } from "../../../test/support/fake-mx.ts";
+import { fakeMxCertificate, issuedChain } from "#test/support/fake-mx.ts";
 import { isUsable, type TlsaRecord, vouchFor } from "./dane.ts";
 
 const [issued, authority] = issuedChain

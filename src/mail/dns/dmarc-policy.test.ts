@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type FakeDns, startFakeDns } from "../../../test/support/fake-dns.ts";
+import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
 import { checkDmarc, organisationalDomain, parseDmarcRecord } from "./dmarc-policy.ts";
 
 let dns: FakeDns;

@@ -1,5 +1,5 @@
 /** The domain-spec of an SPF term (RFC 7208 section 7.1): its macros are well formed, and it can be looked up. */
-import { impossibleLabel } from "../idna.ts";
+import { impossibleLabel } from "#mail/idna.ts";
 
 const MACRO = /%(?:[%_-]|\{[^{}]*\})/g;
 const MACRO_BODY = /^([a-z])(\d*)r?[-.+,/_=]*$/i;

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "vitest";
-import { startFakeDns } from "../../../test/support/fake-dns.ts";
+import { startFakeDns } from "#test/support/fake-dns.ts";
 import { passesSpf } from "./spf-pass.ts";
 import { parseSpfRecord } from "./spf-record.ts";
 

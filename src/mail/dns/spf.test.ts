@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type DnsZone, type FakeDns, startFakeDns } from "../../../test/support/fake-dns.ts";
+import { type DnsZone, type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";
 import { checkSpf } from "./spf.ts";
 import { parseSpfRecord } from "./spf-record.ts";
 

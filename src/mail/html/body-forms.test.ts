@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { workedMs } from "../../../test/support/cpu-time.ts";
+import { workedMs } from "#test/support/cpu-time.ts";
 import { htmlFromText, looksLikeHtml, textFromHtml } from "./body-forms.ts";
 
 describe("a body", () => {

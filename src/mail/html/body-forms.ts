@@ -4,7 +4,7 @@
  * time is linear in their length whatever they hold.
  */
 
-import { codeUnitsOf } from "../text/code-units.ts";
+import { codeUnitsOf } from "#mail/text/code-units.ts";
 import { type PlainTextOptions, plainText } from "./to-plain.ts";
 
 /** Characters of a body, HTML or text, that a mail is made of. Gmail cuts HTML of more than 102 KB; this has room for pictures in it. */

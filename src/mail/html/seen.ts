@@ -1,6 +1,6 @@
 /** What somebody sees who reads the HTML of a mail, and where it leads them. */
 
-import { type Insertion, withInsertions } from "../merge-tags/pieces.ts";
+import { type Insertion, withInsertions } from "#mail/merge-tags/pieces.ts";
 import { type HtmlTag, mapHtml } from "./map.ts";
 import { plainText } from "./to-plain.ts";
 

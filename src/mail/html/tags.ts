@@ -4,7 +4,7 @@
  * length whatever the HTML holds.
  */
 
-import { codeUnitsOf } from "../text/code-units.ts";
+import { codeUnitsOf } from "#mail/text/code-units.ts";
 import { type ElementRole, endsParagraph, roleAt } from "./elements.ts";
 import { decodeEntities } from "./entities.ts";
 import type { HidingStyles, StyledElement } from "./hiding-styles.ts";

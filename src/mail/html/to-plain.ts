@@ -3,7 +3,7 @@
  * are not shown are matched with their ends, so broken HTML may misplace an indentation or an empty line, but no word.
  */
 
-import { TextLayout } from "../text/layout.ts";
+import { TextLayout } from "#mail/text/layout.ts";
 import { isVoid } from "./elements.ts";
 import { readReference } from "./entities.ts";
 import { HidingStyles } from "./hiding-styles.ts";

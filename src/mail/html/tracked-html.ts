@@ -1,6 +1,6 @@
 /** Finished HTML, not a template, with links that lead back to us. */
-import { hrefTarget, type LinkAddresses, pixelImage } from "../merge-tags/engine.ts";
-import { escapeHtml } from "../merge-tags/escape.ts";
+import { hrefTarget, type LinkAddresses, pixelImage } from "#mail/merge-tags/engine.ts";
+import { escapeHtml } from "#mail/merge-tags/escape.ts";
 import { linkAttributes, mapHtml } from "./map.ts";
 import { isHttpAddress } from "./tracked-links.ts";
 

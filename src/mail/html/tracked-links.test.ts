@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { Parser } from "htmlparser2";
 import { describe, expect, test } from "vitest";
-import { readHtmlTemplate } from "../../../test/support/html-template.ts";
-import { compileTemplate } from "../merge-tags/compile.ts";
-import { placeInsertions } from "../merge-tags/html.ts";
-import { withInsertions } from "../merge-tags/pieces.ts";
+import { compileTemplate } from "#mail/merge-tags/compile.ts";
+import { placeInsertions } from "#mail/merge-tags/html.ts";
+import { withInsertions } from "#mail/merge-tags/pieces.ts";
+import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { trackLinks } from "./tracked-links.ts";
 
 /** What somebody gets whose links lead to `t/INDEX>TARGET`. */

@@ -1,8 +1,8 @@
 /** Links in an HTML template that lead back to us: which of them can, and the marks around their addresses. */
 
-import { hrefTarget } from "../merge-tags/engine.ts";
-import type { HtmlTemplate } from "../merge-tags/html.ts";
-import { depthChange, type Insertion, type Piece, tagsIn } from "../merge-tags/pieces.ts";
+import { hrefTarget } from "#mail/merge-tags/engine.ts";
+import type { HtmlTemplate } from "#mail/merge-tags/html.ts";
+import { depthChange, type Insertion, type Piece, tagsIn } from "#mail/merge-tags/pieces.ts";
 import { type HtmlAttribute, linkAttributes } from "./map.ts";
 
 /** A link that is tracked, at its index. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { workedMs } from "../../../test/support/cpu-time.ts";
+import { workedMs } from "#test/support/cpu-time.ts";
 import { RenderBudget } from "./budget.ts";
 
 function work(milliseconds: number): void {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { Liquid } from "liquidjs";
 import { describe, expect, test } from "vitest";
-import { workedMs } from "../../../test/support/cpu-time.ts";
-import { readHtmlTemplate } from "../../../test/support/html-template.ts";
-import { headerTextFault } from "../address.ts";
-import { trackLinks } from "../html/tracked-links.ts";
+import { headerTextFault } from "#mail/address.ts";
+import { trackLinks } from "#mail/html/tracked-links.ts";
+import { workedMs } from "#test/support/cpu-time.ts";
+import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
 import { type MergeValues, renderingEngine, renderWithLiquid } from "./engine.ts";
 import { textOf, unescapeHtml } from "./escape.ts";

@@ -17,7 +17,7 @@ import {
   tags,
   toValueSync,
 } from "liquidjs";
-import { decodeEntities } from "../html/entities.ts";
+import { decodeEntities } from "#mail/html/entities.ts";
 import { addressFilters } from "./addresses.ts";
 import { RenderBudget } from "./budget.ts";
 import {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { Parser } from "htmlparser2";
 import { Liquid } from "liquidjs";
 import { describe, expect, test } from "vitest";
-import { headerTextFault } from "../address.ts";
+import { headerTextFault } from "#mail/address.ts";
 import {
   cleanLine,
   cleanText,

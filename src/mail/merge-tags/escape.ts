@@ -4,7 +4,7 @@
  */
 import { domainToASCII } from "node:url";
 import { toValue } from "liquidjs";
-import { decodeEntities } from "../html/entities.ts";
+import { decodeEntities } from "#mail/html/entities.ts";
 
 const htmlReferences: Readonly<Record<string, string>> = {
   "&": "&amp;",

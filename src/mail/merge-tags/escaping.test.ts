@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { Parser } from "htmlparser2";
 import { Liquid } from "liquidjs";
 import { describe, expect, test } from "vitest";
-import { readHtmlTemplate } from "../../../test/support/html-template.ts";
+import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
 import { placeInsertions } from "./html.ts";
 import { withInsertions } from "./pieces.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readHtmlTemplate } from "../../../test/support/html-template.ts";
+import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
 import { bodyEnd, captureFaults, placeInsertions } from "./html.ts";
 import { readTemplate, type Template } from "./merge-tags.ts";

@@ -2,7 +2,7 @@
  * Merge tags in HTML: how each value is written depends on where its tag stands. What has to be added to a template
  * for that are insertions, which leave every character of it as it is.
  */
-import { type HtmlAttribute, type HtmlMap, type HtmlTag, mapHtml, spanAt } from "../html/map.ts";
+import { type HtmlAttribute, type HtmlMap, type HtmlTag, mapHtml, spanAt } from "#mail/html/map.ts";
 import type { AddressFilter } from "./addresses.ts";
 import { idleFilters, type PlaceFilter } from "./engine.ts";
 import type { PlacedFault } from "./faults.ts";

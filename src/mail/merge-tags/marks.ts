@@ -1,6 +1,6 @@
 /** A template's HTML, so that whatever is made of HTML can be made of it: each merge tag is a word of its own in it. */
-import { spanAt } from "../html/map.ts";
-import { TagReader } from "../html/tags.ts";
+import { spanAt } from "#mail/html/map.ts";
+import { TagReader } from "#mail/html/tags.ts";
 import type { HtmlTemplate } from "./html.ts";
 import type { Piece } from "./pieces.ts";
 

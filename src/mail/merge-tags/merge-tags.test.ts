@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { workedMs } from "../../../test/support/cpu-time.ts";
+import { workedMs } from "#test/support/cpu-time.ts";
 import { readTemplate } from "./merge-tags.ts";
 
 function faultsOf(source: string) {

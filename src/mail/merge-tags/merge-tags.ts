@@ -3,8 +3,8 @@
  * is wrong with it is said with line and column, so that nobody learns it from a recipient.
  */
 import { analyzeSync, Tokenizer, type Variable } from "liquidjs";
-import { LONGEST_BODY } from "../html/body-forms.ts";
-import type { Span } from "../html/map.ts";
+import { LONGEST_BODY } from "#mail/html/body-forms.ts";
+import type { Span } from "#mail/html/map.ts";
 import { readingEngine } from "./engine.ts";
 import { liquidFaults, type PlacedFault, unclosed } from "./faults.ts";
 import { cutTemplate, type Piece, unclosedBlocks } from "./pieces.ts";

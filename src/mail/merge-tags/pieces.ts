@@ -1,6 +1,6 @@
 /** A template cut into its texts, outputs and tags, each with its place; and texts put between them. */
 import { type TopLevelToken, TypeGuards } from "liquidjs";
-import type { Span } from "../html/map.ts";
+import type { Span } from "#mail/html/map.ts";
 import { readingEngine } from "./engine.ts";
 import { SourceTokenizer } from "./source-tokenizer.ts";
 

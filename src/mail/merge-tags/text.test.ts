@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readHtmlTemplate } from "../../../test/support/html-template.ts";
-import { textFromHtml } from "../html/body-forms.ts";
+import { textFromHtml } from "#mail/html/body-forms.ts";
+import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
 import { renderingEngine } from "./engine.ts";
 import { placeInsertions } from "./html.ts";

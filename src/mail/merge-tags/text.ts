@@ -1,5 +1,5 @@
 /** Merge tags in plain text: values inside of addresses, and the text that is made of an HTML template. */
-import { textFromHtml } from "../html/body-forms.ts";
+import { textFromHtml } from "#mail/html/body-forms.ts";
 import { endsInAddress, isPartOfWord } from "./addresses.ts";
 import { idleFilters } from "./engine.ts";
 import { type AddedFilter, filterInsertion, type HtmlTemplate, isEncoded } from "./html.ts";

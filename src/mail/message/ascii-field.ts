@@ -4,7 +4,7 @@
  */
 import { isAscii } from "node:buffer";
 import { decodeWords } from "postal-mime";
-import { domainInALabels } from "../address.ts";
+import { domainInALabels } from "#mail/address.ts";
 import { encodeParameter, encodeText, encodeValue, maxWordLength } from "./header.ts";
 import { unfold } from "./header-section.ts";
 

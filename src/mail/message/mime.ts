@@ -16,8 +16,8 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { headerTextFault, needsSmtpUtf8 } from "../address.ts";
-import { relaxedText } from "../dkim/canonical.ts";
+import { headerTextFault, needsSmtpUtf8 } from "#mail/address.ts";
+import { relaxedText } from "#mail/dkim/canonical.ts";
 import {
   encodeDate,
   encodeMailbox,

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { relaxedBody } from "../dkim/canonical.ts";
+import { relaxedBody } from "#mail/dkim/canonical.ts";
 import { composeMessage } from "./mime.ts";
 import { joinOctets, lengthOf } from "./octets.ts";
 import { encodeTextContent } from "./transfer-encoding.ts";

@@ -5,8 +5,8 @@
  * are counted with the reason, and only a report without any record that can be read is refused. A refusal is a value,
  * because it is counted and shown.
  */
-import { decodeEntities } from "../html/entities.ts";
-import { ipAddressIn } from "../ip-address.ts";
+import { decodeEntities } from "#mail/html/entities.ts";
+import { ipAddressIn } from "#mail/ip-address.ts";
 import {
   type DmarcRefusal,
   DmarcRefused,

@@ -3,7 +3,7 @@
  * when that is a report itself. What is one is told by its content, not by media type or file name.
  */
 import { decodeWords } from "postal-mime";
-import { fieldOf, type MailPart, octetsOf, readReportMail } from "../bounces/report-mail.ts";
+import { fieldOf, type MailPart, octetsOf, readReportMail } from "#mail/bounces/report-mail.ts";
 import { InflateRoom } from "./gzip.ts";
 import { beginningOf, reportText } from "./report-text.ts";
 import { isPacked, type UnpackRefusal, unpack } from "./unpack.ts";

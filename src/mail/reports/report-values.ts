@@ -1,6 +1,6 @@
 /** Values of reports as receivers write them, which is not always as the RFCs say. */
 import { hash } from "node:crypto";
-import { domainInALabels } from "../address.ts";
+import { domainInALabels } from "#mail/address.ts";
 
 /** What a report's file and mail say about it, for what is missing in the report itself. */
 export interface ReportHints {

@@ -1,7 +1,7 @@
 /** Notes become counters. */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { storedStatuses } from "../states.ts";
+import { storedStatuses } from "#messages/states.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import { counters } from "./counters.ts";
 import { columnsSql, DAY, EIGHTH, WEEK } from "./notes-store.ts";
 

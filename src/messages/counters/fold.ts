@@ -1,6 +1,6 @@
 /** The counters take the notes in, as recurring work. Nobody waits for it: figures are counters and notes together. */
-import type { Database } from "../../platform/database/pool.ts";
-import type { Recurring } from "../../platform/jobs/schedule.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
 import { foldNotes } from "./fold-store.ts";
 
 /** A fraction of a second's work: the counters' rows are locked meanwhile, which only other folders want. */

@@ -3,10 +3,10 @@
  * counters take them in later (fold-store.ts).
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { domainOf } from "../../mail/address.ts";
-import { nilId } from "../../platform/ids.ts";
-import { storedStatuses } from "../states.ts";
-import type { MessageOrigin } from "../store.ts";
+import { domainOf } from "#mail/address.ts";
+import { storedStatuses } from "#messages/states.ts";
+import type { MessageOrigin } from "#messages/store.ts";
+import { nilId } from "#platform/ids.ts";
 import { eventCounters } from "./counters.ts";
 
 const binOf = (width: string, time: Sql): Sql =>

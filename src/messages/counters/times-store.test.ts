@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { foldNotes } from "./fold-store.ts";
 import { countedByTimeSql, dayStartsSql } from "./times-store.ts";
 

@@ -3,7 +3,7 @@
  * them apart.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { counters } from "./counters.ts";
 import { columnsSql, eighthOf, quarterOf } from "./notes-store.ts";
 

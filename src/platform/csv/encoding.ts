@@ -3,7 +3,7 @@
  * UTF-8 where its bytes speak for that, UTF-16 when every other byte is NUL, and any other encoding is guessed.
  */
 import { open } from "node:fs/promises";
-import { ApiError } from "../errors.ts";
+import { ApiError } from "#platform/errors.ts";
 import type { Encoding } from "./encodings.ts";
 import { guessEncoding } from "./guess-encoding.ts";
 import { readPieces } from "./pieces.ts";

@@ -1,5 +1,5 @@
 /** The encodings of text files that can be read, and the names people give them. */
-import { invalid } from "../errors.ts";
+import { invalid } from "#platform/errors.ts";
 
 /** Labels of the WHATWG Encoding Standard, as TextDecoder takes them. */
 const encodings = [

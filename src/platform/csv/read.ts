@@ -1,5 +1,5 @@
 /** CSV files as people have them: in any usual encoding, with any of four delimiters. */
-import { ApiError } from "../errors.ts";
+import { ApiError } from "#platform/errors.ts";
 import { type Delimiter, detectLayout } from "./delimiter.ts";
 import { detectEncoding, sampleOf, withoutMarks } from "./encoding.ts";
 import type { Encoding } from "./encodings.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import sql, { type Sql } from "sql-template-tag";
 import { expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { byteaArray, integerArray, textArray, timestamptzArray, uuidArray } from "./array-values.ts";
 
 const database = await testDatabase();

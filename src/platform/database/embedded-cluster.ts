@@ -23,8 +23,8 @@ import {
   stat,
 } from "node:fs/promises";
 import { join } from "node:path";
-import { isAlive } from "../alive.ts";
-import type { Log } from "../log.ts";
+import { isAlive } from "#platform/alive.ts";
+import type { Log } from "#platform/log.ts";
 import { type Binaries, locateBinaries } from "./embedded-binaries.ts";
 import { chooseLaunch, type Launch, launchAsOwnUser, OWN_USER, runToEnd } from "./embedded-launch.ts";
 

@@ -3,7 +3,7 @@
  * that has to be set up by whoever runs the machine, who finds in the log of a start with LOG_LEVEL=debug how many it takes.
  */
 import type pg from "pg";
-import type { Log } from "../log.ts";
+import type { Log } from "#platform/log.ts";
 
 /** 1 GiB: with less there is not much to look through. */
 const LEAST_PAGES = 512;

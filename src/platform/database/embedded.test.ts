@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { createLog } from "../log.ts";
+import { createLog } from "#platform/log.ts";
 import { type Connection, type Embedded, startEmbedded } from "./embedded.ts";
 import { restoreLinks } from "./embedded-binaries.ts";
 import { openCluster } from "./embedded-cluster.ts";

@@ -10,7 +10,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
-import type { Log } from "../log.ts";
+import type { Log } from "#platform/log.ts";
 import { lockKey } from "./advisory-lock.ts";
 import { type Cluster, openCluster, PORT, USER } from "./embedded-cluster.ts";
 import { adviseHugePages } from "./embedded-huge-pages.ts";

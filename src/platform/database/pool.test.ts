@@ -1,9 +1,9 @@
 import { getEventListeners } from "node:events";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
-import { openWay } from "../../../test/support/database-way.ts";
-import { eventually } from "../../../test/support/eventually.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { openWay } from "#test/support/database-way.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { createDatabase, type Database, type Deadlines, listen, type Queryable } from "./pool.ts";
 
 const db = await testDatabase();

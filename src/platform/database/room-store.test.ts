@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
-import { asWorkspaceId, newId, type WorkspaceId } from "../ids.ts";
+import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { type Room, requireRoom } from "./room-store.ts";
 
 const database = await testDatabase();

@@ -1,7 +1,7 @@
 /** The bound of what a workspace may have of one kind, exact however many are added at the same time. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { ApiError } from "../errors.ts";
-import type { WorkspaceId } from "../ids.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { lockKey } from "./advisory-lock.ts";
 import type { Queryable } from "./pool.ts";
 

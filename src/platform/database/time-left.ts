@@ -1,6 +1,6 @@
 /** How much of its time a transaction, or a statement outside of one, still has. */
 import type pg from "pg";
-import { inTime } from "../in-time.ts";
+import { inTime } from "#platform/in-time.ts";
 
 /** What the driver takes beside text and values; its types leave this one out. */
 interface TimedQuery extends pg.QueryConfig {

@@ -1,5 +1,5 @@
 /** How the dates of a file are written, where its sender says so: the form field `date_format`. */
-import { invalid } from "../errors.ts";
+import { invalid } from "#platform/errors.ts";
 
 /** The order of day, month and year. */
 const dateOrders = ["DMY", "MDY", "YMD", "YDM"] as const;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import { type Answer, decode, encode, type Packet, RECURSION_AVAILABLE, streamEncode } from "dns-packet";
 import { expect, onTestFinished, test } from "vitest";
-import { startBusyDns } from "../../../test/support/busy-dns.ts";
+import { startBusyDns } from "#test/support/busy-dns.ts";
 import { DnsClient } from "./client.ts";
 import { type Question, readServer, type Server } from "./question.ts";
 

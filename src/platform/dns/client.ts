@@ -2,7 +2,7 @@
  * Look-ups over the network, a bounded number at a time; the others wait their turn, and the wait does not count towards
  * their deadlines. It belongs into a thread of its own (look-up-thread.ts), where nothing keeps it from reading answers.
  */
-import { limits } from "../limits/limits.ts";
+import { limits } from "#platform/limits/limits.ts";
 import { LookUp } from "./look-up.ts";
 import type { Question, Reply } from "./question.ts";
 import { ServerSet } from "./server-set.ts";

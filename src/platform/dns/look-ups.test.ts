@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from "vitest";
-import { startFakeDns } from "../../../test/support/fake-dns.ts";
-import { createResolver } from "../dns.ts";
+import { createResolver } from "#platform/dns.ts";
+import { startFakeDns } from "#test/support/fake-dns.ts";
 import { LookUps } from "./look-ups.ts";
 import { type Question, readServer } from "./question.ts";
 

@@ -3,7 +3,7 @@
  * asked at the same time, and what is known is not asked again before its TTL has passed (RFC 1035 section 7.4, RFC 2308).
  */
 import { Worker } from "node:worker_threads";
-import { ExpiringMap } from "../remember.ts";
+import { ExpiringMap } from "#platform/remember.ts";
 import type { Question, Reply } from "./question.ts";
 
 export interface Asked {

@@ -1,9 +1,9 @@
 /** What is decided about a request before its endpoint is asked: the rate of its source, and cross-origin rules. */
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { type BareServer, insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "#platform/log.ts";
+import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { endpoint } from "./endpoint.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 

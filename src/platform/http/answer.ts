@@ -2,11 +2,11 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import sql from "sql-template-tag";
 import type { TSchema } from "typebox";
-import type { Database } from "../database/pool.ts";
-import { patiently } from "../database/request-database.ts";
-import { ApiError, type FieldFault } from "../errors.ts";
-import { isUuid, newId } from "../ids.ts";
-import { inTime, PATIENCE_MS } from "../in-time.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { patiently } from "#platform/database/request-database.ts";
+import { ApiError, type FieldFault } from "#platform/errors.ts";
+import { isUuid, newId } from "#platform/ids.ts";
+import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
 import { asFailure, failure, type Success } from "./envelope.ts";
 import { dispositionOf, type FileAnswer, mediaTypeOf } from "./file-answer.ts";

@@ -7,10 +7,10 @@
  * the client.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { ApiError, overloaded } from "../errors.ts";
-import { type Held, HeldShares, type Share } from "../limits/held-shares.ts";
-import type { httpLimits, Limit } from "../limits/limits.ts";
-import { bytesText, limitRefusal, limitSentence } from "../limits/refusal.ts";
+import { ApiError, overloaded } from "#platform/errors.ts";
+import { type Held, HeldShares, type Share } from "#platform/limits/held-shares.ts";
+import type { httpLimits, Limit } from "#platform/limits/limits.ts";
+import { bytesText, limitRefusal, limitSentence } from "#platform/limits/refusal.ts";
 import type { Caller } from "./endpoint.ts";
 import { networkOf } from "./source-network.ts";
 

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
-import { stubClock } from "../../../test/support/clock.ts";
-import { ApiError } from "../errors.ts";
-import { asWorkspaceId } from "../ids.ts";
+import { ApiError } from "#platform/errors.ts";
+import { asWorkspaceId } from "#platform/ids.ts";
+import { stubClock } from "#test/support/clock.ts";
 import {
   authorize,
   createAuthenticator,

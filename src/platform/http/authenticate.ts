@@ -4,9 +4,9 @@
  * time, on this one at once (forget).
  */
 import { hash } from "node:crypto";
-import type { Clock } from "../clock.ts";
-import { ApiError } from "../errors.ts";
-import { Answers } from "../remember.ts";
+import type { Clock } from "#platform/clock.ts";
+import { ApiError } from "#platform/errors.ts";
+import { Answers } from "#platform/remember.ts";
 import { type Caller, type Endpoint, permissionOf } from "./endpoint.ts";
 
 /** A key as the database has it. */

@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterEach, expect, it, vi } from "vitest";
-import { type BareServer, startBareServer } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import type { Limit } from "../limits/limits.ts";
+import type { Limit } from "#platform/limits/limits.ts";
+import { type BareServer, startBareServer } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 
 const database = await testDatabase();
 const connectionsOfNetwork: Limit = { what: "HTTP connections", scope: "network", most: 3, beyond: "" };

@@ -1,7 +1,7 @@
 /** Whole days, as callers write them and as a time zone has them. */
 import { Temporal } from "temporal-polyfill";
 import { Type } from "typebox";
-import { invalid } from "../errors.ts";
+import { invalid } from "#platform/errors.ts";
 import type { QueryField } from "./query.ts";
 
 /** YYYY-MM-DD, or undefined when absent; anything else is refused. */

@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import Fastify, { type FastifyInstance, type FastifyReply } from "fastify";
-import { notFound } from "../errors.ts";
+import { notFound } from "#platform/errors.ts";
 import { API_PREFIX } from "./server.ts";
 
 const documentFile = new URL("../../../openapi.json", import.meta.url);

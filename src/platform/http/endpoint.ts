@@ -3,8 +3,8 @@
  * reference page and the generic contract tests are all read from it, so a new endpoint changes one folder.
  */
 import type { Static, TSchema } from "typebox";
-import type { ErrorCode } from "../errors.ts";
-import type { WorkspaceId } from "../ids.ts";
+import type { ErrorCode } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { FileAnswer } from "./file-answer.ts";
 import type { Answered, Reservation } from "./idempotency.ts";
 import type { QueryFields, QueryValues } from "./query.ts";

@@ -1,7 +1,7 @@
 /** The two envelopes of the contract: every answer under /api/v1 has one of them. */
 import type { FastifyError } from "fastify";
-import { ApiError, type FieldFault } from "../errors.ts";
-import { noAnswer } from "../in-time.ts";
+import { ApiError, type FieldFault } from "#platform/errors.ts";
+import { noAnswer } from "#platform/in-time.ts";
 
 export interface Success {
   readonly success: true;

@@ -1,5 +1,5 @@
 /** Which refusals an endpoint can answer: most follow from its declaration, the rest it names itself. */
-import { type ErrorCode, errorTable } from "../errors.ts";
+import { type ErrorCode, errorTable } from "#platform/errors.ts";
 import { isClosedToSuspended } from "./authenticate.ts";
 import type { Endpoint } from "./endpoint.ts";
 

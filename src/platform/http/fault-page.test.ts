@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { startBareServer } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { createLog } from "../log.ts";
+import { createLog } from "#platform/log.ts";
+import { startBareServer } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { sendFaultPage } from "./fault-page.ts";
 import { html, sendPage } from "./page.ts";
 import { createRateLimiter } from "./rate-limit.ts";

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
-import { createDatabase } from "../database/pool.ts";
-import { createLog } from "../log.ts";
-import { createMetrics } from "../metrics.ts";
+import { createDatabase } from "#platform/database/pool.ts";
+import { createLog } from "#platform/log.ts";
+import { createMetrics } from "#platform/metrics.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { type ReadinessCheck, registerHealth } from "./health.ts";
 import { createRateLimiter, unlimited } from "./rate-limit.ts";
 

@@ -1,11 +1,11 @@
 import sql from "sql-template-tag";
 import { Type } from "typebox";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type BareServer, insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { lockKey } from "../database/advisory-lock.ts";
-import { ApiError } from "../errors.ts";
-import { newId, type WorkspaceId } from "../ids.ts";
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import { ApiError } from "#platform/errors.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
 import { answeredIn, removeOldKeys } from "./idempotency.ts";
 

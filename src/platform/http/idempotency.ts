@@ -10,9 +10,9 @@
  */
 import { hash } from "node:crypto";
 import sql from "sql-template-tag";
-import type { Queryable } from "../database/pool.ts";
-import { ApiError, invalid } from "../errors.ts";
-import type { WorkspaceId } from "../ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** How long a reservation blocks its key when it is not settled; that of a dead process is free at once. */
 export const RESERVED_SECONDS = 60;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../errors.ts";
+import { ApiError } from "#platform/errors.ts";
 import { parsedJson, parseJsonBody } from "./json-body.ts";
 import { scanJson } from "./json-scan.ts";
 

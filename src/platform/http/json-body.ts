@@ -5,7 +5,7 @@
  * Object.prototype. An object that has a name twice is refused (RFC 8259 section 4): which one counts would be a guess,
  * and a program that checked the body before us may have guessed otherwise.
  */
-import { ApiError, invalid } from "../errors.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
 import { type JsonScan, scanJson } from "./json-scan.ts";
 
 /** Deeper than any body of the contract; a bound for whatever walks the value. */

@@ -2,8 +2,8 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Type } from "typebox";
 import { expect, it } from "vitest";
-import { insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
+import { insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "G" };

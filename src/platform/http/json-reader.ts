@@ -4,9 +4,9 @@
  */
 import { isUtf8 } from "node:buffer";
 import type { FastifyRequest } from "fastify";
-import { ApiError, overloaded } from "../errors.ts";
-import { createSideThread, type SideThread } from "../side-thread.ts";
-import { createWorkspaceTurns } from "../turns.ts";
+import { ApiError, overloaded } from "#platform/errors.ts";
+import { createSideThread, type SideThread } from "#platform/side-thread.ts";
+import { createWorkspaceTurns } from "#platform/turns.ts";
 import { parseFewElements } from "./json-body.ts";
 import type { JsonAnswer, JsonQuestion } from "./json-thread.ts";
 

@@ -1,6 +1,6 @@
 /** The thread that parses large JSON bodies (json-reader.ts). */
 import { parentPort } from "node:worker_threads";
-import { ApiError, type FieldFault } from "../errors.ts";
+import { ApiError, type FieldFault } from "#platform/errors.ts";
 import { digestOf } from "./idempotency.ts";
 import { parseJsonBody } from "./json-body.ts";
 

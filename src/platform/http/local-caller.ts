@@ -7,7 +7,7 @@
  * its name resolve to 127.0.0.1 and have the visitor's browser ask us in that name (DNS rebinding).
  */
 import type { FastifyRequest } from "fastify";
-import { isLoopback } from "../public-address.ts";
+import { isLoopback } from "#platform/public-address.ts";
 
 const forwarding = /^(?:forwarded|x-forwarded-.+|x-real-ip|via)$/;
 const ownHost = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i;

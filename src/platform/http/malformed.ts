@@ -5,7 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { ApiError } from "../errors.ts";
+import { ApiError } from "#platform/errors.ts";
 import { failure } from "./envelope.ts";
 
 /** How long a refused connection stays half open, for the other side to read why. */

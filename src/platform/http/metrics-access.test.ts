@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { startService } from "../../../test/support/service.ts";
+import { startService } from "#test/support/service.ts";
 
 const TOKEN = "the-token-of-the-metrics";
 const local = await startService();

@@ -3,7 +3,7 @@
  * set a proxy stands in front, whose requests come from this machine too, and then it is shown to none.
  */
 import type { FastifyRequest } from "fastify";
-import type { Config } from "../config.ts";
+import type { Config } from "#platform/config.ts";
 import { bears } from "./access-token.ts";
 import { isLocalCaller } from "./local-caller.ts";
 

@@ -3,7 +3,7 @@
  * same for all. A shape with an `$id` becomes a component.
  */
 import type { TSchema } from "typebox";
-import { type ErrorCode, errorTable } from "../errors.ts";
+import { type ErrorCode, errorTable } from "#platform/errors.ts";
 import { type Endpoint, permissionOf } from "./endpoint.ts";
 import { errorCodesOf } from "./error-codes.ts";
 import { mediaTypeOf } from "./file-answer.ts";

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { startService } from "../../../test/support/service.ts";
+import { startService } from "#test/support/service.ts";
 
 const TOKEN = "the-token-of-the-inbox";
 const service = await startService({ env: { INBOX_TOKEN: TOKEN } });

@@ -1,7 +1,7 @@
 /** 405 with `Allow` (RFC 9110 section 15.5.6) on every path that has a route, for the methods it has none for. */
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest, HTTPMethods } from "fastify";
-import { ApiError } from "../errors.ts";
+import { ApiError } from "#platform/errors.ts";
 import { html, sendPage } from "./page.ts";
 
 const methods = [

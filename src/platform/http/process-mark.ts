@@ -2,10 +2,10 @@
  * By what other processes know that this one lives: a session lock, which PostgreSQL frees when the process dies. What a
  * dead process had reserved is free at once.
  */
-import { lockKey } from "../database/advisory-lock.ts";
-import { type Mark, markAlive } from "../database/mark.ts";
-import type { Database } from "../database/pool.ts";
-import { newId } from "../ids.ts";
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import { type Mark, markAlive } from "#platform/database/mark.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
 
 const CHECK_MS = 10_000;
 const RETRY_MS = 1_000;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../errors.ts";
+import { ApiError } from "#platform/errors.ts";
 import { offsetOf, pagination } from "./paging.ts";
 import { choiceField, flagField, idField, pageFields, readQuery, textField } from "./query.ts";
 

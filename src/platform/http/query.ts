@@ -3,8 +3,8 @@
  * contract says so), the others refuse it.
  */
 import { type TSchema, Type } from "typebox";
-import { invalid } from "../errors.ts";
-import { isUuid } from "../ids.ts";
+import { invalid } from "#platform/errors.ts";
+import { isUuid } from "#platform/ids.ts";
 import { Id } from "./shapes.ts";
 import { judgeQueryNames, type QuerySurroundings } from "./unknown-names.ts";
 

@@ -4,8 +4,8 @@
  * this machine counts for itself and asks again a second later.
  */
 import type { Redis } from "ioredis";
-import type { Log } from "../log.ts";
-import type { RateLimit } from "../setting-readers.ts";
+import type { Log } from "#platform/log.ts";
+import type { RateLimit } from "#platform/setting-readers.ts";
 import { TOKEN, type TokenBuckets } from "./token-buckets.ts";
 
 const DEADLINE_MS = 100;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { ApiError } from "../errors.ts";
-import { createLog } from "../log.ts";
+import { ApiError } from "#platform/errors.ts";
+import { createLog } from "#platform/log.ts";
 import { createRateLimiter } from "./rate-limit.ts";
 
 const log = createLog("silent");

@@ -3,9 +3,9 @@
  * `perSecond` come back every second. (Fixed windows let twice the burst through around their edges.)
  */
 
-import { ApiError } from "../errors.ts";
-import type { Log } from "../log.ts";
-import type { RateLimit } from "../setting-readers.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { Log } from "#platform/log.ts";
+import type { RateLimit } from "#platform/setting-readers.ts";
 import { redisBuckets } from "./rate-limit-redis.ts";
 import { networkOf } from "./source-network.ts";
 import { localBuckets, TOKEN } from "./token-buckets.ts";

@@ -3,8 +3,8 @@
  * parser of a body is made here, so that none is read in another way.
  */
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { ApiError } from "../errors.ts";
-import { bytesText } from "../limits/refusal.ts";
+import { ApiError } from "#platform/errors.ts";
+import { bytesText } from "#platform/limits/refusal.ts";
 import { hasCome } from "./arriving-bodies.ts";
 
 const NOTHING = Buffer.alloc(0);

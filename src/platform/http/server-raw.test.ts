@@ -5,8 +5,8 @@ import { gzipSync } from "node:zlib";
 import { pino } from "pino";
 import { Type } from "typebox";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type BareServer, insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
+import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "G" };

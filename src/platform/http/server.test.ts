@@ -2,10 +2,10 @@ import { Readable } from "node:stream";
 import { pino } from "pino";
 import { Type } from "typebox";
 import { beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { type BareServer, insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { ApiError } from "../errors.ts";
-import { isUuid, newId, type WorkspaceId } from "../ids.ts";
+import { ApiError } from "#platform/errors.ts";
+import { isUuid, newId, type WorkspaceId } from "#platform/ids.ts";
+import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
 import { FileAnswer, fileShape } from "./file-answer.ts";
 

@@ -12,12 +12,12 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from "fastify";
-import type { Database } from "../database/pool.ts";
-import { ApiError } from "../errors.ts";
-import { inTime, PATIENCE_MS } from "../in-time.ts";
-import { httpLimits } from "../limits/limits.ts";
-import type { Log } from "../log.ts";
-import { RepeatedFaults } from "../repeated-faults.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
+import { httpLimits } from "#platform/limits/limits.ts";
+import type { Log } from "#platform/log.ts";
+import { RepeatedFaults } from "#platform/repeated-faults.ts";
 import { answerer } from "./answer.ts";
 import { type HttpLimits, watchArrivingBodies } from "./arriving-bodies.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";

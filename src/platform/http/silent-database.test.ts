@@ -2,12 +2,12 @@
 import { randomUUID } from "node:crypto";
 import sql, { raw } from "sql-template-tag";
 import { afterEach, describe, expect, test } from "vitest";
-import { type DatabaseWay, openWay } from "../../../test/support/database-way.ts";
-import { eventually } from "../../../test/support/eventually.ts";
-import { insertVerifiedDomain } from "../../../test/support/sender-domain.ts";
-import { SECRET_KEY, startService } from "../../../test/support/service.ts";
-import { createRequestDatabase } from "../database/request-database.ts";
-import { createSecrets } from "../secrets.ts";
+import { createRequestDatabase } from "#platform/database/request-database.ts";
+import { createSecrets } from "#platform/secrets.ts";
+import { type DatabaseWay, openWay } from "#test/support/database-way.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
+import { SECRET_KEY, startService } from "#test/support/service.ts";
 
 const ANSWER_MS = 5_000;
 

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { Type } from "typebox";
 import { afterAll, beforeEach, expect, test } from "vitest";
-import { type BareServer, insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { eventually } from "../../../test/support/eventually.ts";
+import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { eventually } from "#test/support/eventually.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
 import { fileField } from "./uploads.ts";
 

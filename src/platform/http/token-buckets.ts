@@ -7,7 +7,7 @@
  * there are two generations: when the younger has lived that long the elder is dropped whole. A flood of distinct
  * sources turns the generations early, and what it drops are the buckets unused for longest.
  */
-import type { RateLimit } from "../setting-readers.ts";
+import type { RateLimit } from "#platform/setting-readers.ts";
 
 /** Where buckets stand: in this process or in Redis. Amounts are thousandths of a token. */
 export interface TokenBuckets {

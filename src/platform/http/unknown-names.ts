@@ -4,7 +4,7 @@
  * (`additionalProperties: false`), every unknown name is a fault.
  */
 import type { TSchema } from "typebox";
-import { type FieldFault, invalid } from "../errors.ts";
+import { type FieldFault, invalid } from "#platform/errors.ts";
 import { KnownNames } from "./near-names.ts";
 
 /** Of one request: what is refused, and what is ignored. */

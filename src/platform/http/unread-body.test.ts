@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { Type } from "typebox";
 import { afterEach, expect, it } from "vitest";
-import { insertBareWorkspace, startBareServer } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
+import { insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "G" };

@@ -3,7 +3,7 @@
  * answers again. Until then the key blocks itself, so nothing is done twice.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Queryable } from "../database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import {
   RESERVED_SECONDS,
   type Reservation,

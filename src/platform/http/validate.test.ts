@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { ApiError, type FieldFault } from "../errors.ts";
+import { ApiError, type FieldFault } from "#platform/errors.ts";
 import { Id, NullableTimestamp, nullable, patterned } from "./shapes.ts";
 import { bodyReader } from "./validate.ts";
 

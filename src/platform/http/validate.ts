@@ -2,7 +2,7 @@
 import type { Static, TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { Pointer } from "typebox/value";
-import { ApiError, type FieldFault, invalid } from "../errors.ts";
+import { ApiError, type FieldFault, invalid } from "#platform/errors.ts";
 import { idSpeller } from "./body-ids.ts";
 import { patternsInWords } from "./shapes.ts";
 import { type Surroundings, unknownNamesIn } from "./unknown-names.ts";

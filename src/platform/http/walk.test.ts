@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { ApiError } from "../errors.ts";
-import { newId } from "../ids.ts";
+import { ApiError } from "#platform/errors.ts";
+import { newId } from "#platform/ids.ts";
 import { Walk } from "./walk.ts";
 
 const query = { page: 1, limit: 3, after: undefined };

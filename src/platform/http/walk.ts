@@ -5,9 +5,9 @@
  */
 import { hash } from "node:crypto";
 import type { Static } from "typebox";
-import type { Page } from "../database/page.ts";
-import { invalid } from "../errors.ts";
-import { isUuid } from "../ids.ts";
+import type { Page } from "#platform/database/page.ts";
+import { invalid } from "#platform/errors.ts";
+import { isUuid } from "#platform/ids.ts";
 import { offsetOf, type Pagination, pagination } from "./paging.ts";
 
 interface WalkQuery {

@@ -6,10 +6,10 @@
  * run's number, and the first that finds a newer one aborts the handler's signal.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Database, Queryable } from "../database/pool.ts";
-import { ApiError } from "../errors.ts";
-import type { WorkspaceId } from "../ids.ts";
-import type { Log } from "../log.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Log } from "#platform/log.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { copyFile, INPUT_FILE, openScratch, type Scratch } from "./files.ts";
 import {

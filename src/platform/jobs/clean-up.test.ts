@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { systemClock } from "../clock.ts";
-import { createLog } from "../log.ts";
+import { systemClock } from "#platform/clock.ts";
+import { createLog } from "#platform/log.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { cleanUp } from "./clean-up.ts";
 
 const database = await testDatabase();

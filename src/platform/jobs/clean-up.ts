@@ -1,8 +1,8 @@
 /** The hourly sweep of what the platform keeps for a while: idempotency keys, ended jobs and their files, quotas. */
-import type { Clock } from "../clock.ts";
-import type { Database } from "../database/pool.ts";
-import { removeOldKeys } from "../http/idempotency.ts";
-import { removeEndedQuotas } from "../limits/quota-store.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { removeOldKeys } from "#platform/http/idempotency.ts";
+import { removeEndedQuotas } from "#platform/limits/quota-store.ts";
 import { removeInBatches } from "./batches.ts";
 import { removePartsOver } from "./file-store.ts";
 import type { Recurring } from "./schedule.ts";

@@ -4,9 +4,9 @@
  * files are for the first alone.
  */
 import { type Static, Type } from "typebox";
-import type { Database } from "../database/pool.ts";
-import { ApiError, notFound } from "../errors.ts";
-import { grants, missingPermissions, requirePermissions } from "../http/authenticate.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
+import { grants, missingPermissions, requirePermissions } from "#platform/http/authenticate.ts";
 import {
   type Action,
   type Caller,
@@ -15,13 +15,13 @@ import {
   need,
   permissionOf,
   type Resource,
-} from "../http/endpoint.ts";
-import { FileAnswer, fileShape } from "../http/file-answer.ts";
-import { offsetOf, pageOf, pagination } from "../http/paging.ts";
-import { choiceField, pageFields } from "../http/query.ts";
-import { API_PREFIX } from "../http/server.ts";
-import { Id, NullableTimestamp, nullable, Timestamp } from "../http/shapes.ts";
-import type { WorkspaceId } from "../ids.ts";
+} from "#platform/http/endpoint.ts";
+import { FileAnswer, fileShape } from "#platform/http/file-answer.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/paging.ts";
+import { choiceField, pageFields } from "#platform/http/query.ts";
+import { API_PREFIX } from "#platform/http/server.ts";
+import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/http/shapes.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { OnJobEnded } from "./attempt.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { downloadName, openFile } from "./files.ts";

@@ -8,9 +8,9 @@ import {
   binaryValues,
   int4Octets,
   uuidOctets,
-} from "../database/binary-copy.ts";
-import type { Queryable, Transaction } from "../database/pool.ts";
-import type { WorkspaceId } from "../ids.ts";
+} from "#platform/database/binary-copy.ts";
+import type { Queryable, Transaction } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { isOver } from "./store.ts";
 
 /** Which file of which job. */

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { readJobFile } from "../../../test/support/job-files.ts";
-import { need, type Resource } from "../http/endpoint.ts";
-import type { WorkspaceId } from "../ids.ts";
-import { scratchFolder } from "../scratch.ts";
+import { need, type Resource } from "#platform/http/endpoint.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { scratchFolder } from "#platform/scratch.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { readJobFile } from "#test/support/job-files.ts";
 import {
   copyFile,
   downloadName,

@@ -1,7 +1,7 @@
 /** A file that a job writes line by line: gathered in memory, and in the database part by part. */
 import type { FileHandle } from "node:fs/promises";
-import type { Database } from "../database/pool.ts";
-import type { WorkspaceId } from "../ids.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { insertPart } from "./file-store.ts";
 import { newFileName, PART_BYTES } from "./files.ts";
 

@@ -1,10 +1,10 @@
 /** Starting and cancelling a job: the record and its turn belong to the caller's transaction. */
 import { type Static, Type } from "typebox";
-import type { Queryable } from "../database/pool.ts";
-import { ApiError } from "../errors.ts";
-import { type Need, permissionOf } from "../http/endpoint.ts";
-import { Id } from "../http/shapes.ts";
-import { newId, type WorkspaceId } from "../ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import { type Need, permissionOf } from "#platform/http/endpoint.ts";
+import { Id } from "#platform/http/shapes.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { countOpenJobs, insertJob, type JobRow, lockStart, updateJobToCancel } from "./store.ts";
 import { joinLine } from "./turns-store.ts";
 

@@ -1,6 +1,6 @@
 /** Recurring tasks in Graphile Worker's queue; they have no record. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 
 /** Graphile's own limit on attempts, out of reach: a task that failed puts itself back. */
 const QUEUE_ATTEMPTS = 1_000;

@@ -10,9 +10,9 @@
 import { EventEmitter } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Task, WorkerEvents } from "graphile-worker";
-import { createDatabase, type Database } from "../database/pool.ts";
-import { newId } from "../ids.ts";
-import type { Log } from "../log.ts";
+import { createDatabase, type Database } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
+import type { Log } from "#platform/log.ts";
 import type { JobHandler, OnJobEnded } from "./attempt.ts";
 import { loadGraphile } from "./graphile.ts";
 import { JobPlaces } from "./places.ts";

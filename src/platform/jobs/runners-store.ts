@@ -1,6 +1,6 @@
 /** Which runners live, and what those held that do not (table job_runners). */
 import sql from "sql-template-tag";
-import type { Queryable } from "../database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 
 /** This runner lives. */
 export async function updateRunnerSeen(db: Queryable, id: string): Promise<void> {

@@ -3,8 +3,8 @@
  * its own name as the key and as the queue: over all machines one waits and one runs, and whoever is free runs it. What
  * falls due while nothing runs is done once, when something runs again.
  */
-import type { Database, Queryable } from "../database/pool.ts";
-import type { Log } from "../log.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import type { Log } from "#platform/log.ts";
 import { PutBack } from "./attempt.ts";
 import { insertRecurring, listIdleTasks } from "./recurring-store.ts";
 

@@ -3,10 +3,10 @@
  * next; in which order the jobs of all workspaces run is said by turns (turns-store.ts).
  */
 import sql from "sql-template-tag";
-import { lockKey } from "../database/advisory-lock.ts";
-import type { Page } from "../database/page.ts";
-import type { Queryable } from "../database/pool.ts";
-import type { WorkspaceId } from "../ids.ts";
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export const jobStatuses = ["pending", "processing", "completed", "failed", "cancelled"] as const;
 export type JobStatus = (typeof jobStatuses)[number];

@@ -4,8 +4,8 @@
  * fifty jobs waits in the line once, as one with a single job does.
  */
 import sql from "sql-template-tag";
-import type { Queryable, Transaction } from "../database/pool.ts";
-import type { WorkspaceId } from "../ids.ts";
+import type { Queryable, Transaction } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { isOpen } from "./store.ts";
 
 /** Tells idle runners that a turn is due. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { HeldShares } from "./held-shares.ts";
 import type { Limit } from "./limits.ts";
 import { giveBackQuota, removeEndedQuotas, takeQuota, takeQuotas, usedOfQuota } from "./quota-store.ts";

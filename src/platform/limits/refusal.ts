@@ -1,5 +1,5 @@
 /** How a caller learns that a limit is reached: which one, how much it allows, and when to try again. */
-import { ApiError } from "../errors.ts";
+import { ApiError } from "#platform/errors.ts";
 import type { Limit } from "./limits.ts";
 
 const HELD_RETRY_S = 1;

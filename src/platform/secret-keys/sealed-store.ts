@@ -4,9 +4,9 @@
  * all workspaces, in batches, by the tables' primary keys.
  */
 import sql, { raw } from "sql-template-tag";
-import type { Queryable } from "../database/pool.ts";
-import { nilId } from "../ids.ts";
-import type { Secrets } from "../secrets.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { nilId } from "#platform/ids.ts";
+import type { Secrets } from "#platform/secrets.ts";
 
 export interface SealedColumn {
   /** As operators read it, in the plural. */

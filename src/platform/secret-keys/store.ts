@@ -1,6 +1,6 @@
 /** What the database knows of the installation's secret keys: their fingerprints, and which running process has which. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 
 /** Running processes renew their rows every 20 s: a row this old is of one that was killed. */
 const GONE_SECONDS = 90;

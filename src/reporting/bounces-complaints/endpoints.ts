@@ -3,16 +3,16 @@
  * its own span, and what is of all time.
  */
 import { type Static, Type } from "typebox";
-import { reports } from "../../messages/resource.ts";
-import { messageSources } from "../../messages/states.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { fraction } from "../../platform/fraction.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { windowField } from "../../platform/http/query.ts";
-import { totalsEver } from "../counters/origins-store.ts";
-import { totals } from "../counters/store.ts";
-import { attemptedOf, bouncesOf, deliveredOf, percent } from "../rates.ts";
+import { reports } from "#messages/resource.ts";
+import { messageSources } from "#messages/states.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { fraction } from "#platform/fraction.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { windowField } from "#platform/http/query.ts";
+import { totalsEver } from "#reporting/counters/origins-store.ts";
+import { totals } from "#reporting/counters/store.ts";
+import { attemptedOf, bouncesOf, deliveredOf, percent } from "#reporting/rates.ts";
 import { countEvents, type EventDay, listBouncingDomains, listEventDays } from "./store.ts";
 
 const DAY_MS = 86_400_000;

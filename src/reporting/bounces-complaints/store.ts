@@ -3,12 +3,12 @@
  * left of the one in which a span begins from the records themselves.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import { eventCounters } from "../../messages/counters/counters.ts";
-import { quarterOf } from "../../messages/counters/notes-store.ts";
-import { countedByTimeSql, dayStartsSql } from "../../messages/counters/times-store.ts";
-import type { MessageSource } from "../../messages/states.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { eventCounters } from "#messages/counters/counters.ts";
+import { quarterOf } from "#messages/counters/notes-store.ts";
+import { countedByTimeSql, dayStartsSql } from "#messages/counters/times-store.ts";
+import type { MessageSource } from "#messages/states.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /**
  * For a `with`: `event`, the relation of what happened since the first of some moments, with columns time, source, hard,

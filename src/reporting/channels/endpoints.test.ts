@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { newList } from "../../../test/support/audience.ts";
-import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
-import { reportScene } from "../../../test/support/report-scene.ts";
-import { startService } from "../../../test/support/service.ts";
-import { recordEngagements } from "../../messages/engagement.ts";
+import { recordEngagements } from "#messages/engagement.ts";
+import { newList } from "#test/support/audience.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { reportScene } from "#test/support/report-scene.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 

@@ -1,16 +1,16 @@
 /** Figures of all time for each campaign, autoresponder, API key and SMTP credential. */
 import { Type } from "typebox";
-import type { Counts } from "../../messages/counters/counters.ts";
-import { reports } from "../../messages/resource.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { fraction } from "../../platform/fraction.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
-import { pageFields } from "../../platform/http/query.ts";
-import { Id, NullableTimestamp } from "../../platform/http/shapes.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { countsByOrigin, countsOfOrigins } from "../counters/origins-store.ts";
-import { attemptedOf, deliveredOf } from "../rates.ts";
+import type { Counts } from "#messages/counters/counters.ts";
+import { reports } from "#messages/resource.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { fraction } from "#platform/fraction.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/paging.ts";
+import { pageFields } from "#platform/http/query.ts";
+import { Id, NullableTimestamp } from "#platform/http/shapes.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { countsByOrigin, countsOfOrigins } from "#reporting/counters/origins-store.ts";
+import { attemptedOf, deliveredOf } from "#reporting/rates.ts";
 import { findKeyNames, listAutoresponderOrigins, listCampaignOrigins } from "./store.ts";
 
 const countFields = {

@@ -3,12 +3,12 @@
  * Exact at every moment, as those of a span (store.ts).
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import { type Counts, counters, type StatusCounts } from "../../messages/counters/counters.ts";
-import { columnsSql, DAY } from "../../messages/counters/notes-store.ts";
-import { type StoredStatus, storedStatuses } from "../../messages/states.ts";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { type Counts, counters, type StatusCounts } from "#messages/counters/counters.ts";
+import { columnsSql, DAY } from "#messages/counters/notes-store.ts";
+import { type StoredStatus, storedStatuses } from "#messages/states.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { countedSql, type Paged, pageOf, totalOf } from "./counted-store.ts";
 
 /** Days from the one on that `since` is in; null: all of them. */

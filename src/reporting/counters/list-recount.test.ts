@@ -1,13 +1,13 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { outcomeOf } from "../../../test/support/outcomes.ts";
-import { sentCampaign } from "../../../test/support/tracked-campaign.ts";
-import { recordOutcomes } from "../../messages/door.ts";
-import { recordEngagements } from "../../messages/engagement.ts";
-import type { OutcomeStatus } from "../../messages/states.ts";
-import { systemClock } from "../../platform/clock.ts";
+import { recordOutcomes } from "#messages/door.ts";
+import { recordEngagements } from "#messages/engagement.ts";
+import type { OutcomeStatus } from "#messages/states.ts";
+import { systemClock } from "#platform/clock.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { outcomeOf } from "#test/support/outcomes.ts";
+import { sentCampaign } from "#test/support/tracked-campaign.ts";
 import { createEngagementReactions, createReactions } from "../../reactions.ts";
 import { findListMiscounts } from "./list-recount-store.ts";
 

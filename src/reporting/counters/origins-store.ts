@@ -1,10 +1,10 @@
 /** Figures of all time, by what sent: exact at every moment, as those of a span (store.ts). */
 import sql, { type Sql } from "sql-template-tag";
-import { type Counts, counters } from "../../messages/counters/counters.ts";
-import type { MessageSource } from "../../messages/states.ts";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { type Counts, counters } from "#messages/counters/counters.ts";
+import type { MessageSource } from "#messages/states.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { countedSql, type Paged, pageOf, sums, totalOf } from "./counted-store.ts";
 
 export interface OriginCounts extends Counts {

@@ -5,10 +5,10 @@
  * kept of all time.
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { counters, engagementCounters, eventCounters } from "../../messages/counters/counters.ts";
-import { columnsSql, DAY, EIGHTH, keysOf, quarterOf, WEEK } from "../../messages/counters/notes-store.ts";
-import { storedStatuses } from "../../messages/states.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
+import { counters, engagementCounters, eventCounters } from "#messages/counters/counters.ts";
+import { columnsSql, DAY, EIGHTH, keysOf, quarterOf, WEEK } from "#messages/counters/notes-store.ts";
+import { storedStatuses } from "#messages/states.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 
 export interface ReportMiscount {
   readonly workspace_id: string;

@@ -6,11 +6,11 @@
  * queued or deferred. Times are rounded down to quarter-hours.
  */
 import sql from "sql-template-tag";
-import { type Counts, counters } from "../../messages/counters/counters.ts";
-import { columnsSql, quarterOf } from "../../messages/counters/notes-store.ts";
-import { countedByTimeSql, dayStartsSql, type Span } from "../../messages/counters/times-store.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { type Counts, counters } from "#messages/counters/counters.ts";
+import { columnsSql, quarterOf } from "#messages/counters/notes-store.ts";
+import { countedByTimeSql, dayStartsSql, type Span } from "#messages/counters/times-store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { sums, totalOf } from "./counted-store.ts";
 
 /** Everything in a span. */

@@ -1,15 +1,15 @@
 /** The month so far, at a glance. */
 import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
-import type { Counts } from "../../messages/counters/counters.ts";
-import { reports } from "../../messages/resource.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { startOfDay } from "../../platform/http/days.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { Timestamp } from "../../platform/http/shapes.ts";
-import { totals } from "../counters/store.ts";
-import { deliveredOf, percent } from "../rates.ts";
+import type { Counts } from "#messages/counters/counters.ts";
+import { reports } from "#messages/resource.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { startOfDay } from "#platform/http/days.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { Timestamp } from "#platform/http/shapes.ts";
+import { totals } from "#reporting/counters/store.ts";
+import { deliveredOf, percent } from "#reporting/rates.ts";
 import { checklistOf, SetupChecklist } from "./checklist.ts";
 import { findSteps } from "./store.ts";
 

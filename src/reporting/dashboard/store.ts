@@ -1,7 +1,7 @@
 /** When a workspace took its first steps. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { StepKey } from "./checklist.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { reportScene } from "../../../test/support/report-scene.ts";
-import { startService } from "../../../test/support/service.ts";
+import { reportScene } from "#test/support/report-scene.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const { clock } = service;

@@ -1,15 +1,15 @@
 /** Deliverability: rates, reputation of addresses and domains, bounces by cause, and how each recipient domain takes it. */
 import { type Static, Type } from "typebox";
-import type { Counts, StatusCounts } from "../../messages/counters/counters.ts";
-import { type DomainRow, DomainStats, withShare } from "../../messages/domain-stats.ts";
-import { reports } from "../../messages/resource.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { fraction } from "../../platform/fraction.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { offsetOf, Pagination, pagination } from "../../platform/http/paging.ts";
-import { pageFields, windowField } from "../../platform/http/query.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Counts, StatusCounts } from "#messages/counters/counters.ts";
+import { type DomainRow, DomainStats, withShare } from "#messages/domain-stats.ts";
+import { reports } from "#messages/resource.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { fraction } from "#platform/fraction.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { offsetOf, Pagination, pagination } from "#platform/http/paging.ts";
+import { pageFields, windowField } from "#platform/http/query.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import {
   countSources,
   countsByCategory,
@@ -17,11 +17,11 @@ import {
   countsByIp,
   countsBySender,
   totalsOfDays,
-} from "../counters/days-store.ts";
-import { totalsSince } from "../counters/store.ts";
-import { googlePostmasterOf } from "../postmaster/report.ts";
-import { attemptedOf, bouncesOf, deliveredOf, percent } from "../rates.ts";
-import { scoreOf } from "../sending/health.ts";
+} from "#reporting/counters/days-store.ts";
+import { totalsSince } from "#reporting/counters/store.ts";
+import { googlePostmasterOf } from "#reporting/postmaster/report.ts";
+import { attemptedOf, bouncesOf, deliveredOf, percent } from "#reporting/rates.ts";
+import { scoreOf } from "#reporting/sending/health.ts";
 import { type Listing, reputationOf } from "./reputation.ts";
 import { Deliverability } from "./shapes.ts";
 

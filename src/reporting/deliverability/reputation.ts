@@ -1,8 +1,8 @@
 /** What is thought of a sender: its figures in a window, and a score from them. */
-import { PAUSED_AT } from "../../audience/mailing-lists/list-stats.ts";
-import type { StatusCounts } from "../../messages/counters/counters.ts";
-import { fraction } from "../../platform/fraction.ts";
-import { attemptedOf, deliveredOf } from "../rates.ts";
+import { PAUSED_AT } from "#audience/mailing-lists/list-stats.ts";
+import type { StatusCounts } from "#messages/counters/counters.ts";
+import { fraction } from "#platform/fraction.ts";
+import { attemptedOf, deliveredOf } from "#reporting/rates.ts";
 
 export interface Listing {
   readonly last_listed_count: number;

@@ -6,17 +6,12 @@ import { Writable } from "node:stream";
 import { pino } from "pino";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { apiCaller } from "../../../test/support/api-caller.ts";
-import {
-  answerWith,
-  type Misbehaviour,
-  refuseWith,
-  startFakeGoogle,
-} from "../../../test/support/fake-google.ts";
-import { startService } from "../../../test/support/service.ts";
-import { insertSendingDomain, updateDomainStanding } from "../../identity/sending-domains/store.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { PutBack } from "../../platform/jobs/attempt.ts";
+import { insertSendingDomain, updateDomainStanding } from "#identity/sending-domains/store.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
+import { apiCaller } from "#test/support/api-caller.ts";
+import { answerWith, type Misbehaviour, refuseWith, startFakeGoogle } from "#test/support/fake-google.ts";
+import { startService } from "#test/support/service.ts";
 import { askGoogleDaily } from "./ask-daily.ts";
 import { readCredentials } from "./credentials.ts";
 import { createGoogle } from "./google.ts";

@@ -2,11 +2,11 @@
  * Asks Google about every verified sending domain once a day. What Google said stays until it says something else: a
  * fault is logged, and the domain asked about again later.
  */
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { PutBack } from "../../platform/jobs/attempt.ts";
-import type { Recurring } from "../../platform/jobs/schedule.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import type { Log } from "#platform/log.ts";
 import { type DomainStats, type Google, NotAuthorised, type PostmasterAccount } from "./google.ts";
 import { type DueDomain, listDueDomains, saveStanding, saveStats, updateDueAt } from "./store.ts";
 

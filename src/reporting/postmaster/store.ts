@@ -1,7 +1,7 @@
 /** What Google said about verified sending domains, and whether it takes the credentials. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { DomainStats } from "./google.ts";
 
 export interface DueDomain {

@@ -1,9 +1,9 @@
 /** Daily figures for a chart, days on which nothing happened included. */
 import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
-import type { Counts } from "../../messages/counters/counters.ts";
-import { invalid } from "../../platform/errors.ts";
-import { attemptedOf, deliveredOf } from "../rates.ts";
+import type { Counts } from "#messages/counters/counters.ts";
+import { invalid } from "#platform/errors.ts";
+import { attemptedOf, deliveredOf } from "#reporting/rates.ts";
 
 const DEFAULT_DAYS = 30;
 const MOST_DAYS = 366;

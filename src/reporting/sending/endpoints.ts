@@ -1,11 +1,11 @@
 /** How sending goes: by day, and in one word. */
 import { Type } from "typebox";
-import { reports } from "../../messages/resource.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { dayField, startOfDay } from "../../platform/http/days.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { countsByDay, totals } from "../counters/store.ts";
+import { reports } from "#messages/resource.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { dayField, startOfDay } from "#platform/http/days.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { countsByDay, totals } from "#reporting/counters/store.ts";
 import { ChartDay, chartOf, daysOf } from "./chart.ts";
 import { Health, healthOf } from "./health.ts";
 

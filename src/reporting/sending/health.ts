@@ -1,10 +1,10 @@
 /** Whether a workspace sends in a way that mailbox providers bear with: the limits at which Amazon SES reviews and pauses. */
 import { type Static, Type } from "typebox";
-import { healthScore, PAUSED_AT } from "../../audience/mailing-lists/list-stats.ts";
-import type { Counts } from "../../messages/counters/counters.ts";
-import { fraction } from "../../platform/fraction.ts";
-import { Timestamp } from "../../platform/http/shapes.ts";
-import { attemptedOf, deliveredOf } from "../rates.ts";
+import { healthScore, PAUSED_AT } from "#audience/mailing-lists/list-stats.ts";
+import type { Counts } from "#messages/counters/counters.ts";
+import { fraction } from "#platform/fraction.ts";
+import { Timestamp } from "#platform/http/shapes.ts";
+import { attemptedOf, deliveredOf } from "#reporting/rates.ts";
 
 const thresholds = {
   bounce: { warning: 0.05, critical: PAUSED_AT.bounce_rate },

@@ -5,17 +5,17 @@
  * of people and mails, of which there is one each.
  */
 
-import { notifyWorkers } from "../../delivery/channel.ts";
-import { expiryOf } from "../../delivery/queue/retry.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { PutBack } from "../../platform/jobs/attempt.ts";
-import { hasten, type Recurring } from "../../platform/jobs/schedule.ts";
-import type { Log } from "../../platform/log.ts";
-import type { OnLimit } from "../../workspace/billing/limit-notices.ts";
-import type { Plans } from "../../workspace/billing/plans.ts";
-import { coveredOf } from "../allowance.ts";
+import { notifyWorkers } from "#delivery/channel.ts";
+import { expiryOf } from "#delivery/queue/retry.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
+import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
+import type { Log } from "#platform/log.ts";
+import { coveredOf } from "#sending/allowance.ts";
+import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
 import { dueDays, momentOf } from "./days.ts";
 import { insertMails } from "./mails-store.ts";
 import {

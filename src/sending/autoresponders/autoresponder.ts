@@ -1,18 +1,11 @@
 /** An autoresponder as answers show it (decisions, section 14), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
-import { LONGEST_BODY } from "../../mail/html/body-forms.ts";
-import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
-import type { Resource } from "../../platform/http/endpoint.ts";
-import {
-  Id,
-  NullableTimestamp,
-  nullable,
-  omittable,
-  patterned,
-  Timestamp,
-} from "../../platform/http/shapes.ts";
-import { LONGEST_NAME } from "../../workspace/name.ts";
-import { ContentWarning } from "../campaigns/campaign.ts";
+import { LONGEST_BODY } from "#mail/html/body-forms.ts";
+import { LONGEST_SUBJECT } from "#mail/message/header.ts";
+import type { Resource } from "#platform/http/endpoint.ts";
+import { Id, NullableTimestamp, nullable, omittable, patterned, Timestamp } from "#platform/http/shapes.ts";
+import { ContentWarning } from "#sending/campaigns/campaign.ts";
+import { LONGEST_NAME } from "#workspace/name.ts";
 import { Delay } from "./delay.ts";
 
 export const autoresponders: Resource = { name: "autoresponders", label: "Autoresponders", group: "Sending" };

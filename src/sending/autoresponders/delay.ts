@@ -1,6 +1,6 @@
 /** How long a step waits: days, hours and minutes for people, minutes in the table. A day is 24 hours. */
 import { type Static, Type } from "typebox";
-import { invalid } from "../../platform/errors.ts";
+import { invalid } from "#platform/errors.ts";
 
 const MINUTES_OF_HOUR = 60;
 const MINUTES_OF_DAY = 24 * MINUTES_OF_HOUR;

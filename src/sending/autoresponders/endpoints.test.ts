@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { newList } from "../../../test/support/audience.ts";
-import { verifyShop } from "../../../test/support/campaigns.ts";
-import { startService } from "../../../test/support/service.ts";
-import { untilWaiting } from "../../../test/support/waiting.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { newList } from "#test/support/audience.ts";
+import { verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
+import { untilWaiting } from "#test/support/waiting.ts";
 
 const service = await startService();
 const { database: db, workspaceId } = service;

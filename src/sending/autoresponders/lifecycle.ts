@@ -1,16 +1,16 @@
 /** What its owner can do with an autoresponder. */
 
-import { listSettledFields } from "../../audience/custom-fields/store.ts";
-import { lockListsForUse } from "../../audience/mailing-lists/store.ts";
-import { maySendAs } from "../../identity/may-send-as.ts";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { requireRoom } from "../../platform/database/room-store.ts";
-import { ApiError, notFound } from "../../platform/errors.ts";
-import type { Caller, EndpointRequest } from "../../platform/http/endpoint.ts";
-import { type Answered, answeredIn } from "../../platform/http/idempotency.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { type StorageDeps, withinBytes } from "../../workspace/billing/storage/storage.ts";
+import { listSettledFields } from "#audience/custom-fields/store.ts";
+import { lockListsForUse } from "#audience/mailing-lists/store.ts";
+import { maySendAs } from "#identity/may-send-as.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { requireRoom } from "#platform/database/room-store.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
+import type { Caller, EndpointRequest } from "#platform/http/endpoint.ts";
+import { type Answered, answeredIn } from "#platform/http/idempotency.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { type StorageDeps, withinBytes } from "#workspace/billing/storage/storage.ts";
 import { wakeAutoresponders } from "./advance.ts";
 import type { Autoresponder, NewAutoresponder } from "./autoresponder.ts";
 import { lastDay } from "./days.ts";

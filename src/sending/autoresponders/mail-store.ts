@@ -3,10 +3,10 @@
  * somebody leaves by it.
  */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { CampaignToSend } from "../campaigns/mail/leased-store.ts";
-import { type SentMail, sentMailColumns } from "../campaigns/mail/mail-again-store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { CampaignToSend } from "#sending/campaigns/mail/leased-store.ts";
+import { type SentMail, sentMailColumns } from "#sending/campaigns/mail/mail-again-store.ts";
 import type { AutoresponderStatus } from "./autoresponder.ts";
 
 export interface MailStanding {

@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { addPeople, newList } from "../../../test/support/audience.ts";
-import { verifyShop } from "../../../test/support/campaigns.ts";
-import { startService } from "../../../test/support/service.ts";
-import { createLog } from "../../platform/log.ts";
-import { plans } from "../../workspace/billing/plans.ts";
+import { createLog } from "#platform/log.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
+import { plans } from "#workspace/billing/plans.ts";
 import { advance } from "./advance.ts";
 import { removeTraces } from "./remove-traces.ts";
 

@@ -3,10 +3,10 @@
  * links lead somewhere and people leave by them; what is over and forgotten goes, in bounded steps. Of one that was
  * deleted, everybody's way through it goes at once.
  */
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { removeInBatches } from "../../platform/jobs/batches.ts";
-import type { Recurring } from "../../platform/jobs/schedule.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { removeInBatches } from "#platform/jobs/batches.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
 import type { Page } from "./runs-store.ts";
 import {
   listTraced,

@@ -3,9 +3,9 @@
  * step; where none has an id, the first stays the first, the second the second. Whoever waits for a step gets it as it
  * then says; whoever waits for one that is removed goes on with what now follows the step before it.
  */
-import type { Queryable } from "../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { refuse } from "../mail-fields.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { refuse } from "#sending/mail-fields.ts";
 import type { ReadStep } from "./read-autoresponder.ts";
 import { insertContent, listSteps, type PlacedStep, type StepRow, upsertSteps } from "./steps-store.ts";
 

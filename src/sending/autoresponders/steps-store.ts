@@ -1,7 +1,7 @@
 /** The steps of autoresponders, and what they say. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { AutoresponderStep } from "./autoresponder.ts";
 import type { StepContent } from "./read-autoresponder.ts";
 

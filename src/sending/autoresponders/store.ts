@@ -1,10 +1,10 @@
 /** The table of autoresponders: what is shown of them, what their authors decide, and whether they are active. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import { insertOriginName } from "../../messages/origin-names-store.ts";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Room } from "../../platform/database/room-store.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { insertOriginName } from "#messages/origin-names-store.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Room } from "#platform/database/room-store.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { AutoresponderStatus, AutoresponderSummary } from "./autoresponder.ts";
 import type { Settings } from "./read-autoresponder.ts";
 import { unseenTimes } from "./runs-store.ts";

@@ -3,8 +3,8 @@
  * they said.
  */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { nilId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { Page } from "./runs-store.ts";
 
 /** An autoresponder of which something may be left over. */

@@ -1,17 +1,17 @@
 import { createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
-import { addPeople, newList } from "../../../test/support/audience.ts";
-import { newCampaign, verifyShop } from "../../../test/support/campaigns.ts";
-import { leaseOrder } from "../../../test/support/lease-order.ts";
-import { startService } from "../../../test/support/service.ts";
-import { recordTransport } from "../../../test/support/transport-recorder.ts";
-import { untilWaiting } from "../../../test/support/waiting.ts";
-import { withDeadline } from "../../audience/segments/members-store.ts";
-import { prepare } from "../../delivery/compose.ts";
-import { leaseMessages } from "../../delivery/queue/leases.ts";
-import { createLog } from "../../platform/log.ts";
-import { plans } from "../../workspace/billing/plans.ts";
+import { withDeadline } from "#audience/segments/members-store.ts";
+import { prepare } from "#delivery/compose.ts";
+import { leaseMessages } from "#delivery/queue/leases.ts";
+import { createLog } from "#platform/log.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { leaseOrder } from "#test/support/lease-order.ts";
+import { startService } from "#test/support/service.ts";
+import { recordTransport } from "#test/support/transport-recorder.ts";
+import { untilWaiting } from "#test/support/waiting.ts";
+import { plans } from "#workspace/billing/plans.ts";
 import { advance } from "./lifecycle/advance.ts";
 
 const service = await startService();

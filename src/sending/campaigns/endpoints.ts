@@ -1,9 +1,9 @@
 /** Campaigns over HTTP: drafts, and everything that can be done with one. What came of it is in analytics. */
 import { Type } from "typebox";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
-import { choiceField, pageFields, textField } from "../../platform/http/query.ts";
-import { Deleted, omittable } from "../../platform/http/shapes.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/paging.ts";
+import { choiceField, pageFields, textField } from "#platform/http/query.ts";
+import { Deleted, omittable } from "#platform/http/shapes.ts";
 import { Campaign, CampaignSummary, campaignStatuses, campaigns, NewCampaign } from "./campaign.ts";
 import {
   type CampaignDeps,

@@ -3,18 +3,16 @@
  * Everything is checked here that can be known before it is sent, but for the list, which is looked for then.
  */
 
-import { checkConditions } from "../../audience/segments/check-conditions.ts";
-import { findSegment } from "../../audience/segments/store.ts";
-import { ownReturnPathHost } from "../../identity/return-path.ts";
-import { type RouteFields, readRouteFields } from "../../identity/routing-rules/routing.ts";
-import { domainOf } from "../../mail/address.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { ApiError, invalid } from "../../platform/errors.ts";
-import type { Caller } from "../../platform/http/endpoint.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
-import { readFromName } from "../../workspace/from-name.ts";
-import { readName } from "../../workspace/name.ts";
-import { readAttachments } from "../emails/attachments.ts";
+import { checkConditions } from "#audience/segments/check-conditions.ts";
+import { findSegment } from "#audience/segments/store.ts";
+import { ownReturnPathHost } from "#identity/return-path.ts";
+import { type RouteFields, readRouteFields } from "#identity/routing-rules/routing.ts";
+import { domainOf } from "#mail/address.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
+import type { Caller } from "#platform/http/endpoint.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { readAttachments } from "#sending/emails/attachments.ts";
 import {
   readBounceEmail,
   readContent,
@@ -22,7 +20,9 @@ import {
   readFromEmail,
   readSubject,
   refuse,
-} from "../mail-fields.ts";
+} from "#sending/mail-fields.ts";
+import { readFromName } from "#workspace/from-name.ts";
+import { readName } from "#workspace/name.ts";
 import { estimateAudience } from "./audience/audience.ts";
 import { holdAudience } from "./audience/hold-audience.ts";
 import { readPhoneField } from "./audience/phone-field.ts";

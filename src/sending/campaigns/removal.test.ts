@@ -1,11 +1,11 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
-import { newCampaign } from "../../../test/support/campaigns.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { untilWaiting } from "../../../test/support/waiting.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { newCampaign } from "#test/support/campaigns.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { untilWaiting } from "#test/support/waiting.ts";
 import { removeCampaign } from "./store.ts";
 import { removeRest } from "./traces-store.ts";
 

@@ -2,8 +2,8 @@
  * A deleted campaign's mails are still in mailboxes: their links lead somewhere and people leave by them, for as long
  * as the log knows the messages. Afterwards nothing of the campaign is needed any more, and it goes, in bounded steps.
  */
-import type { Database } from "../../platform/database/pool.ts";
-import { removeInBatches } from "../../platform/jobs/batches.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { removeInBatches } from "#platform/jobs/batches.ts";
 import { listForgotten, removeLinkClicks, removeRecipients, removeRest } from "./traces-store.ts";
 
 /** Until nothing is left to remove or `signal` says stop; one that is cut short goes on the next time. */

@@ -3,13 +3,13 @@
  * campaigns use is in uses-store.ts.)
  */
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { LastCampaign } from "../../audience/mailing-lists/list-stats.ts";
-import { attachmentsJson } from "../../messages/attachment.ts";
-import { type DeletedOrigin, insertOriginName } from "../../messages/origin-names-store.ts";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { Room } from "../../platform/database/room-store.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { LastCampaign } from "#audience/mailing-lists/list-stats.ts";
+import { attachmentsJson } from "#messages/attachment.ts";
+import { type DeletedOrigin, insertOriginName } from "#messages/origin-names-store.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Room } from "#platform/database/room-store.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { segmentsOf } from "./audience/audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
 

@@ -1,7 +1,7 @@
 /** What is kept of campaigns that were deleted: themselves, links and recipients, for the mails in people's mailboxes, and counters. */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** A campaign that was deleted, and none of whose messages is in the log. */
 export interface Forgotten {

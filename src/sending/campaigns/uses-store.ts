@@ -3,9 +3,9 @@
  * name with them.
  */
 import sql, { type Sql } from "sql-template-tag";
-import { namesList } from "../../audience/segments/uses-store.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { namesList } from "#audience/segments/uses-store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Whether a campaign `c` goes to the list or to a segment of it, or names either in its conditions. */
 const usesList = (listId: Sql): Sql => sql`

@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
-import { startService } from "../../../test/support/service.ts";
-import { errorCodesOf } from "../../platform/http/error-codes.ts";
-import { plans } from "../../workspace/billing/plans.ts";
-import { changeWorkspace } from "../../workspace/workspaces/change.ts";
+import { errorCodesOf } from "#platform/http/error-codes.ts";
+import { startService } from "#test/support/service.ts";
+import { plans } from "#workspace/billing/plans.ts";
+import { changeWorkspace } from "#workspace/workspaces/change.ts";
 
 const service = await startService({ env: { PLATFORM_FROM: "hello@posthaste.test" } });
 const { database, workspaceId } = service;

@@ -1,13 +1,13 @@
 /** POST /emails/send: one transactional email to one recipient. */
 import { type Static, Type } from "typebox";
-import { comparable, headerTextFault, normalizeAddress } from "../../mail/address.ts";
-import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "../../mail/html/body-forms.ts";
-import { parseMailbox, parseOnlyAddress } from "../../mail/mailbox.ts";
-import { LONGEST_SUBJECT } from "../../mail/message/header.ts";
-import type { Particulars } from "../../messages/store.ts";
-import type { Clock } from "../../platform/clock.ts";
-import { invalid } from "../../platform/errors.ts";
-import { Rehearsed } from "../../platform/http/answer.ts";
+import { comparable, headerTextFault, normalizeAddress } from "#mail/address.ts";
+import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "#mail/html/body-forms.ts";
+import { parseMailbox, parseOnlyAddress } from "#mail/mailbox.ts";
+import { LONGEST_SUBJECT } from "#mail/message/header.ts";
+import type { Particulars } from "#messages/store.ts";
+import type { Clock } from "#platform/clock.ts";
+import { invalid } from "#platform/errors.ts";
+import { Rehearsed } from "#platform/http/answer.ts";
 import {
   type Caller,
   type Endpoint,
@@ -15,13 +15,13 @@ import {
   endpoint,
   need,
   type Resource,
-} from "../../platform/http/endpoint.ts";
-import { Answered } from "../../platform/http/idempotency.ts";
-import { flagField } from "../../platform/http/query.ts";
-import { nullable, omittable } from "../../platform/http/shapes.ts";
-import { newId } from "../../platform/ids.ts";
-import type { Acceptor } from "../accept.ts";
-import type { Draft } from "../insert-drafts.ts";
+} from "#platform/http/endpoint.ts";
+import { Answered } from "#platform/http/idempotency.ts";
+import { flagField } from "#platform/http/query.ts";
+import { nullable, omittable } from "#platform/http/shapes.ts";
+import { newId } from "#platform/ids.ts";
+import type { Acceptor } from "#sending/accept.ts";
+import type { Draft } from "#sending/insert-drafts.ts";
 import { Attachment, readAttachments } from "./attachments.ts";
 import { insteadOf } from "./unsupported.ts";
 

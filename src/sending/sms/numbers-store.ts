@@ -1,9 +1,9 @@
 /** The telephone numbers of an audience, as they are stored. */
 import sql, { type Sql } from "sql-template-tag";
-import { bounded } from "../../audience/segments/members-store.ts";
-import { withWorkspace } from "../../audience/subscribers/with-workspace.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { bounded } from "#audience/segments/members-store.ts";
+import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Those of the people of a relation with the column id; null where there is none. */
 export function listNumbers(

@@ -1,11 +1,11 @@
 import { createHmac, createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
-import { addPeople, newList } from "../../../test/support/audience.ts";
-import { verifyShop } from "../../../test/support/campaigns.ts";
-import { SECRET_KEY, startService } from "../../../test/support/service.ts";
-import { newId } from "../../platform/ids.ts";
-import { createSecrets } from "../../platform/secrets.ts";
+import { newId } from "#platform/ids.ts";
+import { createSecrets } from "#platform/secrets.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { verifyShop } from "#test/support/campaigns.ts";
+import { SECRET_KEY, startService } from "#test/support/service.ts";
 import { receiptKeys, receiptLink } from "./receipt-link.ts";
 
 const service = await startService({ env: { SMS_GATEWAY_URL: "https://:key@sms.test/send#source=Shop" } });

@@ -1,8 +1,8 @@
 /** Who of an audience has no telephone number that an SMS can be sent to. */
 import type { CountryCode } from "libphonenumber-js";
 import type { Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { listNumbers } from "./numbers-store.ts";
 import { fieldKey, readPhoneNumber } from "./phone-number.ts";
 

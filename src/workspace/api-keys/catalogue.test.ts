@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { expect, test } from "vitest";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
 import { catalogueOf, permissionValues, readPermissions } from "./catalogue.ts";
 
 const cats = { name: "cats", label: "Cats", group: "Animals" };

@@ -3,8 +3,8 @@
  * resource appears because an endpoint needs it, with the actions that some endpoint needs.
  */
 import { type Static, Type } from "typebox";
-import { invalid } from "../../platform/errors.ts";
-import type { Action, Endpoint } from "../../platform/http/endpoint.ts";
+import { invalid } from "#platform/errors.ts";
+import type { Action, Endpoint } from "#platform/http/endpoint.ts";
 
 const Grant = Type.Object(
   {

@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
 import sql, { raw } from "sql-template-tag";
 import { expect, test } from "vitest";
-import { startService } from "../../../test/support/service.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { startService } from "#test/support/service.ts";
 
 const service = await startService();
 const { clock, database } = service;

@@ -1,15 +1,15 @@
 /** API keys over HTTP: the nine endpoints of the contract. What a key may do to another: escalation.ts. */
 import { Type } from "typebox";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database, Queryable } from "../../platform/database/pool.ts";
-import { requireRoom } from "../../platform/database/room-store.ts";
-import { ApiError, notFound } from "../../platform/errors.ts";
-import { requirePermissions } from "../../platform/http/authenticate.ts";
-import { type Endpoint, endpoint, need, type Resource } from "../../platform/http/endpoint.ts";
-import { flagField } from "../../platform/http/query.ts";
-import { Deleted, nullable } from "../../platform/http/shapes.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { LONGEST_NAME, readName } from "../name.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { requireRoom } from "#platform/database/room-store.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
+import { requirePermissions } from "#platform/http/authenticate.ts";
+import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
+import { flagField } from "#platform/http/query.ts";
+import { Deleted, nullable } from "#platform/http/shapes.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { LONGEST_NAME, readName } from "#workspace/name.ts";
 import { ApiKey, IssuedKey } from "./api-key.ts";
 import { catalogueOf, PermissionCatalogue, readPermissions } from "./catalogue.ts";
 import { lockForChange, requireChangeable } from "./escalation.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { startService } from "../../../test/support/service.ts";
-import { newId } from "../../platform/ids.ts";
+import { newId } from "#platform/ids.ts";
+import { startService } from "#test/support/service.ts";
 import type { PermissionCatalogue } from "./catalogue.ts";
 
 const service = await startService();

@@ -1,6 +1,6 @@
 /** When a key ends: an ISO 8601 moment, in UTC when it names no offset (contract, section 2). */
 import { Temporal } from "temporal-polyfill";
-import { invalid } from "../../platform/errors.ts";
+import { invalid } from "#platform/errors.ts";
 
 /** The last year that ISO 8601 and RFC 3339 write without an agreement. */
 const LAST_MOMENT = Date.UTC(10_000, 0, 1) - 1;

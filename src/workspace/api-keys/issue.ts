@@ -1,6 +1,6 @@
 /** Making a key. Who may make which is judged before (escalation.ts); an operator may make any. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { IssuedKey, KeySettings } from "./api-key.ts";
 import { newSecret, prefixOf } from "./secret.ts";
 import { insertKey } from "./store.ts";

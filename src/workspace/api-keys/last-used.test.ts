@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { stubClock } from "../../../test/support/clock.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { createDatabase } from "../../platform/database/pool.ts";
-import { createWorkspace } from "../create-workspace.ts";
+import { createDatabase } from "#platform/database/pool.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { createWorkspace } from "#workspace/create-workspace.ts";
 import { issueKey } from "./issue.ts";
 import { createLastUsed } from "./last-used.ts";
 import { hashSecret } from "./secret.ts";

@@ -1,7 +1,7 @@
 /** The SQL of accounts: who changes anything about one, its meter or its ledger holds its row. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { Account, Subscription } from "./account.ts";
 
 /** Made with the workspace. @returns whether there was none */

@@ -1,5 +1,5 @@
 /** What a workspace may use and has used, as its account and its plan say: computed from rows, without a database. */
-import type { PlanName } from "../workspaces/workspace.ts";
+import type { PlanName } from "#workspace/workspaces/workspace.ts";
 import { type BillingInterval, calendarMonth, type Period, periodAt } from "./periods.ts";
 import type { Plan, Plans } from "./plans.ts";
 

@@ -1,14 +1,14 @@
 /** Plans, subscription, balance and ledger over HTTP. Money is decimal strings in US dollars. */
 import { Readable } from "node:stream";
 import { type Static, Type } from "typebox";
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { type Endpoint, endpoint, need } from "../../platform/http/endpoint.ts";
-import { FileAnswer, fileShape } from "../../platform/http/file-answer.ts";
-import { answeredIn } from "../../platform/http/idempotency.ts";
-import { offsetOf, pageOf, pagination } from "../../platform/http/paging.ts";
-import { choiceField, idField, pageFields } from "../../platform/http/query.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import { FileAnswer, fileShape } from "#platform/http/file-answer.ts";
+import { answeredIn } from "#platform/http/idempotency.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/paging.ts";
+import { choiceField, idField, pageFields } from "#platform/http/query.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { CanceledSubscription, Subscription as SubscriptionRow } from "./account.ts";
 import { gateways, transactionStatuses } from "./ledger-store.ts";
 import { getReading, settle } from "./meter.ts";

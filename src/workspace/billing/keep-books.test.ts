@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
-import { stubClock } from "../../../test/support/clock.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import { createLog } from "../../platform/log.ts";
+import { createLog } from "#platform/log.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { keepBooks } from "./keep-books.ts";
 import { plans } from "./plans.ts";
 

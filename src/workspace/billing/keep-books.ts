@@ -1,10 +1,10 @@
 /** What billing does by itself: reads meters, renews subscriptions, gives up unpaid top-ups, forgets what is old. */
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { removeInBatches } from "../../platform/jobs/batches.ts";
-import type { Recurring } from "../../platform/jobs/schedule.ts";
-import type { Log } from "../../platform/log.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { removeInBatches } from "#platform/jobs/batches.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
+import type { Log } from "#platform/log.ts";
 import { settle } from "./meter.ts";
 import { listUnreadWorkspaces, removeOldHours } from "./meter-store.ts";
 import { failOldPayments, removeOldEvents } from "./payment-store.ts";

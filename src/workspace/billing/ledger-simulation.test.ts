@@ -1,6 +1,6 @@
 import { test } from "vitest";
-import { runLedgerSeed } from "../../../test/faults/ledger-run.ts";
-import { testDatabase } from "../../../test/support/database.ts";
+import { runLedgerSeed } from "#test/faults/ledger-run.ts";
+import { testDatabase } from "#test/support/database.ts";
 
 const SEEDS = 300;
 const STEPS = 4;

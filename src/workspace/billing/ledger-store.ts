@@ -3,8 +3,8 @@
  * is the sum of the ledger at every moment; the caller holds the account.
  */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { MeterKind } from "./plans.ts";
 
 export const gateways = ["stripe", "manual"] as const;

@@ -1,11 +1,11 @@
 import { pino } from "pino";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { stubClock } from "../../../test/support/clock.ts";
-import { draft } from "../../../test/support/drafts.ts";
-import { startService } from "../../../test/support/service.ts";
-import { createAcceptor } from "../../sending/accept.ts";
-import { changeWorkspace } from "../workspaces/change.ts";
+import { createAcceptor } from "#sending/accept.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { draft } from "#test/support/drafts.ts";
+import { startService } from "#test/support/service.ts";
+import { changeWorkspace } from "#workspace/workspaces/change.ts";
 import { LimitNotices } from "./limit-notices.ts";
 import { plans } from "./plans.ts";
 import { plansInForce } from "./plans-in-force.ts";

@@ -1,7 +1,7 @@
 /** The SQL of meters (meter.ts says how they work). */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { MeterKind } from "./plans.ts";
 import type { Metered, NotedUse, Reading, Use } from "./reading.ts";
 

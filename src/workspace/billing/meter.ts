@@ -11,9 +11,9 @@
  * What is noted counts in the period in which it was noted, whenever it is read, under the plan that was in force then.
  * (Of periods before the last one the hour decides.) What comes back counts in the period in which it comes back.
  */
-import type { Queryable } from "../../platform/database/pool.ts";
-import { notFound } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { type Account, allowancePeriod } from "./account.ts";
 import { findAccount, lockAccount, updateHeadroom } from "./account-store.ts";
 import { addToDay } from "./ledger-store.ts";

@@ -1,7 +1,7 @@
 /** The SQL of payments: transactions that wait for their gateway, and what it has told. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type Gateway, moveBalance, nextReceipt, type TransactionStatus } from "./ledger-store.ts";
 
 export async function insertPending(

@@ -2,7 +2,7 @@
 import { Big } from "big.js";
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import { type PlanName, planNames } from "../workspaces/workspace.ts";
+import { type PlanName, planNames } from "#workspace/workspaces/workspace.ts";
 import { type Plan, type Plans, plans } from "./plans.ts";
 
 const closed = { additionalProperties: false };

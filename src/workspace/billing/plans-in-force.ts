@@ -1,5 +1,5 @@
 /** Which plans the workspaces of an installation have, in a sentence for its operator. */
-import type { Queryable } from "../../platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
 import type { Plan, Plans } from "./plans.ts";
 import { countPlansInForce } from "./subscription-store.ts";
 

@@ -2,7 +2,7 @@
  * The plans, as data: what they cost, what they include, and what goes beyond that costs. The figures are those of the
  * specification (section 8) and, where that is silent, of the product's decisions.
  */
-import { type PlanName, planNames } from "../workspaces/workspace.ts";
+import { type PlanName, planNames } from "#workspace/workspaces/workspace.ts";
 
 /** What is metered. */
 export const meterKinds = ["email", "validation", "blacklist_check"] as const;

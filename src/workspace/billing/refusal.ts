@@ -1,5 +1,5 @@
 /** How a caller hears that allowance, balance or hourly cap cover no more. */
-import { ApiError } from "../../platform/errors.ts";
+import { ApiError } from "#platform/errors.ts";
 import { type Capacity, nextHour } from "./reading.ts";
 
 const messages = {

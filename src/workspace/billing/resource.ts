@@ -1,3 +1,3 @@
-import type { Resource } from "../../platform/http/endpoint.ts";
+import type { Resource } from "#platform/http/endpoint.ts";
 
 export const billing: Resource = { name: "billing", label: "Billing", group: "Account" };

@@ -1,9 +1,9 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { insertBareWorkspace } from "../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../test/support/database.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { PlanName } from "../workspaces/workspace.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import type { PlanName } from "#workspace/workspaces/workspace.ts";
 import { getReading, takeUpTo } from "./meter.ts";
 import type { BillingInterval } from "./periods.ts";
 import { periodAt } from "./periods.ts";

@@ -1,9 +1,9 @@
 /** What a workspace does with its subscription, and what the calendar does: each in one transaction, with its charge. */
 import { Big } from "big.js";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { ApiError, invalid, notFound } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { PlanName } from "../workspaces/workspace.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { PlanName } from "#workspace/workspaces/workspace.ts";
 import type { CanceledSubscription, Subscription } from "./account.ts";
 import { insertMovement } from "./ledger-store.ts";
 import { settle } from "./meter.ts";

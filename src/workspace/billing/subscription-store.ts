@@ -1,8 +1,8 @@
 /** The SQL of subscriptions; who changes one holds the account. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import type { PlanName } from "../workspaces/workspace.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { PlanName } from "#workspace/workspaces/workspace.ts";
 import type { Subscription } from "./account.ts";
 
 /** A workspace has one at most. */

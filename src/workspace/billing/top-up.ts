@@ -1,8 +1,8 @@
 /** Money that comes in: recorded by the operator, or completed by a payment gateway. */
 import { Big } from "big.js";
-import type { Queryable } from "../../platform/database/pool.ts";
-import { invalid } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { invalid } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { markPrepaid } from "./account-store.ts";
 import { type Gateway, insertMovement } from "./ledger-store.ts";
 import { settle } from "./meter.ts";

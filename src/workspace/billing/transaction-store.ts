@@ -1,8 +1,8 @@
 /** Reading the ledger. */
 import sql, { empty, type Sql } from "sql-template-tag";
-import type { Page } from "../../platform/database/page.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { Gateway, TransactionStatus, TransactionType } from "./ledger-store.ts";
 
 export interface TransactionRow {

@@ -1,7 +1,7 @@
 /** The ledger as a CSV file. */
-import { csvLine } from "../../platform/csv/write.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { csvLine } from "#platform/csv/write.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { transactionShape } from "./shapes.ts";
 import { readTransactions, type TransactionFilter } from "./transaction-store.ts";
 

@@ -1,12 +1,12 @@
 /** What an operator may change on a workspace, from the command line or the console. */
-import type { Clock } from "../../platform/clock.ts";
-import type { Database } from "../../platform/database/pool.ts";
-import { notFound } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { forgetHeadroom } from "../billing/account-store.ts";
-import { settle } from "../billing/meter.ts";
-import type { Plans } from "../billing/plans.ts";
-import { removeSubscription } from "../billing/subscription-store.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { forgetHeadroom } from "#workspace/billing/account-store.ts";
+import { settle } from "#workspace/billing/meter.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { removeSubscription } from "#workspace/billing/subscription-store.ts";
 import { lockWorkspace, updateWorkspace } from "./store.ts";
 import type { Workspace } from "./workspace.ts";
 

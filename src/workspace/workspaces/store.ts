@@ -1,8 +1,8 @@
 /** The table of workspaces. Rows are whole: who changes one has locked it before. */
 import sql from "sql-template-tag";
-import { lockKey } from "../../platform/database/advisory-lock.ts";
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { Workspace } from "./workspace.ts";
 
 export async function insertWorkspace(db: Queryable, workspace: Workspace): Promise<void> {

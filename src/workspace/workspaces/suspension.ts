@@ -1,7 +1,7 @@
 /** What background jobs of a suspended workspace do: they wait. */
-import type { Queryable } from "../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
-import { PutBack } from "../../platform/jobs/attempt.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
 import { findWorkspace } from "./store.ts";
 
 /** How often it is looked whether a suspended workspace goes on. */

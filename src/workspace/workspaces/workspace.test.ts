@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { testDatabase } from "../../../test/support/database.ts";
+import { testDatabase } from "#test/support/database.ts";
 import { readHourlyCap, readPlanName, readTimezone } from "./workspace.ts";
 
 const db = await testDatabase();

@@ -1,7 +1,7 @@
 /** A workspace: the tenant that owns keys, senders, audience and messages, and what an operator may set on it. */
-import { parseAddress } from "../../mail/address.ts";
-import { invalid } from "../../platform/errors.ts";
-import type { WorkspaceId } from "../../platform/ids.ts";
+import { parseAddress } from "#mail/address.ts";
+import { invalid } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export const planNames = ["free", "growth", "scale", "enterprise"] as const;
 export type PlanName = (typeof planNames)[number];

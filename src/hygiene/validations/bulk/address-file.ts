@@ -1,13 +1,13 @@
 /** The addresses of a file: the column named email of a CSV file, or the first one, or one address a line. */
-import { isAddressName } from "../../../audience/imports/column-names.ts";
-import { addressOf } from "../../../audience/suppression-lists/judge.ts";
-import { type AddressSyntax, readSyntax } from "../../../mail/address-syntax.ts";
-import { findColumn } from "../../../platform/csv/columns.ts";
-import type { Encoding } from "../../../platform/csv/encodings.ts";
-import { unguardFormula } from "../../../platform/csv/formulas.ts";
-import { BROKEN, openCsv } from "../../../platform/csv/read.ts";
-import { ApiError } from "../../../platform/errors.ts";
-import { shownText } from "../shown-text.ts";
+import { isAddressName } from "#audience/imports/column-names.ts";
+import { addressOf } from "#audience/suppression-lists/judge.ts";
+import { shownText } from "#hygiene/validations/shown-text.ts";
+import { type AddressSyntax, readSyntax } from "#mail/address-syntax.ts";
+import { findColumn } from "#platform/csv/columns.ts";
+import type { Encoding } from "#platform/csv/encodings.ts";
+import { unguardFormula } from "#platform/csv/formulas.ts";
+import { BROKEN, openCsv } from "#platform/csv/read.ts";
+import { ApiError } from "#platform/errors.ts";
 
 export const MOST_ADDRESSES = 100_000;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readSyntax } from "../../../mail/address-syntax.ts";
+import { readSyntax } from "#mail/address-syntax.ts";
 import { batchesOf } from "./batches.ts";
 
 const fileOf = (texts: readonly string[]) =>

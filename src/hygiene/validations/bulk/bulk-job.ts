@@ -7,15 +7,16 @@
  * those whose server asks to come again later (greylisting) for the last. A job that takes long, or waits, lets others
  * have its place.
  */
-import type { Encoding } from "../../../platform/csv/encodings.ts";
-import type { Database } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { type JobHandler, type JobOutcome, PutBack } from "../../../platform/jobs/attempt.ts";
-import type { Scratch } from "../../../platform/jobs/files.ts";
-import { createLineFile } from "../../../platform/jobs/line-file.ts";
-import { createTurns } from "../../../platform/turns.ts";
-import { requireNotSuspended } from "../../../workspace/workspaces/suspension.ts";
-import type { Examiner } from "../examiner.ts";
+
+import type { Examiner } from "#hygiene/validations/examiner.ts";
+import type { Encoding } from "#platform/csv/encodings.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { type JobHandler, type JobOutcome, PutBack } from "#platform/jobs/attempt.ts";
+import type { Scratch } from "#platform/jobs/files.ts";
+import { createLineFile } from "#platform/jobs/line-file.ts";
+import { createTurns } from "#platform/turns.ts";
+import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
 import { type AddressFile, readAddressFile } from "./address-file.ts";
 import { type Examined, examineBatch } from "./examine-batch.ts";
 import { HourlyRoom } from "./hourly-room.ts";

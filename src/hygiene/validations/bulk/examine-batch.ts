@@ -1,8 +1,9 @@
 /** Finding out about the addresses of a batch: domains side by side, those of one domain together. */
-import type { Clock } from "../../../platform/clock.ts";
-import type { TakeTurn } from "../../../platform/turns.ts";
-import type { Examiner } from "../examiner.ts";
-import { type Findings, malformed } from "../findings.ts";
+
+import type { Examiner } from "#hygiene/validations/examiner.ts";
+import { type Findings, malformed } from "#hygiene/validations/findings.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { TakeTurn } from "#platform/turns.ts";
 import type { FileAddress } from "./address-file.ts";
 
 /** An address of the file and what was found out. */

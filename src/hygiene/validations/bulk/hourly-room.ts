@@ -1,7 +1,7 @@
 /** What the workspace's hourly cap leaves to a job, so that no server is asked about more addresses than can be paid for. */
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { getReading } from "../../../workspace/billing/meter.ts";
-import { capacityFor, nextHour } from "../../../workspace/billing/reading.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { getReading } from "#workspace/billing/meter.ts";
+import { capacityFor, nextHour } from "#workspace/billing/reading.ts";
 import type { FileAddress } from "./address-file.ts";
 import type { WriteDeps } from "./write-batch.ts";
 

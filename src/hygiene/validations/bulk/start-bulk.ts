@@ -1,19 +1,20 @@
 /** How a bulk validation begins: the file is read, what it will cost is compared with what there is, and a job starts. */
-import type { Clock } from "../../../platform/clock.ts";
-import type { Encoding } from "../../../platform/csv/encodings.ts";
-import type { Database } from "../../../platform/database/pool.ts";
-import { need } from "../../../platform/http/endpoint.ts";
-import type { UploadedFile } from "../../../platform/http/uploads.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { startWithInput } from "../../../platform/jobs/files.ts";
-import { requireFewOpen, requirePlace, startJob } from "../../../platform/jobs/queue.ts";
-import { getReading } from "../../../workspace/billing/meter.ts";
-import type { Plans } from "../../../workspace/billing/plans.ts";
-import { standingOf } from "../../../workspace/billing/reading.ts";
-import { refusalError } from "../../../workspace/billing/refusal.ts";
-import { capacityOf, refusalOf } from "../../../workspace/billing/standing.ts";
-import { requireBytes } from "../../../workspace/billing/storage/storage.ts";
-import { validations } from "../resource.ts";
+
+import { validations } from "#hygiene/validations/resource.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Encoding } from "#platform/csv/encodings.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { need } from "#platform/http/endpoint.ts";
+import type { UploadedFile } from "#platform/http/uploads.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { startWithInput } from "#platform/jobs/files.ts";
+import { requireFewOpen, requirePlace, startJob } from "#platform/jobs/queue.ts";
+import { getReading } from "#workspace/billing/meter.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { standingOf } from "#workspace/billing/reading.ts";
+import { refusalError } from "#workspace/billing/refusal.ts";
+import { capacityOf, refusalOf } from "#workspace/billing/standing.ts";
+import { requireBytes } from "#workspace/billing/storage/storage.ts";
 import { readAddressFile } from "./address-file.ts";
 import { BULK_JOB, type BulkInput } from "./bulk-job.ts";
 

@@ -1,8 +1,8 @@
 /** The SQL of bulk validations: which batches of a job are done, and what they found. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import type { Refusal } from "../../../workspace/billing/standing.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Refusal } from "#workspace/billing/standing.ts";
 
 export interface BatchKey {
   readonly jobId: string;

@@ -1,7 +1,8 @@
 /** What the batches of a bulk validation come to, all together. */
-import type { Refusal } from "../../../workspace/billing/standing.ts";
-import { names } from "../stats.ts";
-import type { Status } from "../verdict.ts";
+
+import { names } from "#hygiene/validations/stats.ts";
+import type { Status } from "#hygiene/validations/verdict.ts";
+import type { Refusal } from "#workspace/billing/standing.ts";
 import type { AddressFile } from "./address-file.ts";
 import type { DoneBatch } from "./store.ts";
 

@@ -1,12 +1,12 @@
 /** Writing what a batch found: its cost, its history and its rows of the result, in one transaction, once. */
-import { addressOf, judgeRecipients } from "../../../audience/suppression-lists/judge.ts";
-import type { Clock } from "../../../platform/clock.ts";
-import type { Database, Queryable } from "../../../platform/database/pool.ts";
-import { newId, type WorkspaceId } from "../../../platform/ids.ts";
-import { takeUpTo } from "../../../workspace/billing/meter.ts";
-import type { Plans } from "../../../workspace/billing/plans.ts";
-import { addToDay, insertValidations } from "../store.ts";
-import { validationOf } from "../validation.ts";
+import { addressOf, judgeRecipients } from "#audience/suppression-lists/judge.ts";
+import { addToDay, insertValidations } from "#hygiene/validations/store.ts";
+import { validationOf } from "#hygiene/validations/validation.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { takeUpTo } from "#workspace/billing/meter.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
 import type { Examined } from "./examine-batch.ts";
 import { resultRow } from "./result-file.ts";
 import { type BatchKey, claimBatch, type DoneBatch, updateBatch } from "./store.ts";

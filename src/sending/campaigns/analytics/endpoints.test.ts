@@ -1,16 +1,16 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { addPeople, newList } from "../../../../test/support/audience.ts";
-import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
-import { workedMs } from "../../../../test/support/cpu-time.ts";
-import { startService } from "../../../../test/support/service.ts";
-import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
-import { type Engagement, recordEngagements } from "../../../messages/engagement.ts";
-import { nilId } from "../../../platform/ids.ts";
-import { createLog } from "../../../platform/log.ts";
-import { plans } from "../../../workspace/billing/plans.ts";
-import { countEngaged } from "../counters/engagement.ts";
-import { advance } from "../lifecycle/advance.ts";
+import { type Engagement, recordEngagements } from "#messages/engagement.ts";
+import { nilId } from "#platform/ids.ts";
+import { createLog } from "#platform/log.ts";
+import { countEngaged } from "#sending/campaigns/counters/engagement.ts";
+import { advance } from "#sending/campaigns/lifecycle/advance.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { workedMs } from "#test/support/cpu-time.ts";
+import { startService } from "#test/support/service.ts";
+import { sentCampaign } from "#test/support/tracked-campaign.ts";
+import { plans } from "#workspace/billing/plans.ts";
 
 const service = await startService();
 const { call, database, clock, workspaceId } = service;

@@ -1,10 +1,10 @@
 /** A campaign's part of the message log. */
-import { type Found, searchMessages } from "../../../messages/log-search-store.ts";
-import { findPage } from "../../../messages/log-store.ts";
-import type { MessageStatus } from "../../../messages/states.ts";
-import type { Page } from "../../../platform/database/page.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
+import { type Found, searchMessages } from "#messages/log-search-store.ts";
+import { findPage } from "#messages/log-store.ts";
+import type { MessageStatus } from "#messages/states.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { countShown, findIdSpan, listMessageIds } from "./store.ts";
 
 interface Filter {

@@ -2,9 +2,9 @@
  * What one person, and the mail that their figures count, had to do with each other: that of campaigns and autoresponders.
  */
 import sql from "sql-template-tag";
-import type { History } from "../../../audience/subscribers/subscriber.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
+import type { History } from "#audience/subscribers/subscriber.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { type ActivityEvent, shownTypes } from "./activity.ts";
 
 /** Messages of a person that are looked through for what happened to them: the newest. */

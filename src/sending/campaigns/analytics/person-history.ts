@@ -1,7 +1,7 @@
 /** What campaigns and autoresponders know of one person, for the full picture of a subscriber. */
-import type { History } from "../../../audience/subscribers/subscriber.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
+import type { History } from "#audience/subscribers/subscriber.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { describeActivity } from "./activity.ts";
 import { listActivitiesOf, listBouncesOf } from "./person-history-store.ts";
 

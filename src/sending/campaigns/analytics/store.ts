@@ -1,12 +1,12 @@
 /** What came of a campaign. Figures are read from counters; what is listed is read in pages along an index. */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import type { DomainRow } from "../../../messages/domain-stats.ts";
-import { canBeHeld, countHeldSql, storedAs } from "../../../messages/log-filter-store.ts";
-import { type MessageStatus, storedStatuses } from "../../../messages/states.ts";
-import { CLOCK_DIFFERENCE_SECONDS } from "../../../platform/clock.ts";
-import type { Page } from "../../../platform/database/page.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import { firstIdAt, timeOfId, type WorkspaceId } from "../../../platform/ids.ts";
+import type { DomainRow } from "#messages/domain-stats.ts";
+import { canBeHeld, countHeldSql, storedAs } from "#messages/log-filter-store.ts";
+import { type MessageStatus, storedStatuses } from "#messages/states.ts";
+import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
+import type { Page } from "#platform/database/page.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { firstIdAt, timeOfId, type WorkspaceId } from "#platform/ids.ts";
 import { type ActivityEvent, shownTypes } from "./activity.ts";
 
 /** An hour that had any news. */

@@ -1,7 +1,7 @@
 /** Which segments say who gets a campaign: they have to be there until it is over. */
-import { referencesIn } from "../../../audience/segments/binder.ts";
-import type { Conditions } from "../../../audience/segments/conditions.ts";
-import type { Campaign } from "../campaign.ts";
+import { referencesIn } from "#audience/segments/binder.ts";
+import type { Conditions } from "#audience/segments/conditions.ts";
+import type { Campaign } from "#sending/campaigns/campaign.ts";
 
 export type AudienceOf = Pick<
   Campaign,

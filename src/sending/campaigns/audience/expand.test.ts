@@ -1,24 +1,28 @@
 import sql, { type Sql } from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { addPeople, newList } from "../../../../test/support/audience.ts";
-import { insertBareWorkspace } from "../../../../test/support/bare-server.ts";
-import { addressesOf, newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
-import { stubClock } from "../../../../test/support/clock.ts";
-import { testDatabase } from "../../../../test/support/database.ts";
-import { eventually } from "../../../../test/support/eventually.ts";
-import { insertSegment } from "../../../../test/support/suppression.ts";
-import { removeSegment } from "../../../audience/segments/store.ts";
-import { removeAllMembers } from "../../../audience/subscribers/remove-all.ts";
-import { systemClock } from "../../../platform/clock.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { PutBack } from "../../../platform/jobs/attempt.ts";
-import { createLog } from "../../../platform/log.ts";
-import { plans } from "../../../workspace/billing/plans.ts";
-import { changeWorkspace } from "../../../workspace/workspaces/change.ts";
-import type { CampaignSettings } from "../campaign.ts";
-import { advance } from "../lifecycle/advance.ts";
-import { cancelCampaign, pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
-import { findCampaign } from "../store.ts";
+import { removeSegment } from "#audience/segments/store.ts";
+import { removeAllMembers } from "#audience/subscribers/remove-all.ts";
+import { systemClock } from "#platform/clock.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
+import { createLog } from "#platform/log.ts";
+import type { CampaignSettings } from "#sending/campaigns/campaign.ts";
+import { advance } from "#sending/campaigns/lifecycle/advance.ts";
+import {
+  cancelCampaign,
+  pauseCampaign,
+  resumeCampaign,
+} from "#sending/campaigns/lifecycle/transitions-store.ts";
+import { findCampaign } from "#sending/campaigns/store.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { addressesOf, newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { insertSegment } from "#test/support/suppression.ts";
+import { plans } from "#workspace/billing/plans.ts";
+import { changeWorkspace } from "#workspace/workspaces/change.ts";
 import { expandStep } from "./expand.ts";
 import { forgetRemovedPeople } from "./forget-removed.ts";
 

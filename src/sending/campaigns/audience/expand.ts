@@ -7,23 +7,23 @@
  */
 
 import type { CountryCode } from "libphonenumber-js";
-import { findMailingList } from "../../../audience/mailing-lists/store.ts";
-import type { Stretch } from "../../../audience/segments/workspace-members-store.ts";
-import { notifyWorkers } from "../../../delivery/channel.ts";
-import { expiryOf } from "../../../delivery/queue/retry.ts";
-import { maySendAs } from "../../../identity/may-send-as.ts";
-import type { Clock } from "../../../platform/clock.ts";
-import type { Database, Queryable } from "../../../platform/database/pool.ts";
-import { newId, nilId, type WorkspaceId } from "../../../platform/ids.ts";
-import type { OnLimit } from "../../../workspace/billing/limit-notices.ts";
-import type { Plans } from "../../../workspace/billing/plans.ts";
-import { nextHour } from "../../../workspace/billing/reading.ts";
-import { coveredOf } from "../../allowance.ts";
-import { findUnreachable } from "../../sms/unreachable.ts";
-import { compileFor } from "../content/campaign-content.ts";
-import { tracksOf } from "../content/tracking.ts";
-import { type OnCampaigns, pauseAndTell } from "../lifecycle/campaign-news.ts";
-import type { PauseReason } from "../lifecycle/transitions-store.ts";
+import { findMailingList } from "#audience/mailing-lists/store.ts";
+import type { Stretch } from "#audience/segments/workspace-members-store.ts";
+import { notifyWorkers } from "#delivery/channel.ts";
+import { expiryOf } from "#delivery/queue/retry.ts";
+import { maySendAs } from "#identity/may-send-as.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { newId, nilId, type WorkspaceId } from "#platform/ids.ts";
+import { coveredOf } from "#sending/allowance.ts";
+import { compileFor } from "#sending/campaigns/content/campaign-content.ts";
+import { tracksOf } from "#sending/campaigns/content/tracking.ts";
+import { type OnCampaigns, pauseAndTell } from "#sending/campaigns/lifecycle/campaign-news.ts";
+import type { PauseReason } from "#sending/campaigns/lifecycle/transitions-store.ts";
+import { findUnreachable } from "#sending/sms/unreachable.ts";
+import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { nextHour } from "#workspace/billing/reading.ts";
 import { type Audience, findAudience, isOfWorkspace } from "./audience.ts";
 import {
   advanceExpansion,

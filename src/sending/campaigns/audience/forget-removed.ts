@@ -1,8 +1,8 @@
 /** Who was removed is known while an audience is being made ready, and no longer than that (removed-store.ts). */
-import { forgetRemoved } from "../../../audience/subscribers/removed-store.ts";
-import type { Database } from "../../../platform/database/pool.ts";
-import { removeInBatches } from "../../../platform/jobs/batches.ts";
-import type { Recurring } from "../../../platform/jobs/schedule.ts";
+import { forgetRemoved } from "#audience/subscribers/removed-store.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { removeInBatches } from "#platform/jobs/batches.ts";
+import type { Recurring } from "#platform/jobs/schedule.ts";
 import { expandingWorkspaces } from "./expansion-store.ts";
 
 const SECONDS = 600;

@@ -1,11 +1,11 @@
 /** Writing a campaign against the deletion of what says who gets it: one of them wins, never both. */
 import sql, { type Sql } from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { newList } from "../../../../test/support/audience.ts";
-import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
-import { startService } from "../../../../test/support/service.ts";
-import { callsBehind } from "../../../../test/support/waiting.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newList } from "#test/support/audience.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
+import { callsBehind } from "#test/support/waiting.ts";
 
 const service = await startService();
 const { call, database: db, workspaceId } = service;

@@ -2,11 +2,11 @@
  * What says who gets a campaign stays while it is stored. Whoever deletes a segment or a field waits for that, and finds the
  * campaign (uses-store.ts).
  */
-import { holdFields } from "../../../audience/custom-fields/store.ts";
-import { customNamesIn } from "../../../audience/segments/bind.ts";
-import { holdSegments } from "../../../audience/segments/hold-store.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
+import { holdFields } from "#audience/custom-fields/store.ts";
+import { customNamesIn } from "#audience/segments/bind.ts";
+import { holdSegments } from "#audience/segments/hold-store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import { type AudienceOf, conditionsOf, segmentsOf } from "./audience-segments.ts";
 
 /**

@@ -4,14 +4,14 @@
  * define may be right; whether anybody has a number there is looked for when the campaign is sent.
  */
 import type { CountryCode } from "libphonenumber-js";
-import { isReservedName, normalizeFieldName } from "../../../audience/custom-fields/field-name.ts";
-import { listFields, listFieldsInForce } from "../../../audience/custom-fields/store.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { refuse } from "../../mail-fields.ts";
-import { listNumbered } from "../../sms/numbers-store.ts";
-import { fieldKey, readPhoneNumber } from "../../sms/phone-number.ts";
-import type { NewCampaign } from "../campaign.ts";
+import { isReservedName, normalizeFieldName } from "#audience/custom-fields/field-name.ts";
+import { listFields, listFieldsInForce } from "#audience/custom-fields/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { NewCampaign } from "#sending/campaigns/campaign.ts";
+import { refuse } from "#sending/mail-fields.ts";
+import { listNumbered } from "#sending/sms/numbers-store.ts";
+import { fieldKey, readPhoneNumber } from "#sending/sms/phone-number.ts";
 import type { Audience } from "./audience.ts";
 import { hasAtLeast, mayReachAnybody } from "./recipients-store.ts";
 

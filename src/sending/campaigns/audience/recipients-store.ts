@@ -3,12 +3,12 @@
  * one statement leaves out whom mail may not reach, and makes recipient, log row and queue row of the others.
  */
 import sql, { type Sql } from "sql-template-tag";
-import { bounded } from "../../../audience/segments/members-store.ts";
-import { cameBackSql } from "../../../audience/subscribers/removed-store.ts";
-import { withWorkspace } from "../../../audience/subscribers/with-workspace.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { judgedSql, type Making, makeMailSql } from "../../made-mail-store.ts";
+import { bounded } from "#audience/segments/members-store.ts";
+import { cameBackSql } from "#audience/subscribers/removed-store.ts";
+import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { judgedSql, type Making, makeMailSql } from "#sending/made-mail-store.ts";
 import type { Excluded } from "./expansion-store.ts";
 
 /** The active members of a list, as a relation with the column id. */

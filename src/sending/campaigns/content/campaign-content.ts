@@ -1,9 +1,9 @@
 /** A campaign's content with what its workspace has to do with it: the custom fields there are, and the time zone. */
-import { listFieldNames, listFieldsInForce } from "../../../audience/custom-fields/store.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import { ApiError, invalid } from "../../../platform/errors.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import type { Campaign } from "../campaign.ts";
+import { listFieldNames, listFieldsInForce } from "#audience/custom-fields/store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Campaign } from "#sending/campaigns/campaign.ts";
 import { type Compilation, compileContent } from "./compile.ts";
 import { type CampaignContent, type ContentFault, readContent } from "./read.ts";
 import { trackingWarnings } from "./tracking.ts";

@@ -4,13 +4,13 @@
  * here knows a database or the state of a campaign.
  */
 
-import { seenText } from "../../../mail/html/seen.ts";
-import { type TemplateLink, trackLinks } from "../../../mail/html/tracked-links.ts";
-import { compileTemplate, type Render } from "../../../mail/merge-tags/compile.ts";
-import { bodyEnd, type HtmlTemplate, htmlTemplate, placeInsertions } from "../../../mail/merge-tags/html.ts";
-import { readTemplate, type Template } from "../../../mail/merge-tags/merge-tags.ts";
-import { type Insertion, withInsertions } from "../../../mail/merge-tags/pieces.ts";
-import { addressInsertions, textTemplateOf } from "../../../mail/merge-tags/text.ts";
+import { seenText } from "#mail/html/seen.ts";
+import { type TemplateLink, trackLinks } from "#mail/html/tracked-links.ts";
+import { compileTemplate, type Render } from "#mail/merge-tags/compile.ts";
+import { bodyEnd, type HtmlTemplate, htmlTemplate, placeInsertions } from "#mail/merge-tags/html.ts";
+import { readTemplate, type Template } from "#mail/merge-tags/merge-tags.ts";
+import { type Insertion, withInsertions } from "#mail/merge-tags/pieces.ts";
+import { addressInsertions, textTemplateOf } from "#mail/merge-tags/text.ts";
 import {
   htmlWayOut,
   textWayOut,

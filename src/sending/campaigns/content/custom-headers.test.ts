@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { renderHeaders } from "../../../mail/message/header.ts";
-import { ApiError } from "../../../platform/errors.ts";
+import { renderHeaders } from "#mail/message/header.ts";
+import { ApiError } from "#platform/errors.ts";
 import { readCustomHeaders } from "./custom-headers.ts";
 
 function refusal(text: string): string {

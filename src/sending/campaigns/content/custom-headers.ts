@@ -2,10 +2,10 @@
  * A campaign's own header fields: lines `Name: value`, folding allowed (RFC 5322 section 2.2.3). What identifies a
  * message, routes it, signs it or lets people leave is written by us and by nobody else.
  */
-import { headerTextFault } from "../../../mail/address.ts";
-import { holdsMergeTag } from "../../../mail/merge-tags/pieces.ts";
-import type { HeaderField } from "../../../mail/message/header.ts";
-import { ApiError, type FieldFault } from "../../../platform/errors.ts";
+import { headerTextFault } from "#mail/address.ts";
+import { holdsMergeTag } from "#mail/merge-tags/pieces.ts";
+import type { HeaderField } from "#mail/message/header.ts";
+import { ApiError, type FieldFault } from "#platform/errors.ts";
 
 const field = "custom_headers";
 const mostOctets = 8 * 1024;

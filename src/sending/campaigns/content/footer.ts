@@ -1,14 +1,14 @@
 /** What is put under a campaign's body: a way out, where its author left none. */
 
-import { spanAt } from "../../../mail/html/map.ts";
-import { seenText } from "../../../mail/html/seen.ts";
-import { type Render, renderOf } from "../../../mail/merge-tags/compile.ts";
-import type { MergeValues } from "../../../mail/merge-tags/engine.ts";
-import { bodyEnd, type HtmlTemplate } from "../../../mail/merge-tags/html.ts";
-import { markedHtml } from "../../../mail/merge-tags/marks.ts";
-import type { Template } from "../../../mail/merge-tags/merge-tags.ts";
-import { type Piece, withInsertions } from "../../../mail/merge-tags/pieces.ts";
-import type { MailText } from "../../../mail/message/woven-text.ts";
+import { spanAt } from "#mail/html/map.ts";
+import { seenText } from "#mail/html/seen.ts";
+import { type Render, renderOf } from "#mail/merge-tags/compile.ts";
+import type { MergeValues } from "#mail/merge-tags/engine.ts";
+import { bodyEnd, type HtmlTemplate } from "#mail/merge-tags/html.ts";
+import { markedHtml } from "#mail/merge-tags/marks.ts";
+import type { Template } from "#mail/merge-tags/merge-tags.ts";
+import { type Piece, withInsertions } from "#mail/merge-tags/pieces.ts";
+import type { MailText } from "#mail/message/woven-text.ts";
 import type { VariableName } from "./variables.ts";
 
 const unsubscribeUrl = "unsubscribe_url" satisfies VariableName;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { trackingScene, visit } from "../../../../test/support/tracking-visits.ts";
+import { trackingScene, visit } from "#test/support/tracking-visits.ts";
 import { compileContent } from "./compile.ts";
 import { renderContent, sampleLinks, sampleValues } from "./render.ts";
 

@@ -1,15 +1,10 @@
 /** Reads the content of a campaign as its author wrote it, and finds what is wrong with it. */
-import { headerTextFault } from "../../../mail/address.ts";
-import { mostMarkup } from "../../../mail/html/map.ts";
-import type { PlacedFault } from "../../../mail/merge-tags/faults.ts";
-import { captureFaults, type HtmlTemplate, htmlTemplate } from "../../../mail/merge-tags/html.ts";
-import {
-  placed,
-  readTemplate,
-  type Template,
-  type TemplateFault,
-} from "../../../mail/merge-tags/merge-tags.ts";
-import type { FieldFault } from "../../../platform/errors.ts";
+import { headerTextFault } from "#mail/address.ts";
+import { mostMarkup } from "#mail/html/map.ts";
+import type { PlacedFault } from "#mail/merge-tags/faults.ts";
+import { captureFaults, type HtmlTemplate, htmlTemplate } from "#mail/merge-tags/html.ts";
+import { placed, readTemplate, type Template, type TemplateFault } from "#mail/merge-tags/merge-tags.ts";
+import type { FieldFault } from "#platform/errors.ts";
 import { unknownNames } from "./variables.ts";
 
 /** The fields of a campaign that are content, as its row has them. An SMS has a text and no more. */

@@ -1,10 +1,10 @@
 /** A campaign's mail for one recipient. This happens to every message: it takes microseconds, and never throws. */
-import { UnfitValues } from "../../../delivery/examination.ts";
-import type { Render } from "../../../mail/merge-tags/compile.ts";
-import { LONGEST_SUBJECT } from "../../../mail/message/header.ts";
-import type { MailText } from "../../../mail/message/woven-text.ts";
-import type { FieldFault } from "../../../platform/errors.ts";
-import type { MailLinks } from "../../../tracking/tokens.ts";
+import { UnfitValues } from "#delivery/examination.ts";
+import type { Render } from "#mail/merge-tags/compile.ts";
+import { LONGEST_SUBJECT } from "#mail/message/header.ts";
+import type { MailText } from "#mail/message/woven-text.ts";
+import type { FieldFault } from "#platform/errors.ts";
+import type { MailLinks } from "#tracking/tokens.ts";
 import type { fieldsVariable, VariableName } from "./variables.ts";
 
 /** The compiled templates of a mail. */

@@ -1,6 +1,6 @@
 /** Whether a campaign is tracked: as it says itself, else as its list has it; without a list, yes. A text never is. */
-import type { MailingList } from "../../../audience/mailing-lists/mailing-list.ts";
-import type { Campaign } from "../campaign.ts";
+import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
+import type { Campaign } from "#sending/campaigns/campaign.ts";
 import { type ContentFault, fieldFault } from "./read.ts";
 
 export interface Tracks {

@@ -4,14 +4,14 @@
  * order, by domain, then campaign, then hour, each from the smallest key.
  */
 import sql from "sql-template-tag";
-import { countMailOfLists, countMailOfPeople, lockDays } from "../../../audience/subscribers/mail-store.ts";
-import { addressOf } from "../../../audience/suppression-lists/judge.ts";
-import type { LostMessage, MovedMessage } from "../../../messages/outcome.ts";
-import type { MessageStatus, StoredStatus } from "../../../messages/states.ts";
-import { integerArray, timestamptzArray, uuidArray } from "../../../platform/database/array-values.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import { type Origin, tablesOf } from "../../origins.ts";
-import { writtenList } from "../../written-list-store.ts";
+import { countMailOfLists, countMailOfPeople, lockDays } from "#audience/subscribers/mail-store.ts";
+import { addressOf } from "#audience/suppression-lists/judge.ts";
+import type { LostMessage, MovedMessage } from "#messages/outcome.ts";
+import type { MessageStatus, StoredStatus } from "#messages/states.ts";
+import { integerArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { type Origin, tablesOf } from "#sending/origins.ts";
+import { writtenList } from "#sending/written-list-store.ts";
 
 /** Those that the feed of activities shows. */
 const shown: ReadonlySet<MessageStatus> = new Set(["delivered", "bounced", "complained"]);

@@ -3,12 +3,12 @@
  * caller's transaction.
  */
 import sql from "sql-template-tag";
-import type { PersonEngagement } from "../../../audience/subscribers/engagement-store.ts";
-import type { Engaged } from "../../../messages/engagement.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { type Origin, tablesOf } from "../../origins.ts";
-import { writtenList } from "../../written-list-store.ts";
+import type { PersonEngagement } from "#audience/subscribers/engagement-store.ts";
+import type { Engaged } from "#messages/engagement.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { type Origin, tablesOf } from "#sending/origins.ts";
+import { writtenList } from "#sending/written-list-store.ts";
 
 /** A message, and what its recipient did with it this time. */
 export interface EngagedRecipient extends Omit<PersonEngagement, "score"> {

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import sql, { raw } from "sql-template-tag";
 import { expect, test } from "vitest";
-import { stubClock } from "../../../../test/support/clock.ts";
-import { startService } from "../../../../test/support/service.ts";
-import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
-import { type Engagement, recordEngagements } from "../../../messages/engagement.ts";
-import { newId } from "../../../platform/ids.ts";
+import { type Engagement, recordEngagements } from "#messages/engagement.ts";
+import { newId } from "#platform/ids.ts";
+import { stubClock } from "#test/support/clock.ts";
+import { startService } from "#test/support/service.ts";
+import { sentCampaign } from "#test/support/tracked-campaign.ts";
 import { countEngaged } from "./engagement.ts";
 import { refreshScores } from "./refresh-scores.ts";
 

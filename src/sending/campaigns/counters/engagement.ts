@@ -3,10 +3,10 @@
  * and the autoresponder move, all in the transaction that writes the events. Rows are locked in the order recipients,
  * people, days, counters.
  */
-import { countEngagements } from "../../../audience/subscribers/engagement-store.ts";
-import type { Engaged } from "../../../messages/engagement.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { Origin } from "../../origins.ts";
+import { countEngagements } from "#audience/subscribers/engagement-store.ts";
+import type { Engaged } from "#messages/engagement.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { Origin } from "#sending/origins.ts";
 import {
   countCampaignEngagements,
   countEngagementTotals,

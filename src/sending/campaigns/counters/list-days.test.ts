@@ -1,11 +1,11 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { insertBareWorkspace } from "../../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../../test/support/database.ts";
-import { outcomeOf } from "../../../../test/support/outcomes.ts";
-import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
-import { recordOutcomes } from "../../../messages/door.ts";
-import { systemClock } from "../../../platform/clock.ts";
+import { recordOutcomes } from "#messages/door.ts";
+import { systemClock } from "#platform/clock.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { outcomeOf } from "#test/support/outcomes.ts";
+import { sentCampaign } from "#test/support/tracked-campaign.ts";
 import { createReactions } from "../../../reactions.ts";
 
 const db = await testDatabase();

@@ -1,14 +1,14 @@
 /** A campaign to which everything has happened that counters count; then each of them is made wrong. */
 import sql, { raw, type Sql } from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
-import { insertBareWorkspace } from "../../../../test/support/bare-server.ts";
-import { testDatabase } from "../../../../test/support/database.ts";
-import { outcomeOf } from "../../../../test/support/outcomes.ts";
-import { sentCampaign } from "../../../../test/support/tracked-campaign.ts";
-import { recordOutcomes } from "../../../messages/door.ts";
-import { type Engagement, recordEngagements, recordUnsubscribed } from "../../../messages/engagement.ts";
-import type { Outcome } from "../../../messages/outcome.ts";
-import { systemClock } from "../../../platform/clock.ts";
+import { recordOutcomes } from "#messages/door.ts";
+import { type Engagement, recordEngagements, recordUnsubscribed } from "#messages/engagement.ts";
+import type { Outcome } from "#messages/outcome.ts";
+import { systemClock } from "#platform/clock.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { outcomeOf } from "#test/support/outcomes.ts";
+import { sentCampaign } from "#test/support/tracked-campaign.ts";
 import { createEngagementReactions, createReactions } from "../../../reactions.ts";
 import { countUnsubscribed } from "./engagement-store.ts";
 import { findOriginMiscounts } from "./recount-store.ts";

@@ -5,9 +5,9 @@
  * counted first stands nowhere.
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { storedStatuses } from "../../../messages/states.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import { type Origin, tablesOf } from "../../origins.ts";
+import { storedStatuses } from "#messages/states.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { type Origin, tablesOf } from "#sending/origins.ts";
 
 export interface Miscount {
   /** Of a campaign's hours and links: which of them. */

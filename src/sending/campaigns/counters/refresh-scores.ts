@@ -2,9 +2,9 @@
  * Engagement scores fall by themselves, when messages come that nobody opens. What people do moves theirs at once
  * (engagement.ts); everybody else's is worked out again once a day.
  */
-import { listScored, updateScores } from "../../../audience/subscribers/engagement-store.ts";
-import type { Clock } from "../../../platform/clock.ts";
-import type { Database } from "../../../platform/database/pool.ts";
+import { listScored, updateScores } from "#audience/subscribers/engagement-store.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
 import { engagementScores } from "./engagement-store.ts";
 
 const PAGE = 1_000;

@@ -8,16 +8,16 @@
  * before the last is over. A campaign whose steps fail is tried again later and later, and in the end paused.
  */
 import type { CountryCode } from "libphonenumber-js";
-import type { Clock } from "../../../platform/clock.ts";
-import type { Database, Queryable } from "../../../platform/database/pool.ts";
-import { ApiError } from "../../../platform/errors.ts";
-import { PutBack } from "../../../platform/jobs/attempt.ts";
-import { hasten, type Recurring } from "../../../platform/jobs/schedule.ts";
-import type { Log } from "../../../platform/log.ts";
-import type { OnLimit } from "../../../workspace/billing/limit-notices.ts";
-import type { Plans } from "../../../workspace/billing/plans.ts";
-import { expandStep } from "../audience/expand.ts";
-import { findUnexpanded, recordExpansionFailure } from "../audience/expansion-store.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import { PutBack } from "#platform/jobs/attempt.ts";
+import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
+import type { Log } from "#platform/log.ts";
+import { expandStep } from "#sending/campaigns/audience/expand.ts";
+import { findUnexpanded, recordExpansionFailure } from "#sending/campaigns/audience/expansion-store.ts";
+import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
 import { type BrakeLimits, brakeOn } from "./brake.ts";
 import { listTallies } from "./brake-store.ts";
 import { type CampaignNews, type OnCampaigns, pauseAndTell } from "./campaign-news.ts";

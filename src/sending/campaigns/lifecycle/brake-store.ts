@@ -1,7 +1,7 @@
 /** What the brake judges campaigns by: their counters since the last resume. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 import type { Tally } from "./brake.ts";
 
 /** Columns of a Tally, of the campaign `c` and its counters `n`. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readConfig } from "../../../platform/config.ts";
+import { readConfig } from "#platform/config.ts";
 import { brakeLimitsOf, brakeOn, standardLimits } from "./brake.ts";
 
 const tally = (change: object) => ({

@@ -3,7 +3,7 @@
  * about, harms everybody who sends from here, and stops before it is through. The standard limits are those at
  * which Amazon SES pauses an account. Somebody who resumes it has looked; then it is judged by what follows.
  */
-import type { Config } from "../../../platform/config.ts";
+import type { Config } from "#platform/config.ts";
 import type { PauseReason } from "./transitions-store.ts";
 
 /** Beyond which a campaign is stopped. */

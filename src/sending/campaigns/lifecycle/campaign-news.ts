@@ -1,7 +1,7 @@
 /** Which campaigns were sent or paused, for those who want to hear of it. */
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { findCampaignState } from "../store.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { findCampaignState } from "#sending/campaigns/store.ts";
 import { type PauseReason, pauseCampaign } from "./transitions-store.ts";
 
 export interface CampaignNews {

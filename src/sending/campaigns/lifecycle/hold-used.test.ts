@@ -4,14 +4,14 @@
  */
 import sql, { type Sql } from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { addPeople, newList } from "../../../../test/support/audience.ts";
-import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
-import { startService } from "../../../../test/support/service.ts";
-import { callsBehind } from "../../../../test/support/waiting.ts";
-import { beginRoutingChange } from "../../../identity/sending-ips/routing-change.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import { newId } from "../../../platform/ids.ts";
-import type { CampaignSettings } from "../campaign.ts";
+import { beginRoutingChange } from "#identity/sending-ips/routing-change.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
+import type { CampaignSettings } from "#sending/campaigns/campaign.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { startService } from "#test/support/service.ts";
+import { callsBehind } from "#test/support/waiting.ts";
 import { wakeCampaigns } from "./advance.ts";
 
 const service = await startService();

@@ -9,19 +9,17 @@
  *
  * and cancel, from scheduled, sending and paused, to cancelled.
  */
-import type { Clock } from "../../../platform/clock.ts";
-import type { Database, Queryable } from "../../../platform/database/pool.ts";
-import { requireRoom } from "../../../platform/database/room-store.ts";
-import { ApiError, invalid, notFound } from "../../../platform/errors.ts";
-import type { Caller, EndpointRequest } from "../../../platform/http/endpoint.ts";
-import { type Answered, answeredIn } from "../../../platform/http/idempotency.ts";
-import { newId, type WorkspaceId } from "../../../platform/ids.ts";
-import { type StorageDeps, withinBytes } from "../../../workspace/billing/storage/storage.ts";
-import { LONGEST_NAME, readName } from "../../../workspace/name.ts";
-import { estimateAudience } from "../audience/audience.ts";
-import { holdAudience } from "../audience/hold-audience.ts";
-import type { Campaign, NewCampaign } from "../campaign.ts";
-import { type CampaignReader, readCampaign, requireAudience } from "../read-campaign.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { requireRoom } from "#platform/database/room-store.ts";
+import { ApiError, invalid, notFound } from "#platform/errors.ts";
+import type { Caller, EndpointRequest } from "#platform/http/endpoint.ts";
+import { type Answered, answeredIn } from "#platform/http/idempotency.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { estimateAudience } from "#sending/campaigns/audience/audience.ts";
+import { holdAudience } from "#sending/campaigns/audience/hold-audience.ts";
+import type { Campaign, NewCampaign } from "#sending/campaigns/campaign.ts";
+import { type CampaignReader, readCampaign, requireAudience } from "#sending/campaigns/read-campaign.ts";
 import {
   type CampaignState,
   campaignRoom,
@@ -31,7 +29,9 @@ import {
   insertCampaign,
   removeCampaign,
   updateDraft,
-} from "../store.ts";
+} from "#sending/campaigns/store.ts";
+import { type StorageDeps, withinBytes } from "#workspace/billing/storage/storage.ts";
+import { LONGEST_NAME, readName } from "#workspace/name.ts";
 import { wakeCampaigns } from "./advance.ts";
 import { type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
 import { readScheduledAt } from "./scheduled-at.ts";

@@ -3,8 +3,8 @@
  * day alone begins at midnight (platform/dates/date-reader.ts). What is stored is the moment: a change of the workspace's
  * zone does not move it.
  */
-import { DateReader, dateFaults } from "../../../platform/dates/date-reader.ts";
-import { invalid } from "../../../platform/errors.ts";
+import { DateReader, dateFaults } from "#platform/dates/date-reader.ts";
+import { invalid } from "#platform/errors.ts";
 
 /** @throws ApiError VALIDATION_ERROR */
 export function readScheduledAt(text: string, timeZone: string): Date {

@@ -3,8 +3,8 @@
  * being written (audience/expand.ts): whoever has nothing else to do follows it.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import type { Predecessor } from "../audience/expand.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Predecessor } from "#sending/campaigns/audience/expand.ts";
 
 export interface CampaignToExpand {
   readonly workspace_id: WorkspaceId;

@@ -1,8 +1,8 @@
 /** Every way in which a campaign changes its state: each is one statement, which names the states it may start from. */
 import sql, { type Sql } from "sql-template-tag";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import type { Campaign } from "../campaign.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Campaign } from "#sending/campaigns/campaign.ts";
 
 /** Where a draft goes when it is sent. */
 export interface Dispatch {

@@ -4,16 +4,16 @@
  */
 
 import type { CountryCode } from "libphonenumber-js";
-import { addressOf } from "../../../audience/suppression-lists/judge.ts";
-import type { Finding } from "../../../delivery/examination.ts";
-import type { LeasedMessage } from "../../../delivery/queue/lease-store.ts";
-import type { Attachment } from "../../../mail/message/mime.ts";
-import { type KeptValues, keepShown } from "../../../messages/store.ts";
-import { fitsView, type MailLinks } from "../../../tracking/tokens.ts";
-import type { Origin } from "../../origins.ts";
-import { phoneIn } from "../../sms/phone-number.ts";
-import { writeSms } from "../../sms/short-message.ts";
-import type { RecipientValues } from "../content/render.ts";
+import { addressOf } from "#audience/suppression-lists/judge.ts";
+import type { Finding } from "#delivery/examination.ts";
+import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import type { Attachment } from "#mail/message/mime.ts";
+import { type KeptValues, keepShown } from "#messages/store.ts";
+import type { RecipientValues } from "#sending/campaigns/content/render.ts";
+import type { Origin } from "#sending/origins.ts";
+import { phoneIn } from "#sending/sms/phone-number.ts";
+import { writeSms } from "#sending/sms/short-message.ts";
+import { fitsView, type MailLinks } from "#tracking/tokens.ts";
 import type { CampaignMailDeps } from "./leased-mail.ts";
 import {
   type CampaignStanding,

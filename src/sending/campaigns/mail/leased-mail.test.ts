@@ -1,31 +1,35 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { addPeople, newList } from "../../../../test/support/audience.ts";
-import { insertBareWorkspace } from "../../../../test/support/bare-server.ts";
-import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
-import { testDatabase } from "../../../../test/support/database.ts";
-import { leaseOrder } from "../../../../test/support/lease-order.ts";
-import { type Finding, UnfitValues } from "../../../delivery/examination.ts";
-import { type AttemptResult, conclude, drop } from "../../../delivery/queue/conclusion.ts";
-import type { LeasedMessage } from "../../../delivery/queue/lease-store.ts";
-import { leaseMessages } from "../../../delivery/queue/leases.ts";
-import { settle } from "../../../delivery/queue/settler.ts";
-import { recordNews } from "../../../inbound/returns/record-news.ts";
-import { lostAmong, type OnMoved } from "../../../messages/outcome.ts";
-import { systemClock } from "../../../platform/clock.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { createLog } from "../../../platform/log.ts";
-import { findListMiscounts } from "../../../reporting/counters/list-recount-store.ts";
-import { plans } from "../../../workspace/billing/plans.ts";
-import { expandStep } from "../audience/expand.ts";
-import { findExpanding } from "../audience/expansion-store.ts";
-import type { CampaignSettings } from "../campaign.ts";
-import { countMoved, countRecipients } from "../counters/counters-store.ts";
-import { findOriginMiscounts } from "../counters/recount-store.ts";
-import { advance } from "../lifecycle/advance.ts";
-import { cancelCampaign, pauseCampaign, resumeCampaign } from "../lifecycle/transitions-store.ts";
-import { removeTraces } from "../remove-traces.ts";
-import { findCampaign, removeCampaign } from "../store.ts";
+import { type Finding, UnfitValues } from "#delivery/examination.ts";
+import { type AttemptResult, conclude, drop } from "#delivery/queue/conclusion.ts";
+import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import { leaseMessages } from "#delivery/queue/leases.ts";
+import { settle } from "#delivery/queue/settler.ts";
+import { recordNews } from "#inbound/returns/record-news.ts";
+import { lostAmong, type OnMoved } from "#messages/outcome.ts";
+import { systemClock } from "#platform/clock.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { createLog } from "#platform/log.ts";
+import { findListMiscounts } from "#reporting/counters/list-recount-store.ts";
+import { expandStep } from "#sending/campaigns/audience/expand.ts";
+import { findExpanding } from "#sending/campaigns/audience/expansion-store.ts";
+import type { CampaignSettings } from "#sending/campaigns/campaign.ts";
+import { countMoved, countRecipients } from "#sending/campaigns/counters/counters-store.ts";
+import { findOriginMiscounts } from "#sending/campaigns/counters/recount-store.ts";
+import { advance } from "#sending/campaigns/lifecycle/advance.ts";
+import {
+  cancelCampaign,
+  pauseCampaign,
+  resumeCampaign,
+} from "#sending/campaigns/lifecycle/transitions-store.ts";
+import { removeTraces } from "#sending/campaigns/remove-traces.ts";
+import { findCampaign, removeCampaign } from "#sending/campaigns/store.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { leaseOrder } from "#test/support/lease-order.ts";
+import { plans } from "#workspace/billing/plans.ts";
 import { createCampaignMail } from "./leased-mail.ts";
 import { findCampaignToSend, listHaltedIds } from "./leased-store.ts";
 

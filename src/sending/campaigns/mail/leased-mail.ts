@@ -5,22 +5,22 @@
  */
 
 import type { CountryCode } from "libphonenumber-js";
-import { encodedAttachment } from "../../../delivery/assemble.ts";
-import type { Examine, Finding } from "../../../delivery/examination.ts";
-import type { LeasedMessage } from "../../../delivery/queue/lease-store.ts";
-import { maySendAsEach } from "../../../identity/may-send-as.ts";
-import { ownReturnPathHost } from "../../../identity/return-path.ts";
-import { domainOf } from "../../../mail/address.ts";
-import type { Attachment } from "../../../mail/message/mime.ts";
-import type { Clock } from "../../../platform/clock.ts";
-import type { Database } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import type { Log } from "../../../platform/log.ts";
-import { Answers } from "../../../platform/remember.ts";
-import type { OutgoingLinks } from "../../../tracking/tokens.ts";
-import { type BrakeLimits, brakeOn } from "../lifecycle/brake.ts";
-import { type OnCampaigns, pauseAndTell } from "../lifecycle/campaign-news.ts";
-import type { PauseReason } from "../lifecycle/transitions-store.ts";
+import { encodedAttachment } from "#delivery/assemble.ts";
+import type { Examine, Finding } from "#delivery/examination.ts";
+import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import { maySendAsEach } from "#identity/may-send-as.ts";
+import { ownReturnPathHost } from "#identity/return-path.ts";
+import { domainOf } from "#mail/address.ts";
+import type { Attachment } from "#mail/message/mime.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Log } from "#platform/log.ts";
+import { Answers } from "#platform/remember.ts";
+import { type BrakeLimits, brakeOn } from "#sending/campaigns/lifecycle/brake.ts";
+import { type OnCampaigns, pauseAndTell } from "#sending/campaigns/lifecycle/campaign-news.ts";
+import type { PauseReason } from "#sending/campaigns/lifecycle/transitions-store.ts";
+import type { OutgoingLinks } from "#tracking/tokens.ts";
 import { examineRecipients, type Outfit, type Outfitted, type Place } from "./examine-recipients.ts";
 import { type CampaignStanding, findAttachments, findCampaignToSend, listStandings } from "./leased-store.ts";
 import { ContentFault, type PreparedCampaign, prepareCampaign } from "./mail-content.ts";

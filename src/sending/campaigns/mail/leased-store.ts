@@ -1,14 +1,14 @@
 /** What delivery asks: of the campaigns of leased messages and of those that are halted, and of the people they go to. */
 import sql from "sql-template-tag";
-import { verdictOn } from "../../../audience/suppression-lists/judge.ts";
-import { textArray, uuidArray } from "../../../platform/database/array-values.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { type Origin, tablesOf } from "../../origins.ts";
-import type { Campaign, CampaignStatus } from "../campaign.ts";
-import type { Tally } from "../lifecycle/brake.ts";
-import { tallyColumns } from "../lifecycle/brake-store.ts";
-import { isUnpaidFor } from "../lifecycle/transitions-store.ts";
+import { verdictOn } from "#audience/suppression-lists/judge.ts";
+import { textArray, uuidArray } from "#platform/database/array-values.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Campaign, CampaignStatus } from "#sending/campaigns/campaign.ts";
+import type { Tally } from "#sending/campaigns/lifecycle/brake.ts";
+import { tallyColumns } from "#sending/campaigns/lifecycle/brake-store.ts";
+import { isUnpaidFor } from "#sending/campaigns/lifecycle/transitions-store.ts";
+import { type Origin, tablesOf } from "#sending/origins.ts";
 
 export interface CampaignStanding extends Tally {
   readonly workspace_id: WorkspaceId;

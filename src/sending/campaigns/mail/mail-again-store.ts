@@ -1,7 +1,7 @@
 /** What is known of a mail that a campaign sent. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface SentMail {
   readonly campaign_id: string;

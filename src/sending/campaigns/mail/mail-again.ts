@@ -3,13 +3,13 @@
  * showed, which its address carries or the message log keeps (shown-values.ts). Mail that was sent before either did so is
  * made of the person's present values.
  */
-import { replaceContentIds } from "../../../mail/message/content-ids.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { Answers } from "../../../platform/remember.ts";
-import type { RenderMail } from "../../../tracking/pages.ts";
-import { compileFor } from "../content/campaign-content.ts";
-import type { CompiledContent } from "../content/compile.ts";
-import { type RecipientValues, renderContent } from "../content/render.ts";
+import { replaceContentIds } from "#mail/message/content-ids.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { Answers } from "#platform/remember.ts";
+import { compileFor } from "#sending/campaigns/content/campaign-content.ts";
+import type { CompiledContent } from "#sending/campaigns/content/compile.ts";
+import { type RecipientValues, renderContent } from "#sending/campaigns/content/render.ts";
+import type { RenderMail } from "#tracking/pages.ts";
 import type { CampaignMailDeps } from "./leased-mail.ts";
 import { type CampaignToSend, findCampaignToSend } from "./leased-store.ts";
 import { findSentMail, type SentMail } from "./mail-again-store.ts";

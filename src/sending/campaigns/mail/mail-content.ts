@@ -1,14 +1,14 @@
 /** A campaign's mail to one recipient: its rendered content, and the headers by which people can leave. */
 
-import type { MessageContent } from "../../../delivery/examination.ts";
-import { domainOf } from "../../../mail/address.ts";
-import type { HeaderField } from "../../../mail/message/header.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { MailLinks } from "../../../tracking/tokens.ts";
-import { compileFor } from "../content/campaign-content.ts";
-import type { CompiledContent } from "../content/compile.ts";
-import { readCustomHeaders } from "../content/custom-headers.ts";
-import { type RecipientValues, unfitValues, weaveContent } from "../content/render.ts";
+import type { MessageContent } from "#delivery/examination.ts";
+import { domainOf } from "#mail/address.ts";
+import type { HeaderField } from "#mail/message/header.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { compileFor } from "#sending/campaigns/content/campaign-content.ts";
+import type { CompiledContent } from "#sending/campaigns/content/compile.ts";
+import { readCustomHeaders } from "#sending/campaigns/content/custom-headers.ts";
+import { type RecipientValues, unfitValues, weaveContent } from "#sending/campaigns/content/render.ts";
+import type { MailLinks } from "#tracking/tokens.ts";
 import type { CampaignToSend } from "./leased-store.ts";
 
 /** What all mails of a campaign have in common, ready for the recipient. */

@@ -1,9 +1,9 @@
 /** The pictures inside a campaign's mails, for the browser: attachments that its HTML refers to by their content id. */
-import { imagesById } from "../../../mail/message/content-ids.ts";
-import type { Database } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { Answers } from "../../../platform/remember.ts";
-import type { FindImage, MailImage } from "../../../tracking/pages.ts";
+import { imagesById } from "#mail/message/content-ids.ts";
+import type { Database } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { Answers } from "#platform/remember.ts";
+import type { FindImage, MailImage } from "#tracking/pages.ts";
 import { findAttachments } from "./leased-store.ts";
 import { findSentMail } from "./mail-again-store.ts";
 

@@ -1,8 +1,8 @@
 /** What merge tags show of people. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import type { RecipientValues } from "../content/render.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { RecipientValues } from "#sending/campaigns/content/render.ts";
 
 /** Of the person with a normalised address. */
 export function findRecipientValues(

@@ -1,19 +1,19 @@
 /** The links and the web view of a mail that was sent say what the mail said, whatever becomes of its recipient's data. */
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { addPeople, newList } from "../../../../test/support/audience.ts";
-import { newCampaign, verifyShop } from "../../../../test/support/campaigns.ts";
-import { leaseOrder } from "../../../../test/support/lease-order.ts";
-import { startService } from "../../../../test/support/service.ts";
-import { linkKey } from "../../../../test/support/tracked-campaign.ts";
-import { visit } from "../../../../test/support/tracking-visits.ts";
-import { leaseMessages } from "../../../delivery/queue/leases.ts";
-import { createLog } from "../../../platform/log.ts";
-import { mailLinks } from "../../../tracking/tokens.ts";
-import { plans } from "../../../workspace/billing/plans.ts";
-import { advance as advanceAutoresponders } from "../../autoresponders/advance.ts";
-import { createAutoresponderMail } from "../../autoresponders/leased-mail.ts";
-import { advance as advanceCampaigns } from "../lifecycle/advance.ts";
+import { leaseMessages } from "#delivery/queue/leases.ts";
+import { createLog } from "#platform/log.ts";
+import { advance as advanceAutoresponders } from "#sending/autoresponders/advance.ts";
+import { createAutoresponderMail } from "#sending/autoresponders/leased-mail.ts";
+import { advance as advanceCampaigns } from "#sending/campaigns/lifecycle/advance.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
+import { leaseOrder } from "#test/support/lease-order.ts";
+import { startService } from "#test/support/service.ts";
+import { linkKey } from "#test/support/tracked-campaign.ts";
+import { visit } from "#test/support/tracking-visits.ts";
+import { mailLinks } from "#tracking/tokens.ts";
+import { plans } from "#workspace/billing/plans.ts";
 import { createCampaignMail } from "./leased-mail.ts";
 
 const service = await startService();

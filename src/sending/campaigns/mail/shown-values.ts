@@ -3,8 +3,8 @@
  * values, because people are edited, imported again and deleted, and lists and campaigns get other names. They hold what
  * the content uses and no more, and there are none where the content does not give the address of its web view.
  */
-import type { RecipientValues } from "../content/render.ts";
-import type { UsedNames, VariableName } from "../content/variables.ts";
+import type { RecipientValues } from "#sending/campaigns/content/render.ts";
+import type { UsedNames, VariableName } from "#sending/campaigns/content/variables.ts";
 import type { CampaignToSend } from "./leased-store.ts";
 
 export type PersonalValues = Pick<RecipientValues, "email" | "first_name" | "last_name" | "custom_fields">;

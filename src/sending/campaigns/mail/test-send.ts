@@ -4,26 +4,26 @@
  * sample. Nothing is tracked and nobody is unsubscribed by it: links lead where they were written to, the two addresses of
  * ours to pages that say so, and there is no List-Unsubscribe.
  */
-import type { MailingList } from "../../../audience/mailing-lists/mailing-list.ts";
-import { findMailingList } from "../../../audience/mailing-lists/store.ts";
-import { findSegment } from "../../../audience/segments/store.ts";
-import { routeChoice } from "../../../identity/routing-rules/routing.ts";
-import { parseAddress } from "../../../mail/address.ts";
-import { htmlFromText } from "../../../mail/html/body-forms.ts";
-import { LONGEST_SUBJECT } from "../../../mail/message/header.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import { ApiError, invalid } from "../../../platform/errors.ts";
-import type { Caller } from "../../../platform/http/endpoint.ts";
-import { newId, type WorkspaceId } from "../../../platform/ids.ts";
-import { testLinks } from "../../../tracking/tokens.ts";
-import type { Acceptor } from "../../accept.ts";
-import type { Draft } from "../../insert-drafts.ts";
-import type { Campaign } from "../campaign.ts";
-import { requireCompiled } from "../content/campaign-content.ts";
-import { renderContent, sampleValues } from "../content/render.ts";
-import { type CampaignDeps, requireCampaign } from "../lifecycle/lifecycle.ts";
-import { requireGateway, requireSender } from "../lifecycle/send-checks.ts";
-import { requireReturnPath, requireRoute } from "../read-campaign.ts";
+import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
+import { findMailingList } from "#audience/mailing-lists/store.ts";
+import { findSegment } from "#audience/segments/store.ts";
+import { routeChoice } from "#identity/routing-rules/routing.ts";
+import { parseAddress } from "#mail/address.ts";
+import { htmlFromText } from "#mail/html/body-forms.ts";
+import { LONGEST_SUBJECT } from "#mail/message/header.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
+import type { Caller } from "#platform/http/endpoint.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import type { Acceptor } from "#sending/accept.ts";
+import type { Campaign } from "#sending/campaigns/campaign.ts";
+import { requireCompiled } from "#sending/campaigns/content/campaign-content.ts";
+import { renderContent, sampleValues } from "#sending/campaigns/content/render.ts";
+import { type CampaignDeps, requireCampaign } from "#sending/campaigns/lifecycle/lifecycle.ts";
+import { requireGateway, requireSender } from "#sending/campaigns/lifecycle/send-checks.ts";
+import { requireReturnPath, requireRoute } from "#sending/campaigns/read-campaign.ts";
+import type { Draft } from "#sending/insert-drafts.ts";
+import { testLinks } from "#tracking/tokens.ts";
 import { commonHeaders } from "./mail-content.ts";
 import { findRecipientValues } from "./recipient-values-store.ts";
 

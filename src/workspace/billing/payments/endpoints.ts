@@ -1,13 +1,13 @@
 /** Top-ups through the payment gateway. */
 import { Type } from "typebox";
-import type { Clock } from "../../../platform/clock.ts";
-import type { Database } from "../../../platform/database/pool.ts";
-import { ApiError } from "../../../platform/errors.ts";
-import { type Endpoint, endpoint, need } from "../../../platform/http/endpoint.ts";
-import type { Log } from "../../../platform/log.ts";
-import { billing } from "../resource.ts";
-import { Transaction, transactionShape } from "../shapes.ts";
-import { getTransaction } from "../transaction-store.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
+import type { Log } from "#platform/log.ts";
+import { billing } from "#workspace/billing/resource.ts";
+import { Transaction, transactionShape } from "#workspace/billing/shapes.ts";
+import { getTransaction } from "#workspace/billing/transaction-store.ts";
 import type { PaymentGateway } from "./gateway.ts";
 import { beginPayIn } from "./pay-in.ts";
 

@@ -1,6 +1,6 @@
 /** A provider of payments, as billing sees one: it takes money on a page of its own, and tells afterwards. */
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import type { Gateway } from "../ledger-store.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Gateway } from "#workspace/billing/ledger-store.ts";
 
 export interface TopUpOrder {
   readonly workspaceId: WorkspaceId;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { startService } from "../../../../test/support/service.ts";
-import { readConfig } from "../../../platform/config.ts";
+import { readConfig } from "#platform/config.ts";
+import { startService } from "#test/support/service.ts";
 
 const { call, url } = await startService();
 

@@ -1,11 +1,11 @@
 /** Outside /api/v1: where the gateway tells what became of a payment, and where people come back to from its page. */
 import type { FastifyInstance } from "fastify";
-import type { Clock } from "../../../platform/clock.ts";
-import type { Database } from "../../../platform/database/pool.ts";
-import { ApiError } from "../../../platform/errors.ts";
-import { html, sendPage } from "../../../platform/http/page.ts";
-import { takeBodies } from "../../../platform/http/read-body.ts";
-import type { Plans } from "../plans.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import { html, sendPage } from "#platform/http/page.ts";
+import { takeBodies } from "#platform/http/read-body.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
 import type { PaymentGateway } from "./gateway.ts";
 import { hearPayment } from "./pay-in.ts";
 

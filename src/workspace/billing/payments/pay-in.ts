@@ -1,11 +1,11 @@
 /** A top-up through a gateway: begun by a call, finished by what the gateway tells. */
 import { Big } from "big.js";
-import type { Database, Queryable } from "../../../platform/database/pool.ts";
-import { ApiError, invalid, overloaded } from "../../../platform/errors.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import type { Log } from "../../../platform/log.ts";
-import { lockAccount } from "../account-store.ts";
-import { settle } from "../meter.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError, invalid, overloaded } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Log } from "#platform/log.ts";
+import { lockAccount } from "#workspace/billing/account-store.ts";
+import { settle } from "#workspace/billing/meter.ts";
 import {
   completePayment,
   countPending,
@@ -14,9 +14,9 @@ import {
   insertEvent,
   insertPending,
   updateReference,
-} from "../payment-store.ts";
-import type { Plans } from "../plans.ts";
-import { markPaidIn, readAmount } from "../top-up.ts";
+} from "#workspace/billing/payment-store.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { markPaidIn, readAmount } from "#workspace/billing/top-up.ts";
 import type { PaymentEvent, PaymentGateway } from "./gateway.ts";
 
 /** The gateway's page closes a while before the transaction fails by itself (keep-books.ts). */

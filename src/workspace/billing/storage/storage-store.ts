@@ -1,8 +1,8 @@
 /** The SQL of what a workspace stores: counters where there are any, and otherwise sums over few rows. */
 import sql from "sql-template-tag";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import type { StorageKind } from "../plans.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { StorageKind } from "#workspace/billing/plans.ts";
 
 /** Notes contents that the meter has read; the account is locked. */
 export async function addContents(

@@ -2,15 +2,15 @@
  * What a workspace may store under its plan. Only what is new is refused: nothing that is stored is deleted, also where a
  * smaller plan or a new limit leaves a workspace above its bounds.
  */
-import type { Clock } from "../../../platform/clock.ts";
-import type { Queryable } from "../../../platform/database/pool.ts";
-import { lockRoom } from "../../../platform/database/room-store.ts";
-import { ApiError, notFound } from "../../../platform/errors.ts";
-import type { WorkspaceId } from "../../../platform/ids.ts";
-import { bytesText } from "../../../platform/limits/refusal.ts";
-import { planOf } from "../account.ts";
-import { findAccount } from "../account-store.ts";
-import type { Plan, Plans, StorageKind } from "../plans.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { lockRoom } from "#platform/database/room-store.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { bytesText } from "#platform/limits/refusal.ts";
+import { planOf } from "#workspace/billing/account.ts";
+import { findAccount } from "#workspace/billing/account-store.ts";
+import type { Plan, Plans, StorageKind } from "#workspace/billing/plans.ts";
 import { countRows, measureBytes } from "./storage-store.ts";
 
 /** Used and allowed; null is no limit. */
