@@ -5,8 +5,8 @@
 import { performance } from "node:perf_hooks";
 import sql from "sql-template-tag";
 import { PLANS_BY_KEY } from "#delivery/plans.ts";
-import { leaseMessages } from "#delivery/queue/leases.ts";
-import { releaseLeasesOf } from "#delivery/queue/settlement-store.ts";
+import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { releaseLeasesOf } from "#delivery/queue/queue-result-store.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { startProgram } from "#test/support/program.ts";

@@ -5,8 +5,8 @@
  */
 import { createHmac, createSecretKey, type KeyObject, randomBytes } from "node:crypto";
 import { Liquid } from "liquidjs";
-import { compileContent } from "#sending/campaigns/content/compile.ts";
-import { type RecipientValues, renderContent } from "#sending/campaigns/content/render.ts";
+import { compileContent } from "#sending/content/compile.ts";
+import { type RecipientValues, renderContent } from "#sending/content/render.ts";
 import type { MailLinks } from "#tracking/tokens.ts";
 import { htmlOfLength } from "./mail-body.ts";
 import { type Figure, grouped, medianBy } from "./table.ts";

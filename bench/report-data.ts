@@ -5,9 +5,9 @@
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { counters, engagementCounters, eventCounters } from "#messages/counters/counters.ts";
-import { DAY, EIGHTH, keysOf, quarterOf, WEEK } from "#messages/counters/notes-store.ts";
+import { DAY, EIGHTH, keysOf, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
+import { storedStatuses } from "#messages/message/states.ts";
 import { ensurePartitions } from "#messages/partitions.ts";
-import { storedStatuses } from "#messages/states.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, nilId, type WorkspaceId } from "#platform/ids.ts";

@@ -1,5 +1,5 @@
 /** Messages in the queue, accepted as POST /emails/send accepts them, without HTTP. */
-import { insertDrafts } from "#sending/insert-drafts.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { draft } from "#test/support/drafts.ts";
 import { type Lab, senderDomain } from "./lab.ts";
 import { htmlOfLength } from "./mail-body.ts";

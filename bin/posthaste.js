@@ -7,7 +7,7 @@
  *
  * This is plain JavaScript for Node.js 18 and newer. Where Node.js can, the launcher turns into the program (execve:
  * same process, nothing in between). Where it cannot, it stays as the parent: it passes signals on and ends as its
- * child ends; should it be killed, the child sees the IPC channel close (src/platform/parent.ts).
+ * child ends; should it be killed, the child sees the IPC channel close (src/platform/process/exit-with-parent.ts).
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";

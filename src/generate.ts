@@ -1,7 +1,7 @@
 /** `npm run generate` writes the generated files; with `--check` it only says which are stale, and fails. */
 import { readFile, writeFile } from "node:fs/promises";
-import { endpointsForDocs } from "./app.ts";
 import { generatedFiles } from "./generated-files.ts";
+import { endpointsForDocs } from "./processes/api.ts";
 
 const root = new URL("../", import.meta.url);
 const isCheck = process.argv.includes("--check");

@@ -1,5 +1,6 @@
 /** The committed files that are read from the code: they change with it, by `npm run generate`, and never by hand. */
 import { readFileSync } from "node:fs";
+import { settings } from "./platform/config/settings.ts";
 import { type ErrorCode, errorTable } from "./platform/errors.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
 import { permissionOf } from "./platform/http/endpoint.ts";
@@ -7,7 +8,6 @@ import { errorCodesOf } from "./platform/http/error-codes.ts";
 import { openApiDocument } from "./platform/http/openapi.ts";
 import { type Limit, limits } from "./platform/limits/limits.ts";
 import { bytesText } from "./platform/limits/refusal.ts";
-import { settings } from "./platform/settings.ts";
 import { catalogueOf } from "./workspace/api-keys/catalogue.ts";
 
 /** Text by path, relative to the root of the repository. */

@@ -1,19 +1,19 @@
 /** Posthaste's entry: `deliver` is the service's own child process, everything else the operator's command line. */
 const argv = process.argv.slice(2);
-// The one place that reads the environment; platform/config.ts makes sense of it.
+// The one place that reads the environment; platform/config/config.ts makes sense of it.
 const environment = process.env;
 // Every file that this process or its children make is the owner's alone.
 process.umask(0o077);
 
 if (argv[0] === "deliver") {
   // Each loads what it needs: the endpoints would take 12 MiB of the delivery process's heap.
-  const { deliver } = await import("./deliver.ts");
+  const { deliver } = await import("./processes/delivery.ts");
   await deliver(environment);
 } else {
   const [{ endpointsForDocs }, { runCli }, { serve }] = await Promise.all([
-    import("./app.ts"),
+    import("./processes/api.ts"),
     import("./cli/program.ts"),
-    import("./serve.ts"),
+    import("./processes/serve.ts"),
   ]);
   process.exitCode = await runCli(argv, {
     stdout: process.stdout,

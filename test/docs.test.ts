@@ -2,9 +2,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { describe, expect, test } from "vitest";
 import { BODY_LIMIT } from "#platform/http/endpoint.ts";
-import { bodyReader } from "#platform/http/validate.ts";
+import { bodyReader } from "#platform/http/request/validate.ts";
 import { newId } from "#platform/ids.ts";
-import { endpointsForDocs } from "../src/app.ts";
+import { endpointsForDocs } from "#processes/api.ts";
 
 const root = new URL("../", import.meta.url);
 /** Where README.md starts the service: what is copied from a page reaches it. */

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { endpointsForDocs } from "../src/app.ts";
+import { endpointsForDocs } from "#processes/api.ts";
 import { generatedFiles } from "../src/generated-files.ts";
 
 const root = new URL("../", import.meta.url);

@@ -9,7 +9,7 @@ import { findRouting } from "#identity/routing-rules/routing.ts";
 import { senderLinkKeys, signSenderLink } from "#identity/verified-senders/confirmation-token.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { newId } from "#platform/ids.ts";
-import { createSecrets } from "#platform/secrets.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
 import { readReceiptToken, receiptKeys, receiptLink } from "#sending/sms/receipt-link.ts";
 import { mailLinkKeys, mailLinks } from "#tracking/tokens.ts";
 import { BOUNCE_DOMAIN, complaintReport, deliveryReport, startReturns } from "./support/returns.ts";

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const launcher = fileURLToPath(new URL("../bin/posthaste.js", import.meta.url));
-const parent = fileURLToPath(new URL("../src/platform/parent.ts", import.meta.url));
+const parent = fileURLToPath(new URL("../src/platform/process/exit-with-parent.ts", import.meta.url));
 
 /** The first Node.js on the path that is older than ours and that the launcher promises to run on. */
 function olderNode(): string | undefined {

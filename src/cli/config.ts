@@ -1,9 +1,10 @@
 /** `posthaste config`: every setting with the value it has here. */
+
 import type { Command } from "commander";
-import { readConfig } from "#platform/config.ts";
-import { type SettingName, settings } from "#platform/settings.ts";
-import { table } from "./output.ts";
-import type { CliOptions } from "./program.ts";
+import { readConfig } from "#platform/config/config.ts";
+import { type SettingName, settings } from "#platform/config/settings.ts";
+import type { CliOptions } from "./command/options.ts";
+import { table } from "./command/output.ts";
 
 export function addConfigCommand(program: Command, { stdout, environment }: CliOptions): void {
   program

@@ -1,16 +1,17 @@
 /** `posthaste credit`: money that the operator received in another way, such as a bank transfer. */
+
 import type { Command } from "commander";
 import { systemClock } from "#platform/clock.ts";
-import { readConfig } from "#platform/config.ts";
+import { readConfig } from "#platform/config/config.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { getReading } from "#workspace/billing/meter.ts";
 import { shownMoney } from "#workspace/billing/money.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { readAmount, topUp } from "#workspace/billing/top-up.ts";
-import { argument, readWorkspaceId } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
-import { json } from "./output.ts";
-import type { CliOptions } from "./program.ts";
+import { argument, readWorkspaceId } from "./command/arguments.ts";
+import { withDatabase } from "./command/database.ts";
+import type { CliOptions } from "./command/options.ts";
+import { json } from "./command/output.ts";
 
 interface CreditOptions {
   readonly workspace: WorkspaceId;

@@ -2,18 +2,19 @@
  * `posthaste demo`: a service in capture mode, a sample workspace, and a campaign to 1,000 people who open, click,
  * bounce and leave. All of it goes through the doors that everybody uses; nothing leaves the machine.
  */
+
 import { type Command, InvalidArgumentError } from "commander";
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
 import { systemClock } from "#platform/clock.ts";
-import { readConfig } from "#platform/config.ts";
+import { readConfig } from "#platform/config/config.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import { withDatabase } from "./database.ts";
+import { withDatabase } from "./command/database.ts";
+import type { CliOptions } from "./command/options.ts";
 import { type DemoApi, demoApi, until } from "./demo/api.ts";
 import { buildAudience, confirmSender, type SampleAudience, sendNewsletter } from "./demo/newsletter.ts";
 import { people } from "./demo/people.ts";
 import { type Done, readMails } from "./demo/readers.ts";
 import { type DemoService, startDemoService } from "./demo/sandbox.ts";
-import type { CliOptions } from "./program.ts";
 
 interface DemoOptions {
   readonly dataDir: string;

@@ -1,13 +1,14 @@
 /** `posthaste domain on|off`: whether a sending domain may be used at all, which no key decides (decisions, section 11 row 11). */
+
 import type { Command } from "commander";
 import { listSwitchedDomains, setDomainSwitch } from "#identity/sending-domains/switch-store.ts";
 import { domainInALabels } from "#mail/address.ts";
 import { notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { readWorkspaceId } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
-import { json, table } from "./output.ts";
-import type { CliOptions } from "./program.ts";
+import { readWorkspaceId } from "./command/arguments.ts";
+import { withDatabase } from "./command/database.ts";
+import type { CliOptions } from "./command/options.ts";
+import { json, table } from "./command/output.ts";
 
 const columns = ["workspace_id", "domain", "is_verified", "is_active"] as const;
 

@@ -1,16 +1,17 @@
 /** `posthaste import inspect`: what a file would do if it were imported. */
+
 import { type Command, InvalidArgumentError } from "commander";
 import { inspectFile } from "#audience/imports/inspect-file.ts";
 import type { ImportReport } from "#audience/imports/report.ts";
-import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/status.ts";
+import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { systemClock } from "#platform/clock.ts";
 import { type Encoding, readEncodingName } from "#platform/csv/encodings.ts";
 import { type DateFormat, readDateFormat } from "#platform/dates/date-format.ts";
 import { isUuid } from "#platform/ids.ts";
-import { argument } from "./arguments.ts";
-import { withDatabaseAsItIs } from "./database.ts";
-import { json, table } from "./output.ts";
-import type { CliOptions } from "./program.ts";
+import { argument } from "./command/arguments.ts";
+import { withDatabaseAsItIs } from "./command/database.ts";
+import type { CliOptions } from "./command/options.ts";
+import { json, table } from "./command/output.ts";
 
 interface InspectOptions {
   readonly list?: string;

@@ -1,9 +1,10 @@
 /** `posthaste inbox`: where the local inbox of capture mode is, with the token that opens it. */
+
 import type { Command } from "commander";
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
-import { readConfig } from "#platform/config.ts";
-import { localUrl } from "#platform/local-url.ts";
-import type { CliOptions } from "./program.ts";
+import { readConfig } from "#platform/config/config.ts";
+import { localUrl } from "#platform/network/local-url.ts";
+import type { CliOptions } from "./command/options.ts";
 
 export function addInboxCommand(program: Command, { stdout, environment }: CliOptions): void {
   program

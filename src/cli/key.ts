@@ -1,4 +1,5 @@
 /** `posthaste key …`: keys made by the operator, also for a workspace that has locked itself out. */
+
 import type { Command } from "commander";
 import { systemClock } from "#platform/clock.ts";
 import { notFound } from "#platform/errors.ts";
@@ -8,10 +9,10 @@ import { readExpiry } from "#workspace/api-keys/expiry.ts";
 import { issueKey } from "#workspace/api-keys/issue.ts";
 import { readName } from "#workspace/name.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
-import { argument, readList, readWorkspaceId } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
-import { json, table } from "./output.ts";
-import type { CliOptions } from "./program.ts";
+import { argument, readList, readWorkspaceId } from "./command/arguments.ts";
+import { withDatabase } from "./command/database.ts";
+import type { CliOptions } from "./command/options.ts";
+import { json, table } from "./command/output.ts";
 
 interface CreateOptions {
   readonly workspace: WorkspaceId;

@@ -1,8 +1,9 @@
 /** `posthaste lists`: the lists that addresses are compared with. */
+
 import { type Command, Option } from "commander";
 import { refreshDisposableDomains } from "#hygiene/validations/refresh-list.ts";
-import { readConfig } from "#platform/config.ts";
-import type { CliOptions } from "./program.ts";
+import { readConfig } from "#platform/config/config.ts";
+import type { CliOptions } from "./command/options.ts";
 
 export function addListsCommands(program: Command, { stdout, environment }: CliOptions): void {
   const lists = program.command("lists").description("lists that addresses are compared with");

@@ -1,7 +1,8 @@
 /** `posthaste migrate`: the schema, for those who want it changed before the new version starts. */
+
 import type { Command } from "commander";
-import { withDatabase } from "./database.ts";
-import type { CliOptions } from "./program.ts";
+import { withDatabase } from "./command/database.ts";
+import type { CliOptions } from "./command/options.ts";
 
 export function addMigrateCommand(program: Command, { stdout, environment }: CliOptions): void {
   program

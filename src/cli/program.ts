@@ -2,8 +2,10 @@
  * The command line. One file per group of commands; each is usable while the service runs, on any machine that
  * reaches its database. Results go to standard output, one sentence about a failure to standard error.
  */
+
 import { Command, CommanderError } from "commander";
-import type { Endpoint } from "#platform/http/endpoint.ts";
+import type { CliOptions } from "./command/options.ts";
+import { sentence } from "./command/sentence.ts";
 import { addConfigCommand } from "./config.ts";
 import { addCreditCommand } from "./credit.ts";
 import { addDemoCommand } from "./demo.ts";
@@ -15,22 +17,9 @@ import { addKeyCommands } from "./key.ts";
 import { addListsCommands } from "./lists.ts";
 import { addMailCommands } from "./mail.ts";
 import { addMigrateCommand } from "./migrate.ts";
-import type { Output } from "./output.ts";
 import { addSecretKeyCommands } from "./secret-key/secret-key.ts";
-import { sentence } from "./sentence.ts";
-import { addServeCommand, type Role } from "./serve.ts";
+import { addServeCommand } from "./serve.ts";
 import { addWorkspaceCommands } from "./workspace.ts";
-
-/** What the commands need from the process around them. */
-export interface CliOptions {
-  readonly stdout: Output;
-  readonly stderr: Output;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** All endpoints of the API: what permissions are checked against. */
-  readonly endpoints: () => readonly Endpoint[];
-  /** Runs the service, and resolves when it has stopped. */
-  readonly serve: (roles: readonly Role[]) => Promise<void>;
-}
 
 const FAILED = 1;
 const WRONG_USAGE = 2;

@@ -1,11 +1,9 @@
 /** `posthaste serve`: the service itself, which main.ts starts. */
-import { type Command, InvalidArgumentError } from "commander";
-import { readList } from "./arguments.ts";
-import type { CliOptions } from "./program.ts";
 
-/** The parts of the program; any of them may run on machines of their own. */
-export const roles = ["api", "delivery", "jobs", "inbound"] as const;
-export type Role = (typeof roles)[number];
+import { type Command, InvalidArgumentError } from "commander";
+import { type Role, roles } from "#processes/roles.ts";
+import { readList } from "./command/arguments.ts";
+import type { CliOptions } from "./command/options.ts";
 
 export function addServeCommand(program: Command, { serve }: CliOptions): void {
   program

@@ -1,15 +1,16 @@
 /** `posthaste workspace …`: the tenants of this installation. */
+
 import type { Command } from "commander";
 import { systemClock } from "#platform/clock.ts";
-import { readConfig } from "#platform/config.ts";
+import { readConfig } from "#platform/config/config.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { planNameOf } from "#workspace/billing/account.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
 import { listSubscriptions } from "#workspace/billing/subscription-store.ts";
+import { changeWorkspace, type WorkspaceChanges } from "#workspace/change-workspace.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import { readName } from "#workspace/name.ts";
-import { changeWorkspace, type WorkspaceChanges } from "#workspace/workspaces/change.ts";
 import { listWorkspaces } from "#workspace/workspaces/store.ts";
 import {
   planNames,
@@ -22,10 +23,10 @@ import {
   readTracksTransactional,
   type Workspace,
 } from "#workspace/workspaces/workspace.ts";
-import { argument, readWorkspaceId } from "./arguments.ts";
-import { withDatabase } from "./database.ts";
-import { json, table } from "./output.ts";
-import type { CliOptions } from "./program.ts";
+import { argument, readWorkspaceId } from "./command/arguments.ts";
+import { withDatabase } from "./command/database.ts";
+import type { CliOptions } from "./command/options.ts";
+import { json, table } from "./command/output.ts";
 
 const columns = [
   "id",

@@ -12,9 +12,9 @@ import { type HeaderField, renderHeaders, renderMessage } from "#mail/message/he
 import { readHeaderSection } from "#mail/message/header-section.ts";
 import { type Attachment, composeMessage } from "#mail/message/mime.ts";
 import { joinOctets, type Octets } from "#mail/message/octets.ts";
+import type { MailText } from "#mail/message/template-text.ts";
 import { encodeBase64 } from "#mail/message/transfer-encoding.ts";
-import type { MailText } from "#mail/message/woven-text.ts";
-import type { StoredAttachment } from "#messages/attachment.ts";
+import type { StoredAttachment } from "#messages/message/attachment.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** Where the tracked links of a sender's mail lead, and what keys their tokens. */

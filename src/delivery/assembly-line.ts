@@ -2,7 +2,7 @@
  * Assembles large messages in a thread beside the event loop, one after the other: a text of two million characters
  * takes some tenths of a second, and files of 20 MB as long.
  */
-import { createSideThread, type SideThreadLimits } from "#platform/side-thread.ts";
+import { createSideThread, type SideThreadLimits } from "#platform/process/worker-thread.ts";
 import type { Assembled, Complete, Parts } from "./assemble.ts";
 
 /** What the thread is asked to assemble. Its texts are strings: what several messages share stays where it is. */

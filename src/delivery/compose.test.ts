@@ -88,7 +88,7 @@ it("gives HTML its text part, and the text of a campaign an HTML part with direc
   expect(body).toContain('<p dir="auto">Hello</p>');
 });
 
-const line = openAssemblyLine(new URL("../assembly-thread.ts", import.meta.url));
+const line = openAssemblyLine(new URL("../processes/assembly-thread.ts", import.meta.url));
 afterAll(() => line.close());
 
 const large = "a < b & c  d\n".repeat(100_000);

@@ -7,13 +7,15 @@
  * A small message is assembled at once. The content of a large one is loaded when its turn comes, one message of a
  * workspace at a time, and assembled in a thread beside the event loop: so no text stops the mail of others.
  */
+
 import type { KeyObject } from "node:crypto";
 import { domainOf } from "#mail/address.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { messageTokenHeader } from "#mail/dkim/dkim.ts";
 import type { HeaderField } from "#mail/message/header.ts";
+import { createTurns, createTurnsEach } from "#platform/concurrency.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { createTurns, createTurnsEach } from "#platform/turns.ts";
+import type { Transaction } from "#smtp-client/envelope.ts";
 import {
   type Assembled,
   assemble,
@@ -23,9 +25,8 @@ import {
   type TrackHtml,
   type Tracking,
 } from "./assemble.ts";
+import type { LeasedMessage } from "./message.ts";
 import type { LoadContent, StoredContent } from "./queue/content-store.ts";
-import type { LeasedMessage } from "./queue/lease-store.ts";
-import type { Transaction } from "./smtp/envelope.ts";
 import type { TransportEvents } from "./transport.ts";
 
 /** What the engine has to be told about a sender, by nouns it does not know. */

@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { createResolver } from "#dns/system.ts";
 import { findMessage, listEvents, type NewMessage } from "#messages/store.ts";
 import { type Clock, systemClock } from "#platform/clock.ts";
-import { readConfig } from "#platform/config.ts";
-import { createResolver } from "#platform/dns.ts";
+import { readConfig } from "#platform/config/config.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
-import { insertDrafts } from "#sending/insert-drafts.ts";
+import { createLog } from "#platform/log/log.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { eventually } from "#test/support/eventually.ts";
@@ -22,13 +22,13 @@ import { takeMark } from "#test/support/take-mark.ts";
 import { recordTransport } from "#test/support/transport-recorder.ts";
 import { prepare } from "./compose.ts";
 import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
-import { UnfitValues } from "./examination.ts";
-import { conclude, handBack, postpone } from "./queue/conclusion.ts";
+import type { LeasedMessage } from "./message.ts";
+import { UnfitValues } from "./presend-check.ts";
+import { conclude, handBack, postpone } from "./queue/delivery-result.ts";
 import { openJournal, removeJournal } from "./queue/journal.ts";
-import type { LeasedMessage } from "./queue/lease-store.ts";
-import { leaseMessages } from "./queue/leases.ts";
-import { extendLeases, leaseKey } from "./queue/settlement-store.ts";
-import { Settler, settle } from "./queue/settler.ts";
+import { leaseMessages } from "./queue/queue-cursor.ts";
+import { extendLeases, leaseKey } from "./queue/queue-result-store.ts";
+import { Settler, settle } from "./queue/result-writer.ts";
 import { startDeliveryWorker } from "./worker.ts";
 
 const db = await testDatabase();
@@ -90,7 +90,7 @@ async function startWorker(
       returnPathHost: "bounce.posthaste.test",
     }),
     returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
-    assemblyThread: new URL("../assembly-thread.ts", import.meta.url),
+    assemblyThread: new URL("../processes/assembly-thread.ts", import.meta.url),
     findRouting: async () => ({ ips: [], rules: [] }),
     findChoice: async () => ({ ip: null, ruleId: null }),
     smsReceiptUrl: () => "",

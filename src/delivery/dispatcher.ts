@@ -6,19 +6,21 @@
  * 2. lease a batch, transactional mail first, as long as there is room and no campaign of theirs is paused (leasing.ts),
  *    and leave out recipients who were suppressed while their message waited;
  * 3. the transport finds each message's way and carries it (smtp-transport.ts, lanes/traffic.ts);
- * 4. results are judged (conclusion.ts), journaled and settled in bulk (settler.ts).
+ * 4. results are judged (delivery-result.ts), journaled and settled in bulk (result-writer.ts).
  *
  * No transaction is open while SMTP is spoken: a lease is a deadline in the queue, moved by a heartbeat.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
 import sql from "sql-template-tag";
-import { type OnMoved, OUR_FAULT } from "#messages/outcome.ts";
+import { type OnMoved, OUR_FAULT } from "#messages/message/outcome.ts";
 import type { Clock } from "#platform/clock.ts";
 import { type Database, listen } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { DELIVERY_CHANNEL } from "./channel.ts";
-import { type Examine, type Finding, UnfitValues } from "./examination.ts";
+import type { LeasedMessage } from "./message.ts";
+import { type Examine, type Finding, UnfitValues } from "./presend-check.ts";
 import {
   type Attempt,
   type Conclusion,
@@ -27,17 +29,16 @@ import {
   handBack,
   postpone,
   turnAway,
-} from "./queue/conclusion.ts";
+} from "./queue/delivery-result.ts";
 import { createHeartbeat } from "./queue/heartbeat.ts";
-import { Holdings } from "./queue/holdings.ts";
+import { Holdings } from "./queue/held-messages.ts";
 import { openJournal } from "./queue/journal.ts";
-import type { LeasedMessage } from "./queue/lease-store.ts";
 import { LEASE_SECONDS, Leasing, POLL_MS } from "./queue/leasing.ts";
-import { markAlive } from "./queue/mark.ts";
+import { releaseLeasesOf } from "./queue/queue-result-store.ts";
 import { createRecovery } from "./queue/recovery.ts";
-import { releaseLeasesOf } from "./queue/settlement-store.ts";
-import { Settler } from "./queue/settler.ts";
-import { concludeSms, concludeUncarried } from "./sms/conclusion.ts";
+import { Settler } from "./queue/result-writer.ts";
+import { markAlive } from "./queue/worker-lock.ts";
+import { concludeSms, concludeUncarried } from "./sms/sms-result.ts";
 import type { SmsEvents, SmsTransport } from "./sms/sms-transport.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 
@@ -79,7 +80,7 @@ export interface DispatcherOptions {
    */
   readonly examine: Examine;
   readonly findHalted: () => Promise<Halted>;
-  /** What the rest of the house does about every move of a message (messages/door.ts). */
+  /** What the rest of the house does about every move of a message (messages/record-outcomes.ts). */
   readonly onMoved: OnMoved;
   /** Told of every conclusion, for the metrics. */
   readonly onConclusion?: (conclusion: Conclusion) => void;

@@ -3,13 +3,13 @@
  * with the reason, never lost, never sent in two copies by itself. The conversations are in smtp/session-faults.test.ts.
  */
 import { expect, test } from "vitest";
+import { standardDeadlines } from "#smtp-client/deadlines.ts";
 import type { FakeMxOptions } from "#test/support/fake-mx.ts";
 import { DROP, ENDLESS, SLOW, type Stage } from "#test/support/fake-mx-scripts.ts";
 import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { leased } from "#test/support/transport-recorder.ts";
-import type { Lane } from "./lanes/table.ts";
-import { conclude } from "./queue/conclusion.ts";
-import { standardDeadlines } from "./smtp/deadlines.ts";
+import type { Lane } from "./lanes/default-lanes.ts";
+import { conclude } from "./queue/delivery-result.ts";
 
 /** Sends one message and gives what the log is told, and how many copies the receiver has. */
 async function deliver(mxOptions: FakeMxOptions, lane: Partial<Lane> = {}) {

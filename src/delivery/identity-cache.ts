@@ -1,5 +1,5 @@
 /** Sender identities, kept for some seconds: a batch asks for the same few thousands of times. */
-import { Answers } from "#platform/remember.ts";
+import { Answers } from "#platform/cache.ts";
 import type { FindIdentity, SenderIdentity } from "./compose.ts";
 
 const KEPT_MS = 15_000;

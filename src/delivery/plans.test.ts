@@ -1,16 +1,16 @@
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
-import { recordOutcomes } from "#messages/door.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/insert-drafts.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { PLANS_BY_KEY } from "./plans.ts";
-import { conclude } from "./queue/conclusion.ts";
+import { conclude } from "./queue/delivery-result.ts";
 import { leaseEntries } from "./queue/lease-store.ts";
-import { settleLeases } from "./queue/settlement-store.ts";
+import { settleLeases } from "./queue/queue-result-store.ts";
 
 const db = await testDatabase();
 const delivery = createDatabase(db.url, { size: 1, name: "test", onError: () => {}, settings: PLANS_BY_KEY });

@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
 import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { leased } from "#test/support/transport-recorder.ts";
-import { FIRST_SHARE } from "./lanes/pace.ts";
-import type { FindDeparture } from "./routes/departures.ts";
+import { FIRST_SHARE } from "./lanes/throttle.ts";
 import type { FindRoute } from "./routes/destination.ts";
+import type { FindDeparture } from "./routes/egress.ts";
 
 test("domains of one site share its connection", async () => {
   const { mx, recorder, transport } = await startSmtpTransport(routeTo({ connections: 1 }));

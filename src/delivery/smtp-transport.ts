@@ -1,19 +1,20 @@
 /**
  * Messages to lanes: each recipient domain's route is looked up, and each lane has traffic of its own for each way out
- * of this machine (departures.ts).
+ * of this machine (egress.ts).
  */
-import { ExpiringMap } from "#platform/remember.ts";
+
+import { ExpiringMap } from "#platform/cache.ts";
+import { siteName } from "#smtp-client/mx.ts";
 import type { ComposeOptions } from "./compose.ts";
+import { LaneTraffic } from "./lanes/lane-scheduler.ts";
 import { laneKey } from "./lanes/lanes.ts";
 import type { SessionSettings } from "./lanes/openings.ts";
-import { FIRST_SHARE } from "./lanes/pace.ts";
-import { LaneTraffic } from "./lanes/traffic.ts";
-import type { Attempt } from "./queue/conclusion.ts";
-import type { LeasedMessage } from "./queue/lease-store.ts";
+import { FIRST_SHARE } from "./lanes/throttle.ts";
+import type { LeasedMessage } from "./message.ts";
+import type { Attempt } from "./queue/delivery-result.ts";
 import type { Priority } from "./queue/queue-store.ts";
-import { type Departure, type Exit, type FindDeparture, usual } from "./routes/departures.ts";
 import type { Destination, FindRoute } from "./routes/destination.ts";
-import { siteName } from "./routes/mx.ts";
+import { type Departure, type Exit, type FindDeparture, usual } from "./routes/egress.ts";
 import { UnansweredLookUps } from "./routes/unanswered.ts";
 import type { Transport, TransportEvents } from "./transport.ts";
 

@@ -2,15 +2,15 @@
 import { readFile } from "node:fs/promises";
 import { createSecureContext } from "node:tls";
 import { describe, expect, test } from "vitest";
+import { standardDeadlines } from "#smtp-client/deadlines.ts";
+import type { TlsDemand } from "#smtp-client/tls.ts";
 import { fakeMxCertificate } from "#test/support/fake-mx.ts";
 import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { type TlsFault, tlsFaults } from "#test/support/tls-faults.ts";
 import { leased } from "#test/support/transport-recorder.ts";
-import type { Lane } from "./lanes/table.ts";
-import { conclude } from "./queue/conclusion.ts";
+import type { Lane } from "./lanes/default-lanes.ts";
+import { conclude } from "./queue/delivery-result.ts";
 import type { FindRoute } from "./routes/destination.ts";
-import { standardDeadlines } from "./smtp/deadlines.ts";
-import type { TlsDemand } from "./smtp/tls.ts";
 
 /** Short only where a server lets time pass. */
 const hasty = { ...standardDeadlines, starttls: 200, ehloUnderTls: 200 };

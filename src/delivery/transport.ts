@@ -2,8 +2,8 @@
  * What carries leased messages: SMTP lanes, or in capture mode the local inbox. The dispatcher hands messages in and
  * hears of each exactly one thing.
  */
-import type { Attempt } from "./queue/conclusion.ts";
-import type { LeasedMessage } from "./queue/lease-store.ts";
+import type { LeasedMessage } from "./message.ts";
+import type { Attempt } from "./queue/delivery-result.ts";
 import type { Priority } from "./queue/queue-store.ts";
 
 export interface TransportEvents {

@@ -4,12 +4,13 @@
  */
 import type { KeyObject } from "node:crypto";
 import { join } from "node:path";
-import type { Resolver } from "#mail/dns/resolver.ts";
+import type { Resolver } from "#dns/resolver.ts";
+import { createValidatingResolver } from "#dns/validating.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Config } from "#platform/config.ts";
+import type { Config } from "#platform/config/config.ts";
 import type { Database } from "#platform/database/pool.ts";
-import type { Log } from "#platform/log.ts";
-import { createValidatingResolver } from "#platform/validating-dns.ts";
+import type { Log } from "#platform/log/log.ts";
+import { localNetworks } from "#platform/network/local-networks.ts";
 import type { TrackHtml } from "./assemble.ts";
 import { openAssemblyLine } from "./assembly-line.ts";
 import { createCaptureTransport } from "./capture/transport.ts";
@@ -18,12 +19,11 @@ import { type Dispatcher, type DispatcherOptions, startDispatcher } from "./disp
 import { rememberIdentities } from "./identity-cache.ts";
 import { type Lane, laneFor, mergeLanes } from "./lanes/lanes.ts";
 import { contentLoader } from "./queue/content-store.ts";
-import { createDepartures } from "./routes/departures.ts";
 import { type FindRoute, routeByMx, routeToRelay } from "./routes/destination.ts";
-import { localNetworks } from "./routes/local-networks.ts";
+import { createDepartures } from "./routes/egress.ts";
+import type { FindChoice, FindRouting } from "./routes/egress-rules.ts";
 import { type OtherMachines, watchOtherMachines } from "./routes/other-machines.ts";
 import { readRelay } from "./routes/relay.ts";
-import type { FindChoice, FindRouting } from "./routes/routing.ts";
 import { createStsPolicies } from "./routes/sts-policies.ts";
 import type { ShortMessage, SmsGateway } from "./sms/gateway.ts";
 import { readGateway } from "./sms/gateway-settings.ts";

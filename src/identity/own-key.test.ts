@@ -4,9 +4,9 @@ import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { runCli } from "#cli/program.ts";
-import { createLog, type Log } from "#platform/log.ts";
-import { retireSecretKey } from "#platform/secret-keys/store.ts";
-import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets.ts";
+import { createLog, type Log } from "#platform/log/log.ts";
+import { retireSecretKey } from "#platform/secrets/secret-key-store.ts";
+import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
 import { KeyHolding, requireOwnKeys } from "./own-key.ts";
 

@@ -6,7 +6,7 @@
 import { hostname } from "node:os";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import {
   listRunningRings,
   listSecretKeys,
@@ -15,8 +15,8 @@ import {
   removeRing,
   saveRing,
   saveSecretKey,
-} from "#platform/secret-keys/store.ts";
-import { type Secrets, shortFingerprint } from "#platform/secrets.ts";
+} from "#platform/secrets/secret-key-store.ts";
+import { type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { canOpenDkimKeys } from "./dkims/signing-key.ts";
 
 /** Far more often than the rows of killed processes are passed over (secret-keys/store.ts). */

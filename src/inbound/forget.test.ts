@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { stubClock } from "#test/support/clock.ts";

@@ -3,13 +3,13 @@ import { type Static, Type } from "typebox";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { pageOf } from "#platform/http/paging.ts";
-import { choiceField, cursorFields } from "#platform/http/query.ts";
-import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/http/shapes.ts";
-import { Walk } from "#platform/http/walk.ts";
+import { choiceField, cursorFields } from "#platform/http/request/query.ts";
+import { Walk } from "#platform/http/request/walk-schema.ts";
+import { pageOf } from "#platform/http/response/paging.ts";
+import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
 import { findMessages, recipientField, SearchedSince } from "./log.ts";
+import { messageSources, messageStatuses } from "./message/states.ts";
 import { reports } from "./resource.ts";
-import { messageSources, messageStatuses } from "./states.ts";
 import { type EventRow, findMessage, listEvents, listMessages, type MessageRow } from "./store.ts";
 
 const MessageLogRow = Type.Object(

@@ -7,7 +7,7 @@ import {
   messageSources,
   type StoredStatus,
   storedStatuses,
-} from "./states.ts";
+} from "./message/states.ts";
 
 export interface LogFilter {
   readonly source?: MessageSource | undefined;

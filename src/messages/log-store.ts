@@ -6,10 +6,10 @@ import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { firstIdAt, type WorkspaceId } from "#platform/ids.ts";
-import { columnsSql, eighthOf, quarterOf } from "./counters/notes-store.ts";
+import { columnsSql, eighthOf, quarterOf } from "./counters/deltas-store.ts";
 import { countedByTimeSql, type Span } from "./counters/times-store.ts";
 import { canBeHeld, filteredSql, heldSql, type LogFilter } from "./log-filter-store.ts";
-import { storedStatuses } from "./states.ts";
+import { storedStatuses } from "./message/states.ts";
 
 /** From here on rows are not skipped one by one. */
 const DEEP = 20_000;

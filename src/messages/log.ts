@@ -1,9 +1,9 @@
 /** What readers of the message log may ask for, and how it is found. */
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { textField } from "#platform/http/query.ts";
-import { nullable, Timestamp } from "#platform/http/shapes.ts";
+import { textField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { nullable, Timestamp } from "#platform/shapes.ts";
 import type { LogFilter } from "./log-filter-store.ts";
 import { type Found, MOST_SEARCHED, searchMessages } from "./log-search-store.ts";
 import { countMessages, findPage } from "./log-store.ts";

@@ -1,13 +1,13 @@
 import sql, { raw } from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { firstIdAt, newId, type WorkspaceId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/insert-drafts.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
-import { recordOutcomes } from "./door.ts";
-import { unclassified } from "./outcome.ts";
+import { unclassified } from "./message/outcome.ts";
 import { ensurePartitions } from "./partitions.ts";
+import { recordOutcomes } from "./record-outcomes.ts";
 import { findMessage, listEvents } from "./store.ts";
 
 const db = await testDatabase();

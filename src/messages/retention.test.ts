@@ -1,7 +1,7 @@
 import sql, { raw } from "sql-template-tag";
 import { expect, test } from "vitest";
 import { firstIdAt, newId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/insert-drafts.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft } from "#test/support/drafts.ts";

@@ -1,14 +1,14 @@
 import { beforeEach, expect, test } from "vitest";
-import { leaseMessages } from "#delivery/queue/leases.ts";
+import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/insert-drafts.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
-import { recordOutcomes } from "./door.ts";
 import { findMessages } from "./log.ts";
-import { unclassified } from "./outcome.ts";
-import { type MessageSource, type MessageStatus, messageStatuses } from "./states.ts";
+import { unclassified } from "./message/outcome.ts";
+import { type MessageSource, type MessageStatus, messageStatuses } from "./message/states.ts";
+import { recordOutcomes } from "./record-outcomes.ts";
 import { listMessages } from "./store.ts";
 
 const db = await testDatabase();

@@ -1,16 +1,17 @@
 /**
  * The SQL of the message log. The log is written here, at acceptance and with what web views show, and by the door
- * (door.ts), nowhere else.
+ * (record-outcomes.ts), nowhere else.
  */
+
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { HeaderField } from "#mail/message/header.ts";
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { attachmentsJson, type StoredAttachment } from "./attachment.ts";
-import { noteAcceptedSql, noteQueuedSql } from "./counters/notes-store.ts";
-import type { TlsNote } from "./outcome.ts";
-import type { MessageSource, MessageStatus } from "./states.ts";
+import type { TlsNote } from "#smtp-client/tls.ts";
+import { noteAcceptedSql, noteQueuedSql } from "./counters/deltas-store.ts";
+import { attachmentsJson, type StoredAttachment } from "./message/attachment.ts";
+import type { MessageOrigin, MessageSource, MessageStatus } from "./message/states.ts";
 
 /** What sets a message apart from other mail of its sender. */
 export interface Particulars {
@@ -79,7 +80,7 @@ export function isKept(judging: Admission["judging"]): Sql {
 }
 
 /**
- * Parts of the one statement that accepts a batch (sending/accept.ts), to stand in its `with`: the log's rows, the
+ * Parts of the one statement that accepts a batch (sending/acceptance/acceptor.ts), to stand in its `with`: the log's rows, the
  * contents, and the events of messages that are over at once. They insert nothing unless the condition holds.
  */
 export function insertMessagesSql(messages: readonly NewMessage[], { condition, judging }: Admission): Sql {
@@ -143,18 +144,6 @@ function forSomeSql(messages: readonly NewMessage[], condition: Sql): Sql {
       select workspace_id, id, gen_random_uuid(), status, created_at, error_message from log
       where status <> 'queued'
     )`;
-}
-
-/** What the messages of one origin have in common. */
-export interface MessageOrigin {
-  readonly workspaceId: WorkspaceId;
-  readonly source: MessageSource;
-  readonly originId: string;
-  readonly originName: string;
-  readonly fromEmail: string;
-  readonly subject: string;
-  readonly isSms?: boolean;
-  readonly createdAt: Date;
 }
 
 /**

@@ -4,8 +4,8 @@
  */
 import { isIP } from "node:net";
 import type { FastifyInstance } from "fastify";
+import { Answers } from "#platform/cache.ts";
 import { notFound } from "#platform/errors.ts";
-import { Answers } from "#platform/remember.ts";
 import { paths } from "./tokens.ts";
 
 const KNOWN_MS = 30_000;

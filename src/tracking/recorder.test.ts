@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { Engagement } from "#messages/engagement.ts";
+import type { Engagement } from "#messages/record-engagement.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { createRecorder } from "./recorder.ts";
 
 const log = createLog("silent");

@@ -8,8 +8,8 @@
  * together tells them from an eager reader.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { Engagement } from "#messages/engagement.ts";
-import type { Log } from "#platform/log.ts";
+import type { Engagement } from "#messages/record-engagement.ts";
+import type { Log } from "#platform/log/log.ts";
 
 /** How many a batch has at most, and how many may wait. */
 const BATCH = 500;

@@ -1,6 +1,6 @@
 /** What the addresses in a test mail lead to: whoever proofreads it clicks there first. Nothing changes by them. */
 import type { FastifyReply } from "fastify";
-import { html, sendPage } from "#platform/http/page.ts";
+import { html, sendPage } from "#platform/http/response/page.ts";
 
 export function sendTestUnsubscribe(reply: FastifyReply): FastifyReply {
   return sendPage(

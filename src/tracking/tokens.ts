@@ -28,7 +28,7 @@ import {
 } from "node:crypto";
 import type { LinkAddresses } from "#mail/merge-tags/engine.ts";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
-import type { PurposeKeys, Secrets } from "#platform/secrets.ts";
+import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
 
 /** One mail to one person. */
 export interface TrackedMail {

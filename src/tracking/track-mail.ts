@@ -1,6 +1,6 @@
 /** Finished HTML, not a template, with links and a pixel of its own mail. */
 import type { TrackHtml } from "#delivery/assemble.ts";
-import { trackHtml } from "#mail/html/tracked-html.ts";
+import { trackHtml } from "#mail/merge-tags/tracked-html.ts";
 import { mailLinks } from "./tokens.ts";
 
 export const trackMail: TrackHtml = (html, mail, { base, key }) =>

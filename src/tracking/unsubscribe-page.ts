@@ -1,6 +1,6 @@
 /** The pages of unsubscribing, and of what goes wrong. They never show a whole address: mails are forwarded, and links with them. */
 import type { FastifyReply } from "fastify";
-import { type Html, html, sendPage } from "#platform/http/page.ts";
+import { type Html, html, sendPage } from "#platform/http/response/page.ts";
 import type { MailRecipient } from "./store.ts";
 
 /** The first letter and the domain: enough for its owner. */

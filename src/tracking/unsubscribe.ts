@@ -4,8 +4,8 @@
  * it back for an hour: it is the first leaving by that mail, and nothing that came before or after it.
  */
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
-import { updateStatuses } from "#audience/subscribers/door.ts";
-import { recordUnsubscribed } from "#messages/engagement.ts";
+import { updateStatuses } from "#audience/subscribers/memberships/membership-changes.ts";
+import { recordUnsubscribed } from "#messages/record-engagement.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { findRecipient, leavingSql, lockRecipient, type MailRecipient, returningSql } from "./store.ts";

@@ -3,8 +3,8 @@
  * who announce events are read from this table. No event carries the content of a mail.
  */
 import { type Static, type TSchema, Type } from "typebox";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/http/shapes.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 
 const text = Type.String();
 const count = Type.Integer();

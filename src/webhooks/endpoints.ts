@@ -3,15 +3,15 @@
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { lockRoom, requireRoom } from "#platform/database/room-store.ts";
+import { lockRoom, requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { pageOf } from "#platform/http/paging.ts";
-import { choiceField, cursorFields } from "#platform/http/query.ts";
-import { Deleted } from "#platform/http/shapes.ts";
-import { Walk } from "#platform/http/walk.ts";
+import { choiceField, cursorFields } from "#platform/http/request/query.ts";
+import { Walk } from "#platform/http/request/walk-schema.ts";
+import { pageOf } from "#platform/http/response/paging.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
+import { Deleted } from "#platform/shapes.ts";
 import { rowOf } from "./announce.ts";
 import { EVERY_EVENT, TEST_EVENT } from "./catalogue.ts";
 import {

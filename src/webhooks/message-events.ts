@@ -1,6 +1,7 @@
 /** What is announced of messages: outcomes, opens and clicks. The service's own mail is nobody's business. */
-import type { OnEngaged } from "#messages/engagement.ts";
-import type { MovedMessage, OnMoved } from "#messages/outcome.ts";
+
+import type { MovedMessage, OnMoved } from "#messages/message/outcome.ts";
+import type { OnEngaged } from "#messages/record-engagement.ts";
 import { announceWanted, listenedTo } from "./announce.ts";
 import type { EventType, WebhookEvent } from "./catalogue.ts";
 import { findMessageFacts } from "./message-store.ts";

@@ -1,4 +1,4 @@
-/** What engagements tell of messages, read from the log: outcomes bring it along (messages/outcome.ts). */
+/** What engagements tell of messages, read from the log: outcomes bring it along (messages/message/outcome.ts). */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

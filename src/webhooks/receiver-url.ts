@@ -1,7 +1,7 @@
 /** Where a receiver may be: what somebody typed, read. */
 import { isIP } from "node:net";
 import { invalid } from "#platform/errors.ts";
-import { isPublicAddress } from "#platform/public-address.ts";
+import { isPublicAddress } from "#platform/network/public-address.ts";
 
 export const LONGEST_URL = 2_000;
 

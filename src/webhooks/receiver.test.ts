@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { createResolver } from "#platform/dns.ts";
+import { createResolver } from "#dns/system.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";
 import { answerWith, startReceiver } from "#test/support/webhook-receiver.ts";
 import { createReceiver } from "./receiver.ts";

@@ -6,9 +6,9 @@
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { performance } from "node:perf_hooks";
-import type { Resolver } from "#mail/dns/resolver.ts";
-import { outgoingRequest } from "#platform/outgoing-request.ts";
-import { isPublicAddress } from "#platform/public-address.ts";
+import type { Resolver } from "#dns/resolver.ts";
+import { outgoingRequest } from "#platform/network/outgoing-request.ts";
+import { isPublicAddress } from "#platform/network/public-address.ts";
 import { hostOf, isLocalName } from "./receiver-url.ts";
 
 /** From the look-up to the status line, and for the whole of the answer. */

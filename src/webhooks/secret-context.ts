@@ -1,4 +1,4 @@
-import type { SealedColumn } from "#platform/secret-keys/sealed-store.ts";
+import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
 
 /** What a receiver's secret is sealed for: its own row, so that no other row can hold it. */
 export const secretContext = (webhookId: string): string => `webhook:${webhookId}`;

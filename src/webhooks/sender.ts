@@ -6,8 +6,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import type { Log } from "#platform/log.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import type { Log } from "#platform/log/log.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
 import {
   type LeasedDelivery,
   leaseDeliveries,

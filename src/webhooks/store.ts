@@ -1,7 +1,7 @@
 /** The table of receivers. Secrets leave it sealed. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** A receiver as the API shows it. */

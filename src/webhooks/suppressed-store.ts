@@ -2,7 +2,7 @@
 import sql, { type Sql } from "sql-template-tag";
 
 /**
- * A part for the `with` of that statement (sending/accept.ts): `log` is the relation of the rows it wrote. Nobody looks at
+ * A part for the `with` of that statement (sending/acceptance/acceptor.ts): `log` is the relation of the rows it wrote. Nobody looks at
  * receivers unless one of them is suppressed. The event has the id of the message, which is suppressed once.
  */
 export function announceSuppressedSql(log: Sql): Sql {

@@ -1,6 +1,6 @@
 /** Receivers and deliveries as requests and answers show them. */
 import { Type } from "typebox";
-import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { EVERY_EVENT, eventTypes } from "./catalogue.ts";
 import { deliveryStatuses } from "./delivery-store.ts";
 import { LONGEST_URL } from "./receiver-url.ts";

@@ -6,7 +6,7 @@ import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 
 const { call, database, workspaceId, clock } = await startService();
 await verifyShop(database, workspaceId);

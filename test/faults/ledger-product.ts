@@ -1,13 +1,13 @@
 /** The product's side of the ledger simulation: operations as its callers do them, and what its books say then. */
 
 import sql from "sql-template-tag";
-import { type MovedMessage, unclassified } from "#messages/outcome.ts";
+import { type MovedMessage, unclassified } from "#messages/message/outcome.ts";
 import type { Database, Transaction } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
-import { createAcceptor } from "#sending/accept.ts";
-import { coveredOf, takeMadeSql } from "#sending/allowance.ts";
-import { giveBack } from "#sending/give-back.ts";
+import { createAcceptor } from "#sending/acceptance/acceptor.ts";
+import { coveredOf, takeMadeSql } from "#sending/acceptance/allowance.ts";
+import { giveBack } from "#sending/acceptance/refund-unsent.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { draft } from "#test/support/drafts.ts";
 import { getReading, settle, takeUpTo } from "#workspace/billing/meter.ts";
@@ -15,7 +15,7 @@ import { type Plan, type Plans, plans as realPlans } from "#workspace/billing/pl
 import { standingOf } from "#workspace/billing/reading.ts";
 import { cancelSubscription, renewSubscription, subscribe } from "#workspace/billing/subscribe.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import type { Books } from "./ledger-books.ts";
 import { type Kind, modelPlans, type Operation, type PlanId } from "./ledger-model.ts";
 

@@ -12,10 +12,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { ensurePartitions } from "#messages/partitions.ts";
-import { startEmbedded } from "#platform/database/embedded.ts";
+import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase } from "#platform/database/pool.ts";
-import { createLog } from "#platform/log.ts";
-import { prepareSchema } from "#platform/schema.ts";
+import { prepareSchema } from "#platform/jobs/schema.ts";
+import { createLog } from "#platform/log/log.ts";
 import { runLedgerSeed } from "./ledger-run.ts";
 import { readNumbers } from "./options.ts";
 

@@ -5,9 +5,9 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbedded } from "#platform/database/embedded.ts";
+import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { type CountingMx, startCountingMx } from "#test/support/counting-mx.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { type FakeDns, startFakeDns } from "#test/support/fake-dns.ts";

@@ -1,9 +1,9 @@
 /** Lists and people without HTTP, and a recount of everything that the membership door keeps. */
 import sql, { type Sql } from "sql-template-tag";
 import { insertMailingList, lockMailingList } from "#audience/mailing-lists/store.ts";
-import { type Arrived, insertMembers } from "#audience/subscribers/arrivals.ts";
-import type { Arrivals } from "#audience/subscribers/newcomers.ts";
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import { type Arrived, insertMembers } from "#audience/subscribers/memberships/add-members.ts";
+import type { Arrivals } from "#audience/subscribers/memberships/new-people.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 

@@ -6,12 +6,12 @@ import sql from "sql-template-tag";
 import { afterAll } from "vitest";
 import { systemClock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { unlimited } from "#platform/http/auth/rate-limit.ts";
 import { createAuthenticator, type KeyRecord } from "#platform/http/authenticate.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
-import { unlimited } from "#platform/http/rate-limit.ts";
 import { createServer, type ServerOptions } from "#platform/http/server.ts";
 import { asWorkspaceId, newId, type WorkspaceId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { type ApiAnswer, apiCaller } from "./api-caller.ts";
 
 export interface BareServer {

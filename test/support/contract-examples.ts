@@ -10,7 +10,7 @@ import type { WorkspaceId } from "#platform/ids.ts";
 import { startJob } from "#platform/jobs/queue.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import type { CallApi } from "./api-caller.ts";
 import type { StubClock } from "./clock.ts";
 import { writeJobFile } from "./job-files.ts";

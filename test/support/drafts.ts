@@ -1,8 +1,8 @@
 /** Messages to accept without going through HTTP. */
-import type { OnMoved } from "#messages/outcome.ts";
+import type { OnMoved } from "#messages/message/outcome.ts";
 import type { NewMessage } from "#messages/store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import type { Draft } from "#sending/insert-drafts.ts";
+import type { Draft } from "#sending/acceptance/statement.ts";
 
 /** For outcomes of which nobody else has to hear. */
 export const nobodyElse: OnMoved = async () => {};

@@ -29,8 +29,8 @@ import {
   type TlsaData,
   TRUNCATED_RESPONSE,
 } from "dns-packet";
-import type { Resolver } from "#mail/dns/resolver.ts";
-import { createResolver } from "#platform/dns.ts";
+import type { Resolver } from "#dns/resolver.ts";
+import { createResolver } from "#dns/system.ts";
 
 /** What goes wrong: SERVFAIL, REFUSED, silence, or NXDOMAIN. */
 export type DnsFault = "servfail" | "refuse" | "timeout" | "nxdomain";

@@ -8,10 +8,10 @@ import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { ensurePartitions } from "#messages/partitions.ts";
-import { startEmbedded } from "#platform/database/embedded.ts";
+import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase } from "#platform/database/pool.ts";
-import { createLog } from "#platform/log.ts";
-import { prepareSchema } from "#platform/schema.ts";
+import { prepareSchema } from "#platform/jobs/schema.ts";
+import { createLog } from "#platform/log/log.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -4,7 +4,7 @@
  */
 import { createDatabase } from "#platform/database/pool.ts";
 import { startRunner } from "#platform/jobs/runner.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 
 const [url = "", dataDir = "", kind] = process.argv.slice(2);
 const hang = () => {

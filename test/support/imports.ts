@@ -6,7 +6,7 @@ import { afterAll } from "vitest";
 import { EXPORT_JOB, exportHandler } from "#audience/exports/export-job.ts";
 import { IMPORT_JOB, importHandler } from "#audience/imports/import-job.ts";
 import { startRunner } from "#platform/jobs/runner.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import type { ApiAnswer } from "./api-caller.ts";
 import { endedJob } from "./ended-job.ts";

@@ -1,5 +1,5 @@
 /** Outcomes as the engine tells the message door of them. */
-import { type Outcome, unclassified } from "#messages/outcome.ts";
+import { type Outcome, unclassified } from "#messages/message/outcome.ts";
 
 /** Of a first attempt, of which the other side said little. */
 export function outcomeOf(

@@ -1,10 +1,11 @@
 /** A workspace of its own for a test of reports, its API, and a way to have messages that came to something. */
-import { recordOutcomes } from "#messages/door.ts";
-import { type Outcome, unclassified } from "#messages/outcome.ts";
+
+import { type Outcome, unclassified } from "#messages/message/outcome.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { NewMessage } from "#messages/store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/insert-drafts.ts";
-import { createReactions } from "../../src/reactions.ts";
+import { createReactions } from "#processes/reactions.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { type ApiAnswer, apiCaller, type CallApi } from "./api-caller.ts";
 import { draft } from "./drafts.ts";
 import type { TestService } from "./service.ts";

@@ -1,4 +1,4 @@
-/** The port for mail that comes back, on a test service, with the program's own wiring (src/receive.ts). */
+/** The port for mail that comes back, on a test service, with the program's own wiring (src/processes/inbound.ts). */
 import type { KeyObject } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -7,16 +7,16 @@ import sql from "sql-template-tag";
 import { afterAll } from "vitest";
 import { returnPathKeys } from "#delivery/return-path-key.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
-import { recordOutcomes } from "#messages/door.ts";
-import { unclassified } from "#messages/outcome.ts";
-import type { OutcomeStatus } from "#messages/states.ts";
-import { readConfig } from "#platform/config.ts";
+import { unclassified } from "#messages/message/outcome.ts";
+import type { OutcomeStatus } from "#messages/message/states.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
+import { readConfig } from "#platform/config/config.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
-import { createSecrets } from "#platform/secrets.ts";
-import { createReactions } from "../../src/reactions.ts";
-import { startInbound } from "../../src/receive.ts";
+import { createLog } from "#platform/log/log.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
+import { startInbound } from "#processes/inbound.ts";
+import { createReactions } from "#processes/reactions.ts";
 import { eventually } from "./eventually.ts";
 import { SECRET_KEY, startService, type TestService } from "./service.ts";
 import { openSmtp, type SmtpClient } from "./smtp-client.ts";

@@ -1,9 +1,9 @@
 /** People of every description on three lists, in the database and as conditions see them. */
 import sql from "sql-template-tag";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
-import type { Membership, Person } from "#audience/segments/person.ts";
-import { updateStatuses } from "#audience/subscribers/door.ts";
-import { subscriberStatuses } from "#audience/subscribers/status.ts";
+import type { Membership, Person } from "#audience/segments/conditions/person.ts";
+import { updateStatuses } from "#audience/subscribers/memberships/membership-changes.ts";
+import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { addPeople, newList } from "./audience.ts";

@@ -9,7 +9,7 @@ import {
 } from "#identity/sending-domains/store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
 
 /** Adds a verified domain with an RSA-2048 key to a workspace. */
 export async function insertVerifiedDomain(

@@ -1,19 +1,19 @@
 /**
  * The real API in this process, on a port of its own, with a database, a fake DNS and a clock of its own. It is the
- * program's own wiring (src/app.ts): only the clock, the DNS servers and the log differ from a machine's.
+ * program's own wiring (src/processes/api.ts): only the clock, the DNS servers and the log differ from a machine's.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { readConfig } from "#platform/config.ts";
+import { readConfig } from "#platform/config/config.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
-import { createSecrets } from "#platform/secrets.ts";
+import { createLog } from "#platform/log/log.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
+import { type Api, createApi } from "#processes/api.ts";
 import { issueKey } from "#workspace/api-keys/issue.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import { type Api, createApi } from "../../src/app.ts";
 import { apiCaller, type CallApi } from "./api-caller.ts";
 import { type StubClock, stubClock } from "./clock.ts";
 import { testDatabase } from "./database.ts";

@@ -1,10 +1,10 @@
 /** The real SMTP transport, with a mail server that misbehaves on request at the end of every route. */
 import { createSecretKey } from "node:crypto";
 import { onTestFinished } from "vitest";
+import { defaultLane, type Lane } from "#delivery/lanes/default-lanes.ts";
 import type { SessionSettings } from "#delivery/lanes/openings.ts";
-import { defaultLane, type Lane } from "#delivery/lanes/table.ts";
-import type { FindDeparture } from "#delivery/routes/departures.ts";
 import type { FindRoute } from "#delivery/routes/destination.ts";
+import type { FindDeparture } from "#delivery/routes/egress.ts";
 import { createSmtpTransport } from "#delivery/smtp-transport.ts";
 import { type FakeMxOptions, startFakeMx } from "./fake-mx.ts";
 import { recordTransport } from "./transport-recorder.ts";

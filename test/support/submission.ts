@@ -1,14 +1,14 @@
-/** The submission ports of a test service, with the program's own wiring (src/receive.ts). */
+/** The submission ports of a test service, with the program's own wiring (src/processes/inbound.ts). */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll } from "vitest";
-import { readConfig } from "#platform/config.ts";
+import { readConfig } from "#platform/config/config.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { createLog } from "#platform/log.ts";
-import { createSecrets } from "#platform/secrets.ts";
-import { startInbound } from "../../src/receive.ts";
+import { createLog } from "#platform/log/log.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
+import { startInbound } from "#processes/inbound.ts";
 import { SECRET_KEY, startService, type TestService } from "./service.ts";
 import { openSmtp, type SmtpClient } from "./smtp-client.ts";
 

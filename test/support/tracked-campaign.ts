@@ -1,12 +1,12 @@
 /** A campaign that was sent, without anybody having sent it: people, messages, links, and the addresses in the mails. */
 import sql from "sql-template-tag";
-import type { StoredAttachment } from "#messages/attachment.ts";
-import { recordOutcomes } from "#messages/door.ts";
-import { unclassified } from "#messages/outcome.ts";
+import type { StoredAttachment } from "#messages/message/attachment.ts";
+import { unclassified } from "#messages/message/outcome.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { createSecrets } from "#platform/secrets.ts";
-import { insertDrafts } from "#sending/insert-drafts.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { mailLinkKeys, mailLinks } from "#tracking/tokens.ts";
 import { addPeople, newList } from "./audience.ts";
 import { draft } from "./drafts.ts";

@@ -1,9 +1,9 @@
 /** The dispatcher's side of a transport, for tests: it hands out messages and writes down what becomes of each. */
-import type { Attempt, AttemptResult } from "#delivery/queue/conclusion.ts";
-import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import type { LeasedMessage } from "#delivery/message.ts";
+import type { Attempt, AttemptResult } from "#delivery/queue/delivery-result.ts";
 import type { TransportEvents } from "#delivery/transport.ts";
-import type { TlsNote } from "#messages/outcome.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
+import type { TlsNote } from "#smtp-client/tls.ts";
 
 /** One thing that was said about one message, named by its local part. */
 export type Heard =

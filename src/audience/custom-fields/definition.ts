@@ -2,8 +2,8 @@
 import { Type } from "typebox";
 import { DateReader } from "#platform/dates/date-reader.ts";
 import { invalid } from "#platform/errors.ts";
-import { parsedJson } from "#platform/http/json-body.ts";
-import { bodyReader } from "#platform/http/validate.ts";
+import { parsedJson } from "#platform/http/request/json-body.ts";
+import { bodyReader } from "#platform/http/request/validate.ts";
 import { type CustomField, type CustomFieldChanges, Option, Rules } from "./field.ts";
 import { compilePattern } from "./pattern.ts";
 import { choiceOf, fieldReader } from "./reader.ts";

@@ -1,21 +1,24 @@
 /** Custom fields over HTTP: those of a list, and the global ones that every list has. */
+
 import { Type } from "typebox";
 import { lockMailingList, requireMailingList } from "#audience/mailing-lists/store.ts";
-import { findDefinition, lockReferences } from "#audience/segments/store.ts";
+import { findDefinition } from "#audience/segments/conditions/definitions-store.ts";
+import { lockReferences } from "#audience/segments/store.ts";
 import {
   type FieldUse,
   requireFieldUnused,
   requireMeaningKept,
   usedBySegments,
 } from "#audience/segments/uses.ts";
+import { convertValues } from "#audience/subscribers/change-field-type.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/room-store.ts";
+import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
-import { type Caller, type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { Deleted } from "#platform/http/shapes.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
+import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { convertValues } from "./change-type.ts";
+import { Deleted } from "#platform/shapes.ts";
 import { type FieldSettings, readDefinition } from "./definition.ts";
 import { CustomField, CustomFieldChanges, NewCustomField } from "./field.ts";
 import { normalizeFieldName, readFieldName } from "./field-name.ts";

@@ -1,6 +1,6 @@
 /** A custom field as answers show it (contract, section 2), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
-import { Id, nullable, Timestamp } from "#platform/http/shapes.ts";
+import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { fieldTypes } from "./value.ts";
 
 export const Option = Type.Union([

@@ -4,7 +4,7 @@
  * grows with the pattern, so a text may be the shorter the larger its pattern is: nobody else waits for long.
  */
 import { RE2JS } from "re2js";
-import { ExpiringMap } from "#platform/remember.ts";
+import { ExpiringMap } from "#platform/cache.ts";
 
 /** A longer one is a program, not a rule. */
 const LONGEST = 500;

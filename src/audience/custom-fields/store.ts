@@ -2,7 +2,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { FieldSettings } from "./definition.ts";
 import type { CustomField } from "./field.ts";

@@ -4,15 +4,15 @@ import { type Static, Type } from "typebox";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { requireMailingList } from "#audience/mailing-lists/store.ts";
 import { findSegment } from "#audience/segments/store.ts";
+import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { subscribers } from "#audience/subscribers/resource.ts";
-import { subscriberStatuses } from "#audience/subscribers/status.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { omittable } from "#platform/http/shapes.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { JobStarted, requirePlace, startJob } from "#platform/jobs/queue.ts";
-import { requireBytes, type StorageDeps } from "#workspace/billing/storage/storage.ts";
+import { omittable } from "#platform/shapes.ts";
+import { requireBytes, type StorageDeps } from "#workspace/billing/storage.ts";
 import { EXPORT_JOB, type ExportInput } from "./export-job.ts";
 
 const MOST_FIELDS = 500;

@@ -3,7 +3,7 @@ import { open } from "node:fs/promises";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import { requireMailingList } from "#audience/mailing-lists/store.ts";
 import { membersOf } from "#audience/segments/members-of.ts";
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { Clock } from "#platform/clock.ts";
 import { csvLine } from "#platform/csv/write.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";

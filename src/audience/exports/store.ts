@@ -1,7 +1,7 @@
 /** The SQL of exports: the people of a list, read through a cursor, so that they are all of one moment. */
 import sql, { empty, join, type Sql } from "sql-template-tag";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { searchConditions } from "#audience/subscribers/search.ts";
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

@@ -2,9 +2,9 @@
 
 import type { CustomField } from "#audience/custom-fields/field.ts";
 import { SUBSCRIBED_AT } from "#audience/exports/row.ts";
+import { headerKey, isAddressName, localNames, otherNames, ownNames } from "#audience/files/column-names.ts";
 import { columnKey } from "#platform/csv/columns.ts";
 import { ApiError } from "#platform/errors.ts";
-import { headerKey, isAddressName, localNames, otherNames, ownNames } from "./column-names.ts";
 
 type Known = keyof typeof ownNames;
 

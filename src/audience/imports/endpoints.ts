@@ -1,18 +1,18 @@
 /** Putting people on a list from a CSV file. */
 import { Type } from "typebox";
 import { lockListsForUse, requireMailingList } from "#audience/mailing-lists/store.ts";
+import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { subscribers } from "#audience/subscribers/resource.ts";
-import { subscriberStatuses } from "#audience/subscribers/status.ts";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { dateFormatDescription, readDateFormat } from "#platform/dates/date-format.ts";
 import { notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { flagField } from "#platform/http/query.ts";
-import { fileField } from "#platform/http/uploads.ts";
+import { flagField } from "#platform/http/request/query.ts";
+import { fileField } from "#platform/http/request/uploads.ts";
 import { startWithInput } from "#platform/jobs/files.ts";
 import { JobStarted, requirePlace, startJob } from "#platform/jobs/queue.ts";
-import { requireBytes, type StorageDeps } from "#workspace/billing/storage/storage.ts";
+import { requireBytes, type StorageDeps } from "#workspace/billing/storage.ts";
 import { IMPORT_JOB, type ImportInput } from "./import-job.ts";
 import { requireClearOptOuts } from "./require-clear-opt-outs.ts";
 

@@ -11,14 +11,14 @@ import { attemptJob } from "#platform/jobs/attempt.ts";
 import { INPUT_FILE } from "#platform/jobs/files.ts";
 import { startJob } from "#platform/jobs/queue.ts";
 import { findJob, updateJobToCancel } from "#platform/jobs/store.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { addPeople, findMiscounts, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { writeJobFile } from "#test/support/job-files.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { IMPORT_JOB, importHandler } from "./import-job.ts";
 import { claimBatch, settleBatches } from "./store.ts";
 

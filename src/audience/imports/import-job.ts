@@ -1,12 +1,12 @@
 /** The background job that puts the people of a file on a list. */
 import { open } from "node:fs/promises";
 import { listSettledFields } from "#audience/custom-fields/store.ts";
+import { createTurns } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { JobHandler, JobOutcome } from "#platform/jobs/attempt.ts";
 import { copyFile } from "#platform/jobs/files.ts";
 import { createLineFile } from "#platform/jobs/line-file.ts";
-import { createTurns } from "#platform/turns.ts";
-import type { StorageDeps } from "#workspace/billing/storage/storage.ts";
+import type { StorageDeps } from "#workspace/billing/storage.ts";
 import { ScratchLines } from "./line-sink.ts";
 import { findPlan, keepPlan, type Plan } from "./plan.ts";
 import { previewPeople } from "./preview-people.ts";

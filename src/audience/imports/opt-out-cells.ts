@@ -1,7 +1,7 @@
 /** What a cell of a column about opting out says, and which of several states is the worst. */
 
 import { readYesNo } from "#audience/custom-fields/yes-no.ts";
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { DateReader } from "#platform/dates/date-reader.ts";
 import {
   blankWords,

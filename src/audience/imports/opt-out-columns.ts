@@ -3,7 +3,7 @@
  * might mean it, and whose cells are yes and no, is doubtful: the file is refused until its sender says what it is.
  */
 
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { CsvFile } from "#platform/csv/read.ts";
 import type { CsvRow } from "#platform/csv/records.ts";
 import { ApiError, invalid } from "#platform/errors.ts";

@@ -1,5 +1,5 @@
 /** What the name of a column of an import file says about opting out. */
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { Meaning } from "./opt-out-cells.ts";
 import {
   channels,

@@ -2,7 +2,7 @@
  * The words by which other programs and people say that an address gets no mail: names of columns, and values. It is
  * data; opt-out-columns.ts says how it is used. Words are plain: lower-case, without accents.
  */
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 
 /** Lower-case words of a text, without accents; "HasOptedOut", "opt-out" and "OPT_OUT" are parted alike. */
 export function wordsOf(text: string): string[] {

@@ -3,8 +3,8 @@
  * the last row counts, with the worst status of all. In memory are 17 bytes for each row, and no row.
  */
 
-import { stagedLine } from "#audience/subscribers/staging.ts";
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import { stagedLine } from "#audience/subscribers/memberships/staging.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { newIdSeries } from "#platform/ids.ts";
 import { createLastRows, type LastRows } from "./last-rows.ts";
 import type { LineSink } from "./line-sink.ts";

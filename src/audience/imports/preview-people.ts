@@ -3,11 +3,11 @@
  * is compared with the list, and is gone with its transaction, which changes nothing.
  */
 import { open } from "node:fs/promises";
-import { previewMembers } from "#audience/subscribers/arrivals.ts";
-import { stage, staged, unstage } from "#audience/subscribers/staging.ts";
+import { previewMembers } from "#audience/subscribers/memberships/add-members.ts";
+import { stage, staged, unstage } from "#audience/subscribers/memberships/staging.ts";
+import type { TakeTurn } from "#platform/concurrency.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { TakeTurn } from "#platform/turns.ts";
 import { BATCH_ROOM_BYTES, readBatch } from "./batch-lines.ts";
 import { type Example, type Examples, MOST_EXAMPLES } from "./examples.ts";
 import type { Plan } from "./plan.ts";

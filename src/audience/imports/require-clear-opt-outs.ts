@@ -8,7 +8,7 @@ import type { CsvFile } from "#platform/csv/read.ts";
 import type { CsvRow } from "#platform/csv/records.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
-import type { UploadedFile } from "#platform/http/uploads.ts";
+import type { UploadedFile } from "#platform/http/request/uploads.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Columns } from "./columns.ts";
 import { openTable } from "./open-table.ts";

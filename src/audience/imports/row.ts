@@ -3,14 +3,14 @@
 import type { CustomField } from "#audience/custom-fields/field.ts";
 import { fieldReader } from "#audience/custom-fields/reader.ts";
 import type { FieldValue, Reading } from "#audience/custom-fields/value.ts";
+import { readAddress } from "#audience/files/address.ts";
 import { MOST_OCTETS } from "#audience/subscribers/custom-values.ts";
 import { LONGEST_NAME, LONGEST_SOURCE } from "#audience/subscribers/input.ts";
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { headerTextFault } from "#mail/address.ts";
 import { unguardFormula } from "#platform/csv/formulas.ts";
 import { BROKEN } from "#platform/csv/read.ts";
 import { type DateReader, dateFaults } from "#platform/dates/date-reader.ts";
-import { readAddress } from "./address.ts";
 import type { Column, Columns } from "./columns.ts";
 import { rank, readOptOut } from "./opt-out-cells.ts";
 import type { OptOutColumn } from "./opt-out-columns.ts";

@@ -1,6 +1,6 @@
 /** The SQL of imports: which batches of a job are written, and what they came to. People are written by the door. */
 import sql from "sql-template-tag";
-import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

@@ -3,17 +3,17 @@ import { Type } from "typebox";
 import { requireNoImportInto } from "#audience/imports/uses-store.ts";
 import { lockReferences } from "#audience/segments/store.ts";
 import { requireListUnused } from "#audience/segments/uses.ts";
-import { removeCounters } from "#audience/subscribers/counters.ts";
+import { removeCounters } from "#audience/subscribers/memberships/list-counters.ts";
 import { removeAllMembers, removeLatecomers } from "#audience/subscribers/remove-all.ts";
 import { removeLateListsScopedTo, removeListsScopedTo } from "#audience/suppression-lists/remove-list.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/room-store.ts";
+import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import type { QueryField } from "#platform/http/query.ts";
-import { Deleted } from "#platform/http/shapes.ts";
+import type { QueryField } from "#platform/http/request/query.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { Deleted } from "#platform/shapes.ts";
 import { type LastCampaign, ListStats, lastDays, listStats } from "./list-stats.ts";
 import {
   type ListSettings,

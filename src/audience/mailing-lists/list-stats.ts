@@ -2,7 +2,7 @@
 import { Temporal } from "temporal-polyfill";
 import { type Static, Type } from "typebox";
 import { fraction } from "#platform/fraction.ts";
-import { Id, NullableTimestamp, nullable } from "#platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable } from "#platform/shapes.ts";
 import type { ListDay } from "./store.ts";
 
 const rate = (of: string) => Type.Number({ description: `Fraction of the ${of}, 0 to 1.` });

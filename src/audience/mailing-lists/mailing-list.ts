@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { normalizeAddress } from "#mail/address.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
 import { invalid } from "#platform/errors.ts";
-import { Id, nullable, Timestamp } from "#platform/http/shapes.ts";
+import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { readFromName } from "#workspace/from-name.ts";
 import { LONGEST_NAME, readName } from "#workspace/name.ts";
 

@@ -1,7 +1,7 @@
 /** The table of mailing lists, and what the counters say of them. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { MailingList } from "./mailing-list.ts";

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 import sql, { join } from "sql-template-tag";
 import { expect, test } from "vitest";
-import { subscriberStatuses } from "#audience/subscribers/status.ts";
+import { subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
 import { systemClock } from "#platform/clock.ts";
 import { newId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
@@ -19,13 +19,13 @@ import {
   names,
 } from "#test/support/segment-people.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import { createBinder, type Target } from "./binder.ts";
-import type { Condition, Conditions } from "./conditions.ts";
-import { customField } from "./custom-field.ts";
-import { builtInFields } from "./fields.ts";
+import { createBinder, type Target } from "./conditions/binder.ts";
+import type { Condition, Conditions } from "./conditions/conditions.ts";
+import { customField } from "./conditions/custom-field.ts";
+import { builtInFields } from "./conditions/fields.ts";
+import { isIn, type Segmentation } from "./conditions/rule.ts";
+import type { FieldDefinition } from "./conditions/scope.ts";
 import { membersRelation } from "./members-store.ts";
-import { isIn, type Segmentation } from "./rule.ts";
-import type { FieldDefinition } from "./scope.ts";
 
 const TREES = 10_000;
 const TREES_AT_ONCE = 200;

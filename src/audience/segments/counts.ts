@@ -3,11 +3,13 @@
  * million members, and there may be a whole page of segments: on small lists they are counted as they are read, on
  * large ones when they are saved, and those that are active again from time to time.
  */
+
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { listSizes } from "./conditions/list-sizes-store.ts";
 import { membersOf, membersOfEach } from "./members-of.ts";
-import { countIn, listSizes, withDeadline } from "./members-store.ts";
+import { countIn, withDeadline } from "./members-store.ts";
 import type { Segment } from "./segment.ts";
 import { findSegment, findUncounted, updateSegmentCount } from "./store.ts";
 

@@ -1,12 +1,12 @@
 import sql from "sql-template-tag";
 import { describe, expect, test } from "vitest";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
-import { updateStatuses } from "#audience/subscribers/door.ts";
+import { updateStatuses } from "#audience/subscribers/memberships/membership-changes.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import type { Conditions } from "./conditions.ts";
+import type { Conditions } from "./conditions/conditions.ts";
 import { createMemberPages, type MemberPages } from "./member-pages.ts";
 import { membersOf } from "./members-of.ts";
 import { countIn, withDeadline } from "./members-store.ts";

@@ -3,26 +3,27 @@
  * walk to a deep page, means to look at everybody: so the total, and ids to begin pages at, are remembered for some
  * seconds, at most until somebody joins or leaves a list. Who is shown is in the segment at the moment of asking.
  */
+
 import { hash } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
 import { MOST_FOUND, searchConditions } from "#audience/subscribers/search.ts";
+import { Answers } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { Answers } from "#platform/remember.ts";
-import { openBinder, type Target } from "./binder.ts";
+import { openBinder, type Target } from "./conditions/binder.ts";
+import { listSizes } from "./conditions/list-sizes-store.ts";
+import type { Segmentation } from "./conditions/rule.ts";
 import {
   countIn,
   findPageIn,
   findRevision,
   listEveryId,
   listIdsIn,
-  listSizes,
   membersRelation,
   withDeadline,
 } from "./members-store.ts";
-import type { Segmentation } from "./rule.ts";
 
 /** How long what is remembered holds while nobody joins or leaves. */
 const FRESH_MS = 15_000;

@@ -3,15 +3,15 @@
  * the segments of a subscriber and the audience of a campaign all read it, so that they agree.
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
+import { BURST, createWorkspaceTurns } from "#platform/concurrency.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { BURST, createWorkspaceTurns } from "#platform/turns.ts";
-import { and, type Predicate } from "./predicate.ts";
-import { isActiveOn } from "./reference-kinds.ts";
-import { doesRead, predicateOf, type Segmentation, statusesOf } from "./rule.ts";
+import { and, type Predicate } from "./conditions/predicate.ts";
+import { isActiveOn } from "./conditions/reference-kinds.ts";
+import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/rule.ts";
 
 /**
  * A select in brackets with the column id, of subscribers, each once.
@@ -187,47 +187,6 @@ export async function listEveryId(db: Queryable, relation: Sql, stride: number):
       where (place - 1) % ${stride} = 0 order by place`),
   );
   return rows.map((row) => row.id);
-}
-
-/** Members of these lists, of any status. */
-export async function listSizes(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  mailingListIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await db.rows<{ id: string; members: number }>(sql`
-    select mailing_list_id as id, active + unsubscribed + bounced + complained as members from list_counters
-    where workspace_id = ${workspaceId} and mailing_list_id = any(${mailingListIds}::uuid[])`);
-  return new Map(rows.map(({ id, members }) => [id, members]));
-}
-
-/** What a row of subscribers takes. */
-const ROW_BYTES = 400;
-/** To look one person up takes as long (3 µs) as to read so many rows of the table, */
-const READ_PER_LOOKUP = 25;
-/** and so many of a workspace by an index. */
-const WALKED_PER_LOOKUP = 6;
-/** These are looked up even so: statistics that are not of today may have the table read for a small workspace. */
-const FEW = 200;
-
-/**
- * Those of these lists whose members are found sooner one by one than among everybody. How many people the installation
- * has is told by the size of the table: there need not be statistics yet.
- */
-export async function listSparse(
-  db: Queryable,
-  workspaceId: WorkspaceId,
-  mailingListIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const sizes = await listSizes(db, workspaceId, mailingListIds);
-  const people = await db.row<{ here: number; bytes: number }>(sql`
-    select coalesce((
-      select active + unsubscribed + bounced + complained from subscriber_counters where workspace_id = ${workspaceId}
-    ), 0) as here, pg_relation_size('subscribers') as bytes`);
-  if (people === undefined) return new Set();
-  const everywhere = people.bytes / ROW_BYTES;
-  const most = Math.min(everywhere / READ_PER_LOOKUP, Math.max(people.here / WALKED_PER_LOOKUP, FEW));
-  return new Set(mailingListIds.filter((id) => (sizes.get(id) ?? 0) < most));
 }
 
 /** Rises with every change of the members of any list of the workspace. */

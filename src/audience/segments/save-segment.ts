@@ -3,17 +3,17 @@
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoomUnderLock } from "#platform/database/room-store.ts";
+import { requireRoomUnderLock } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { readName } from "#workspace/name.ts";
-import { checkConditions } from "./check-conditions.ts";
+import { checkConditions } from "./conditions/check-conditions.ts";
+import { listReferences } from "./conditions/definitions-store.ts";
 import { countSaved } from "./counts.ts";
 import type { NewSegment, Segment, SegmentChanges } from "./segment.ts";
 import {
   findSegment,
   insertSegment,
-  listReferences,
   lockReferences,
   lockSegment,
   removeSegment,

@@ -1,8 +1,8 @@
 /** A segment as answers show it (contract, section 2), and what a caller may say about one. */
 import { type Static, type TSchema, Type } from "typebox";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { LONGEST_NAME } from "#workspace/name.ts";
-import { type Conditions, DEEPEST, MOST_RULES } from "./conditions.ts";
+import { type Conditions, DEEPEST, MOST_RULES } from "./conditions/conditions.ts";
 
 /** Names the fields of rules, group in group, and says nothing of their values: those conditions.ts reads, with their paths. */
 function ruleShape(depth: number): TSchema {

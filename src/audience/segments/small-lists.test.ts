@@ -6,7 +6,7 @@ import { addPeople, newList } from "#test/support/audience.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
-import type { Conditions } from "./conditions.ts";
+import type { Conditions } from "./conditions/conditions.ts";
 import { membersOf } from "./members-of.ts";
 
 const FEW = 5;

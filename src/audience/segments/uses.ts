@@ -4,10 +4,10 @@ import type { CustomField } from "#audience/custom-fields/field.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { CUSTOM } from "./bind.ts";
-import { customField } from "./custom-field.ts";
-import { builtInFields } from "./fields.ts";
-import type { FieldDefinition } from "./scope.ts";
+import { CUSTOM } from "./conditions/bind.ts";
+import { customField } from "./conditions/custom-field.ts";
+import { builtInFields } from "./conditions/fields.ts";
+import type { FieldDefinition } from "./conditions/scope.ts";
 import { type FieldInRules, listNamesWithField, listNamesWithList } from "./uses-store.ts";
 
 const MOST_NAMED = 3;

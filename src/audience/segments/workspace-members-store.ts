@@ -3,12 +3,12 @@
  * and is asked once for all of them: a hundred lists asked one by one look through the same people a hundred times.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
-import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { and, type Predicate } from "./predicate.ts";
-import { isActiveOn } from "./reference-kinds.ts";
-import { doesRead, predicateOf, type Segmentation, statusesOf } from "./rule.ts";
+import { and, type Predicate } from "./conditions/predicate.ts";
+import { isActiveOn } from "./conditions/reference-kinds.ts";
+import { doesRead, predicateOf, type Segmentation, statusesOf } from "./conditions/rule.ts";
 
 /** People by their ids: behind one, and up to another or to the end. */
 export interface Stretch {

@@ -1,11 +1,11 @@
 import sql, { type Sql } from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
-import type { SubscriberStatus } from "#audience/subscribers/status.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
-import type { Conditions } from "./conditions.ts";
+import type { Conditions } from "./conditions/conditions.ts";
 import { membersOf, membersOfWorkspace } from "./members-of.ts";
 import type { Stretch } from "./workspace-members-store.ts";
 

@@ -3,7 +3,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { takeQuota, useOf } from "#platform/limits/quota-store.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { findAbuse, findRefusals, insertRefusal, markAbused, type RefusalReason } from "./abuse-store.ts";
 
 export type { RefusalReason };

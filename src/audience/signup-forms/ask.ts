@@ -10,7 +10,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { type Reached, takeQuotas, useOf } from "#platform/limits/quota-store.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { noteRefusal, type OnFormAbused, type RefusalReason } from "./abuse.ts";
 import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
 import { isKeptOff } from "./kept-off.ts";

@@ -3,7 +3,7 @@
  * name typed there would make this mail a way to say anything to anybody. The list's name is the workspace's.
  */
 import { domainOf, withoutTag } from "#mail/address.ts";
-import { confirmationLetter } from "#platform/http/confirmation-letter.ts";
+import { confirmationLetter } from "#platform/http/response/confirmation-mail-layout.ts";
 
 export type ConfirmationMail = ReturnType<typeof confirmationMail>;
 

@@ -1,8 +1,8 @@
 /** What people see of a sign-up form, before and after they confirm. */
 import type { FastifyReply } from "fastify";
 import { LONGEST_NAME } from "#audience/subscribers/input.ts";
-import { sendBusy } from "#platform/http/fault-page.ts";
-import { cardLayout, html, sendPage } from "#platform/http/page.ts";
+import { sendBusy } from "#platform/http/response/fault-page.ts";
+import { cardLayout, html, sendPage } from "#platform/http/response/page.ts";
 import type { Applicant, SignupForm } from "./store.ts";
 
 /** Where the form has its token. */

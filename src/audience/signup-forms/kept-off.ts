@@ -1,8 +1,8 @@
 /** Whom a form does not let onto a list: who bounced or complained anywhere in the workspace, or is suppressed. */
 
-import { holdingStatuses } from "#audience/subscribers/status.ts";
+import { holdingStatuses } from "#audience/subscribers/memberships/status.ts";
 import { findSubscriberByEmail } from "#audience/subscribers/store.ts";
-import { judgeRecipients } from "#audience/suppression-lists/judge.ts";
+import { judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

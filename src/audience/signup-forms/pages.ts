@@ -9,11 +9,11 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import { LONGEST_NAME, readEmail, readLine } from "#audience/subscribers/input.ts";
 import { ApiError } from "#platform/errors.ts";
-import { sendFaultPage } from "#platform/http/fault-page.ts";
-import { ignoreBodies, takeBodies } from "#platform/http/read-body.ts";
-import { networkOf } from "#platform/http/source-network.ts";
+import { networkOf } from "#platform/http/auth/source-network.ts";
+import { ignoreBodies, takeBodies } from "#platform/http/request/read-body.ts";
+import { sendFaultPage } from "#platform/http/response/fault-page.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
 import { type AskDeps, askOwner } from "./ask.ts";
 import { type ConfirmDeps, confirm, findOpenRequest, findStanding } from "./confirm.ts";
 import {

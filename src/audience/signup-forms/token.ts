@@ -8,7 +8,7 @@
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
 
 /** A form is named by its list. */
 export interface SignupLink {

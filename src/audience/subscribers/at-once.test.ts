@@ -6,7 +6,7 @@ import { newId } from "#platform/ids.ts";
 import { newList } from "#test/support/audience.ts";
 import { startService } from "#test/support/service.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
-import { insertMembers } from "./arrivals.ts";
+import { insertMembers } from "./memberships/add-members.ts";
 
 const service = await startService();
 const { database, workspaceId, clock } = service;

@@ -5,18 +5,18 @@ import { holdFieldTypes, listFieldsInForce } from "#audience/custom-fields/store
 import { workspaceDates } from "#audience/custom-fields/workspace-dates.ts";
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { EntryOrigin } from "#audience/suppression-lists/entry-store.ts";
-import { judgeRecipients } from "#audience/suppression-lists/judge.ts";
-import { suppressPerson } from "#audience/suppression-lists/lost-addresses.ts";
+import { suppressPerson } from "#audience/suppression-lists/suppress-after-outcome.ts";
+import { judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage/storage.ts";
-import { insertMembers } from "./arrivals.ts";
+import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
 import { readObject, type ValueReader, valueReader } from "./custom-values.ts";
-import { removeMembers, updateStatuses } from "./door.ts";
 import { type MemberChanges, type NewMemberInput, readEmail, readLine } from "./input.ts";
-import { holdingStatuses, type SubscriberStatus } from "./status.ts";
+import { insertMembers } from "./memberships/add-members.ts";
+import { removeMembers, updateStatuses } from "./memberships/membership-changes.ts";
+import { holdingStatuses, type SubscriberStatus } from "./memberships/status.ts";
 import {
   findMember,
   findMemberByEmail,

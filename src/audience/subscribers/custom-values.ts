@@ -7,7 +7,7 @@ import type { CustomField } from "#audience/custom-fields/field.ts";
 import { fieldReader } from "#audience/custom-fields/reader.ts";
 import type { DateReader } from "#platform/dates/date-reader.ts";
 import { type FieldFault, invalid } from "#platform/errors.ts";
-import { parsedJson } from "#platform/http/json-body.ts";
+import { parsedJson } from "#platform/http/request/json-body.ts";
 
 export type CustomValues = Readonly<Record<string, unknown>>;
 

@@ -2,21 +2,21 @@
 
 import { Type } from "typebox";
 import { requireKnownList, requireMailingList } from "#audience/mailing-lists/store.ts";
+import { createPositions } from "#platform/database/page-anchors.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { pageOf } from "#platform/http/paging.ts";
-import { choiceField, cursorFields, idField, textField } from "#platform/http/query.ts";
-import { Deleted } from "#platform/http/shapes.ts";
-import { Walk } from "#platform/http/walk.ts";
+import { choiceField, cursorFields, idField, textField } from "#platform/http/request/query.ts";
+import { Walk } from "#platform/http/request/walk-schema.ts";
+import { pageOf } from "#platform/http/response/paging.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { StorageDeps } from "#workspace/billing/storage/storage.ts";
+import { Deleted } from "#platform/shapes.ts";
+import type { StorageDeps } from "#workspace/billing/storage.ts";
 import { addMember, changeMember, removeMember, setStatus } from "./change-member.ts";
 import { MemberChanges, NewMemberInput, StatusInput } from "./input.ts";
+import { subscriberStatuses } from "./memberships/status.ts";
 import { findPage } from "./pages.ts";
-import { createPositions } from "./positions.ts";
 import { removeAllMembers } from "./remove-all.ts";
 import { subscribers } from "./resource.ts";
-import { subscriberStatuses } from "./status.ts";
 import { listMembers, listSummaries } from "./store.ts";
 import { Member, MemberWithWarnings, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
 import { describeSubscriber, type HistoryOf } from "./subscriber-detail.ts";

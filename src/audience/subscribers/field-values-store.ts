@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { withWorkspace } from "./with-workspace.ts";
+import { withWorkspace } from "./memberships/planner-hints.ts";
 
 export interface HeldValue {
   readonly id: string;

@@ -2,8 +2,8 @@
 import { type Static, Type } from "typebox";
 import { headerTextFault, normalizeAddress, parseAddress } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
-import { nullable } from "#platform/http/shapes.ts";
-import { subscriberStatuses } from "./status.ts";
+import { nullable } from "#platform/shapes.ts";
+import { subscriberStatuses } from "./memberships/status.ts";
 
 export const LONGEST_NAME = 200;
 export const LONGEST_SOURCE = 100;

@@ -4,11 +4,11 @@
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
 import type { Page } from "#platform/database/page.ts";
+import { type Position, STRIDE } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type Position, STRIDE } from "./positions.ts";
+import type { SubscriberStatus } from "./memberships/status.ts";
 import { MOST_FOUND, searchConditions } from "./search.ts";
-import type { SubscriberStatus } from "./status.ts";
 
 /** Whom to page through. */
 export interface Audience {

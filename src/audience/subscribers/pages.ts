@@ -1,10 +1,11 @@
 /** Pages of people: where a page begins, who is on it, how many there are in all. */
+
 import type { Page } from "#platform/database/page.ts";
+import type { Positions } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { countMembers, countPeople, totalOf } from "./counters.ts";
+import { countMembers, countPeople, totalOf } from "./memberships/list-counters.ts";
 import { type Audience, listIdsAfter, listIdsAt, listLandmarks, searchIds } from "./page-store.ts";
-import type { Positions } from "./positions.ts";
 
 export interface PageQuery extends Page {
   readonly search: string | undefined;

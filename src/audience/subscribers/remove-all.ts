@@ -3,7 +3,7 @@
 import { lockMailingList } from "#audience/mailing-lists/store.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { removeMembers } from "./door.ts";
+import { removeMembers } from "./memberships/membership-changes.ts";
 import { listMemberIds } from "./store.ts";
 
 const STEP = 5_000;

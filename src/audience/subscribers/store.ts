@@ -1,9 +1,9 @@
-/** Reading people and memberships. They are written by the door (door.ts), but for what a person's row alone says. */
+/** Reading people and memberships. They are written by the door (record-outcomes.ts), but for what a person's row alone says. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { withWorkspace } from "./memberships/planner-hints.ts";
 import type { Member, SubscriberDetail, SubscriberSummary } from "./subscriber.ts";
-import { withWorkspace } from "./with-workspace.ts";
 
 const member = sql`
   membership_id(m.mailing_list_id, m.subscriber_id) as id, m.subscriber_id, m.mailing_list_id, s.email,

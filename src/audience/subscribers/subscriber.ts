@@ -1,7 +1,7 @@
 /** People and memberships as answers show them (contract, section 2; decisions, section 6). */
 import { type Static, Type } from "typebox";
-import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/http/shapes.ts";
-import { subscriberStatuses } from "./status.ts";
+import { Id, NullableTimestamp, nullable, Times, Timestamp } from "#platform/shapes.ts";
+import { subscriberStatuses } from "./memberships/status.ts";
 
 export const Status = Type.Enum([...subscriberStatuses]);
 

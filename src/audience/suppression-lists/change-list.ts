@@ -1,7 +1,7 @@
 /** Making a suppression list, and changing its settings. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/room-store.ts";
+import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { keptByService } from "./remove-list.ts";

@@ -1,17 +1,17 @@
 /** Suppression lists over HTTP. */
 
 import { Type } from "typebox";
-import { createPositions } from "#audience/subscribers/positions.ts";
 import { encodingDescription, readEncodingName } from "#platform/csv/encodings.ts";
+import { createPositions } from "#platform/database/page-anchors.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import { Continued } from "#platform/http/answer.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { cursorFields, textField } from "#platform/http/query.ts";
-import { Deleted, nullable } from "#platform/http/shapes.ts";
-import { fileField } from "#platform/http/uploads.ts";
-import { Walk } from "#platform/http/walk.ts";
-import type { StorageDeps } from "#workspace/billing/storage/storage.ts";
+import { cursorFields, textField } from "#platform/http/request/query.ts";
+import { fileField } from "#platform/http/request/uploads.ts";
+import { Walk } from "#platform/http/request/walk-schema.ts";
+import { Deleted, nullable } from "#platform/shapes.ts";
+import type { StorageDeps } from "#workspace/billing/storage.ts";
 import { addEntries } from "./add-entries.ts";
 import { changeSuppressionList, createSuppressionList } from "./change-list.ts";
 import { findEntries, PAGE } from "./entry-pages.ts";

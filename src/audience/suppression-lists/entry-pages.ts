@@ -1,8 +1,8 @@
 /** Pages of a list's entries, newest first. */
 
-import type { Positions } from "#audience/subscribers/positions.ts";
 import { domainInALabels } from "#mail/address.ts";
 import type { Page } from "#platform/database/page.ts";
+import type { Positions } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import {

@@ -3,13 +3,13 @@
  * list, and moves entry_count and revision with it.
  */
 import sql, { empty, join, type Sql } from "sql-template-tag";
-import { type Position, STRIDE } from "#audience/subscribers/positions.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Page } from "#platform/database/page.ts";
+import { type Position, STRIDE } from "#platform/database/page-anchors.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId, newIdSeries, type WorkspaceId } from "#platform/ids.ts";
 import type { EntryValue } from "./entry-value.ts";
-import { reasonOf, type SuppressionReason, suppressionReasons } from "./judge.ts";
+import { reasonOf, type SuppressionReason, suppressionReasons } from "./suppression-check.ts";
 import type { SuppressionEntry } from "./suppression-list.ts";
 
 /** A search looks no further than so many entries. */

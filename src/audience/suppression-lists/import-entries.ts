@@ -1,13 +1,13 @@
 /** Putting entries on a list from a file: all that can be read, in one transaction, or nothing. */
 
-import { isAddressName } from "#audience/imports/column-names.ts";
+import { isAddressName } from "#audience/files/column-names.ts";
 import { findColumn } from "#platform/csv/columns.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import { unguardFormula } from "#platform/csv/formulas.ts";
 import { openCsv } from "#platform/csv/read.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
-import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage/storage.ts";
+import { requireRows, rowLimit, type StorageDeps } from "#workspace/billing/storage.ts";
 import { EntryTally } from "./add-entries.ts";
 import { type EntriesOf, insertEntries, tellPlanner } from "./entry-store.ts";
 import { keptByService } from "./remove-list.ts";

@@ -1,9 +1,9 @@
 /** The table of suppression lists. Whoever changes the entries of one locks it first (lockSuppressionList). */
 import sql from "sql-template-tag";
+import { holdSegments } from "#audience/mailing-lists/hold-segments-store.ts";
 import { holdMailingList } from "#audience/mailing-lists/store.ts";
-import { holdSegments } from "#audience/segments/hold-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import { notFound } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { SuppressionList, SuppressionSettings } from "./suppression-list.ts";

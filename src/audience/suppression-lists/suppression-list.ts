@@ -1,11 +1,11 @@
 /** Suppression lists and their entries as answers show them (contract, section 2), and what callers may say of them. */
 import { type Static, Type } from "typebox";
 import { type ApiError, type FieldFault, invalid } from "#platform/errors.ts";
-import { Id, nullable, Timestamp } from "#platform/http/shapes.ts";
 import { isUuid } from "#platform/ids.ts";
+import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { LONGEST_NAME, readName } from "#workspace/name.ts";
 import { entryTypes } from "./entry-value.ts";
-import { suppressionReasons } from "./judge.ts";
+import { suppressionReasons } from "./suppression-check.ts";
 
 export const suppressionScopes = ["global", "mailing_list", "segment"] as const;
 export type SuppressionScope = (typeof suppressionScopes)[number];

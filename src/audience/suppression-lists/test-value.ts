@@ -5,7 +5,7 @@ import type { Database } from "#platform/database/pool.ts";
 import { invalid, notFound } from "#platform/errors.ts";
 import type { EntriesOf } from "./entry-store.ts";
 import { readEntryValue, wildcardHint } from "./entry-value.ts";
-import { judgeByList } from "./judge.ts";
+import { judgeByList } from "./suppression-check.ts";
 import type { SuppressionTest } from "./suppression-list.ts";
 
 /** @throws ApiError VALIDATION_ERROR for what is neither an address nor a domain, NOT_FOUND */

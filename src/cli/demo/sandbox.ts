@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { settings } from "#platform/settings.ts";
+import { settings } from "#platform/config/settings.ts";
 import { until } from "./api.ts";
 
 const HOST = "127.0.0.1";

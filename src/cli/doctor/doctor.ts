@@ -1,9 +1,10 @@
 /** `posthaste doctor`: looks whether the installation is in order, and says what to do where it is not. */
+
 import type { Command } from "commander";
-import { argument } from "#cli/arguments.ts";
-import { withDatabase } from "#cli/database.ts";
-import { json, table } from "#cli/output.ts";
-import type { CliOptions } from "#cli/program.ts";
+import { argument } from "#cli/command/arguments.ts";
+import { withDatabase } from "#cli/command/database.ts";
+import type { CliOptions } from "#cli/command/options.ts";
+import { json, table } from "#cli/command/output.ts";
 import { parseDomain } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
 import { findMiscounts } from "./counters.ts";

@@ -1,24 +1,24 @@
 /** All that `posthaste doctor` looks at, in the order in which a first mail needs it. */
 
-import { withDatabaseAsItIs } from "#cli/database.ts";
-import { sentence } from "#cli/sentence.ts";
+import { withDatabaseAsItIs } from "#cli/command/database.ts";
+import { sentence } from "#cli/command/sentence.ts";
 import { inboxAddress, inboxToken } from "#delivery/capture/inbox-access.ts";
+import { createResolver } from "#dns/system.ts";
 import { listActiveIps } from "#identity/sending-ips/store.ts";
 import { domainOf } from "#mail/address.ts";
 import { systemClock } from "#platform/clock.ts";
-import { type Config, readConfig } from "#platform/config.ts";
-import { createResolver } from "#platform/dns.ts";
-import { localUrl } from "#platform/local-url.ts";
-import { ConfigError } from "#platform/setting-readers.ts";
+import { type Config, readConfig } from "#platform/config/config.ts";
+import { ConfigError } from "#platform/config/setting-readers.ts";
+import { localUrl } from "#platform/network/local-url.ts";
+import { plansInForce } from "#workspace/billing/current-plans.ts";
 import { readPlans } from "#workspace/billing/plans-file.ts";
-import { plansInForce } from "#workspace/billing/plans-in-force.ts";
+import { checkDirectWay, checkRelay } from "./egress.ts";
 import { type Finding, of } from "./finding.ts";
 import { checkDatabase, checkDisk } from "./machine.ts";
 import { checkMailNames } from "./names.ts";
 import { checkPublicUrl } from "./public-url.ts";
 import { checkReverseNames } from "./reverse-dns.ts";
 import { checkSecretKey } from "./secret-key.ts";
-import { checkDirectWay, checkRelay } from "./way-out.ts";
 
 const DNS = { timeoutMs: 5_000, tries: 4, isFresh: true };
 

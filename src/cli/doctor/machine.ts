@@ -1,6 +1,6 @@
 /** What mail needs of this machine before any of it leaves: the database, clocks that agree, room on the disk. */
 import { existsSync } from "node:fs";
-import { sentence } from "#cli/sentence.ts";
+import { sentence } from "#cli/command/sentence.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import { findMissingMigrations } from "#platform/database/migrate.ts";
 import type { Database } from "#platform/database/pool.ts";

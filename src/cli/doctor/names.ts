@@ -1,10 +1,10 @@
 /** What others find under our names in the DNS before they take mail from us. */
 import { isIP } from "node:net";
-import { findMailHosts, type MailHost, type MailHosts } from "#delivery/routes/mx.ts";
+import type { NetworkResolver } from "#dns/system.ts";
 import { passesSpf } from "#mail/dns/spf-pass.ts";
 import { isSpfRecord, parseSpfRecord } from "#mail/dns/spf-record.ts";
-import type { Config } from "#platform/config.ts";
-import type { NetworkResolver } from "#platform/dns.ts";
+import type { Config } from "#platform/config/config.ts";
+import { findMailHosts, type MailHost, type MailHosts } from "#smtp-client/mx.ts";
 import { type Finding, of } from "./finding.ts";
 
 /** What findMailHosts says where the DNS left the question open (RFC 3463: directory server failure). */

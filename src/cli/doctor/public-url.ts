@@ -1,8 +1,8 @@
 /** Whether links in mails lead to this service, and browsers follow them without a warning. */
 import { isIP } from "node:net";
 import { createCertificateLook } from "#identity/tracking-domains/certificate.ts";
-import type { Config } from "#platform/config.ts";
-import { publicUrlFault } from "#platform/links-lead-here.ts";
+import type { Config } from "#platform/config/config.ts";
+import { publicUrlFault } from "#platform/network/public-url-check.ts";
 import { type Finding, of } from "./finding.ts";
 
 const HTTPS = 443;

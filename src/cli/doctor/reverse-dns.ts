@@ -3,8 +3,8 @@
  * large receivers refuse mail where they do not.
  */
 import { isIP } from "node:net";
+import type { NetworkResolver } from "#dns/system.ts";
 import { reverseName } from "#mail/dns/reverse-name.ts";
-import type { NetworkResolver } from "#platform/dns.ts";
 import { type Finding, of } from "./finding.ts";
 
 const say = of("reverse DNS");

@@ -1,14 +1,14 @@
 /** Whether the service could start with this machine's secret keys, or would refuse to (identity/own-key.ts), and how far a rotation is. */
 
+import { sentence } from "#cli/command/sentence.ts";
 import { sealedColumns } from "#cli/secret-key/sealed-columns.ts";
-import { sentence } from "#cli/sentence.ts";
 import { foreignKey, keyFault, namesOf, processesWithout } from "#identity/own-key.ts";
-import type { Config } from "#platform/config.ts";
+import type { Config } from "#platform/config/config.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { findSecretKeys } from "#platform/secret-keys/ring.ts";
-import { countSealed } from "#platform/secret-keys/sealed-store.ts";
-import { listRunningRings, listSecretKeys } from "#platform/secret-keys/store.ts";
-import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets.ts";
+import { findSecretKeys } from "#platform/secrets/key-ring.ts";
+import { countSealed } from "#platform/secrets/sealed-store.ts";
+import { listRunningRings, listSecretKeys } from "#platform/secrets/secret-key-store.ts";
+import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { type Finding, of } from "./finding.ts";
 
 /** Makes no key where there is none. */

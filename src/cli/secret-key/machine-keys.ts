@@ -1,7 +1,7 @@
 /** The secret keys of the machine on which a command runs, and where they are kept. */
-import type { Config } from "#platform/config.ts";
-import { findSecretKeys, keyFile, type SecretKeyRing, writeKeyFile } from "#platform/secret-keys/ring.ts";
-import { createSecrets, type Secrets } from "#platform/secrets.ts";
+import type { Config } from "#platform/config/config.ts";
+import { findSecretKeys, keyFile, type SecretKeyRing, writeKeyFile } from "#platform/secrets/key-ring.ts";
+import { createSecrets, type Secrets } from "#platform/secrets/secrets.ts";
 
 export interface MachineKeys {
   readonly ring: SecretKeyRing;

@@ -1,15 +1,15 @@
 /** `posthaste secret-key retire`: a key is no longer needed. Refused while something sealed needs it, or a process signs with it. */
 import { namesOf } from "#identity/own-key.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { countSealed } from "#platform/secret-keys/sealed-store.ts";
+import { countSealed } from "#platform/secrets/sealed-store.ts";
 import {
   type KnownKey,
   listRunningRings,
   listSecretKeys,
   lockSecretKeys,
   retireSecretKey,
-} from "#platform/secret-keys/store.ts";
-import { shortFingerprint } from "#platform/secrets.ts";
+} from "#platform/secrets/secret-key-store.ts";
+import { shortFingerprint } from "#platform/secrets/secrets.ts";
 import type { MachineKeys } from "./machine-keys.ts";
 import { sealedColumns } from "./sealed-columns.ts";
 

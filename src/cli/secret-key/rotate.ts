@@ -10,10 +10,10 @@
  */
 import { namesOf, processesWithout, requireOwnKeys } from "#identity/own-key.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { MOST_KEYS, newSecretKey } from "#platform/secret-keys/ring.ts";
-import { countSealed, resealAll } from "#platform/secret-keys/sealed-store.ts";
-import { listRunningRings, listSecretKeys } from "#platform/secret-keys/store.ts";
-import { shortFingerprint } from "#platform/secrets.ts";
+import { MOST_KEYS, newSecretKey } from "#platform/secrets/key-ring.ts";
+import { countSealed, resealAll } from "#platform/secrets/sealed-store.ts";
+import { listRunningRings, listSecretKeys } from "#platform/secrets/secret-key-store.ts";
+import { shortFingerprint } from "#platform/secrets/secrets.ts";
 import type { MachineKeys } from "./machine-keys.ts";
 import { sealedColumns } from "./sealed-columns.ts";
 

@@ -1,19 +1,20 @@
 /** `posthaste secret-key`: the keys that the database belongs to, and how they are changed. */
+
 import type { Command } from "commander";
-import { withDatabase } from "#cli/database.ts";
-import { json, table } from "#cli/output.ts";
-import type { CliOptions } from "#cli/program.ts";
-import { readConfig } from "#platform/config.ts";
+import { withDatabase } from "#cli/command/database.ts";
+import type { CliOptions } from "#cli/command/options.ts";
+import { json, table } from "#cli/command/output.ts";
+import { readConfig } from "#platform/config/config.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { loadSecretKeys } from "#platform/secret-keys/ring.ts";
-import { countSealed } from "#platform/secret-keys/sealed-store.ts";
+import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
+import { countSealed } from "#platform/secrets/sealed-store.ts";
 import {
   listRunningRings,
   listSecretKeys,
   retireOtherKeys,
   saveSecretKey,
-} from "#platform/secret-keys/store.ts";
-import { createSecrets, shortFingerprint } from "#platform/secrets.ts";
+} from "#platform/secrets/secret-key-store.ts";
+import { createSecrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { type MachineKeys, machineKeys } from "./machine-keys.ts";
 import { retire } from "./retire.ts";
 import { rotate } from "./rotate.ts";

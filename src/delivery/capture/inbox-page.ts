@@ -1,8 +1,8 @@
 /** The pages of the local inbox: the list, and one message. */
 import type { FastifyReply } from "fastify";
 import { decodeWords } from "postal-mime";
-import { type Html, html, pageLayout, sendPage } from "#platform/http/page.ts";
-import type { pagination } from "#platform/http/paging.ts";
+import { type Html, html, pageLayout, sendPage } from "#platform/http/response/page.ts";
+import type { pagination } from "#platform/http/response/paging.ts";
 import type { CapturedMessage } from "./captured-message.ts";
 import type { CapturedRow } from "./store.ts";
 

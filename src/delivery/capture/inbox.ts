@@ -8,9 +8,9 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
-import { dispositionOf } from "#platform/http/file-answer.ts";
-import { offsetOf, pagination } from "#platform/http/paging.ts";
-import { pageFields, type QueryValues, readQuery } from "#platform/http/query.ts";
+import { pageFields, type QueryValues, readQuery } from "#platform/http/request/query.ts";
+import { dispositionOf } from "#platform/http/response/file-answer.ts";
+import { offsetOf, pagination } from "#platform/http/response/paging.ts";
 import { isUuid } from "#platform/ids.ts";
 import { htmlForFrame, readCaptured } from "./captured-message.ts";
 import type { InboxAccess } from "./inbox-access.ts";

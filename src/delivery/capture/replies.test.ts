@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { conclude } from "#delivery/queue/conclusion.ts";
+import { conclude } from "#delivery/queue/delivery-result.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import { captureReply } from "./replies.ts";
 

@@ -2,7 +2,7 @@
  * What the local inbox answers. It takes everything, but for recipients that ask for a refusal: with a tag behind the
  * local part, at a domain reserved for examples and tests (RFC 2606, RFC 6761), which nobody's real address has.
  */
-import type { TransactionResult } from "#delivery/smtp/outcome.ts";
+import type { TransactionResult } from "#smtp-client/outcome.ts";
 
 const TAGGED = /\+(?<tag>bounce|full|later)@(?:.+\.)?(?:example(?:\.com|\.net|\.org)?|test|invalid)$/;
 

@@ -4,10 +4,10 @@
  */
 
 import { type ComposeOptions, prepare } from "#delivery/compose.ts";
-import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
-import type { TransactionResult } from "#delivery/smtp/outcome.ts";
+import type { LeasedMessage } from "#delivery/message.ts";
 import type { Transport, TransportEvents } from "#delivery/transport.ts";
 import type { Database } from "#platform/database/pool.ts";
+import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { captureReply } from "./replies.ts";
 import { insertCaptured, type NewCaptured } from "./store.ts";
 

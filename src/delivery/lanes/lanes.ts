@@ -1,9 +1,9 @@
 /** Which lane a destination belongs to, and the operator's changes to the table of lanes. */
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import { builtInLanes, defaultLane, type Lane } from "./table.ts";
+import { builtInLanes, defaultLane, type Lane } from "./default-lanes.ts";
 
-export type { Lane } from "./table.ts";
+export type { Lane } from "./default-lanes.ts";
 
 /**
  * The lane of a destination, by the names of its MX hosts: the one that claims all of them, else `default`. Anybody can

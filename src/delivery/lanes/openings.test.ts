@@ -1,12 +1,12 @@
 /** What becomes of a host whose TLS has failed: the cases that docs/delivery.md names below its table. */
 import { afterEach, expect, onTestFinished, test, vi } from "vitest";
-import { standardDeadlines } from "#delivery/smtp/deadlines.ts";
+import { standardDeadlines } from "#smtp-client/deadlines.ts";
 import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
 import { DROP, type Stage } from "#test/support/fake-mx-scripts.ts";
 import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { leased } from "#test/support/transport-recorder.ts";
+import { defaultLane } from "./default-lanes.ts";
 import { Openings, type SessionSettings } from "./openings.ts";
-import { defaultLane } from "./table.ts";
 
 afterEach(() => {
   vi.useRealTimers();

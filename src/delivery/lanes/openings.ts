@@ -3,13 +3,13 @@
  * unless the host, the recipient's domain, the lane or a password demands TLS. docs/delivery.md has the table.
  */
 
-import type { MailHost } from "#delivery/routes/mx.ts";
-import type { Credentials } from "#delivery/smtp/auth.ts";
-import { tlsFaultOf } from "#delivery/smtp/greeting.ts";
-import { type OpenResult, openSession, type SessionOptions } from "#delivery/smtp/session.ts";
-import { isBinding } from "#delivery/smtp/tls.ts";
-import { isLoopback } from "#platform/public-address.ts";
-import { ExpiringMap } from "#platform/remember.ts";
+import { ExpiringMap } from "#platform/cache.ts";
+import { isLoopback } from "#platform/network/public-address.ts";
+import type { Credentials } from "#smtp-client/auth.ts";
+import { tlsFaultOf } from "#smtp-client/greeting.ts";
+import type { MailHost } from "#smtp-client/mx.ts";
+import { type OpenResult, openSession, type SessionOptions } from "#smtp-client/session.ts";
+import { isBinding } from "#smtp-client/tls.ts";
 import type { Lane } from "./lanes.ts";
 
 /** For how long a host whose TLS has failed is spoken to in clear text; then TLS is tried again. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
+import { defaultLane, type Lane } from "./default-lanes.ts";
 import { SessionPool, type UsedSession } from "./sessions.ts";
-import { defaultLane, type Lane } from "./table.ts";
 
 async function startPool(options: FakeMxOptions = {}, change: Partial<Lane> = {}) {
   const mx = await startFakeMx(options);

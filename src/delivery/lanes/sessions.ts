@@ -2,15 +2,15 @@
  * The SMTP sessions of one lane, and the way to a new one: the hosts of a site in their order, each address in turn.
  */
 import { isIP } from "node:net";
-import type { Attempt } from "#delivery/queue/conclusion.ts";
+import type { Attempt } from "#delivery/queue/delivery-result.ts";
 import type { Destination } from "#delivery/routes/destination.ts";
-import type { TransactionResult } from "#delivery/smtp/outcome.ts";
-import { quoteAnswer } from "#delivery/smtp/reply-reader.ts";
-import type { SmtpSession } from "#delivery/smtp/session.ts";
-import { noteTls } from "#delivery/smtp/tls.ts";
-import { broken, demandsTls } from "#delivery/smtp/verdict.ts";
 import { classifyReply } from "#mail/refusals/smtp-reply.ts";
-import { ExpiringMap } from "#platform/remember.ts";
+import { ExpiringMap } from "#platform/cache.ts";
+import type { TransactionResult } from "#smtp-client/outcome.ts";
+import { quoteAnswer } from "#smtp-client/reply-reader.ts";
+import type { SmtpSession } from "#smtp-client/session.ts";
+import { noteTls } from "#smtp-client/tls.ts";
+import { broken, demandsTls } from "#smtp-client/verdict.ts";
 import type { Lane } from "./lanes.ts";
 import { Openings, type SessionSettings } from "./openings.ts";
 

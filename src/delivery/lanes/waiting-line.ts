@@ -3,7 +3,7 @@
  * that much of one workspace stands in front of nothing of another. A workspace's own go in the order in which they came.
  */
 
-import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import type { LeasedMessage } from "#delivery/message.ts";
 import type { Priority } from "#delivery/queue/queue-store.ts";
 import type { Destination } from "#delivery/routes/destination.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

@@ -1,7 +1,8 @@
 /** What a large message says, which is loaded when it is composed and not when it is leased. */
+
 import sql from "sql-template-tag";
+import type { LeasedMessage } from "#delivery/message.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { LeasedMessage } from "./lease-store.ts";
 
 export interface StoredContent extends Pick<LeasedMessage, "html" | "text" | "raw"> {
   /** Of a large message in JSON, as they are stored. */

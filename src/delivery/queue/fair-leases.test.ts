@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { asWorkspaceId, newId, nilId, type WorkspaceId } from "#platform/ids.ts";
 import { testDatabase } from "#test/support/database.ts";
 import type { LeaseOrder } from "./lease-store.ts";
-import { leaseMessages } from "./leases.ts";
+import { leaseMessages } from "./queue-cursor.ts";
 
 const db = await testDatabase();
 const [busy, other] = [asWorkspaceId(newId()), asWorkspaceId(newId())];

@@ -1,12 +1,12 @@
 /** What a living worker does every 20 seconds: it keeps its leases from lapsing, and looks after workers that died. */
 
-import type { Mark } from "#platform/database/mark.ts";
 import type { Database } from "#platform/database/pool.ts";
-import type { Log } from "#platform/log.ts";
-import type { Holdings } from "./holdings.ts";
+import type { Mark } from "#platform/database/process-lock.ts";
+import type { Log } from "#platform/log/log.ts";
+import type { Holdings } from "./held-messages.ts";
 import { LEASE_SECONDS } from "./leasing.ts";
-import { extendLeases } from "./settlement-store.ts";
-import type { Settler } from "./settler.ts";
+import { extendLeases } from "./queue-result-store.ts";
+import type { Settler } from "./result-writer.ts";
 
 export interface HeartbeatOptions {
   readonly db: Database;

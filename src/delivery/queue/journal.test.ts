@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { unclassified } from "#messages/outcome.ts";
+import { unclassified } from "#messages/message/outcome.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
-import type { Conclusion } from "./conclusion.ts";
+import type { Conclusion } from "./delivery-result.ts";
 import { openJournal, readJournal } from "./journal.ts";
 
 const owner = { workerId: newId(), pid: process.pid };

@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Conclusion } from "./conclusion.ts";
+import type { Conclusion } from "./delivery-result.ts";
 
 /** Journals hold recipients' addresses and what other servers said of them. */
 const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;

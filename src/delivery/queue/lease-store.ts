@@ -2,15 +2,13 @@
  * Leases, hundreds at a time: `due_at` moved to a deadline plus a higher `lease_number`, committed at once. No
  * transaction is open while SMTP is spoken.
  */
+
 import sql, { type Sql } from "sql-template-tag";
-import type { MessageContent } from "#delivery/examination.ts";
-import type { SmsContent } from "#delivery/sms/gateway.ts";
-import type { StoredAttachment } from "#messages/attachment.ts";
-import type { Particulars } from "#messages/store.ts";
+import type { LeasedMessage } from "#delivery/message.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
-import type { Holding } from "./holdings.ts";
+import type { Holding } from "./held-messages.ts";
 import type { Priority } from "./queue-store.ts";
 
 /** Content beyond this is not converted on an event loop, and is not in memory before it has to be. */
@@ -22,50 +20,6 @@ const DESERTED_SECONDS = 120;
 /** Whatever is accepted or put back becomes visible so soon after the moment that it is due, by whatever clock. */
 const SETTLING_SECONDS = CLOCK_DIFFERENCE_SECONDS;
 const lastId = "ffffffff-ffff-ffff-ffff-ffffffffffff";
-
-/** A message with everything an attempt needs, held by one worker until its lease lapses. */
-export interface LeasedMessage {
-  readonly workspace_id: WorkspaceId;
-  readonly message_id: string;
-  readonly lease_number: number;
-  readonly priority: Priority;
-  readonly attempts: number;
-  /** Size of the content (enqueueSql). */
-  readonly bytes: number;
-  readonly expires_at: Date;
-  /** How long it has left until then by the database's clock, at the moment of the lease; of a due message that is late, below 0. */
-  readonly lives_ms: number;
-  readonly created_at: Date;
-  /** By the database's clock. Null: an earlier version made the first attempt. */
-  readonly first_attempt_at: Date | null;
-  readonly source: string;
-  readonly origin_id: string | null;
-  readonly from_email: string;
-  readonly from_name: string | null;
-  readonly to_name: string | null;
-  readonly localpart: string;
-  readonly domain: string;
-  readonly subject: string;
-  /** Larger than LARGE_BYTES: the four fields of its content are null, and are loaded when it is composed (compose.ts). */
-  readonly is_large: boolean;
-  readonly html: string | null;
-  readonly text: string | null;
-  readonly attachments: StoredAttachment[] | null;
-  readonly particulars: Particulars | null;
-  /** The complete message of a client of the submission port, in place of the three above. */
-  readonly raw: Buffer | null;
-  /** Whether its content is stored with it; otherwise examination (examination.ts) gives it. */
-  readonly has_content: boolean;
-  /** Leased before, or later than JUDGED_SECONDS after it was due: the message is judged once more. */
-  readonly is_stale: boolean;
-  /** Which version of its workspace's sending IPs and routing rules holds; null: it has none. */
-  readonly routing_version: number | null;
-  /** The address of ours it should leave from, if one was settled on. */
-  readonly source_ip: string | null;
-  readonly content?: () => MessageContent;
-  /** Of an SMS: what it says and where it goes. */
-  readonly sms?: () => SmsContent;
-}
 
 /** What a worker asks for. */
 export interface LeaseOrder {

@@ -3,13 +3,14 @@
  * little enough to give back. Bulk mail leaves room, so that a password reset never waits for a campaign to be carried.
  */
 
-import { localNetworks } from "#delivery/routes/local-networks.ts";
+import type { LeasedMessage } from "#delivery/message.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Limit, limits } from "#platform/limits/limits.ts";
-import type { Holdings } from "./holdings.ts";
-import type { LeasedMessage, LeaseOrder } from "./lease-store.ts";
-import { leaseMessages } from "./leases.ts";
+import { localNetworks } from "#platform/network/local-networks.ts";
+import type { Holdings } from "./held-messages.ts";
+import type { LeaseOrder } from "./lease-store.ts";
+import { leaseMessages } from "./queue-cursor.ts";
 import type { Priority } from "./queue-store.ts";
 
 export const LEASE_SECONDS = 60;

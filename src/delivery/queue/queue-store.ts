@@ -1,6 +1,6 @@
 /**
  * The delivery queue, a narrow table apart from the log: what comes into it, what leaves it by other ways than a
- * settled lease (lease-store.ts, settlement-store.ts), and how much is there.
+ * settled lease (lease-store.ts, queue-result-store.ts), and how much is there.
  */
 import sql, { type Sql } from "sql-template-tag";
 import { integerArray, textArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
@@ -23,7 +23,7 @@ export interface QueueEntry {
   readonly expiresAt: Date;
 }
 
-/** A part of the statement that accepts a batch (sending/accept.ts): those of which the condition, on message_id, holds. */
+/** A part of the statement that accepts a batch (sending/acceptance/acceptor.ts): those of which the condition, on message_id, holds. */
 export function enqueueSql(entries: readonly QueueEntry[], condition: Sql): Sql {
   const column = <Value>(read: (entry: QueueEntry) => Value) => entries.map(read);
   return sql`

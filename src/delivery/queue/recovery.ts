@@ -4,11 +4,11 @@
  * lives and does not move (a frozen process) keeps what it holds until its leases lapse, but what it had learned is
  * settled in its place, so that nobody sends it again.
  */
-import type { OnMoved } from "#messages/outcome.ts";
-import { isAlive } from "#platform/alive.ts";
+import type { OnMoved } from "#messages/message/outcome.ts";
 import type { Database } from "#platform/database/pool.ts";
-import type { Log } from "#platform/log.ts";
-import type { Conclusion } from "./conclusion.ts";
+import type { Log } from "#platform/log/log.ts";
+import { isAlive } from "#platform/process/alive.ts";
+import type { Conclusion } from "./delivery-result.ts";
 import {
   hasJournal,
   type JournalOwner,
@@ -17,9 +17,9 @@ import {
   readJournal,
   removeJournal,
 } from "./journal.ts";
-import { isUnmarked, takeOver } from "./mark.ts";
-import { holdLeasesOf, releaseLeasesOf } from "./settlement-store.ts";
-import { settleAll } from "./settler.ts";
+import { holdLeasesOf, releaseLeasesOf } from "./queue-result-store.ts";
+import { settleAll } from "./result-writer.ts";
+import { isUnmarked, takeOver } from "./worker-lock.ts";
 
 const BATCH = 500;
 /** So long what a dead worker held waits for its journal to be replayed, or for that to be tried again. */

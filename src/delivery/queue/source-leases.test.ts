@@ -1,17 +1,17 @@
 import sql from "sql-template-tag";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { LeasedMessage } from "#delivery/message.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId, nilId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/insert-drafts.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { untilWaiting } from "#test/support/waiting.ts";
-import { conclude, postpone } from "./conclusion.ts";
-import type { LeasedMessage } from "./lease-store.ts";
-import { leaseMessages } from "./leases.ts";
+import { conclude, postpone } from "./delivery-result.ts";
+import { leaseMessages } from "./queue-cursor.ts";
 import { releaseHeldBack } from "./queue-store.ts";
-import { settle } from "./settler.ts";
+import { settle } from "./result-writer.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());

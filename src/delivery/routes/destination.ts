@@ -4,12 +4,19 @@
  */
 import { isIP } from "node:net";
 import { type Lane, laneFor } from "#delivery/lanes/lanes.ts";
-import { isBinding } from "#delivery/smtp/tls.ts";
+import type { Lookup, Resolver } from "#dns/resolver.ts";
 import type { StsPolicy } from "#mail/dns/mta-sts.ts";
-import type { Lookup, Resolver } from "#mail/dns/resolver.ts";
-import { isPublicAddress } from "#platform/public-address.ts";
-import { Answers } from "#platform/remember.ts";
-import { findMailHosts, foremost, type MailHost, silenceOf, siteName, type Unroutable } from "./mx.ts";
+import { Answers } from "#platform/cache.ts";
+import { isPublicAddress } from "#platform/network/public-address.ts";
+import {
+  findMailHosts,
+  foremost,
+  type MailHost,
+  silenceOf,
+  siteName,
+  type Unroutable,
+} from "#smtp-client/mx.ts";
+import { isBinding } from "#smtp-client/tls.ts";
 import { type DaneLookups, withTlsDemands } from "./tls-demands.ts";
 
 const KEPT_MS = 60_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { mergeLanes } from "#delivery/lanes/lanes.ts";
-import { createResolver } from "#platform/dns.ts";
+import { createResolver } from "#dns/system.ts";
 import { type BusyDns, startBusyDns } from "#test/support/busy-dns.ts";
 import { routeByMx } from "./destination.ts";
 

@@ -1,8 +1,8 @@
 /** Which source addresses other delivery machines have: each announces its own, again and again. */
 import type { Database } from "#platform/database/pool.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
+import { localNetworks } from "#platform/network/local-networks.ts";
 import { announceAddresses, listAnnouncedAddresses } from "./address-store.ts";
-import { localNetworks } from "./local-networks.ts";
 
 const ANNOUNCE_MS = 20_000;
 /** A machine that is silent for so long is gone. */

@@ -1,5 +1,5 @@
 /** The smart host of MAIL_MODE=relay. */
-import type { Credentials } from "#delivery/smtp/auth.ts";
+import type { Credentials } from "#smtp-client/auth.ts";
 
 const SMTP = 25;
 const SMTPS = 465;

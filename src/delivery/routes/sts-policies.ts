@@ -3,12 +3,13 @@
  * say, over restarts too and for every delivery machine. A domain whose policy cannot be had is served as if it had none,
  * as the RFC wants it (section 5.1), unless an earlier policy still holds.
  */
+
+import type { Resolver } from "#dns/resolver.ts";
 import { readStsPolicy, readStsRecord, type StsPolicy } from "#mail/dns/mta-sts.ts";
-import type { Resolver } from "#mail/dns/resolver.ts";
+import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { getPublic } from "#platform/public-get.ts";
-import { ExpiringMap } from "#platform/remember.ts";
+import { getPublic } from "#platform/network/public-get.ts";
 import { type FetchedStsPolicy, findStsPolicy, keepStsPolicy } from "./sts-policy-store.ts";
 
 const MOST_DOMAINS = 10_000;

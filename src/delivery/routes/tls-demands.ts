@@ -3,11 +3,11 @@
  * the domain by MTA-STS (RFC 8461). DANE goes first (RFC 8461 section 2).
  */
 
-import type { TlsDemand } from "#delivery/smtp/tls.ts";
+import type { Lookup } from "#dns/resolver.ts";
 import { isUsable, type TlsaRecord } from "#mail/dns/dane.ts";
 import { namesHost, type StsPolicy } from "#mail/dns/mta-sts.ts";
-import type { Lookup } from "#mail/dns/resolver.ts";
-import { foremost, type LookupFailure, type MailHost, silenceOf, type Unroutable } from "./mx.ts";
+import { foremost, type LookupFailure, type MailHost, silenceOf, type Unroutable } from "#smtp-client/mx.ts";
+import type { TlsDemand } from "#smtp-client/tls.ts";
 
 /** What is asked for DANE; the answers say whether DNSSEC vouches for them. */
 export interface DaneLookups {

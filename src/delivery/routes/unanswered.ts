@@ -2,7 +2,7 @@
  * Places whose DNS look-ups our own servers have left without an answer. That is our fault and not the receiver's: their
  * mail comes back within seconds and is looked up again, and is put off only when that has been in vain for a while.
  */
-import { ExpiringMap } from "#platform/remember.ts";
+import { ExpiringMap } from "#platform/cache.ts";
 
 const PATIENCE_MS = 60_000;
 /** After this a fault counts as a new one. */

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { systemClock } from "#platform/clock.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { nobodyElse } from "#test/support/drafts.ts";
 import { openReceiptDesk } from "./receipts.ts";

@@ -5,12 +5,12 @@
  */
 
 import { removeQueueEntries } from "#delivery/queue/queue-store.ts";
-import { recordOutcomes } from "#messages/door.ts";
-import { type OnMoved, type Outcome, unclassified } from "#messages/outcome.ts";
+import { type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { Clock } from "#platform/clock.ts";
 import { togetherOrApart } from "#platform/database/data-fault.ts";
 import type { Database } from "#platform/database/pool.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import type { SmsReceipt } from "./gateway.ts";
 import {
   insertReceipts,

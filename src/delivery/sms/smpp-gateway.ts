@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import smpp, { type Pdu } from "smpp";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { encodeText, MOST_PARTS } from "./alphabet.ts";
 import { declined, type ShortMessage, type SmsGateway, type SmsReceipt, type SmsResult } from "./gateway.ts";
 import type { SmppSettings } from "./gateway-settings.ts";

@@ -3,7 +3,7 @@
  * (enquire_link), and whatever goes wrong ends the session with a reason.
  */
 import smpp, { type Pdu, type Session } from "smpp";
-import { connectionFault } from "#platform/connection-fault.ts";
+import { connectionFault } from "#platform/network/connection-fault.ts";
 import type { SmppSettings } from "./gateway-settings.ts";
 
 /** For a connection, a bind and each enquire_link. */

@@ -2,10 +2,10 @@
  * Short messages on their way: no more at once than the gateway takes, no faster than it wants, and no more in memory
  * than leaves room for mail. What the gateway has no use for now stays in the queue.
  */
-import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import type { LeasedMessage } from "#delivery/message.ts";
 import type { TransportEvents } from "#delivery/transport.ts";
-import type { SmsAttempt } from "./conclusion.ts";
 import { declined, type SmsGateway } from "./gateway.ts";
+import type { SmsAttempt } from "./sms-result.ts";
 
 /** Of the messages that a worker holds. */
 const SHARE = 500;

@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import type { AttemptResult } from "#delivery/queue/conclusion.ts";
+import type { AttemptResult } from "#delivery/queue/delivery-result.ts";
 import type { Priority } from "#delivery/queue/queue-store.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";

@@ -4,14 +4,14 @@
  * to that day.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import type { AttemptResult } from "#delivery/queue/conclusion.ts";
+import type { AttemptResult } from "#delivery/queue/delivery-result.ts";
 import type { Priority } from "#delivery/queue/queue-store.ts";
 import { classifyReply } from "#mail/refusals/smtp-reply.ts";
+import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Log } from "#platform/log.ts";
-import { ExpiringMap } from "#platform/remember.ts";
+import type { Log } from "#platform/log/log.ts";
 import { addWarmUpNews, lockWarmUp, updateWarmUp, type WarmUpKey, type WarmUpNews } from "./store.ts";
 import { bulkCeilingOf, ceilingOf, dayOf, onDay } from "./warm-up.ts";
 

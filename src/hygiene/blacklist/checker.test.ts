@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { createResolver } from "#dns/system.ts";
 import { dnsblName } from "#mail/dns/dnsbl.ts";
-import { createResolver } from "#platform/dns.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { createChecker } from "./checker.ts";

@@ -2,12 +2,13 @@
  * One check of a target against the whole catalogue. It ends in time whatever the zones do, and tells apart "not
  * listed" and "nobody could say".
  */
+
+import type { Resolver } from "#dns/resolver.ts";
+import { createResolver } from "#dns/system.ts";
 import { type DnsblReading, dnsblName, readDnsblAnswer, readDnsblReason } from "#mail/dns/dnsbl.ts";
-import type { Resolver } from "#mail/dns/resolver.ts";
+import { Answers } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Config } from "#platform/config.ts";
-import { createResolver } from "#platform/dns.ts";
-import { Answers } from "#platform/remember.ts";
+import type { Config } from "#platform/config/config.ts";
 import { createSelfTest, type SelfTest } from "./self-test.ts";
 import { kindOf, type Target, type TargetKind } from "./target.ts";
 import { isAsked, readZones, type Zone } from "./zones.ts";

@@ -9,7 +9,7 @@ import type { DnsZone } from "#test/support/fake-dns.ts";
 import { startService } from "#test/support/service.ts";
 import { getReading, takeUpTo } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { insertCheck } from "./check-store.ts";
 
 const IP = "8.4.2.1";

@@ -1,11 +1,17 @@
 /** Blacklist checks: one now, monitors that repeat it, and the history of both. */
 import { Type } from "typebox";
-import { requireRoom } from "#platform/database/room-store.ts";
+import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound, overloaded } from "#platform/errors.ts";
-import { dayField } from "#platform/http/days.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { choiceField, idField, pageFields, type QueryField, textField } from "#platform/http/query.ts";
-import { Deleted } from "#platform/http/shapes.ts";
+import { dayField } from "#platform/http/request/day-range.ts";
+import {
+  choiceField,
+  idField,
+  pageFields,
+  type QueryField,
+  textField,
+} from "#platform/http/request/query.ts";
+import { Deleted } from "#platform/shapes.ts";
 import { checkTypes, hasRuns, listChecks } from "./check-store.ts";
 import { momentsOf } from "./history-days.ts";
 import {

@@ -1,7 +1,7 @@
 /** `from` and `to` of the history: whole days, the last one included. */
 import { Temporal } from "temporal-polyfill";
 import { invalid } from "#platform/errors.ts";
-import { startOfDay } from "#platform/http/days.ts";
+import { startOfDay } from "#platform/http/request/day-range.ts";
 
 /**
  * The moments between which days lie in a time zone.

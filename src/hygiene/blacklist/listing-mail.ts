@@ -1,6 +1,6 @@
 /** The mail that says that the listing of a watched target changed. */
-import { letter } from "#platform/http/letter.ts";
-import { html } from "#platform/http/page.ts";
+import { letter } from "#platform/http/response/mail-layout.ts";
+import { html } from "#platform/http/response/page.ts";
 import type { ZoneResult } from "./checker.ts";
 import type { Listing } from "./listing.ts";
 

@@ -1,7 +1,7 @@
 /** The table of monitors: targets that are checked on a schedule. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import type { Target, TargetType } from "./target.ts";
 

@@ -3,14 +3,15 @@
  * cost, the next run and the notice are one transaction, which only the holder of the lease can make. A run that was
  * killed costs nothing, and its monitor is due again when the lease ends.
  */
+
+import { createTurns, type TakeTurn } from "#platform/concurrency.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { removeInBatches } from "#platform/jobs/batches.ts";
 import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
-import type { Log } from "#platform/log.ts";
-import { createTurns, type TakeTurn } from "#platform/turns.ts";
-import type { SendPlatformMail } from "#sending/platform-mail.ts";
+import type { Log } from "#platform/log/log.ts";
+import type { SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { insertCheck, removeOldChecks } from "./check-store.ts";
 import type { Checked } from "./checker.ts";

@@ -2,9 +2,10 @@
  * Whether a zone works: what it must list is listed, what it must not list is not (RFC 5782 section 5). Zones die, and
  * then list nothing or the whole world; both show here. What the test said holds for 30 minutes.
  */
+
+import type { Lookup, Resolver } from "#dns/resolver.ts";
 import { type DnsblReading, dnsblName, readDnsblAnswer } from "#mail/dns/dnsbl.ts";
-import type { Lookup, Resolver } from "#mail/dns/resolver.ts";
-import { ExpiringMap } from "#platform/remember.ts";
+import { ExpiringMap } from "#platform/cache.ts";
 import type { TargetKind } from "./target.ts";
 import type { Zone } from "./zones.ts";
 

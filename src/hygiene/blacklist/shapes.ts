@@ -1,6 +1,6 @@
 /** What blacklist checks and monitors look like from outside. */
 import { Type } from "typebox";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { checkStatuses, checkTypes } from "./check-store.ts";
 import { zoneStatuses } from "./checker.ts";
 import { monitorStatuses } from "./monitor-store.ts";

@@ -3,7 +3,7 @@ import { isIP, SocketAddress } from "node:net";
 import { LOCAL_ENDINGS } from "#identity/tracking-domains/domain-name.ts";
 import { parseDomain } from "#mail/address.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
-import { isPublicAddress } from "#platform/public-address.ts";
+import { isPublicAddress } from "#platform/network/public-address.ts";
 
 export const targetTypes = ["ip", "domain"] as const;
 export type TargetType = (typeof targetTypes)[number];

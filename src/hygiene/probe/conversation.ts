@@ -3,14 +3,14 @@
  * no DATA in it, so that no message can come of it.
  */
 import type { SecureContext } from "node:tls";
-import { SmtpConnection, type TcpTarget } from "#delivery/smtp/connection.ts";
-import type { SmtpDeadlines } from "#delivery/smtp/deadlines.ts";
-import { fitsCommand } from "#delivery/smtp/envelope.ts";
-import type { Extensions } from "#delivery/smtp/extensions.ts";
-import { greet, type OpenFailure, type TlsWish, tlsFaultOf } from "#delivery/smtp/greeting.ts";
-import type { Fault, SmtpStage } from "#delivery/smtp/outcome.ts";
-import { answerOf } from "#delivery/smtp/reply-reader.ts";
-import { obstacleIn } from "#delivery/smtp/verdict.ts";
+import { SmtpConnection, type TcpTarget } from "#smtp-client/connection.ts";
+import type { SmtpDeadlines } from "#smtp-client/deadlines.ts";
+import { fitsCommand } from "#smtp-client/envelope.ts";
+import type { Extensions } from "#smtp-client/extensions.ts";
+import { greet, type OpenFailure, type TlsWish, tlsFaultOf } from "#smtp-client/greeting.ts";
+import type { Fault, SmtpStage } from "#smtp-client/outcome.ts";
+import { answerOf } from "#smtp-client/reply-reader.ts";
+import { obstacleIn } from "#smtp-client/verdict.ts";
 import type { CutOff } from "./cut-off.ts";
 import { unanswered, type Verdict, verdictOn, verdictOnSilence } from "./reply-result.ts";
 

@@ -1,5 +1,5 @@
 /** The moment at which a probe has to say what it knows: its time is up, or the service stops. */
-import type { Fault } from "#delivery/smtp/outcome.ts";
+import type { Fault } from "#smtp-client/outcome.ts";
 
 /** What QUIT and its answer may take out of the probe's time. */
 const LONGEST_FAREWELL_MS = 500;

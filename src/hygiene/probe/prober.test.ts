@@ -1,6 +1,6 @@
 /** Hardening catalogue 34, 108 and 109: a zoo of hosts, and what a probe says of each. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import { readConfig } from "#platform/config.ts";
+import { readConfig } from "#platform/config/config.ts";
 import { type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
 import { DROP, ENDLESS, SLOW } from "#test/support/fake-mx-scripts.ts";

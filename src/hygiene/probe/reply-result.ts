@@ -2,9 +2,10 @@
  * What a host's reply says about a mailbox. Only a refusal that is certainly about the address counts against it:
  * whoever calls a living address dead does more harm than one who does not know.
  */
-import type { Fault, SmtpAnswer } from "#delivery/smtp/outcome.ts";
+
 import { classifyReply, enhancedCode, type ReplyStage } from "#mail/refusals/smtp-reply.ts";
-import type { ProbeFinding } from "./prober.ts";
+import type { Fault, SmtpAnswer } from "#smtp-client/outcome.ts";
+import type { ProbeFinding } from "./finding.ts";
 
 const LONGEST_MESSAGE = 500;
 

@@ -4,11 +4,11 @@
  * registry's. What nobody can tell counts for nothing.
  */
 import { getDomain } from "tldts";
+import type { NetworkResolver } from "#dns/system.ts";
+import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { NetworkResolver } from "#platform/dns.ts";
-import { getPublic } from "#platform/public-get.ts";
-import { ExpiringMap } from "#platform/remember.ts";
-import { createTurns } from "#platform/turns.ts";
+import { createTurns } from "#platform/concurrency.ts";
+import { getPublic } from "#platform/network/public-get.ts";
 
 const NEW_DAYS = 30;
 const DAY_MS = 86_400_000;

@@ -1,6 +1,7 @@
-/** What the DNS says of the domain of an address, by the rules that mail is delivered by (delivery/routes/mx.ts). */
-import { findMailHosts } from "#delivery/routes/mx.ts";
-import type { Resolver } from "#mail/dns/resolver.ts";
+/** What the DNS says of the domain of an address, by the rules that mail is delivered by (smtp-client/mx.ts). */
+
+import type { Resolver } from "#dns/resolver.ts";
+import { findMailHosts } from "#smtp-client/mx.ts";
 import type { DomainFinding } from "./findings.ts";
 
 /** For all look-ups of a domain together. */

@@ -3,16 +3,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, it, onTestFinished, test } from "vitest";
-import { suppressLost } from "#audience/suppression-lists/lost-addresses.ts";
+import { suppressLost } from "#audience/suppression-lists/suppress-after-outcome.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
 import type { DnsZone } from "#test/support/fake-dns.ts";
 import { startFakeMx } from "#test/support/fake-mx.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { topUp } from "#workspace/billing/top-up.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { forgetOldValidations } from "./forget-old.ts";
 
 const zone: DnsZone = {

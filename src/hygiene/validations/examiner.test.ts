@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, expect, it, test } from "vitest";
-import { createProber, type ProbeFinding, type ProbeQuestion, type Prober } from "#hygiene/probe/prober.ts";
+import type { ProbeFinding } from "#hygiene/probe/finding.ts";
+import { createProber, type ProbeQuestion, type Prober } from "#hygiene/probe/prober.ts";
 import { ProviderTurns } from "#hygiene/probe/provider-turns.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { startFakeDns } from "#test/support/fake-dns.ts";

@@ -3,10 +3,11 @@
  * two addresses a conversation. Domains are remembered for some minutes, and for a day whether they take any address.
  */
 
-import type { ProbeFinding, Prober } from "#hygiene/probe/prober.ts";
-import type { Resolver } from "#mail/dns/resolver.ts";
+import type { Resolver } from "#dns/resolver.ts";
+import type { ProbeFinding } from "#hygiene/probe/finding.ts";
+import type { Prober } from "#hygiene/probe/prober.ts";
+import { Answers, ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
-import { Answers, ExpiringMap } from "#platform/remember.ts";
 import type { IsNewDomain } from "./domain-age.ts";
 import { lookUpDomain } from "./domain-finding.ts";
 import type { DomainFinding, Findings } from "./findings.ts";

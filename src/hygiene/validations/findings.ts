@@ -1,5 +1,5 @@
+import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 /** What is found out about one address, before anybody judges it. */
-import type { ProbeFinding } from "#hygiene/probe/prober.ts";
 
 /** What the DNS says of a domain. */
 export type DomainFinding =

@@ -1,9 +1,9 @@
 /** The examiner of a process, as it is configured. */
 
+import { createResolver } from "#dns/system.ts";
 import type { Prober } from "#hygiene/probe/prober.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { Config } from "#platform/config.ts";
-import { createResolver } from "#platform/dns.ts";
+import type { Config } from "#platform/config/config.ts";
 import { createDomainAges } from "./domain-age.ts";
 import { createExaminer, type Examiner } from "./examiner.ts";
 import { createLists } from "./lists.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ProbeFinding } from "#hygiene/probe/prober.ts";
+import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import { type Findings, malformed } from "./findings.ts";
 import { reasonFor } from "./reason.ts";
 import type { Status } from "./verdict.ts";

@@ -1,5 +1,5 @@
 /** Why an address is invalid, or why nobody could tell, in one sentence. */
-import type { ProbeFinding } from "#hygiene/probe/prober.ts";
+import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import type { Findings } from "./findings.ts";
 import type { Status } from "./verdict.ts";
 

@@ -3,8 +3,8 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { parseDomain } from "#mail/address.ts";
 import { ApiError } from "#platform/errors.ts";
-import { readText, reasonOf } from "#platform/http-answer.ts";
 import { newId } from "#platform/ids.ts";
+import { readText, reasonOf } from "#platform/network/http-answer.ts";
 import { disposableFile, entriesOf } from "./lists.ts";
 
 const FETCH_MS = 30_000;

@@ -3,13 +3,13 @@
  * is done, so that of many calls at the limit exactly those pass that are covered. Until the answer is known the row
  * says `unknown`, which is the truth if this process dies meanwhile; where we fail, it goes and the cost comes back.
  */
-import { addressOf, judgeRecipients } from "#audience/suppression-lists/judge.ts";
+import { addressOf, judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
 import { readSyntax } from "#mail/address-syntax.ts";
+import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { overloaded } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { ExpiringMap } from "#platform/remember.ts";
 import { takeUpTo } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import { refusalError } from "#workspace/billing/refusal.ts";

@@ -1,7 +1,8 @@
 /** The answer about one address, as it is shown. */
+
 import { type Static, Type } from "typebox";
-import type { ProbeFinding } from "#hygiene/probe/prober.ts";
-import { nullable, Timestamp } from "#platform/http/shapes.ts";
+import type { ProbeFinding } from "#hygiene/probe/finding.ts";
+import { nullable, Timestamp } from "#platform/shapes.ts";
 import type { Findings } from "./findings.ts";
 import { reasonFor } from "./reason.ts";
 import { judge, statuses } from "./verdict.ts";

@@ -1,5 +1,5 @@
 import { expect, it, test } from "vitest";
-import type { ProbeFinding } from "#hygiene/probe/prober.ts";
+import type { ProbeFinding } from "#hygiene/probe/finding.ts";
 import { type Findings, malformed } from "./findings.ts";
 import { judge } from "./verdict.ts";
 

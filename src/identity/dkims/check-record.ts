@@ -1,9 +1,9 @@
 /** Is a key's record in the DNS? The p= value decides, not the text (mail/dkim/dkim.ts). */
 
-import type { DnsCheck } from "#identity/dns-check.ts";
+import type { Resolver } from "#dns/resolver.ts";
+import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import { dkimKeyMatches, dkimRecordValue, isMeantAsDkim } from "#mail/dkim/dkim.ts";
 import { findMisplaced, misplacedRecord } from "#mail/dns/misplaced.ts";
-import type { Resolver } from "#mail/dns/resolver.ts";
 
 type PublicKey = { readonly domain: string; readonly selector: string; readonly public_key: string };
 

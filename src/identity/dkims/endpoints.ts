@@ -1,22 +1,22 @@
 /** DKIM keys: more of them for a domain, for rotation or for a selector of one's own. */
 import { type Static, Type } from "typebox";
-import { DnsCheck } from "#identity/dns-check.ts";
+import type { Resolver } from "#dns/resolver.ts";
+import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
+import { judgeOnRequest } from "#identity/dns-checks/verification-status.ts";
+import { changeOf, type OnVerification } from "#identity/domain-verification/verification-events.ts";
 import {
   findSendingDomainByName,
   lockSendingDomain,
   updateDkimVerified,
 } from "#identity/sending-domains/store.ts";
-import { changeOf, type OnVerification } from "#identity/sending-domains/verification-news.ts";
-import { judgeOnRequest } from "#identity/standing.ts";
 import { parseDomain } from "#mail/address.ts";
-import type { Resolver } from "#mail/dns/resolver.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { Deleted, Id, NullableTimestamp, patterned, Timestamp } from "#platform/http/shapes.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
+import { Deleted, Id, NullableTimestamp, patterned, Timestamp } from "#platform/shapes.ts";
 import { checkKeyRecord, keyRecord } from "./check-record.ts";
 import { newDkimKey, takeKeyTurn } from "./new-key.ts";
 import {

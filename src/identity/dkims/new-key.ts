@@ -1,9 +1,9 @@
 /** Makes a key pair ready to be stored: the private half sealed for its row, so that no other row can hold it. */
 import { type DkimKeyBits, generateDkimKey } from "#mail/dkim/dkim.ts";
+import { BURST, createTurns, createWorkspaceTurns } from "#platform/concurrency.ts";
 import { newId } from "#platform/ids.ts";
-import type { SealedColumn } from "#platform/secret-keys/sealed-store.ts";
-import type { Secrets } from "#platform/secrets.ts";
-import { BURST, createTurns, createWorkspaceTurns } from "#platform/turns.ts";
+import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
 import type { NewDkimKey } from "./store.ts";
 
 /** What the automatic key of a new domain is (RFC 8301: 2048 bits; decisions, section 11 row 25). */

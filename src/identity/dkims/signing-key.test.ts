@@ -6,7 +6,7 @@ import {
   updateDomainStanding,
 } from "#identity/sending-domains/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { createSecrets } from "#platform/secrets.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";

@@ -10,7 +10,7 @@ import { createPrivateKey, type KeyObject } from "node:crypto";
 import { type DomainOfWorkspace, findDomainHolder } from "#identity/sending-domains/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
 import { sealContext } from "./new-key.ts";
 import { listSealedKeys, listSigningKeys } from "./store.ts";
 

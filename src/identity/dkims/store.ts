@@ -1,7 +1,7 @@
 /** The table of DKIM keys. Private keys leave it sealed, and only for signing. */
 import sql from "sql-template-tag";
+import type { Failures } from "#identity/dns-checks/verification-status.ts";
 import type { DomainOfWorkspace } from "#identity/sending-domains/store.ts";
-import type { Failures } from "#identity/standing.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

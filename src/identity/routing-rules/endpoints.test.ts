@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
-import { createSecrets } from "#platform/secrets.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
 import { newCampaign } from "#test/support/campaigns.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";
 import { findRouting, findSourceAddress } from "./routing.ts";

@@ -1,9 +1,9 @@
 /** The smart host of a routing rule: read, kept sealed, and shown without its password. */
 import { isIP } from "node:net";
 import { parseDomain } from "#mail/address.ts";
-import { isPublicAddress } from "#platform/public-address.ts";
-import type { SealedColumn } from "#platform/secret-keys/sealed-store.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import { isPublicAddress } from "#platform/network/public-address.ts";
+import type { SealedColumn } from "#platform/secrets/sealed-store.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
 
 const MAIL_PORTS = [25, 465, 587];
 const FIRST_FREE_PORT = 1024;

@@ -8,7 +8,7 @@ import {
 } from "#identity/sending-ips/store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { isUuid, type WorkspaceId } from "#platform/ids.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
 import { openRelayUrl } from "./relay-url.ts";
 import { findRoutingRule, listRoutingRules, type RoutingRuleRow } from "./store.ts";
 

@@ -1,7 +1,7 @@
 /** The table of routing rules. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface RoutingRuleRow {

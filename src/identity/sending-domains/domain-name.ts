@@ -1,8 +1,8 @@
 /** Which domains may be added: those that can belong to somebody. */
 import { parse } from "tldts";
-import { isFreeMail } from "#identity/free-mail.ts";
 import { parseDomain } from "#mail/address.ts";
 import { invalid } from "#platform/errors.ts";
+import { isFreeMail } from "./free-mail.ts";
 
 /**
  * A domain as somebody typed it, in lower-case A-labels.

@@ -1,20 +1,22 @@
 /** Sending domains: what a workspace may send from, and the DNS records that prove it. */
 import { Type } from "typebox";
-import { checkAlias } from "#identity/check-alias.ts";
+import type { Resolver } from "#dns/resolver.ts";
 import { automaticKey, newDkimKey, takeKeyTurn } from "#identity/dkims/new-key.ts";
 import { insertDkimKey, listDkimKeysOfDomain } from "#identity/dkims/store.ts";
+import { checkAlias } from "#identity/dns-checks/check-alias.ts";
+import { checkDns, type PlatformDomains } from "#identity/domain-verification/check-dns.ts";
+import { DnsStatus, dnsStatusOf } from "#identity/domain-verification/dns-status.ts";
+import type { OnVerification } from "#identity/domain-verification/verification-events.ts";
+import { Verification, verificationMessage, verifyDomain } from "#identity/domain-verification/verify.ts";
 import { listTrackingDomains } from "#identity/tracking-domains/store.ts";
-import type { Resolver } from "#mail/dns/resolver.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/room-store.ts";
+import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { Deleted, Id, NullableTimestamp, Timestamp } from "#platform/http/shapes.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Secrets } from "#platform/secrets.ts";
-import { checkDns, type PlatformDomains } from "./check-dns.ts";
-import { DnsStatus, dnsStatusOf } from "./dns-status.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
+import { Deleted, Id, NullableTimestamp, Timestamp } from "#platform/shapes.ts";
 import { readSendingDomain } from "./domain-name.ts";
 import { sendingDomains } from "./resource.ts";
 import {
@@ -29,8 +31,6 @@ import {
   updateCustomReturnPath,
   updateDmarcIngestion,
 } from "./store.ts";
-import type { OnVerification } from "./verification-news.ts";
-import { Verification, verificationMessage, verifyDomain } from "./verify.ts";
 
 const SendingDomain = Type.Object(
   {

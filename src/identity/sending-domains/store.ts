@@ -1,9 +1,9 @@
 /** The tables of sending domains and of the claims on them. */
 import { randomBytes } from "node:crypto";
 import sql, { type Sql } from "sql-template-tag";
-import type { Failures } from "#identity/standing.ts";
+import type { Failures } from "#identity/dns-checks/verification-status.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { isActiveSql } from "./switch-store.ts";
 

@@ -2,11 +2,11 @@
 import { type Static, Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoomUnderLock } from "#platform/database/room-store.ts";
+import { requireRoomUnderLock } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { Deleted, Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/http/shapes.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { Deleted, Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { type IpRules, readHostname, readIp, readPool } from "./read-sending-ip.ts";
 import { beginRoutingChange } from "./routing-change.ts";
 import {

@@ -2,7 +2,7 @@
 import { BlockList, isIP } from "node:net";
 import { parseDomain } from "#mail/address.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
-import { isLoopback, isWithin } from "#platform/public-address.ts";
+import { isLoopback, isWithin } from "#platform/network/public-address.ts";
 
 export const LONGEST_POOL_NAME = 64;
 

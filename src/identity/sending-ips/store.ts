@@ -1,7 +1,7 @@
 /** The tables of sending IPs, and of the workspaces that have a routing of their own. */
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 
 export interface SendingIpRow {

@@ -3,7 +3,7 @@ import { createServer as createTcpServer, type Server } from "node:net";
 import { createServer } from "node:tls";
 import sql from "sql-template-tag";
 import { afterAll, expect, test } from "vitest";
-import { createZoneResolver } from "#identity/zone-resolver.ts";
+import { createZoneResolver } from "#identity/dns-checks/zone-resolver.ts";
 import { fakeMxCertificate, fakeMxKey } from "#test/support/fake-mx.ts";
 import { startService } from "#test/support/service.ts";
 import { createCertificateCheck } from "./certificate.ts";

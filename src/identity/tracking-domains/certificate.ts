@@ -4,9 +4,9 @@
  * answering is none: many networks do not lead to their own public address from within.
  */
 import { connect } from "node:tls";
-import { connectionFault } from "#platform/connection-fault.ts";
-import { createResolver } from "#platform/dns.ts";
-import { isPublicAddress } from "#platform/public-address.ts";
+import { createResolver } from "#dns/system.ts";
+import { connectionFault } from "#platform/network/connection-fault.ts";
+import { isPublicAddress } from "#platform/network/public-address.ts";
 
 const TIMEOUT_MS = 5_000;
 const DNS = { timeoutMs: TIMEOUT_MS, tries: 4, isFresh: true };

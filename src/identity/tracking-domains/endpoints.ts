@@ -1,12 +1,12 @@
 /** Tracking domains: hosts of a workspace's own that the links in its campaigns begin with. */
 import { type Static, Type } from "typebox";
-import { DnsCheck } from "#identity/dns-check.ts";
+import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import { lockRoom, requireRoom } from "#platform/database/room-store.ts";
+import { lockRoom, requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { Deleted, Id, NullableTimestamp, nullable, Timestamp } from "#platform/http/shapes.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { Deleted, Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { readTrackingDomain } from "./domain-name.ts";
 import {
   findTrackingDomain,

@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 
 export interface TrackingDomainRow {

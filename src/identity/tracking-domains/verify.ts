@@ -7,11 +7,11 @@
  * to be its own, else of the first that verified it.
  */
 
-import { checkAlias } from "#identity/check-alias.ts";
-import type { DnsCheck } from "#identity/dns-check.ts";
+import type { Resolver } from "#dns/resolver.ts";
+import { checkAlias } from "#identity/dns-checks/check-alias.ts";
+import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
+import { judgeOnRequest } from "#identity/dns-checks/verification-status.ts";
 import { findClaimOver } from "#identity/sending-domains/store.ts";
-import { judgeOnRequest } from "#identity/standing.ts";
-import type { Resolver } from "#mail/dns/resolver.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

@@ -4,7 +4,7 @@
  * name is the operator's.
  */
 import { withoutTag } from "#mail/address.ts";
-import { confirmationLetter } from "#platform/http/confirmation-letter.ts";
+import { confirmationLetter } from "#platform/http/response/confirmation-mail-layout.ts";
 
 export type ConfirmationMail = ReturnType<typeof confirmationMail>;
 

@@ -6,10 +6,10 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { sendFaultPage } from "#platform/http/fault-page.ts";
-import { html, sendPage } from "#platform/http/page.ts";
-import { ignoreBodies } from "#platform/http/read-body.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import { ignoreBodies } from "#platform/http/request/read-body.ts";
+import { sendFaultPage } from "#platform/http/response/fault-page.ts";
+import { html, sendPage } from "#platform/http/response/page.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
 import { readSenderLink, senderLinkKeys } from "./confirmation-token.ts";
 import { findSenderOfLink, updateSenderVerified } from "./store.ts";
 

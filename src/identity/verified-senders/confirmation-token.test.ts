@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { asWorkspaceId } from "#platform/ids.ts";
-import { createSecrets } from "#platform/secrets.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
 import { readSenderLink, senderLinkKeys, signSenderLink } from "./confirmation-token.ts";
 
 const key = senderLinkKeys(createSecrets("a secret key that only tests use, ever")).signing;

@@ -9,7 +9,7 @@
  */
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import { asWorkspaceId, idAt, octetsOfIds, type WorkspaceId } from "#platform/ids.ts";
-import type { PurposeKeys, Secrets } from "#platform/secrets.ts";
+import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
 
 export interface SenderLink {
   readonly workspaceId: WorkspaceId;

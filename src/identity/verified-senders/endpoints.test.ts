@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
-import { createSecrets } from "#platform/secrets.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
 import { statusesOf } from "#test/support/api-caller.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";

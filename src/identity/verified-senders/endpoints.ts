@@ -1,19 +1,19 @@
 /** Verified senders: single addresses that their owners allowed a workspace to send as. */
 import { type Static, Type } from "typebox";
-import { isFreeMail } from "#identity/free-mail.ts";
 import { maySendAs } from "#identity/may-send-as.ts";
+import { isFreeMail } from "#identity/sending-domains/free-mail.ts";
 import { domainOf, headerTextFault, normalizeAddress } from "#mail/address.ts";
 import { parseOnlyAddress } from "#mail/mailbox.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/room-store.ts";
+import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { Deleted, Id, NullableTimestamp, omittable, Timestamp } from "#platform/http/shapes.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";
 import { limitRefusal } from "#platform/limits/refusal.ts";
-import type { Secrets } from "#platform/secrets.ts";
+import type { Secrets } from "#platform/secrets/secrets.ts";
+import { Deleted, Id, NullableTimestamp, omittable, Timestamp } from "#platform/shapes.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
 import { noteConfirmationMail } from "./confirmation-limit.ts";
 import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";

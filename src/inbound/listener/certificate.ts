@@ -2,18 +2,14 @@
  * The TLS certificate of the SMTP ports: the operator's files, read again when they change (renewals come every few
  * weeks), or one of our own making, kept in DATA_DIR.
  */
+
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "#platform/config.ts";
-import type { Log } from "#platform/log.ts";
+import type { Config } from "#platform/config/config.ts";
+import type { Log } from "#platform/log/log.ts";
+import type { CertificatePair } from "./self-signed.ts";
 import { makeSelfSigned } from "./self-signed.ts";
-
-/** PEM, each. The certificate's file may hold the chain. */
-export interface CertificatePair {
-  readonly key: string;
-  readonly cert: string;
-}
 
 export interface Certificate {
   readonly current: CertificatePair;

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { connect } from "node:tls";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { openSmtp, type SmtpClient } from "#test/support/smtp-client.ts";
 import { type Certificate, openCertificate } from "./certificate.ts";

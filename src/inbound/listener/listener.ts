@@ -13,10 +13,10 @@ import {
   type SMTPServerEnvelope,
   type SMTPServerSession,
 } from "smtp-server";
-import { networkOf } from "#platform/http/source-network.ts";
+import { networkOf } from "#platform/http/auth/source-network.ts";
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
-import type { Log } from "#platform/log.ts";
-import { RepeatedFaults } from "#platform/repeated-faults.ts";
+import type { Log } from "#platform/log/log.ts";
+import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
 import type { Certificate } from "./certificate.ts";
 import type { Admission, ConnectionCaps } from "./connection-caps.ts";
 import { type MessageMemory, withMessageData } from "./message-data.ts";

@@ -2,7 +2,7 @@
  * Log lines about what networks do to the SMTP ports. A sender of junk must not fill the log: a network has one line a
  * minute, and all networks together a bounded number.
  */
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 
 const MINUTE_MS = 60_000;
 /** Lines in a minute, of all networks. */

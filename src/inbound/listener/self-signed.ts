@@ -3,7 +3,6 @@
  * for clients that do not ask who they speak to. Node.js reads certificates but makes none, hence the few lines of DER.
  */
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import type { CertificatePair } from "./certificate.ts";
 
 const YEARS = 10;
 /** RFC 5280 appendix A.1, ub-common-name. */
@@ -68,4 +67,10 @@ function der(tag: number, ...content: (Buffer | string)[]): Buffer {
 /** YYMMDDHHMMSSZ, which is meant until 2049 (RFC 5280 section 4.1.2.5). */
 function timeOf(date: Date): string {
   return date.toISOString().replace(/^\d\d|[-:T]|\.\d+/g, "");
+}
+
+/** PEM, each. The certificate's file may hold the chain. */
+export interface CertificatePair {
+  readonly key: string;
+  readonly cert: string;
 }

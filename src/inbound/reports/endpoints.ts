@@ -7,11 +7,11 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { notFound } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { offsetOf, Pagination, pagination } from "#platform/http/paging.ts";
-import { pageFields, windowField } from "#platform/http/query.ts";
-import { Id, nullable, Timestamp } from "#platform/http/shapes.ts";
+import { pageFields, windowField } from "#platform/http/request/query.ts";
+import { offsetOf, Pagination, pagination } from "#platform/http/response/paging.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { limits } from "#platform/limits/limits.ts";
+import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { type RefusalReason, refusalSentences } from "./refusal-reasons.ts";
 import { listRefusedReports, type RefusedReportRow } from "./refused-store.ts";
 import {

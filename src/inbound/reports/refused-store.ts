@@ -1,7 +1,7 @@
 /** Reports that were put aside, by sending domain: the newest of them, with the reason. */
 import sql from "sql-template-tag";
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
-import { storable } from "#inbound/storable.ts";
+import { storable } from "#inbound/reading/storable.ts";
 import type { ReportKind } from "#mail/reports/report-documents.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";

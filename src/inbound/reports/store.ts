@@ -1,8 +1,8 @@
 /** DMARC and TLS reports of sending domains. */
 import sql from "sql-template-tag";
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
-import type { ReadDmarcReport, ReadTlsReport } from "#inbound/reading/reading.ts";
-import { storable, storableJson } from "#inbound/storable.ts";
+import type { ReadDmarcReport, ReadTlsReport } from "#inbound/reading/parse-mail.ts";
+import { storable, storableJson } from "#inbound/reading/storable.ts";
 import type { UnreadRecords } from "#mail/reports/dmarc-report.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";

@@ -5,9 +5,9 @@
  */
 
 import type { ReportedDomain } from "#identity/sending-domains/store.ts";
-import type { ReadReport, ReportReading } from "#inbound/reading/reading.ts";
-import { processed, quarantined, type Settled } from "#inbound/returns/store.ts";
-import { storable } from "#inbound/storable.ts";
+import type { ReadReport, ReportReading } from "#inbound/reading/parse-mail.ts";
+import { processed, quarantined, type Settled } from "#inbound/reading/settled.ts";
+import { storable } from "#inbound/reading/storable.ts";
 import { organisationalDomain } from "#mail/dns/dmarc-policy.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { RefusalReason } from "./refusal-reasons.ts";

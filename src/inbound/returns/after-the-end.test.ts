@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { findListMiscounts } from "#reporting/counters/list-recount-store.ts";
 import { findReportMiscounts } from "#reporting/counters/recount-store.ts";
 import { findOriginMiscounts } from "#sending/campaigns/counters/recount-store.ts";
-import { createPlatformMail } from "#sending/platform-mail.ts";
+import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { BOUNCE_DOMAIN, complaintReport, deliveryReport, startReturns } from "#test/support/returns.ts";
 import { sentCampaign } from "#test/support/tracked-campaign.ts";
 

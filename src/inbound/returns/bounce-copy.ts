@@ -9,7 +9,7 @@ import type { BounceRecipient } from "#mail/bounces/bounce.ts";
 import { htmlFromText } from "#mail/html/body-forms.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Reached } from "#platform/limits/quota-store.ts";
-import type { PlatformMail, SendPlatformMail } from "#sending/platform-mail.ts";
+import type { PlatformMail, SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { countReports, lockSentMessage, type SentMessage } from "./message-store.ts";
 
 /** Reports are small; what makes them large is the mail they return. */

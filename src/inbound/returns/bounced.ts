@@ -1,20 +1,21 @@
 /**
  * What a delivery report means for the message that its signed return path names. It never says anything of another
- * message's recipient: news-of.ts decides which of its recipients is this message's.
+ * message's recipient: outcome-of.ts decides which of its recipients is this message's.
  */
+
 import { createHash } from "node:crypto";
-import { storable } from "#inbound/storable.ts";
+import { processed, type Settled } from "#inbound/reading/settled.ts";
+import { storable } from "#inbound/reading/storable.ts";
 import type { Bounce, BounceVerdict } from "#mail/bounces/bounce.ts";
+import { type Classification, type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
 import { insertDelayNotice } from "#messages/notice-store.ts";
-import { type Classification, type OnMoved, type Outcome, unclassified } from "#messages/outcome.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Log } from "#platform/log.ts";
-import type { SendPlatformMail } from "#sending/platform-mail.ts";
+import type { Log } from "#platform/log/log.ts";
+import type { SendPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { sendBounceCopy } from "./bounce-copy.ts";
 import { findSentMessage, type SentMessage } from "./message-store.ts";
-import { type News, newsOf } from "./news-of.ts";
-import { recordNews } from "./record-news.ts";
-import { processed, type Settled } from "./store.ts";
+import { type News, newsOf } from "./outcome-of.ts";
+import { recordNews } from "./record-outcome.ts";
 
 export interface NewsDeps {
   readonly onMoved: OnMoved;

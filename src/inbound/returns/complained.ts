@@ -4,17 +4,17 @@
  * nobody else.
  */
 
-import { storable } from "#inbound/storable.ts";
+import { processed, quarantined, type Settled } from "#inbound/reading/settled.ts";
+import { storable } from "#inbound/reading/storable.ts";
 import { domainOf } from "#mail/address.ts";
 import type { Complaint } from "#mail/bounces/arf.ts";
 import { parseMailbox } from "#mail/mailbox.ts";
-import { type OnMoved, type Outcome, unclassified } from "#messages/outcome.ts";
+import { type OnMoved, type Outcome, unclassified } from "#messages/message/outcome.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { PurposeKeys } from "#platform/secrets.ts";
+import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { findSentMessage } from "./message-store.ts";
-import { recordNews } from "./record-news.ts";
+import { recordNews } from "./record-outcome.ts";
 import { signedMessage } from "./returned-address.ts";
-import { processed, quarantined, type Settled } from "./store.ts";
 
 /** The message that a complaint names under our signature, however old: people complain when they open their mail. */
 export function complainedMessage(

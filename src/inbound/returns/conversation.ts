@@ -6,7 +6,7 @@
 import type { Conversation } from "#inbound/listener/listener.ts";
 import type { NetworkLog } from "#inbound/listener/network-log.ts";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
-import { storable } from "#inbound/storable.ts";
+import { storable } from "#inbound/reading/storable.ts";
 import { reportMailLimit } from "#mail/bounces/report-mail.ts";
 import { attachmentMailLimit } from "#mail/reports/report-documents.ts";
 import type { Clock } from "#platform/clock.ts";

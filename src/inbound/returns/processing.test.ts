@@ -2,11 +2,12 @@ import { createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { forgetInbound } from "#inbound/forget.ts";
-import { createReading, type Reading } from "#inbound/reading/reading.ts";
+import { createReading, type Reading } from "#inbound/reading/parse-mail.ts";
+import { processed } from "#inbound/reading/settled.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { newId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
-import { PurposeKeys } from "#platform/secrets.ts";
+import { createLog } from "#platform/log/log.ts";
+import { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
@@ -16,7 +17,6 @@ import {
   insertInboundMails,
   leaseInboundMails,
   lockInboundMail,
-  processed,
   removeUnshownMails,
   settleInboundMail,
 } from "./store.ts";

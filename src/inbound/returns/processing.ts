@@ -4,11 +4,13 @@
  * and reports is committed together with its end or not at all. Only unsubscribing is committed before: to do it twice
  * changes nothing. A mail that cannot be processed again and again is put aside.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
-import type { Reading } from "#inbound/reading/reading.ts";
+import type { Reading } from "#inbound/reading/parse-mail.ts";
+import { quarantined } from "#inbound/reading/settled.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { type ReadDeps, readMail } from "./read-mail.ts";
 import {
   findInboundMail,
@@ -17,7 +19,6 @@ import {
   lockInboundMail,
   type MailClass,
   mailClasses,
-  quarantined,
   releaseInboundMail,
   settleInboundMail,
 } from "./store.ts";

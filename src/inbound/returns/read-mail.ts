@@ -1,6 +1,7 @@
 /** From a stored mail to what it changes: by what its recipient stands for, never by who it says it is from. */
 
-import type { NewsReading, Reading } from "#inbound/reading/reading.ts";
+import type { NewsReading, Reading } from "#inbound/reading/parse-mail.ts";
+import { processed, quarantined, type Settled } from "#inbound/reading/settled.ts";
 import { takeReports, takeUnreadable } from "#inbound/reports/take-reports.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
@@ -8,7 +9,7 @@ import { type OnUnsubscribed, unsubscribe } from "#tracking/unsubscribe.ts";
 import { type NewsDeps, settleBounce } from "./bounced.ts";
 import { complainedMessage, settleComplaint } from "./complained.ts";
 import { type AddressDeps, readReturnedAddress, signedMessage } from "./returned-address.ts";
-import { type InboundMail, processed, quarantined, type Settled } from "./store.ts";
+import type { InboundMail } from "./store.ts";
 
 export interface ReadDeps extends AddressDeps, NewsDeps {
   readonly db: Database;

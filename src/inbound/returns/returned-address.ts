@@ -10,7 +10,7 @@ import {
 } from "#identity/sending-domains/store.ts";
 import { decodeReturnPath } from "#mail/bounces/verp.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { PurposeKeys } from "#platform/secrets.ts";
+import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { readToken, type TrackedMail } from "#tracking/tokens.ts";
 import { isSentFrom } from "./message-store.ts";
 

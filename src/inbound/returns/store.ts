@@ -1,5 +1,7 @@
 /** Mail that came in and what became of it. It is the installation's: whose it is shows when it is read. */
+
 import sql from "sql-template-tag";
+import type { Settled } from "#inbound/reading/settled.ts";
 import { byteaArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { ReturnedAddress } from "./returned-address.ts";
@@ -147,15 +149,6 @@ export async function lockInboundMail(tx: Queryable, { id, lease_number }: Lease
     where id = ${id} and lease_number = ${lease_number} and status = 'received' for update`);
   return held !== undefined;
 }
-
-/** How a mail ends. */
-export interface Settled {
-  readonly status: "processed" | "quarantined" | "kept";
-  readonly result: string;
-}
-
-export const processed = (result: string): Settled => ({ status: "processed", result });
-export const quarantined = (result: string): Settled => ({ status: "quarantined", result });
 
 /** Octets that are kept: of what is done with, its header; of what somebody will look at, the beginning. */
 const KEPT_BYTES = { processed: 16 * 1024, quarantined: 256 * 1024, kept: 1024 * 1024 };

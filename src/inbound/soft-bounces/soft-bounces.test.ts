@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { type MovedMessage, unclassified } from "#messages/outcome.ts";
+import { type MovedMessage, unclassified } from "#messages/message/outcome.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import { deliveryReport, startReturns } from "#test/support/returns.ts";

@@ -3,8 +3,8 @@
  * not exist. Every delivery ends the row, unless that delivery itself bounces later (db/migrations/0019-inbound.sql).
  */
 import sql from "sql-template-tag";
-import { addressOf } from "#audience/suppression-lists/judge.ts";
-import type { LostMessage, MovedMessage } from "#messages/outcome.ts";
+import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
+import type { LostMessage, MovedMessage } from "#messages/message/outcome.ts";
 import { textArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

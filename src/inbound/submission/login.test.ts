@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { systemClock } from "#platform/clock.ts";
 import { createAuthenticator, type KeyRecord } from "#platform/http/authenticate.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { createLogins } from "./login.ts";
 
 const secret = `efk_${"a".repeat(40)}`;

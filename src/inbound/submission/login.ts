@@ -2,14 +2,15 @@
  * Logins on the submission port: the password is an API key. A wrong one is answered after the same time whatever was
  * wrong with it, and a network that keeps guessing is not listened to for a while.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
+import { ExpiringMap } from "#platform/cache.ts";
 import { ApiError } from "#platform/errors.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
 import { type Authenticator, requirePermissions } from "#platform/http/authenticate.ts";
-import type { Caller } from "#platform/http/endpoint.ts";
 import { inTime } from "#platform/in-time.ts";
-import type { Log } from "#platform/log.ts";
-import { ExpiringMap } from "#platform/remember.ts";
+import type { Log } from "#platform/log/log.ts";
 
 const PERMISSION = "emails:send";
 

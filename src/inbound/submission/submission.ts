@@ -3,6 +3,7 @@
  * recipient's becomes a message of its own; all those of one DATA are accepted, or none, so that a client that
  * tries again after a temporary refusal sends nothing twice.
  */
+
 import { maySendAsEach, type SenderQuestion } from "#identity/may-send-as.ts";
 import type { Conversation } from "#inbound/listener/listener.ts";
 import { SmtpReply } from "#inbound/listener/smtp-reply.ts";
@@ -11,11 +12,11 @@ import { findMessage } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, type ErrorCode } from "#platform/errors.ts";
-import type { Caller } from "#platform/http/endpoint.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
 import { newId } from "#platform/ids.ts";
 import { inTime } from "#platform/in-time.ts";
-import type { Acceptor } from "#sending/accept.ts";
-import type { Draft } from "#sending/insert-drafts.ts";
+import type { Acceptor } from "#sending/acceptance/acceptor.ts";
+import type { Draft } from "#sending/acceptance/statement.ts";
 import type { Logins } from "./login.ts";
 import { type ReadSubmission, readSubmission, type SubmissionContext } from "./read-submission.ts";
 import { type Attempt, newAttempt, UncertainAttempts } from "./uncertain-attempts.ts";

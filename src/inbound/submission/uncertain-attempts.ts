@@ -4,8 +4,8 @@
  * ids of the first attempt: it is found under them where it was stored, and can be stored under them only once.
  */
 import { hash } from "node:crypto";
+import { ExpiringMap } from "#platform/cache.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { ExpiringMap } from "#platform/remember.ts";
 
 /** What identifies the messages of one DATA. */
 export interface Attempt {

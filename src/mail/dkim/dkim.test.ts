@@ -2,8 +2,8 @@ import { generateKeyPairSync, hash } from "node:crypto";
 import fc from "fast-check";
 import { dkimVerify } from "mailauth/lib/dkim/verify.js";
 import { describe, expect, test } from "vitest";
+import { relaxedBody } from "#mail/message/canonical.ts";
 import { type HeaderField, renderMessage } from "#mail/message/header.ts";
-import { relaxedBody } from "./canonical.ts";
 import { dkimKeyMatches, dkimRecordValue, generateDkimKey, messageTokenHeader, signDkim } from "./dkim.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 1024 });

@@ -10,9 +10,9 @@
 import { generateKeyPair, hash, type KeyObject, sign } from "node:crypto";
 import { promisify } from "node:util";
 import { readWrittenText, unseenRecord } from "#mail/dns/written-text.ts";
+import { relaxedBody, relaxedHeader } from "#mail/message/canonical.ts";
 import { encodeValue, type HeaderField } from "#mail/message/header.ts";
 import { joinOctets, lengthOf, type Octets, writeOctets } from "#mail/message/octets.ts";
-import { relaxedBody, relaxedHeader } from "./canonical.ts";
 
 /** Our own opaque mark on every message: complaint reports that hide the recipient still carry it. */
 export const messageTokenHeader = "X-Posthaste-Message";

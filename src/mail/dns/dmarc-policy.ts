@@ -3,9 +3,9 @@
  * section 4.7) and where it is found, at the domain or at its organisational parent by the public suffix list.
  */
 import { getDomain } from "tldts";
+import type { Resolver } from "#dns/resolver.ts";
 import { isMeantAsDmarc } from "./dmarc-mending.ts";
 import { findMisplaced, misplacedRecord } from "./misplaced.ts";
-import type { Resolver } from "./resolver.ts";
 import { decodedText, unseenRecord } from "./written-text.ts";
 
 export type DmarcDisposition = "none" | "quarantine" | "reject";

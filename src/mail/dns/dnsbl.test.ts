@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { Lookup } from "#dns/resolver.ts";
 import { dnsblName, readDnsblAnswer, readDnsblReason } from "./dnsbl.ts";
-import type { Lookup } from "./resolver.ts";
 
 const found = (...records: string[]): Lookup<string> => ({ outcome: "found", records });
 

@@ -7,7 +7,7 @@
  * mistake.
  */
 import { isIP } from "node:net";
-import type { Lookup } from "./resolver.ts";
+import type { Lookup } from "#dns/resolver.ts";
 import { backwards } from "./reverse-name.ts";
 
 /** What the codes of a zone mean; each is an IPv4 address in text. */

@@ -1,6 +1,6 @@
 /** Records that were published at another name than the right one: DNS panels append the zone to what was entered. */
 import { getDomain } from "tldts";
-import type { Resolver } from "./resolver.ts";
+import type { Resolver } from "#dns/resolver.ts";
 import { decodedText } from "./written-text.ts";
 
 export interface Misplaced {

@@ -3,7 +3,7 @@
  * but for the limits of look-ups, which spf.ts counts.
  */
 import { BlockList, isIPv4 } from "node:net";
-import type { Resolver } from "./resolver.ts";
+import type { Resolver } from "#dns/resolver.ts";
 import { hasMacro, isSpfRecord, parseSpfRecord, type SpfRecord } from "./spf-record.ts";
 import type { SpfDirective } from "./spf-term.ts";
 

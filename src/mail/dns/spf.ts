@@ -4,8 +4,8 @@
  * record that fails for everybody. Nothing here throws: a DNS fault is the status "error", which settles nothing.
  */
 
+import type { Lookup, Resolver } from "#dns/resolver.ts";
 import { findMisplaced, misplacedRecord } from "./misplaced.ts";
-import type { Lookup, Resolver } from "./resolver.ts";
 import { isMeantAsSpf } from "./spf-mending.ts";
 import {
   hasMacro,

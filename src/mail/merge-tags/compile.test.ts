@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { Liquid } from "liquidjs";
 import { describe, expect, test } from "vitest";
 import { headerTextFault } from "#mail/address.ts";
-import { trackLinks } from "#mail/html/tracked-links.ts";
 import { workedMs } from "#test/support/cpu-time.ts";
 import { readHtmlTemplate } from "#test/support/html-template.ts";
 import { compileTemplate } from "./compile.ts";
@@ -11,6 +10,7 @@ import { textOf, unescapeHtml } from "./escape.ts";
 import { bodyEnd, placeInsertions } from "./html.ts";
 import { withInsertions } from "./pieces.ts";
 import { compileSegments } from "./segments.ts";
+import { trackLinks } from "./tracked-links.ts";
 
 const links = {
   pixel: "https://t.test/o.gif?a&b",

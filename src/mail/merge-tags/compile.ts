@@ -1,6 +1,6 @@
 /** Templates that are ready to be rendered for one recipient after the other. */
 import { type Liquid, Parser } from "liquidjs";
-import type { MailText } from "#mail/message/woven-text.ts";
+import type { MailText } from "#mail/message/template-text.ts";
 import { type MergeValues, renderingEngine, renderWithLiquid, type TemplateKind } from "./engine.ts";
 import { renderFault } from "./faults.ts";
 import { compileSegments } from "./segments.ts";

@@ -20,6 +20,7 @@ import {
 import { decodeEntities } from "#mail/html/entities.ts";
 import { addressFilters } from "./addresses.ts";
 import { RenderBudget } from "./budget.ts";
+import { PricedCase, PricedFor } from "./costed-tags.ts";
 import {
   cleanLine,
   cleanText,
@@ -32,8 +33,7 @@ import {
   textOf,
   unescapeHtml,
 } from "./escape.ts";
-import { PricedCase, PricedFor } from "./priced-tags.ts";
-import { isDay, pricedFilter, pricedOperators, pricedWriter, readingCost, sizeOf } from "./prices.ts";
+import { isDay, pricedFilter, pricedOperators, pricedWriter, readingCost, sizeOf } from "./render-cost.ts";
 
 /** What is written: it decides how values are, where nothing else is said. */
 export type TemplateKind = "html" | "text" | "line";

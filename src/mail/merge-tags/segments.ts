@@ -4,7 +4,7 @@
  * character for character, what LiquidJS writes; a template that decides or repeats is left to LiquidJS.
  */
 import { type Context, type Liquid, type Token, Tokenizer, type TopLevelToken, TypeGuards } from "liquidjs";
-import { TextForm, WovenText } from "#mail/message/woven-text.ts";
+import { TextForm, WovenText } from "#mail/message/template-text.ts";
 import { filterContext, hrefTarget, type MergeValues, pixelImage } from "./engine.ts";
 import { escapeHtml, textOf } from "./escape.ts";
 import { SourceTokenizer } from "./source-tokenizer.ts";

@@ -17,7 +17,7 @@
 
 import { randomUUID } from "node:crypto";
 import { headerTextFault, needsSmtpUtf8 } from "#mail/address.ts";
-import { relaxedText } from "#mail/dkim/canonical.ts";
+import { relaxedText } from "./canonical.ts";
 import {
   encodeDate,
   encodeMailbox,
@@ -29,8 +29,8 @@ import {
   renderHeaders,
 } from "./header.ts";
 import { joinOctets, type Octets } from "./octets.ts";
+import type { MailText } from "./template-text.ts";
 import { encodeTextContent, type TransferEncoding } from "./transfer-encoding.ts";
-import type { MailText } from "./woven-text.ts";
 
 export interface Attachment {
   readonly filename: string;

@@ -2,8 +2,9 @@
  * Gzip (RFC 1952). A file is one member or several, and ends behind the last whole one: octets behind that, such as a
  * CRLF, NULs or the footer of a mailing list, are not part of it.
  */
+
 import { crc32, type InflateRaw, inflateRawSync } from "node:zlib";
-import type { UnpackRefusal } from "./unpack.ts";
+import type { UnpackRefusal } from "./unpacked.ts";
 
 const HEADER_LENGTH = 10;
 const TRAILER_LENGTH = 8;

@@ -2,11 +2,13 @@
  * Finds the reports in a mail of a mailbox provider (DMARC aggregate reports, TLS reports), or takes what it is given
  * when that is a report itself. What is one is told by its content, not by media type or file name.
  */
+
 import { decodeWords } from "postal-mime";
 import { fieldOf, type MailPart, octetsOf, readReportMail } from "#mail/bounces/report-mail.ts";
 import { InflateRoom } from "./gzip.ts";
 import { beginningOf, reportText } from "./report-text.ts";
-import { isPacked, type UnpackRefusal, unpack } from "./unpack.ts";
+import { isPacked, unpack } from "./unpack.ts";
+import type { UnpackRefusal } from "./unpacked.ts";
 
 /** What kind of report a document is, or would be: aggregate reports are XML, TLS reports JSON. */
 export type ReportKind = "dmarc" | "tls";

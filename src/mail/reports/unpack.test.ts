@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
 import { InflateRoom } from "./gzip.ts";
-import { type UnpackRefusal, unpack } from "./unpack.ts";
+import { unpack } from "./unpack.ts";
+import type { UnpackRefusal } from "./unpacked.ts";
 
 const LIMIT = 50 * 1024 * 1024;
 const XML = `<feedback>${Array.from({ length: 500 }, (_, at) => `<a>${at * 7919}</a>`).join("")}</feedback>`;

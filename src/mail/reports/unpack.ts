@@ -3,23 +3,10 @@
  * often wrong. The sender may mean harm: sizes are limited while unpacking, not believed from the header. How well a
  * report packs says nothing about it: thousands of alike records pack a hundred to one.
  */
+
 import { gunzip, type InflateRoom, isGzip } from "./gzip.ts";
+import type { Unpacked } from "./unpacked.ts";
 import { isZip, unzip } from "./zip.ts";
-
-/** Why a report is refused; each is a kind that is counted. */
-export type UnpackRefusal =
-  | "empty"
-  | "corrupt"
-  | "too_large"
-  | "too_many_entries"
-  | "bad_entry_name"
-  | "nested_archive"
-  | "encrypted";
-
-/** One file. `name` is that in the archive; null where there is none. */
-export type Unpacked =
-  | { readonly ok: true; readonly name: string | null; readonly octets: Buffer }
-  | { readonly ok: false; readonly name: string | null; readonly reason: UnpackRefusal };
 
 /** Line breaks and blanks that come before an archive when text is put before Base64. */
 const STRAY = new Set([0x0a, 0x0d, 0x20, 0x09]);

@@ -3,9 +3,10 @@
  * systems add to archives of their own accord (`__MACOSX/`, `.DS_Store`), are no files of a report. Nothing is written
  * to a disk, so a name is only a name; one that climbs out of the archive shows that harm is meant.
  */
+
 import { crc32 } from "node:zlib";
 import { type InflateRoom, inflate } from "./gzip.ts";
-import type { Unpacked, UnpackRefusal } from "./unpack.ts";
+import type { Unpacked, UnpackRefusal } from "./unpacked.ts";
 
 const LOCAL_HEADER = 0x04034b50;
 const CENTRAL_HEADER = 0x02014b50;

@@ -1,5 +1,5 @@
 /** What is counted about messages, under the names that the columns have (db/migrations/0015-reporting.sql). */
-import { type StoredStatus, storedStatuses } from "#messages/states.ts";
+import { type StoredStatus, storedStatuses } from "#messages/message/states.ts";
 
 /**
  * What recipients did, by when their message was accepted. `unique_…` counts messages, and a message that was clicked in

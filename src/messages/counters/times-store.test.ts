@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
-import { foldNotes } from "./fold-store.ts";
+import { foldNotes } from "./apply-deltas-store.ts";
 import { countedByTimeSql, dayStartsSql } from "./times-store.ts";
 
 const db = await testDatabase();

@@ -1,11 +1,11 @@
 /** What is decided about a request before its endpoint is asked: the rate of its source, and cross-origin rules. */
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
+import { createRateLimiter } from "./auth/rate-limit.ts";
 import { endpoint } from "./endpoint.ts";
-import { createRateLimiter } from "./rate-limit.ts";
 
 const database = await testDatabase();
 const endpoints = [

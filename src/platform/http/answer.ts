@@ -8,8 +8,6 @@ import { ApiError, type FieldFault } from "#platform/errors.ts";
 import { isUuid, newId } from "#platform/ids.ts";
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
-import { asFailure, failure, type Success } from "./envelope.ts";
-import { dispositionOf, type FileAnswer, mediaTypeOf } from "./file-answer.ts";
 import {
   Answered,
   idempotencyKey,
@@ -18,13 +16,15 @@ import {
   reserve,
   type StoredAnswer,
   updateAnswers,
-} from "./idempotency.ts";
-import type { ProcessMark } from "./process-mark.ts";
-import { readQuery } from "./query.ts";
-import { MOST_IGNORED } from "./unknown-names.ts";
-import type { UnsettledKeys } from "./unsettled-keys.ts";
-import { fileFieldOf, formReader } from "./uploads.ts";
-import { bodyReader } from "./validate.ts";
+} from "./idempotency/idempotency.ts";
+import type { ProcessMark } from "./idempotency/process-mark.ts";
+import type { UnsettledKeys } from "./idempotency/unsettled-keys.ts";
+import { readQuery } from "./request/query.ts";
+import { MOST_IGNORED } from "./request/unknown-names.ts";
+import { fileFieldOf, formReader } from "./request/uploads.ts";
+import { bodyReader } from "./request/validate.ts";
+import { asFailure, failure, type Success } from "./response/envelope.ts";
+import { dispositionOf, type FileAnswer, mediaTypeOf } from "./response/file-answer.ts";
 
 /** What a handler returns that only looked whether it could do what was asked: answered 200, with its own sentence. */
 export class Rehearsed {

@@ -3,11 +3,13 @@
  * guess was right. A record is kept for two seconds: a key that is deactivated on another machine dies within that
  * time, on this one at once (forget).
  */
+
 import { hash } from "node:crypto";
+import { Answers } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import { ApiError } from "#platform/errors.ts";
-import { Answers } from "#platform/remember.ts";
-import { type Caller, type Endpoint, permissionOf } from "./endpoint.ts";
+import type { Caller } from "./auth/caller.ts";
+import { type Endpoint, permissionOf } from "./endpoint.ts";
 
 /** A key as the database has it. */
 export interface KeyRecord extends Caller {

@@ -2,12 +2,13 @@
  * An endpoint is one value. Routes, parsing, the permission check, the permission catalogue, openapi.json, the
  * reference page and the generic contract tests are all read from it, so a new endpoint changes one folder.
  */
+
 import type { Static, TSchema } from "typebox";
 import type { ErrorCode } from "#platform/errors.ts";
-import type { WorkspaceId } from "#platform/ids.ts";
-import type { FileAnswer } from "./file-answer.ts";
-import type { Answered, Reservation } from "./idempotency.ts";
-import type { QueryFields, QueryValues } from "./query.ts";
+import type { Caller } from "./auth/caller.ts";
+import type { Answered, Reservation } from "./idempotency/idempotency.ts";
+import type { QueryFields, QueryValues } from "./request/query.ts";
+import type { FileAnswer } from "./response/file-answer.ts";
 
 /** Most bytes of a body whose endpoint says nothing else. */
 export const BODY_LIMIT = 1024 * 1024;
@@ -39,23 +40,6 @@ export function need(resource: Resource, action: Action, judgedBy: Need["judgedB
 /** The permission string of a need, as it stands in a key: `sending_domains:write`. */
 export function permissionOf(need: Need): string {
   return `${need.resource.name}:${need.action}`;
-}
-
-/** Who is calling: a key and its workspace, as they were at most a few seconds ago (authenticate.ts). */
-export interface Caller {
-  readonly workspaceId: WorkspaceId;
-  /** IANA name. */
-  readonly timezone: string;
-  readonly isSuspended: boolean;
-  /** Who transactional mail of the workspace is from that names nobody. */
-  readonly defaultSender: string | null;
-  /** How long its mail is tried again. */
-  readonly retryHours: number;
-  /** Whether opens and clicks of its transactional mail are recorded. */
-  readonly tracksTransactional: boolean;
-  readonly keyId: string;
-  readonly keyName: string;
-  readonly permissions: readonly string[];
 }
 
 export interface EndpointRequest<Params, Query, Body> {

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import Fastify from "fastify";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDatabase } from "#platform/database/pool.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { createMetrics } from "#platform/metrics.ts";
 import { testDatabase } from "#test/support/database.ts";
+import { createRateLimiter, unlimited } from "./auth/rate-limit.ts";
 import { type ReadinessCheck, registerHealth } from "./health.ts";
-import { createRateLimiter, unlimited } from "./rate-limit.ts";
 
 const database = await testDatabase();
 let dataDir: string;

@@ -7,11 +7,11 @@ import { access, constants, statfs } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import sql from "sql-template-tag";
+import { Answers } from "#platform/cache.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { limits } from "#platform/limits/limits.ts";
 import type { Metrics } from "#platform/metrics.ts";
-import { Answers } from "#platform/remember.ts";
-import type { RateLimiter } from "./rate-limit.ts";
+import type { RateLimiter } from "./auth/rate-limit.ts";
 
 /** Says what is wrong in a few words, or null. Throwing counts as wrong without words. */
 export type ReadinessCheck = () => Promise<string | null>;

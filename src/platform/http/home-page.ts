@@ -1,6 +1,6 @@
 /** `/`: where a person finds what is here. */
 import type { FastifyInstance } from "fastify";
-import { html, sendPage } from "./page.ts";
+import { html, sendPage } from "./response/page.ts";
 
 export function registerHome(server: FastifyInstance, { hasInbox }: { readonly hasInbox: boolean }): void {
   server.get("/", (_request, reply) =>

@@ -1,10 +1,10 @@
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
+import { Id } from "#platform/shapes.ts";
 import { type Endpoint, endpoint, need, type Resource } from "./endpoint.ts";
-import { FileAnswer, fileShape } from "./file-answer.ts";
 import { openApiDocument } from "./openapi.ts";
-import { choiceField, pageFields } from "./query.ts";
-import { Id } from "./shapes.ts";
+import { choiceField, pageFields } from "./request/query.ts";
+import { FileAnswer, fileShape } from "./response/file-answer.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "Group" };
 const Colour = Type.Object({ name: Type.String() }, { $id: "Colour" });

@@ -6,10 +6,10 @@ import type { TSchema } from "typebox";
 import { type ErrorCode, errorTable } from "#platform/errors.ts";
 import { type Endpoint, permissionOf } from "./endpoint.ts";
 import { errorCodesOf } from "./error-codes.ts";
-import { mediaTypeOf } from "./file-answer.ts";
+import { MOST_IGNORED } from "./request/unknown-names.ts";
+import { fileFieldOf } from "./request/uploads.ts";
+import { mediaTypeOf } from "./response/file-answer.ts";
 import { API_PREFIX } from "./server.ts";
-import { MOST_IGNORED } from "./unknown-names.ts";
-import { fileFieldOf } from "./uploads.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 

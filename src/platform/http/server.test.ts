@@ -7,7 +7,7 @@ import { isUuid, newId, type WorkspaceId } from "#platform/ids.ts";
 import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
-import { FileAnswer, fileShape } from "./file-answer.ts";
+import { FileAnswer, fileShape } from "./response/file-answer.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "G" };
 const Thing = Type.Object({ id: Type.String(), name: Type.String() });

@@ -2,6 +2,7 @@
  * The HTTP edge: endpoints become routes. The order of checks is the contract's (decisions, section 1 row 19):
  * rate limit, key, expiry, suspension, scope, body, then the handler's own.
  */
+
 import { randomUUID } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import multipart from "@fastify/multipart";
@@ -16,26 +17,27 @@ import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
 import { httpLimits } from "#platform/limits/limits.ts";
-import type { Log } from "#platform/log.ts";
-import { RepeatedFaults } from "#platform/repeated-faults.ts";
+import type { Log } from "#platform/log/log.ts";
+import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
 import { answerer } from "./answer.ts";
-import { type HttpLimits, watchArrivingBodies } from "./arriving-bodies.ts";
+import type { Caller } from "./auth/caller.ts";
+import type { RateLimiter } from "./auth/rate-limit.ts";
+import { trustedProxies } from "./auth/trusted-proxies.ts";
 import { type Authenticator, authorize } from "./authenticate.ts";
 import { Connections } from "./connections.ts";
 import { allowOrigins } from "./cors.ts";
-import { BODY_LIMIT, type Caller, type Endpoint } from "./endpoint.ts";
-import { asFailure, failure } from "./envelope.ts";
-import { JsonReader } from "./json-reader.ts";
-import { refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./malformed.ts";
+import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
+import { ProcessMark } from "./idempotency/process-mark.ts";
+import { UnsettledKeys } from "./idempotency/unsettled-keys.ts";
 import { watchMethods } from "./other-methods.ts";
-import { html, sendPage } from "./page.ts";
-import { ProcessMark } from "./process-mark.ts";
-import type { RateLimiter } from "./rate-limit.ts";
-import { ignoreBodies, takeBodies } from "./read-body.ts";
-import { trustedProxies } from "./trusted-proxies.ts";
-import { announcesBody, answerBeforeBodies } from "./unread-body.ts";
-import { UnsettledKeys } from "./unsettled-keys.ts";
-import { fileFieldOf, formLimit } from "./uploads.ts";
+import { type HttpLimits, watchArrivingBodies } from "./request/body-budget.ts";
+import { JsonReader } from "./request/json-reader.ts";
+import { refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./request/malformed.ts";
+import { ignoreBodies, takeBodies } from "./request/read-body.ts";
+import { announcesBody, answerBeforeBodies } from "./request/unread-body.ts";
+import { fileFieldOf, formLimit } from "./request/uploads.ts";
+import { asFailure, failure } from "./response/envelope.ts";
+import { html, sendPage } from "./response/page.ts";
 
 /** What machines of the operator's own ask, often and from one address (health.ts); everything else has a rate limit. */
 const unlimitedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -125,7 +127,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.decorateRequest("caller").decorateRequest("rawReply").decorateRequest("bodyDigest", null);
   server.decorateRequest("waitedMs", 0);
   server.server.on("checkExpectation", refuseExpectation);
-  // A client that asks first is told to go on when its body is read, and not before (arriving-bodies.ts).
+  // A client that asks first is told to go on when its body is read, and not before (body-budget.ts).
   server.server.on("checkContinue", (request, response) => server.server.emit("request", request, response));
   new Connections(limits.connectionsOfNetwork, isProxy).watch(server);
   watchArrivingBodies(server, limits, stallMs);

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import sql, { raw } from "sql-template-tag";
 import { afterEach, describe, expect, test } from "vitest";
 import { createRequestDatabase } from "#platform/database/request-database.ts";
-import { createSecrets } from "#platform/secrets.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
 import { type DatabaseWay, openWay } from "#test/support/database-way.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { insertVerifiedDomain } from "#test/support/sender-domain.ts";

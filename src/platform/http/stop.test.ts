@@ -10,7 +10,7 @@ import { type BareServer, insertBareWorkspace, startBareServer } from "#test/sup
 import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { endpoint, need, type Resource } from "./endpoint.ts";
-import { fileField } from "./uploads.ts";
+import { fileField } from "./request/uploads.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "G" };
 const database = await testDatabase();

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { copyFile, INPUT_FILE, openScratch, type Scratch } from "./files.ts";
 import {

@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { systemClock } from "#platform/clock.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { cleanUp } from "./clean-up.ts";

@@ -1,7 +1,7 @@
 /** The hourly sweep of what the platform keeps for a while: idempotency keys, ended jobs and their files, quotas. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { removeOldKeys } from "#platform/http/idempotency.ts";
+import { removeOldKeys } from "#platform/http/idempotency/idempotency.ts";
 import { removeEndedQuotas } from "#platform/limits/quota-store.ts";
 import { removeInBatches } from "./batches.ts";
 import { removePartsOver } from "./file-store.ts";

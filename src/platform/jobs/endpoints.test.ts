@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "#platform/clock.ts";
 import { need, type Resource } from "#platform/http/endpoint.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { readJobFile, writeJobFile } from "#test/support/job-files.ts";

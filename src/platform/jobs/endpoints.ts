@@ -3,25 +3,26 @@
  * needed: a key sees a job when it covers that or `jobs:read`, and cancels it with the write form or `jobs:write`. Its
  * files are for the first alone.
  */
+
 import { type Static, Type } from "typebox";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
 import { grants, missingPermissions, requirePermissions } from "#platform/http/authenticate.ts";
 import {
   type Action,
-  type Caller,
   type Endpoint,
   endpoint,
   need,
   permissionOf,
   type Resource,
 } from "#platform/http/endpoint.ts";
-import { FileAnswer, fileShape } from "#platform/http/file-answer.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/paging.ts";
-import { choiceField, pageFields } from "#platform/http/query.ts";
+import { choiceField, pageFields } from "#platform/http/request/query.ts";
+import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
 import { API_PREFIX } from "#platform/http/server.ts";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/http/shapes.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import type { OnJobEnded } from "./attempt.ts";
 import { removeOtherFiles } from "./file-store.ts";
 import { downloadName, openFile } from "./files.ts";

@@ -5,7 +5,7 @@ import sql from "sql-template-tag";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { scratchFolder } from "#platform/scratch.ts";
+import { scratchFolder } from "#platform/process/temp-files.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { readJobFile } from "#test/support/job-files.ts";

@@ -6,10 +6,10 @@
 import { mkdir, open, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { createTurns, createWorkspaceTurns } from "#platform/concurrency.ts";
 import { type Database, isDuplicate, type Queryable, type Transaction } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { scratchFolder } from "#platform/scratch.ts";
-import { createTurns, createWorkspaceTurns } from "#platform/turns.ts";
+import { scratchFolder } from "#platform/process/temp-files.ts";
 import { type FileKey, findOctets, findSize, insertPart, readParts } from "./file-store.ts";
 import { updateInputBytes } from "./store.ts";
 import { joinLine } from "./turns-store.ts";

@@ -1,7 +1,7 @@
 /** Graphile Worker, loaded when it is first needed: importing it costs a start some 50 ms. */
 import type { RunnerOptions } from "graphile-worker";
 import type { Database } from "#platform/database/pool.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 
 /** Its module, and the options of every use of it: this pool, our log, no signal handlers. */
 export async function loadGraphile(database: Database, log: Log) {

@@ -2,10 +2,11 @@
  * The places of one runner: each leases the turn that has waited longest, runs a job of it, and puts the turn back behind
  * the others. Jobs of kinds that cannot be interrupted never take all places, so that one stays for those that can.
  */
+
+import { createTurns } from "#platform/concurrency.ts";
 import { type Database, listen } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
-import type { Log } from "#platform/log.ts";
-import { createTurns } from "#platform/turns.ts";
+import type { Log } from "#platform/log/log.ts";
 import { attemptJob, type JobHandler, type Workplace } from "./attempt.ts";
 import { delayJob } from "./store.ts";
 import {

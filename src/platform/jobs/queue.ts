@@ -3,8 +3,8 @@ import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { type Need, permissionOf } from "#platform/http/endpoint.ts";
-import { Id } from "#platform/http/shapes.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { Id } from "#platform/shapes.ts";
 import { countOpenJobs, insertJob, type JobRow, lockStart, updateJobToCancel } from "./store.ts";
 import { joinLine } from "./turns-store.ts";
 

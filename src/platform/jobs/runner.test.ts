@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { ApiError } from "#platform/errors.ts";
 import { need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { readJobFile } from "#test/support/job-files.ts";

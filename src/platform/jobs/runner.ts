@@ -12,7 +12,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Task, WorkerEvents } from "graphile-worker";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import type { JobHandler, OnJobEnded } from "./attempt.ts";
 import { loadGraphile } from "./graphile.ts";
 import { JobPlaces } from "./places.ts";
@@ -58,7 +58,7 @@ const PACE: Pace = { pollMs: 2_000, heartbeatMs: 5_000, silentMs: 30_000, turnMs
 /** Before Graphile is started again after it gave up (the database was away for long). */
 const RESTART_MS = 1_000;
 
-/** Starts running; the queue's schema must be there (platform/schema.ts). */
+/** Starts running; the queue's schema must be there (platform/jobs/schema.ts). */
 export async function startRunner(options: RunnerOptions): Promise<JobRunner> {
   const { database, dataDir, log, handlers, uninterrupted = [], onEnded } = options;
   const pace = { ...PACE, ...options.pace };

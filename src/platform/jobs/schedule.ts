@@ -4,7 +4,7 @@
  * falls due while nothing runs is done once, when something runs again.
  */
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { PutBack } from "./attempt.ts";
 import { insertRecurring, listIdleTasks } from "./recurring-store.ts";
 

@@ -7,7 +7,7 @@ import sql from "sql-template-tag";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import type { JobContext, JobHandler } from "./attempt.ts";

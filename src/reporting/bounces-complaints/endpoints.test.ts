@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { foldNotes } from "#messages/counters/fold-store.ts";
-import { recordOutcomes } from "#messages/door.ts";
-import { type Outcome, unclassified } from "#messages/outcome.ts";
+import { foldNotes } from "#messages/counters/apply-deltas-store.ts";
+import { type Outcome, unclassified } from "#messages/message/outcome.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
 import type { NewMessage } from "#messages/store.ts";
 import { newId } from "#platform/ids.ts";
-import { insertDrafts } from "#sending/insert-drafts.ts";
+import { createReactions } from "#processes/reactions.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { draft } from "#test/support/drafts.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
-import { createReactions } from "../../reactions.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 
 const service = await startService();
 const { database: db, clock } = service;

@@ -3,13 +3,13 @@
  * its own span, and what is of all time.
  */
 import { type Static, Type } from "typebox";
+import { messageSources } from "#messages/message/states.ts";
 import { reports } from "#messages/resource.ts";
-import { messageSources } from "#messages/states.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { windowField } from "#platform/http/query.ts";
+import { windowField } from "#platform/http/request/query.ts";
 import { totalsEver } from "#reporting/counters/origins-store.ts";
 import { totals } from "#reporting/counters/store.ts";
 import { attemptedOf, bouncesOf, deliveredOf, percent } from "#reporting/rates.ts";

@@ -4,9 +4,9 @@
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { eventCounters } from "#messages/counters/counters.ts";
-import { quarterOf } from "#messages/counters/notes-store.ts";
+import { quarterOf } from "#messages/counters/deltas-store.ts";
 import { countedByTimeSql, dayStartsSql } from "#messages/counters/times-store.ts";
-import type { MessageSource } from "#messages/states.ts";
+import type { MessageSource } from "#messages/message/states.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

@@ -1,7 +1,7 @@
 /** The records of messages that bounced, as the message door writes them. */
 import sql from "sql-template-tag";
-import type { Classification } from "#messages/outcome.ts";
-import type { MessageSource } from "#messages/states.ts";
+import type { Classification } from "#messages/message/outcome.ts";
+import type { MessageSource } from "#messages/message/states.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

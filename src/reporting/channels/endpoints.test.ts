@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { recordEngagements } from "#messages/engagement.ts";
+import { recordEngagements } from "#messages/record-engagement.ts";
 import { newList } from "#test/support/audience.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
 import { reportScene } from "#test/support/report-scene.ts";

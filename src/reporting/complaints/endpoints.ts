@@ -1,12 +1,12 @@
 /** Complaints over HTTP: one row for every message whose recipient reported it as unwanted. */
 import { Type } from "typebox";
+import { messageSources } from "#messages/message/states.ts";
 import { reports } from "#messages/resource.ts";
-import { messageSources } from "#messages/states.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/paging.ts";
-import { pageFields } from "#platform/http/query.ts";
-import { Id, nullable, Timestamp } from "#platform/http/shapes.ts";
+import { pageFields } from "#platform/http/request/query.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
+import { Id, nullable, Timestamp } from "#platform/shapes.ts";
 import { totalsEver } from "#reporting/counters/origins-store.ts";
 import { listComplaints } from "./store.ts";
 

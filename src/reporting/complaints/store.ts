@@ -1,6 +1,6 @@
 /** The records of messages that were complained about, as the message door writes them. */
 import sql from "sql-template-tag";
-import type { MessageSource } from "#messages/states.ts";
+import type { MessageSource } from "#messages/message/states.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

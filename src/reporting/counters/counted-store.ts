@@ -1,7 +1,7 @@
 /** What reads of the counters have in common: sums of counters and notes, and pages of them. */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { type Counts, counters } from "#messages/counters/counters.ts";
-import { columnsSql } from "#messages/counters/notes-store.ts";
+import { columnsSql } from "#messages/counters/deltas-store.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

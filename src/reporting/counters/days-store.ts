@@ -4,8 +4,8 @@
  */
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { type Counts, counters, type StatusCounts } from "#messages/counters/counters.ts";
-import { columnsSql, DAY } from "#messages/counters/notes-store.ts";
-import { type StoredStatus, storedStatuses } from "#messages/states.ts";
+import { columnsSql, DAY } from "#messages/counters/deltas-store.ts";
+import { type StoredStatus, storedStatuses } from "#messages/message/states.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

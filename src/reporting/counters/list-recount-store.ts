@@ -4,7 +4,7 @@
  * how members came and went, which no log tells.
  */
 import sql, { join, raw } from "sql-template-tag";
-import { quarterOf } from "#messages/counters/notes-store.ts";
+import { quarterOf } from "#messages/counters/deltas-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { wasAttempted } from "#sending/campaigns/counters/recount-store.ts";
 import { logSince, type ReportMiscount } from "./recount-store.ts";

@@ -1,14 +1,14 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { recordOutcomes } from "#messages/door.ts";
-import { recordEngagements } from "#messages/engagement.ts";
-import type { OutcomeStatus } from "#messages/states.ts";
+import type { OutcomeStatus } from "#messages/message/states.ts";
+import { recordEngagements } from "#messages/record-engagement.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { systemClock } from "#platform/clock.ts";
+import { createEngagementReactions, createReactions } from "#processes/reactions.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { sentCampaign } from "#test/support/tracked-campaign.ts";
-import { createEngagementReactions, createReactions } from "../../reactions.ts";
 import { findListMiscounts } from "./list-recount-store.ts";
 
 const db = await testDatabase();

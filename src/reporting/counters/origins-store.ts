@@ -1,7 +1,7 @@
 /** Figures of all time, by what sent: exact at every moment, as those of a span (store.ts). */
 import sql, { type Sql } from "sql-template-tag";
 import { type Counts, counters } from "#messages/counters/counters.ts";
-import type { MessageSource } from "#messages/states.ts";
+import type { MessageSource } from "#messages/message/states.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

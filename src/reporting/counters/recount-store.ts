@@ -6,8 +6,8 @@
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
 import { counters, engagementCounters, eventCounters } from "#messages/counters/counters.ts";
-import { columnsSql, DAY, EIGHTH, keysOf, quarterOf, WEEK } from "#messages/counters/notes-store.ts";
-import { storedStatuses } from "#messages/states.ts";
+import { columnsSql, DAY, EIGHTH, keysOf, quarterOf, WEEK } from "#messages/counters/deltas-store.ts";
+import { storedStatuses } from "#messages/message/states.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 
 export interface ReportMiscount {

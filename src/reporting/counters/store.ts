@@ -7,7 +7,7 @@
  */
 import sql from "sql-template-tag";
 import { type Counts, counters } from "#messages/counters/counters.ts";
-import { columnsSql, quarterOf } from "#messages/counters/notes-store.ts";
+import { columnsSql, quarterOf } from "#messages/counters/deltas-store.ts";
 import { countedByTimeSql, dayStartsSql, type Span } from "#messages/counters/times-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

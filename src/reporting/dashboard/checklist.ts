@@ -1,6 +1,6 @@
 /** What a workspace does once, to be able to send well. */
 import { type Static, Type } from "typebox";
-import { NullableTimestamp } from "#platform/http/shapes.ts";
+import { NullableTimestamp } from "#platform/shapes.ts";
 
 /** In the order in which they are best taken. */
 const labels = {

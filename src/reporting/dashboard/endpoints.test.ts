@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { foldNotes } from "#messages/counters/fold-store.ts";
-import { recordEngagements, recordUnsubscribed } from "#messages/engagement.ts";
+import { foldNotes } from "#messages/counters/apply-deltas-store.ts";
+import { recordEngagements, recordUnsubscribed } from "#messages/record-engagement.ts";
 import { publish } from "#test/support/publish.ts";
 import { reportScene } from "#test/support/report-scene.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { startOfMonth } from "./endpoints.ts";
 
 const service = await startService({ zone: { example: {} } });

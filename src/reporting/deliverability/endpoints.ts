@@ -7,8 +7,8 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { fraction } from "#platform/fraction.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { offsetOf, Pagination, pagination } from "#platform/http/paging.ts";
-import { pageFields, windowField } from "#platform/http/query.ts";
+import { pageFields, windowField } from "#platform/http/request/query.ts";
+import { offsetOf, Pagination, pagination } from "#platform/http/response/paging.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import {
   countSources,

@@ -1,6 +1,6 @@
 /** What a workspace's reputation is made of. */
 import { Type } from "typebox";
-import { NullableTimestamp, nullable, Timestamp } from "#platform/http/shapes.ts";
+import { NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { GooglePostmaster } from "#reporting/postmaster/report.ts";
 
 const ofSent = Type.Number({ description: "Of those sent in the window, 0 to 1." });

@@ -6,7 +6,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import type { Recurring } from "#platform/jobs/schedule.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { type DomainStats, type Google, NotAuthorised, type PostmasterAccount } from "./google.ts";
 import { type DueDomain, listDueDomains, saveStanding, saveStats, updateDueAt } from "./store.ts";
 

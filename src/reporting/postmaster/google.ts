@@ -4,7 +4,7 @@
  */
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import { readText } from "#platform/http-answer.ts";
+import { readText } from "#platform/network/http-answer.ts";
 import type { Credentials } from "./credentials.ts";
 
 const API_URL = new URL("https://gmailpostmastertools.googleapis.com");

@@ -1,8 +1,8 @@
 /** The part of the deliverability report that Google Postmaster Tools fills. Nothing is asked meanwhile. */
 import { type Static, Type } from "typebox";
 import type { Queryable } from "#platform/database/pool.ts";
-import { nullable } from "#platform/http/shapes.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { nullable } from "#platform/shapes.ts";
 import { findStanding, listDomainStats } from "./store.ts";
 
 const MOST_DOMAINS = 100;

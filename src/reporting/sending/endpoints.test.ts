@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { reportScene } from "#test/support/report-scene.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 
 const service = await startService();
 const { database: db, clock } = service;

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { healthScore, PAUSED_AT } from "#audience/mailing-lists/list-stats.ts";
 import type { Counts } from "#messages/counters/counters.ts";
 import { fraction } from "#platform/fraction.ts";
-import { Timestamp } from "#platform/http/shapes.ts";
+import { Timestamp } from "#platform/shapes.ts";
 import { attemptedOf, deliveredOf } from "#reporting/rates.ts";
 
 const thresholds = {

@@ -3,7 +3,7 @@ import { type Static, Type } from "typebox";
 import { LONGEST_BODY } from "#mail/html/body-forms.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
-import { Id, NullableTimestamp, nullable, omittable, patterned, Timestamp } from "#platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, omittable, patterned, Timestamp } from "#platform/shapes.ts";
 import { ContentWarning } from "#sending/campaigns/campaign.ts";
 import { LONGEST_NAME } from "#workspace/name.ts";
 import { Delay } from "./delay.ts";

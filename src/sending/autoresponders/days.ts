@@ -3,7 +3,7 @@
  * forward by as much; where it comes twice, the first is meant (campaigns/lifecycle/scheduled-at.ts).
  */
 import { Temporal } from "temporal-polyfill";
-import { readScheduledAt } from "#sending/campaigns/lifecycle/scheduled-at.ts";
+import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
 
 /** After an outage: mail of a day whose moment lies further back is left out. */
 const MISSED_AFTER_MS = 24 * 60 * 60 * 1_000;

@@ -1,8 +1,8 @@
 /** Autoresponders over HTTP. */
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/paging.ts";
-import { choiceField, pageFields } from "#platform/http/query.ts";
-import { Deleted } from "#platform/http/shapes.ts";
+import { choiceField, pageFields } from "#platform/http/request/query.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
+import { Deleted } from "#platform/shapes.ts";
 import {
   Autoresponder,
   AutoresponderSummary,

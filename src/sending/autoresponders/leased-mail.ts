@@ -4,23 +4,15 @@
  * content goes the way of a campaign's; it is compiled once for each step and kept.
  */
 
-import type { Examine, Finding } from "#delivery/examination.ts";
-import type { LeasedMessage } from "#delivery/queue/lease-store.ts";
+import type { LeasedMessage } from "#delivery/message.ts";
+import type { Examine, Finding } from "#delivery/presend-check.ts";
 import { maySendAsEach, type SenderQuestion } from "#identity/may-send-as.ts";
 import { domainOf } from "#mail/address.ts";
+import { Answers } from "#platform/cache.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { Answers } from "#platform/remember.ts";
-import {
-  examineRecipients,
-  type Outfit,
-  type Outfitted,
-} from "#sending/campaigns/mail/examine-recipients.ts";
-import type { CampaignMailDeps } from "#sending/campaigns/mail/leased-mail.ts";
-import {
-  ContentFault,
-  type PreparedCampaign,
-  prepareCampaign,
-} from "#sending/campaigns/mail/mail-content.ts";
+import type { CampaignMailDeps } from "#sending/mail/deps.ts";
+import { examineRecipients, type Outfit, type Outfitted } from "#sending/mail/examine-recipients.ts";
+import { ContentFault, type PreparedCampaign, prepareCampaign } from "#sending/mail/mail-content.ts";
 import { findContentToSend, listMailStandings, type MailStanding } from "./mail-store.ts";
 import { type DeactivationCause, deactivateAutoresponder, hasContent } from "./store.ts";
 

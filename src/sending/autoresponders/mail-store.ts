@@ -5,8 +5,8 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { CampaignToSend } from "#sending/campaigns/mail/leased-store.ts";
-import { type SentMail, sentMailColumns } from "#sending/campaigns/mail/mail-again-store.ts";
+import type { CampaignToSend } from "#sending/mail/leased-store.ts";
+import { type SentMail, sentMailColumns } from "#sending/mail/mail-again-store.ts";
 import type { AutoresponderStatus } from "./autoresponder.ts";
 
 export interface MailStanding {

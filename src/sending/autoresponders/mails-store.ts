@@ -3,10 +3,10 @@
  * may not reach any more, makes the mail's row, log row and queue row of the others, and moves everybody on.
  */
 import sql from "sql-template-tag";
-import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { judgedSql, makeMailSql } from "#sending/made-mail-store.ts";
+import { judgedSql, makeMailSql } from "#sending/acceptance/made-mail-store.ts";
 import type { DueStep, Working } from "./runs-store.ts";
 
 export interface Turn {

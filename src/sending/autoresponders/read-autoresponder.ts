@@ -1,15 +1,16 @@
 /** What a caller says about an autoresponder, read whole and checked: what is stored can be sent. */
+
 import type { CustomField } from "#audience/custom-fields/field.ts";
 import { listFieldsInForce } from "#audience/custom-fields/store.ts";
 import type { MailingList } from "#audience/mailing-lists/mailing-list.ts";
 import { findMailingList } from "#audience/mailing-lists/store.ts";
-import type { TemplateLink } from "#mail/html/tracked-links.ts";
+import type { TemplateLink } from "#mail/merge-tags/tracked-links.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { invalid } from "#platform/errors.ts";
-import type { Caller } from "#platform/http/endpoint.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { compileFor } from "#sending/campaigns/content/campaign-content.ts";
-import { tracksOf } from "#sending/campaigns/content/tracking.ts";
+import { compileFor } from "#sending/content/campaign-content.ts";
+import { tracksOf } from "#sending/content/tracking.ts";
 import { readContent, readEmail, readFromEmail, readSubject, refuse } from "#sending/mail-fields.ts";
 import { readFromName } from "#workspace/from-name.ts";
 import { readName } from "#workspace/name.ts";

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";

@@ -4,7 +4,7 @@
  * being repeated: a run is the one row of its person and occasion.
  */
 import sql, { type Sql } from "sql-template-tag";
-import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { AutoresponderSummary } from "./autoresponder.ts";

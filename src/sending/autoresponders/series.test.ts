@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { startService } from "#test/support/service.ts";
@@ -11,7 +11,7 @@ import { linkKey } from "#test/support/tracked-campaign.ts";
 import { post } from "#test/support/tracking-visits.ts";
 import { mailLinks } from "#tracking/tokens.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { advance, sendStep } from "./advance.ts";
 import { listAtWork, skipRemovedStep } from "./runs-store.ts";
 

@@ -3,7 +3,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { insertOriginName } from "#messages/origin-names-store.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { AutoresponderStatus, AutoresponderSummary } from "./autoresponder.ts";
 import type { Settings } from "./read-autoresponder.ts";

@@ -4,7 +4,7 @@ import { LooseConditions } from "#audience/segments/segment.ts";
 import { LONGEST_BODY } from "#mail/html/body-forms.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { Resource } from "#platform/http/endpoint.ts";
-import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, omittable, Timestamp } from "#platform/shapes.ts";
 import { Attachment } from "#sending/emails/attachments.ts";
 import { LONGEST_NAME } from "#workspace/name.ts";
 

@@ -1,9 +1,10 @@
 /** Campaigns over HTTP: drafts, and everything that can be done with one. What came of it is in analytics. */
 import { Type } from "typebox";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/paging.ts";
-import { choiceField, pageFields, textField } from "#platform/http/query.ts";
-import { Deleted, omittable } from "#platform/http/shapes.ts";
+import { choiceField, pageFields, textField } from "#platform/http/request/query.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
+import { Deleted, omittable } from "#platform/shapes.ts";
+import { MOST_TEST_RECIPIENTS, sendTest, type TestDeps } from "#sending/mail/test-send.ts";
 import { Campaign, CampaignSummary, campaignStatuses, campaigns, NewCampaign } from "./campaign.ts";
 import {
   type CampaignDeps,
@@ -18,7 +19,6 @@ import {
   sendCampaign,
   unschedule,
 } from "./lifecycle/lifecycle.ts";
-import { MOST_TEST_RECIPIENTS, sendTest, type TestDeps } from "./mail/test-send.ts";
 import { countCampaigns, listCampaigns } from "./store.ts";
 
 /** Room for 20 MB of attachments in Base64 and a body. */

@@ -4,13 +4,13 @@
  */
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { LastCampaign } from "#audience/mailing-lists/list-stats.ts";
-import { attachmentsJson } from "#messages/attachment.ts";
+import { attachmentsJson } from "#messages/message/attachment.ts";
 import { type DeletedOrigin, insertOriginName } from "#messages/origin-names-store.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { segmentsOf } from "./audience/audience-segments.ts";
+import { segmentsOf } from "./audience-segments.ts";
 import type { Campaign, CampaignSettings, CampaignStatus, CampaignSummary } from "./campaign.ts";
 
 /** `part` of `whole`, 0 when there is none, and never above 1: what was opened may come back. */

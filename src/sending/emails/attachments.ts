@@ -1,9 +1,9 @@
 /** Attachments of a request: checked whole before anything is stored, each fault with the index it is at. */
 import { type Static, Type } from "typebox";
 import { attachmentFault } from "#mail/message/mime.ts";
-import type { StoredAttachment } from "#messages/attachment.ts";
+import type { StoredAttachment } from "#messages/message/attachment.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
-import { omittable } from "#platform/http/shapes.ts";
+import { omittable } from "#platform/shapes.ts";
 import { isExecutableName, isExecutableType } from "./executable-files.ts";
 
 const MOST_ATTACHMENTS = 100;

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { errorCodesOf } from "#platform/http/error-codes.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 
 const service = await startService({ env: { PLATFORM_FROM: "hello@posthaste.test" } });
 const { database, workspaceId } = service;

@@ -1,4 +1,5 @@
 /** POST /emails/send: one transactional email to one recipient. */
+
 import { type Static, Type } from "typebox";
 import { comparable, headerTextFault, normalizeAddress } from "#mail/address.ts";
 import { LONGEST_BODY, looksLikeHtml, textFromHtml } from "#mail/html/body-forms.ts";
@@ -8,20 +9,20 @@ import type { Particulars } from "#messages/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import { invalid } from "#platform/errors.ts";
 import { Rehearsed } from "#platform/http/answer.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
 import {
-  type Caller,
   type Endpoint,
   type EndpointRequest,
   endpoint,
   need,
   type Resource,
 } from "#platform/http/endpoint.ts";
-import { Answered } from "#platform/http/idempotency.ts";
-import { flagField } from "#platform/http/query.ts";
-import { nullable, omittable } from "#platform/http/shapes.ts";
+import { Answered } from "#platform/http/idempotency/idempotency.ts";
+import { flagField } from "#platform/http/request/query.ts";
 import { newId } from "#platform/ids.ts";
-import type { Acceptor } from "#sending/accept.ts";
-import type { Draft } from "#sending/insert-drafts.ts";
+import { nullable, omittable } from "#platform/shapes.ts";
+import type { Acceptor } from "#sending/acceptance/acceptor.ts";
+import type { Draft } from "#sending/acceptance/statement.ts";
 import { Attachment, readAttachments } from "./attachments.ts";
 import { insteadOf } from "./unsupported.ts";
 

@@ -1,7 +1,7 @@
 /** The telephone numbers of an audience, as they are stored. */
 import sql, { type Sql } from "sql-template-tag";
 import { bounded } from "#audience/segments/members-store.ts";
-import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 

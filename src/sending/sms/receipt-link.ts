@@ -6,7 +6,7 @@
 import { createHmac, type KeyObject, timingSafeEqual } from "node:crypto";
 import type { ShortMessage, SmsReceipt } from "#delivery/sms/gateway.ts";
 import { asWorkspaceId } from "#platform/ids.ts";
-import type { PurposeKeys, Secrets } from "#platform/secrets.ts";
+import type { PurposeKeys, Secrets } from "#platform/secrets/secrets.ts";
 
 export const RECEIPT_PATH = "/sms/receipts/";
 const MAC_OCTETS = 16;

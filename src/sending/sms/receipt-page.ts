@@ -7,10 +7,10 @@ import { insertReceipts } from "#delivery/sms/store.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { invalid, notFound } from "#platform/errors.ts";
-import { parseJsonBody } from "#platform/http/json-body.ts";
-import { utf8Text } from "#platform/http/json-reader.ts";
-import { takeBodies } from "#platform/http/read-body.ts";
-import type { PurposeKeys } from "#platform/secrets.ts";
+import { parseJsonBody } from "#platform/http/request/json-body.ts";
+import { utf8Text } from "#platform/http/request/json-reader.ts";
+import { takeBodies } from "#platform/http/request/read-body.ts";
+import type { PurposeKeys } from "#platform/secrets/secrets.ts";
 import { RECEIPT_PATH, readReceiptToken } from "./receipt-link.ts";
 
 const LONGEST_DETAIL = 200;

@@ -1,7 +1,7 @@
 /** A campaign's SMS to one recipient: its text with their values. There is no footer and nothing is tracked. */
 import type { SmsContent } from "#delivery/sms/gateway.ts";
-import type { CompiledContent } from "#sending/campaigns/content/compile.ts";
-import { type RecipientValues, renderContent, unfitValues } from "#sending/campaigns/content/render.ts";
+import type { CompiledContent } from "#sending/content/compile.ts";
+import { type RecipientValues, renderContent, unfitValues } from "#sending/content/render.ts";
 
 /** @throws UnfitValues when these do not fit the template: the message fails */
 export function writeSms(

@@ -13,18 +13,19 @@ import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { applyReceipts, expireReceipts } from "#delivery/sms/receipts.ts";
 import { insertReceipts } from "#delivery/sms/store.ts";
 import { startDeliveryWorker } from "#delivery/worker.ts";
+import { createResolver } from "#dns/system.ts";
 import { systemClock } from "#platform/clock.ts";
-import { readConfig } from "#platform/config.ts";
-import { createResolver } from "#platform/dns.ts";
+import { readConfig } from "#platform/config/config.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
+import { createReactions } from "#processes/reactions.ts";
 import type { CampaignSettings } from "#sending/campaigns/campaign.ts";
 import { findOriginMiscounts } from "#sending/campaigns/counters/recount-store.ts";
 import { advance } from "#sending/campaigns/lifecycle/advance.ts";
-import { pauseCampaign, resumeCampaign } from "#sending/campaigns/lifecycle/transitions-store.ts";
-import { createCampaignMail } from "#sending/campaigns/mail/leased-mail.ts";
-import { listHaltedIds } from "#sending/campaigns/mail/leased-store.ts";
 import { findCampaign, removeCampaign } from "#sending/campaigns/store.ts";
+import { pauseCampaign, resumeCampaign } from "#sending/campaigns/transitions-store.ts";
+import { createCampaignMail } from "#sending/mail/leased-mail.ts";
+import { listHaltedIds } from "#sending/mail/leased-store.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { newCampaign, verifyShop } from "#test/support/campaigns.ts";
@@ -34,7 +35,6 @@ import { eventually } from "#test/support/eventually.ts";
 import { PASSWORD, type SmppServer, startSmppServer } from "#test/support/smpp-server.ts";
 import { getReading } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { createReactions } from "../../reactions.ts";
 
 const THROTTLED = 0x58;
 const INVALID_DESTINATION = 0x0b;
@@ -76,7 +76,7 @@ async function startWorker(gateway: string | null = smppUrl()): Promise<Dispatch
     resolver: createResolver({ servers: ["127.0.0.1:9"], timeoutMs: 100, tries: 1 }),
     findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.test" }),
     returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
-    assemblyThread: new URL("../../assembly-thread.ts", import.meta.url),
+    assemblyThread: new URL("../../processes/assembly-thread.ts", import.meta.url),
     findRouting: async () => ({ ips: [], rules: [] }),
     findChoice: async () => ({ ip: null, ruleId: null }),
     smsReceiptUrl: ({ workspaceId, id }) => `https://post.test/sms/receipts/${workspaceId}.${id}`,

@@ -2,7 +2,7 @@ import { createHmac, createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
 import { newId } from "#platform/ids.ts";
-import { createSecrets } from "#platform/secrets.ts";
+import { createSecrets } from "#platform/secrets/secrets.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { verifyShop } from "#test/support/campaigns.ts";
 import { SECRET_KEY, startService } from "#test/support/service.ts";

@@ -1,6 +1,6 @@
 /** An API key as a read returns it (contract, section 2), and what a caller may say about one. */
 import { type Static, Type } from "typebox";
-import { Id, NullableTimestamp, Timestamp } from "#platform/http/shapes.ts";
+import { Id, NullableTimestamp, Timestamp } from "#platform/shapes.ts";
 
 export const ApiKey = Type.Object(
   {

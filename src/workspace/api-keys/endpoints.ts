@@ -2,13 +2,13 @@
 import { Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/room-store.ts";
+import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
 import { type Endpoint, endpoint, need, type Resource } from "#platform/http/endpoint.ts";
-import { flagField } from "#platform/http/query.ts";
-import { Deleted, nullable } from "#platform/http/shapes.ts";
+import { flagField } from "#platform/http/request/query.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import { Deleted, nullable } from "#platform/shapes.ts";
 import { LONGEST_NAME, readName } from "#workspace/name.ts";
 import { ApiKey, IssuedKey } from "./api-key.ts";
 import { catalogueOf, PermissionCatalogue, readPermissions } from "./catalogue.ts";

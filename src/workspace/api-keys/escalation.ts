@@ -14,10 +14,11 @@
  * caller's permissions are read again under that lock: the authenticator knows them as of some seconds ago, and
  * two concurrent calls must not lift each other.
  */
+
 import type { Queryable } from "#platform/database/pool.ts";
 import { ApiError, notFound } from "#platform/errors.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
 import { requirePermissions } from "#platform/http/authenticate.ts";
-import type { Caller } from "#platform/http/endpoint.ts";
 import type { ApiKey } from "./api-key.ts";
 import { lockKeysAndHolders } from "./store.ts";
 

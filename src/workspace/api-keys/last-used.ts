@@ -2,10 +2,11 @@
  * last_used_at of API keys: written at most once a minute per key, in bulk and outside the request path. What a
  * crash takes with it is the last moment of use, nothing else.
  */
+
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import type { Caller } from "#platform/http/endpoint.ts";
-import type { Log } from "#platform/log.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
+import type { Log } from "#platform/log/log.ts";
 import { type KeyUse, updateLastUsed } from "./store.ts";
 
 const PER_KEY_SECONDS = 60;

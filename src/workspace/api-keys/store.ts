@@ -1,7 +1,7 @@
 /** The table of API keys. The secret enters here only to be hashed. */
 import sql, { empty } from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
-import type { Room } from "#platform/database/room-store.ts";
+import type { Room } from "#platform/database/row-limit-store.ts";
 import type { KeyRecord } from "#platform/http/authenticate.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { ApiKey } from "./api-key.ts";

@@ -2,7 +2,7 @@ import { parse } from "csv-parse/sync";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
 import { startService } from "#test/support/service.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { plans } from "./plans.ts";
 import { topUp } from "./top-up.ts";
 

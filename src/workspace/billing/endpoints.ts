@@ -4,10 +4,10 @@ import { type Static, Type } from "typebox";
 import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import { FileAnswer, fileShape } from "#platform/http/file-answer.ts";
-import { answeredIn } from "#platform/http/idempotency.ts";
-import { offsetOf, pageOf, pagination } from "#platform/http/paging.ts";
-import { choiceField, idField, pageFields } from "#platform/http/query.ts";
+import { answeredIn } from "#platform/http/idempotency/idempotency.ts";
+import { choiceField, idField, pageFields } from "#platform/http/request/query.ts";
+import { FileAnswer, fileShape } from "#platform/http/response/file-answer.ts";
+import { offsetOf, pageOf, pagination } from "#platform/http/response/paging.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import type { CanceledSubscription, Subscription as SubscriptionRow } from "./account.ts";
 import { gateways, transactionStatuses } from "./ledger-store.ts";
@@ -28,11 +28,11 @@ import {
   transactionShape,
   Usage,
 } from "./shapes.ts";
-import { capacityOf, remainingOf } from "./standing.ts";
-import { storedOf } from "./storage/storage.ts";
+import { storedOf } from "./storage.ts";
 import { cancelSubscription, subscribe } from "./subscribe.ts";
 import { countTransactions, listCharges, listTransactions, spentSince } from "./transaction-store.ts";
 import { transactionLines } from "./transactions-file.ts";
+import { capacityOf, remainingOf } from "./usage.ts";
 
 /** Below it the balance is called low: the price of a thousand emails beyond the allowance, and some. */
 const LOW_BALANCE = 1;

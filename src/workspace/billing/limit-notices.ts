@@ -2,9 +2,10 @@
  * The operator's log says that a workspace has reached what its plan, balance or hourly cap covers: once an hour for each,
  * however many messages are refused.
  */
+
+import { ExpiringMap } from "#platform/cache.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Log } from "#platform/log.ts";
-import { ExpiringMap } from "#platform/remember.ts";
+import type { Log } from "#platform/log/log.ts";
 import type { Capacity } from "./reading.ts";
 
 /** Told that a workspace has reached a limit. */

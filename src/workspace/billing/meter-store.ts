@@ -6,7 +6,7 @@ import type { MeterKind } from "./plans.ts";
 import type { Metered, NotedUse, Reading, Use } from "./reading.ts";
 
 const NARROW = 25_000;
-/** What one process accepts at one time (sending/accept.ts). Several machines may go beyond the limit by as much each. */
+/** What one process accepts at one time (sending/acceptance/acceptor.ts). Several machines may go beyond the limit by as much each. */
 const NARROW_BYTES = 256 * 1024 * 1024;
 
 /** What is about to be accepted for a workspace: emails, and bytes of their contents. */

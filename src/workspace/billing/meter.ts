@@ -30,8 +30,8 @@ import {
   type Use,
   withUse,
 } from "./reading.ts";
-import { contentRoom } from "./storage/storage.ts";
-import { addContents } from "./storage/storage-store.ts";
+import { contentRoom } from "./storage.ts";
+import { addContents } from "./storage-store.ts";
 
 /** Reads the meter without writing it. @throws ApiError NOT_FOUND for a workspace that is not there */
 export async function getReading(

@@ -4,7 +4,7 @@ import { type Account, allowancePeriod, planOf } from "./account.ts";
 import type { DayMovement } from "./ledger-store.ts";
 import type { Period } from "./periods.ts";
 import { type MeterKind, meterKinds, type Plan, type Plans } from "./plans.ts";
-import { capacityOf, chargedOf, freeOf, type Refusal, refusalOf, type Standing } from "./standing.ts";
+import { capacityOf, chargedOf, freeOf, type Refusal, refusalOf, type Standing } from "./usage.ts";
 
 export interface Reading {
   readonly account: Account;

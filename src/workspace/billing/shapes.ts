@@ -1,6 +1,6 @@
 /** What billing shows: plans, subscription, overview, usage and transactions, with money as it is written. */
 import { type Static, Type } from "typebox";
-import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/http/shapes.ts";
+import { Id, NullableTimestamp, nullable, Timestamp } from "#platform/shapes.ts";
 import { planNames } from "#workspace/workspaces/workspace.ts";
 import {
   type CanceledSubscription,

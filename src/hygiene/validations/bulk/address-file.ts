@@ -1,6 +1,6 @@
 /** The addresses of a file: the column named email of a CSV file, or the first one, or one address a line. */
-import { isAddressName } from "#audience/imports/column-names.ts";
-import { addressOf } from "#audience/suppression-lists/judge.ts";
+import { isAddressName } from "#audience/files/column-names.ts";
+import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
 import { shownText } from "#hygiene/validations/shown-text.ts";
 import { type AddressSyntax, readSyntax } from "#mail/address-syntax.ts";
 import { findColumn } from "#platform/csv/columns.ts";

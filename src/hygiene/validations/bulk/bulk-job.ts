@@ -9,13 +9,13 @@
  */
 
 import type { Examiner } from "#hygiene/validations/examiner.ts";
+import { createTurns } from "#platform/concurrency.ts";
 import type { Encoding } from "#platform/csv/encodings.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type JobHandler, type JobOutcome, PutBack } from "#platform/jobs/attempt.ts";
 import type { Scratch } from "#platform/jobs/files.ts";
 import { createLineFile } from "#platform/jobs/line-file.ts";
-import { createTurns } from "#platform/turns.ts";
 import { requireNotSuspended } from "#workspace/workspaces/suspension.ts";
 import { type AddressFile, readAddressFile } from "./address-file.ts";
 import { type Examined, examineBatch } from "./examine-batch.ts";

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterAll, describe, expect, it, test } from "vitest";
 import { openExaminer } from "#hygiene/validations/open-examiner.ts";
-import { readConfig } from "#platform/config.ts";
+import { readConfig } from "#platform/config/config.ts";
 import { startRunner } from "#platform/jobs/runner.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { apiCaller } from "#test/support/api-caller.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { startService } from "#test/support/service.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { BULK_JOB, bulkHandler } from "./bulk-job.ts";
 
 const dataDir = await mkdtemp(join(tmpdir(), "posthaste-bulk-"));

@@ -3,7 +3,7 @@
 import type { Examiner } from "#hygiene/validations/examiner.ts";
 import { type Findings, malformed } from "#hygiene/validations/findings.ts";
 import type { Clock } from "#platform/clock.ts";
-import type { TakeTurn } from "#platform/turns.ts";
+import type { TakeTurn } from "#platform/concurrency.ts";
 import type { FileAddress } from "./address-file.ts";
 
 /** An address of the file and what was found out. */

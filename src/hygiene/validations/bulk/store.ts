@@ -2,7 +2,7 @@
 import sql from "sql-template-tag";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Refusal } from "#workspace/billing/standing.ts";
+import type { Refusal } from "#workspace/billing/usage.ts";
 
 export interface BatchKey {
   readonly jobId: string;

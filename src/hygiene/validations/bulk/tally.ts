@@ -2,7 +2,7 @@
 
 import { names } from "#hygiene/validations/stats.ts";
 import type { Status } from "#hygiene/validations/verdict.ts";
-import type { Refusal } from "#workspace/billing/standing.ts";
+import type { Refusal } from "#workspace/billing/usage.ts";
 import type { AddressFile } from "./address-file.ts";
 import type { DoneBatch } from "./store.ts";
 

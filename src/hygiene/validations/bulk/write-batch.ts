@@ -1,5 +1,5 @@
 /** Writing what a batch found: its cost, its history and its rows of the result, in one transaction, once. */
-import { addressOf, judgeRecipients } from "#audience/suppression-lists/judge.ts";
+import { addressOf, judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
 import { addToDay, insertValidations } from "#hygiene/validations/store.ts";
 import { validationOf } from "#hygiene/validations/validation.ts";
 import type { Clock } from "#platform/clock.ts";

@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import { type Engagement, recordEngagements } from "#messages/engagement.ts";
+import { type Engagement, recordEngagements } from "#messages/record-engagement.ts";
 import { nilId } from "#platform/ids.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import { countEngaged } from "#sending/campaigns/counters/engagement.ts";
 import { advance } from "#sending/campaigns/lifecycle/advance.ts";
 import { addPeople, newList } from "#test/support/audience.ts";

@@ -1,13 +1,13 @@
 import sql, { type Sql } from "sql-template-tag";
 import { expect, test } from "vitest";
-import { recordOutcomes } from "#messages/door.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { systemClock } from "#platform/clock.ts";
 import { newId } from "#platform/ids.ts";
+import { createReactions } from "#processes/reactions.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { sentCampaign } from "#test/support/tracked-campaign.ts";
-import { createReactions } from "../../../reactions.ts";
 import { findCampaignMessages } from "./messages.ts";
 
 const db = await testDatabase();

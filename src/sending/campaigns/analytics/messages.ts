@@ -1,7 +1,7 @@
 /** A campaign's part of the message log. */
 import { type Found, searchMessages } from "#messages/log-search-store.ts";
 import { findPage } from "#messages/log-store.ts";
-import type { MessageStatus } from "#messages/states.ts";
+import type { MessageStatus } from "#messages/message/states.ts";
 import type { Page } from "#platform/database/page.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";

@@ -1,17 +1,19 @@
 /** Who a campaign is for, as a relation of subscribers: the members of a list, of a segment, or whoever meets conditions. */
+
 import type { Sql } from "sql-template-tag";
 import { listMailingLists } from "#audience/mailing-lists/store.ts";
-import { referencesIn } from "#audience/segments/binder.ts";
-import { type Conditions, eachCondition } from "#audience/segments/conditions.ts";
+import { referencesIn } from "#audience/segments/conditions/binder.ts";
+import { type Conditions, eachCondition } from "#audience/segments/conditions/conditions.ts";
+import { listConditionsOf } from "#audience/segments/conditions/definitions-store.ts";
 import { membersOf, membersOfWorkspace } from "#audience/segments/members-of.ts";
 import { countIn, withDeadline, withTimeLimit } from "#audience/segments/members-store.ts";
-import { findSegment, listConditionsOf } from "#audience/segments/store.ts";
+import { findSegment } from "#audience/segments/store.ts";
 import type { Stretch } from "#audience/segments/workspace-members-store.ts";
+import { BURST, createWorkspaceTurns } from "#platform/concurrency.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { BURST, createWorkspaceTurns } from "#platform/turns.ts";
-import { type AudienceOf, conditionsOf, segmentsOf } from "./audience-segments.ts";
+import { type AudienceOf, conditionsOf, segmentsOf } from "#sending/campaigns/audience-segments.ts";
 import { countMailable, listMembersSql, type Terms } from "./recipients-store.ts";
 
 const MOST_ESTIMATE_MS = 2_000;

@@ -5,15 +5,11 @@ import { removeAllMembers } from "#audience/subscribers/remove-all.ts";
 import { systemClock } from "#platform/clock.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
-import { createLog } from "#platform/log.ts";
+import { createLog } from "#platform/log/log.ts";
 import type { CampaignSettings } from "#sending/campaigns/campaign.ts";
 import { advance } from "#sending/campaigns/lifecycle/advance.ts";
-import {
-  cancelCampaign,
-  pauseCampaign,
-  resumeCampaign,
-} from "#sending/campaigns/lifecycle/transitions-store.ts";
 import { findCampaign } from "#sending/campaigns/store.ts";
+import { cancelCampaign, pauseCampaign, resumeCampaign } from "#sending/campaigns/transitions-store.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { addressesOf, newCampaign, verifyShop } from "#test/support/campaigns.ts";
@@ -22,7 +18,7 @@ import { testDatabase } from "#test/support/database.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { insertSegment } from "#test/support/suppression.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { expandStep } from "./expand.ts";
 import { forgetRemovedPeople } from "./forget-removed.ts";
 

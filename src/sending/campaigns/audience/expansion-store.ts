@@ -1,11 +1,11 @@
 /** How far campaigns have come with making recipients of their audience. */
 import sql from "sql-template-tag";
-import type { TemplateLink } from "#mail/html/tracked-links.ts";
+import type { TemplateLink } from "#mail/merge-tags/tracked-links.ts";
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { AudienceOf } from "#sending/campaigns/audience-segments.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
-import type { AudienceOf } from "./audience-segments.ts";
 
 /** People who are left out, by what keeps mail from them. */
 export interface Excluded {

@@ -3,11 +3,11 @@
  * campaign (uses-store.ts).
  */
 import { holdFields } from "#audience/custom-fields/store.ts";
-import { customNamesIn } from "#audience/segments/bind.ts";
-import { holdSegments } from "#audience/segments/hold-store.ts";
+import { holdSegments } from "#audience/mailing-lists/hold-segments-store.ts";
+import { customNamesIn } from "#audience/segments/conditions/bind.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { type AudienceOf, conditionsOf, segmentsOf } from "./audience-segments.ts";
+import { type AudienceOf, conditionsOf, segmentsOf } from "#sending/campaigns/audience-segments.ts";
 
 /**
  * Until the transaction ends, its segments and custom fields, as far as they are there. Says whether it has any: a mailing

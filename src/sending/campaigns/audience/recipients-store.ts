@@ -4,11 +4,11 @@
  */
 import sql, { type Sql } from "sql-template-tag";
 import { bounded } from "#audience/segments/members-store.ts";
-import { cameBackSql } from "#audience/subscribers/removed-store.ts";
-import { withWorkspace } from "#audience/subscribers/with-workspace.ts";
+import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
+import { cameBackSql } from "#audience/subscribers/memberships/removed-store.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { judgedSql, type Making, makeMailSql } from "#sending/made-mail-store.ts";
+import { judgedSql, type Making, makeMailSql } from "#sending/acceptance/made-mail-store.ts";
 import type { Excluded } from "./expansion-store.ts";
 
 /** The active members of a list, as a relation with the column id. */

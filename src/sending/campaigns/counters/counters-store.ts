@@ -1,13 +1,13 @@
 /**
  * The counters of campaigns and autoresponders, moved in the transaction in which the message door moves the messages (an
- * OnMoved of messages/outcome.ts): a batch is summed up here, and each counter is touched once. Everybody locks in one
+ * OnMoved of messages/message/outcome.ts): a batch is summed up here, and each counter is touched once. Everybody locks in one
  * order, by domain, then campaign, then hour, each from the smallest key.
  */
 import sql from "sql-template-tag";
 import { countMailOfLists, countMailOfPeople, lockDays } from "#audience/subscribers/mail-store.ts";
-import { addressOf } from "#audience/suppression-lists/judge.ts";
-import type { LostMessage, MovedMessage } from "#messages/outcome.ts";
-import type { MessageStatus, StoredStatus } from "#messages/states.ts";
+import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
+import type { LostMessage, MovedMessage } from "#messages/message/outcome.ts";
+import type { MessageStatus, StoredStatus } from "#messages/message/states.ts";
 import { integerArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type Origin, tablesOf } from "#sending/origins.ts";
@@ -36,7 +36,7 @@ const listOfMail = writtenList(sql`m.written_by`, sql`m.written_by`);
 
 /**
  * Moves the figures of the recipients. Apart from the counters, because it locks people: that comes before whatever else
- * is done about them (audience/suppression-lists/lost-addresses.ts), the counters after it. Those who are lost, by whatever
+ * is done about them (audience/suppression-lists/suppress-after-outcome.ts), the counters after it. Those who are lost, by whatever
  * mail, are locked with them, so that all of them are in one order.
  */
 export async function countRecipients(

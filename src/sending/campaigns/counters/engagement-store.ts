@@ -4,7 +4,7 @@
  */
 import sql from "sql-template-tag";
 import type { PersonEngagement } from "#audience/subscribers/engagement-store.ts";
-import type { Engaged } from "#messages/engagement.ts";
+import type { Engaged } from "#messages/record-engagement.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Origin, tablesOf } from "#sending/origins.ts";

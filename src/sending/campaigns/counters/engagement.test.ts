@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import sql, { raw } from "sql-template-tag";
 import { expect, test } from "vitest";
-import { type Engagement, recordEngagements } from "#messages/engagement.ts";
+import { type Engagement, recordEngagements } from "#messages/record-engagement.ts";
 import { newId } from "#platform/ids.ts";
 import { stubClock } from "#test/support/clock.ts";
 import { startService } from "#test/support/service.ts";

@@ -4,7 +4,7 @@
  * people, days, counters.
  */
 import { countEngagements } from "#audience/subscribers/engagement-store.ts";
-import type { Engaged } from "#messages/engagement.ts";
+import type { Engaged } from "#messages/record-engagement.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { Origin } from "#sending/origins.ts";
 import {

@@ -1,15 +1,15 @@
 /** A campaign to which everything has happened that counters count; then each of them is made wrong. */
 import sql, { raw, type Sql } from "sql-template-tag";
 import { beforeAll, expect, test } from "vitest";
-import { recordOutcomes } from "#messages/door.ts";
-import { type Engagement, recordEngagements, recordUnsubscribed } from "#messages/engagement.ts";
-import type { Outcome } from "#messages/outcome.ts";
+import type { Outcome } from "#messages/message/outcome.ts";
+import { type Engagement, recordEngagements, recordUnsubscribed } from "#messages/record-engagement.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { systemClock } from "#platform/clock.ts";
+import { createEngagementReactions, createReactions } from "#processes/reactions.ts";
 import { insertBareWorkspace } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { outcomeOf } from "#test/support/outcomes.ts";
 import { sentCampaign } from "#test/support/tracked-campaign.ts";
-import { createEngagementReactions, createReactions } from "../../../reactions.ts";
 import { countUnsubscribed } from "./engagement-store.ts";
 import { findOriginMiscounts } from "./recount-store.ts";
 

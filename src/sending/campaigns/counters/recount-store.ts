@@ -5,7 +5,7 @@
  * counted first stands nowhere.
  */
 import sql, { join, raw, type Sql } from "sql-template-tag";
-import { storedStatuses } from "#messages/states.ts";
+import { storedStatuses } from "#messages/message/states.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { type Origin, tablesOf } from "#sending/origins.ts";
 
@@ -63,7 +63,7 @@ const eventsOf: Readonly<Record<Origin, Sql>> = {
     from autoresponder_mails r join message_events e using (workspace_id, message_id))`,
 };
 
-/** Bounces that are hard, at once or by later news: the address was at fault (door.ts). */
+/** Bounces that are hard, at once or by later news: the address was at fault (record-outcomes.ts). */
 const hardBouncesOf: Readonly<Record<Origin, Sql>> = {
   campaign: sql`(
     select workspace_id, campaign_id as origin_id from bounces where campaign_id is not null and bounce_type = 'hard')`,

@@ -13,21 +13,21 @@ import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { PutBack } from "#platform/jobs/attempt.ts";
 import { hasten, type Recurring } from "#platform/jobs/schedule.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { expandStep } from "#sending/campaigns/audience/expand.ts";
 import { findUnexpanded, recordExpansionFailure } from "#sending/campaigns/audience/expansion-store.ts";
-import type { OnLimit } from "#workspace/billing/limit-notices.ts";
-import type { Plans } from "#workspace/billing/plans.ts";
-import { type BrakeLimits, brakeOn } from "./brake.ts";
-import { listTallies } from "./brake-store.ts";
-import { type CampaignNews, type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
-import { type CampaignToExpand, createStepsUnderWay, type Followable } from "./steps-under-way.ts";
+import { type CampaignNews, type OnCampaigns, pauseAndTell } from "#sending/campaigns/campaign-events.ts";
 import {
   completeCampaigns,
   type MovedCampaign,
   type PauseReason,
   startDueCampaigns,
-} from "./transitions-store.ts";
+} from "#sending/campaigns/transitions-store.ts";
+import type { OnLimit } from "#workspace/billing/limit-notices.ts";
+import type { Plans } from "#workspace/billing/plans.ts";
+import { type BrakeLimits, brakeOn } from "./auto-pause.ts";
+import { listTallies } from "./auto-pause-store.ts";
+import { type CampaignToExpand, createStepsUnderWay, type Followable } from "./steps-under-way.ts";
 
 const NAME = "advance-campaigns";
 const SECONDS = 2;

@@ -9,17 +9,20 @@
  *
  * and cancel, from scheduled, sending and paused, to cancelled.
  */
+
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { requireRoom } from "#platform/database/room-store.ts";
+import { requireRoom } from "#platform/database/row-limit-store.ts";
 import { ApiError, invalid, notFound } from "#platform/errors.ts";
-import type { Caller, EndpointRequest } from "#platform/http/endpoint.ts";
-import { type Answered, answeredIn } from "#platform/http/idempotency.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
+import type { EndpointRequest } from "#platform/http/endpoint.ts";
+import { type Answered, answeredIn } from "#platform/http/idempotency/idempotency.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { estimateAudience } from "#sending/campaigns/audience/audience.ts";
 import { holdAudience } from "#sending/campaigns/audience/hold-audience.ts";
 import type { Campaign, NewCampaign } from "#sending/campaigns/campaign.ts";
-import { type CampaignReader, readCampaign, requireAudience } from "#sending/campaigns/read-campaign.ts";
+import { type OnCampaigns, pauseAndTell } from "#sending/campaigns/campaign-events.ts";
+import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
 import {
   type CampaignState,
   campaignRoom,
@@ -30,13 +33,17 @@ import {
   removeCampaign,
   updateDraft,
 } from "#sending/campaigns/store.ts";
-import { type StorageDeps, withinBytes } from "#workspace/billing/storage/storage.ts";
+import {
+  cancelCampaign,
+  resumeCampaign,
+  sendDraft,
+  unscheduleCampaign,
+} from "#sending/campaigns/transitions-store.ts";
+import { type StorageDeps, withinBytes } from "#workspace/billing/storage.ts";
 import { LONGEST_NAME, readName } from "#workspace/name.ts";
 import { wakeCampaigns } from "./advance.ts";
-import { type OnCampaigns, pauseAndTell } from "./campaign-news.ts";
-import { readScheduledAt } from "./scheduled-at.ts";
+import { type CampaignReader, readCampaign, requireAudience } from "./read-campaign.ts";
 import { checkSendable, holdLists, holdUsed, requireAudienceLeft, type SendChecks } from "./send-checks.ts";
-import { cancelCampaign, resumeCampaign, sendDraft, unscheduleCampaign } from "./transitions-store.ts";
 
 export interface CampaignDeps extends CampaignReader, SendChecks, StorageDeps {
   readonly db: Database;

@@ -2,28 +2,29 @@
  * What has to be right when a campaign is sent (decisions, section 8 row 12), whatever was right when it was written: the
  * list may have gone since, the domain may have lost its verification.
  */
+
 import type { CountryCode } from "libphonenumber-js";
 import { findMailingList, lockListsForUse } from "#audience/mailing-lists/store.ts";
 import { holdSenders, maySendAs } from "#identity/may-send-as.ts";
 import { holdRouting } from "#identity/sending-ips/store.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, type FieldFault, invalid } from "#platform/errors.ts";
-import type { Caller } from "#platform/http/endpoint.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Audience, findAudience, lookAt } from "#sending/campaigns/audience/audience.ts";
 import { findPausedAudience } from "#sending/campaigns/audience/expansion-store.ts";
 import { mayTextAnybody } from "#sending/campaigns/audience/phone-field.ts";
 import { mayReachAnybody } from "#sending/campaigns/audience/recipients-store.ts";
 import type { Campaign } from "#sending/campaigns/campaign.ts";
-import { requireCompiled } from "#sending/campaigns/content/campaign-content.ts";
-import { trackingWarnings, tracksOf } from "#sending/campaigns/content/tracking.ts";
+import { listListsOf } from "#sending/campaigns/uses-store.ts";
+import { requireCompiled } from "#sending/content/campaign-content.ts";
+import { trackingWarnings, tracksOf } from "#sending/content/tracking.ts";
 import {
   type CampaignReader,
   requireReturnPath,
   requireRoute,
   requireTrackingDomain,
-} from "#sending/campaigns/read-campaign.ts";
-import { listListsOf } from "#sending/campaigns/uses-store.ts";
+} from "./read-campaign.ts";
 
 /** Conditions may be as costly as their author likes; it is enough to find one recipient. */
 const MOST_LOOK_MS = 5_000;

@@ -4,7 +4,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { type Endpoint, endpoint, need } from "#platform/http/endpoint.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { billing } from "#workspace/billing/resource.ts";
 import { Transaction, transactionShape } from "#workspace/billing/shapes.ts";
 import { getTransaction } from "#workspace/billing/transaction-store.ts";

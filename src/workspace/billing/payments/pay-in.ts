@@ -3,7 +3,7 @@ import { Big } from "big.js";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { ApiError, invalid, overloaded } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Log } from "#platform/log.ts";
+import type { Log } from "#platform/log/log.ts";
 import { lockAccount } from "#workspace/billing/account-store.ts";
 import { settle } from "#workspace/billing/meter.ts";
 import {
@@ -19,7 +19,7 @@ import type { Plans } from "#workspace/billing/plans.ts";
 import { markPaidIn, readAmount } from "#workspace/billing/top-up.ts";
 import type { PaymentEvent, PaymentGateway } from "./gateway.ts";
 
-/** The gateway's page closes a while before the transaction fails by itself (keep-books.ts). */
+/** The gateway's page closes a while before the transaction fails by itself (billing-jobs.ts). */
 const PAGE_HOURS = 23;
 const MOST_PENDING = 20;
 

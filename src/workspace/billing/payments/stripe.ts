@@ -5,9 +5,9 @@
  */
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
-import type { Config } from "#platform/config.ts";
-import { readText } from "#platform/http-answer.ts";
+import type { Config } from "#platform/config/config.ts";
 import { asWorkspaceId, isUuid } from "#platform/ids.ts";
+import { readText } from "#platform/network/http-answer.ts";
 import type { PaymentEvent, PaymentGateway, TopUpOrder } from "./gateway.ts";
 import { isSigned } from "./stripe-signature.ts";
 

@@ -1,14 +1,14 @@
 import { pino } from "pino";
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import { readConfig } from "#platform/config.ts";
-import { createLog } from "#platform/log.ts";
+import { readConfig } from "#platform/config/config.ts";
+import { createLog } from "#platform/log/log.ts";
 import { startBareServer } from "#test/support/bare-server.ts";
 import { type EventChange, startFakeStripe } from "#test/support/fake-stripe.ts";
 import { startService } from "#test/support/service.ts";
-import { keepBooks } from "#workspace/billing/keep-books.ts";
+import { keepBooks } from "#workspace/billing/billing-jobs.ts";
 import { plans } from "#workspace/billing/plans.ts";
-import { changeWorkspace } from "#workspace/workspaces/change.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
 import { registerPaymentPages } from "./pages.ts";
 import { hearPayment } from "./pay-in.ts";
 import { stripeOf } from "./stripe.ts";

@@ -1,0 +1,114 @@
+/** Reads from the database what conditions name, and binds them. */
+
+import type { Queryable } from "#platform/database/pool.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { findWorkspace } from "#workspace/workspaces/store.ts";
+import { bind, type OnFault } from "./bind.ts";
+import { type Conditions, eachCondition } from "./conditions.ts";
+import { listConditionsOf, listDefinitions, type StoredConditions } from "./definitions-store.ts";
+import { listSparse } from "./list-sizes-store.ts";
+import { readReference } from "./reference-kinds.ts";
+import type { Segmentation } from "./rule.ts";
+import type { FieldDefinition, Scope } from "./scope.ts";
+
+/** How far references may lead. Saving sees to it; here it keeps a circle from going on for ever. */
+export const DEEPEST_REFERENCE = 10;
+
+/** Conditions on a list; those of a segment are the same with its own list. */
+export type Target = Pick<StoredConditions, "mailing_list_id" | "conditions">;
+
+export interface Binder {
+  bind(target: Target, onFault?: OnFault): Segmentation;
+  /** Custom fields that are defined on a list of the targets. */
+  fieldNames(mailingListId: string): string[];
+}
+
+/** For these targets. */
+export async function openBinder(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  targets: readonly Target[],
+  now: Date,
+): Promise<Binder> {
+  const ids = targets.flatMap(({ conditions }) => referencesIn(conditions, "segment").map(({ id }) => id));
+  const stored = ids.length === 0 ? [] : await listConditionsOf(db, workspaceId, ids);
+  const listIds = new Set([...targets, ...stored].map((target) => target.mailing_list_id));
+  const definitions = await listDefinitions(db, workspaceId, [...listIds]);
+  const timeZone = (await findWorkspace(db, workspaceId))?.timezone ?? "UTC";
+  const lists = targets.map((target) => target.mailing_list_id);
+  const sparseLists = await listSparse(db, workspaceId, [...new Set(lists)]);
+  return createBinder({ now, timeZone, stored, definitions, sparseLists });
+}
+
+/** What rules of a field refer to, each with its path; an id that is named twice is there twice. */
+export function referencesIn(
+  conditions: Conditions,
+  field: "segment" | "mailing_list",
+): { readonly id: string; readonly path: string }[] {
+  return Array.from(eachCondition(conditions)).flatMap(([path, condition]) => {
+    const id = condition.field === field ? readReference(condition.value) : undefined;
+    return id === undefined ? [] : { id, path };
+  });
+}
+
+interface Known {
+  readonly now: Date;
+  readonly timeZone: string;
+  readonly stored: readonly StoredConditions[];
+  /** A later one of the same name wins on its list. */
+  readonly definitions: readonly (FieldDefinition & { readonly mailing_list_id: string | null })[];
+  /** Of the targets' lists. */
+  readonly sparseLists: ReadonlySet<string>;
+}
+
+export function createBinder({ now, timeZone, stored, definitions, sparseLists }: Known): Binder {
+  const segments = new Map(stored.map((segment) => [segment.id, segment]));
+  const bound = new Map<string, Segmentation>();
+
+  const fieldsOf = (mailingListId: string) => {
+    const inForce = definitions.filter(
+      ({ mailing_list_id }) => mailing_list_id === null || mailing_list_id === mailingListId,
+    );
+    return new Map(inForce.map((definition) => [definition.field_name, definition]));
+  };
+
+  const scopeOf = (mailingListId: string, depth: number): Scope => {
+    const fields = fieldsOf(mailingListId);
+    return {
+      now,
+      timeZone,
+      mailingListId,
+      fieldNames: [...fields.keys()],
+      customField: (name) => fields.get(name),
+      segment: (id) => segmentOf(id, depth + 1),
+    };
+  };
+
+  const segmentOf = (id: string, depth: number): Segmentation | undefined => {
+    const known = bound.get(id);
+    const segment = segments.get(id);
+    if (known !== undefined || segment === undefined) return known;
+    if (depth > DEEPEST_REFERENCE) {
+      throw new ApiError("BAD_REQUEST", `Segments refer to each other more than ${DEEPEST_REFERENCE} deep`);
+    }
+    const segmentation = bindOn(segment, depth, () => {});
+    bound.set(id, segmentation);
+    return segmentation;
+  };
+
+  const bindOn = (
+    { mailing_list_id: mailingListId, conditions }: Target,
+    depth: number,
+    onFault: OnFault,
+  ) => ({
+    mailingListId,
+    isSparse: sparseLists.has(mailingListId),
+    conditions: bind(conditions, scopeOf(mailingListId, depth), onFault),
+  });
+
+  return {
+    fieldNames: (mailingListId) => [...fieldsOf(mailingListId).keys()],
+    bind: (target, onFault = () => {}) => bindOn(target, 0, onFault),
+  };
+}

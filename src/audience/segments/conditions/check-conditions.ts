@@ -1,0 +1,123 @@
+/** Conditions of a caller, before they are counted or saved: everything that can be wrong with them is found here. */
+
+import type { Queryable } from "#platform/database/pool.ts";
+import { type FieldFault, invalid } from "#platform/errors.ts";
+import { KnownNames } from "#platform/http/request/near-names.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { CUSTOM, markedName } from "./bind.ts";
+import { openBinder, referencesIn, type Target } from "./binder.ts";
+import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
+import { listNameable, listReferences, type Reference } from "./definitions-store.ts";
+import { hasMorePeople, listDefinedNames, listHeldNames } from "./known-names-store.ts";
+import { referenceFault } from "./references.ts";
+import type { Segmentation } from "./rule.ts";
+
+/** As many as a caller wants to read at a time. */
+const MOST_FAULTS = 10;
+
+export interface CheckedConditions {
+  readonly conditions: Conditions;
+  readonly segmentation: Segmentation;
+  readonly referenced_segments: string[];
+  readonly rule_count: number;
+}
+
+/**
+ * @param segmentId of the segment that is to have them, if there is one already
+ * @throws ApiError VALIDATION_ERROR that names the path of each rule that is wrong
+ */
+export async function checkConditions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  given: unknown,
+  now: Date,
+  segmentId?: string,
+): Promise<CheckedConditions> {
+  const conditions = readConditions(given);
+  const target = { mailing_list_id: mailingListId, conditions };
+  const binder = await openBinder(db, workspaceId, [target], now);
+  const faults: FieldFault[] = [];
+  const segmentation = binder.bind(target, (path, message) => faults.push(ruleFault(path, message)));
+  faults.push(...(await unknownReferences(db, workspaceId, target)));
+  faults.push(...(await unknownNames(db, workspaceId, target, binder.fieldNames(mailingListId))));
+  const [first, ...rest] = faults.slice(0, MOST_FAULTS);
+  if (first !== undefined) throw invalid(first, ...rest);
+  const checked = {
+    conditions,
+    segmentation,
+    referenced_segments: referencesIn(conditions, "segment").map(({ id }) => id),
+    rule_count: [...eachCondition(conditions)].length,
+  };
+  if (segmentId !== undefined || checked.referenced_segments.length > 0) {
+    await checkReferences(db, workspaceId, { id: segmentId ?? newId(), ...checked });
+  }
+  return checked;
+}
+
+/** The same for an id that does not exist and for another workspace's. */
+async function unknownReferences(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { mailing_list_id, conditions }: Target,
+): Promise<FieldFault[]> {
+  const segments = referencesIn(conditions, "segment");
+  const lists = referencesIn(conditions, "mailing_list");
+  const ids = [...segments, ...lists].map(({ id }) => id);
+  const known = ids.length === 0 ? new Set() : await listNameable(db, workspaceId, mailing_list_id, ids);
+  const faultsOf = (named: typeof segments, what: string) =>
+    named
+      .filter(({ id }) => !known.has(id))
+      .map(({ path }) => ruleFault(path, `value is no ${what} of this workspace`));
+  return [...faultsOf(segments, "segment"), ...faultsOf(lists, "mailing list")];
+}
+
+/** People among whom a name is looked for first: one that is in use is found there. */
+const FEW_PEOPLE = 1_000;
+/** Most people among whom it is looked for. In a larger workspace a name that is not found there may still be held. */
+const MOST_PEOPLE = 200_000;
+
+/** Rules on custom fields that no list defines and no person has a value of: a slip, which would match nobody. */
+async function unknownNames(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { conditions }: Target,
+  defined: readonly string[],
+): Promise<FieldFault[]> {
+  const isDefined = new Set(defined);
+  const rules = Array.from(eachCondition(conditions)).flatMap(([path, { field }]) => {
+    const name = markedName(field);
+    return name === undefined || isDefined.has(name) ? [] : { path, name };
+  });
+  let open = [...new Set(rules.map(({ name }) => name))];
+  const drop = (known: readonly string[]) => {
+    open = open.filter((name) => !known.includes(name));
+  };
+  if (open.length > 0) drop(await listDefinedNames(db, workspaceId, open));
+  if (open.length > 0) drop(await listHeldNames(db, workspaceId, open, FEW_PEOPLE));
+  if (open.length > 0) drop(await listHeldNames(db, workspaceId, open, MOST_PEOPLE));
+  if (open.length === 0 || (await hasMorePeople(db, workspaceId, MOST_PEOPLE))) return [];
+  const known = new KnownNames(defined);
+  return rules
+    .filter(({ name }) => open.includes(name))
+    .map(({ path, name }) => {
+      const meant = known.meantBy(name);
+      const hint = meant === undefined ? "" : `: did you mean ${CUSTOM}${meant}?`;
+      return ruleFault(path, `no list defines the field ${name}, and no person has a value of it${hint}`);
+    });
+}
+
+/** Also of those that refer to this one: what they come to changes with it. */
+async function checkReferences(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  checked: Reference & CheckedConditions,
+): Promise<void> {
+  const others = (await listReferences(db, workspaceId)).filter(({ id }) => id !== checked.id);
+  const faultWith = (referenced_segments: readonly string[]) =>
+    referenceFault([...others, { ...checked, referenced_segments }]);
+  const fault = faultWith(checked.referenced_segments);
+  if (fault === undefined) return;
+  const culprit = referencesIn(checked.conditions, "segment").find(({ id }) => faultWith([id]));
+  throw invalid(ruleFault(culprit?.path ?? "conditions", `segments ${fault}`));
+}

@@ -1,0 +1,90 @@
+/** What conditions refer to: other segments, lists, and how custom fields are defined. */
+
+import sql from "sql-template-tag";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import type { Conditions } from "./conditions.ts";
+import type { FieldDefinition } from "./scope.ts";
+
+/** What binding needs of a segment. */
+export interface StoredConditions {
+  readonly id: string;
+  readonly mailing_list_id: string;
+  readonly conditions: Conditions;
+}
+
+/** These segments, those they refer to, those that these refer to, and so on. */
+export function listConditionsOf(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  ids: readonly string[],
+): Promise<StoredConditions[]> {
+  return db.rows(sql`
+    with recursive reached as (
+      select unnest(${ids}::uuid[]) as id
+      union
+      select unnest(g.referenced_segments)
+      from reached r join segments g on g.workspace_id = ${workspaceId} and g.id = r.id
+    )
+    select id, mailing_list_id, conditions from reached join segments using (id)
+    where workspace_id = ${workspaceId}`);
+}
+
+/**
+ * How custom fields are defined on these lists, global definitions first. Those that are switched off count as well: what
+ * people have of them is of their type.
+ */
+export function listDefinitions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListIds: readonly string[],
+): Promise<(FieldDefinition & { readonly mailing_list_id: string | null })[]> {
+  return db.rows(sql`
+    select mailing_list_id, field_name, field_type, field_options from custom_fields
+    where workspace_id = ${workspaceId}
+      and (mailing_list_id is null or mailing_list_id = any(${mailingListIds}::uuid[]))
+    order by mailing_list_id nulls first`);
+}
+
+/** How a name is defined on a list, or (null) on those that do not define it themselves. */
+export async function findDefinition(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string | null,
+  name: string,
+): Promise<FieldDefinition | undefined> {
+  const definitions = await listDefinitions(db, workspaceId, mailingListId === null ? [] : [mailingListId]);
+  return definitions.findLast(({ field_name }) => field_name === name);
+}
+
+/** What a segment refers to. */
+export interface Reference {
+  readonly id: string;
+  readonly referenced_segments: readonly string[];
+  /** Conditions of its own. */
+  readonly rule_count: number;
+}
+
+/** Of all segments of the workspace. */
+export function listReferences(db: Queryable, workspaceId: WorkspaceId): Promise<Reference[]> {
+  return db.rows(sql`
+    select id, referenced_segments, rule_count from segments where workspace_id = ${workspaceId}`);
+}
+
+/** Which of these lists and segments conditions on a list may name: another list that is about to go is named no more. */
+export async function listNameable(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  mailingListId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await db.rows<{ id: string }>(sql`
+    with staying as (
+      select id from mailing_lists
+      where workspace_id = ${workspaceId} and (not is_going or id = ${mailingListId}))
+    select id from staying where id = any(${ids}::uuid[])
+    union all
+    select g.id from segments g join staying l on l.id = g.mailing_list_id
+    where g.workspace_id = ${workspaceId} and g.id = any(${ids}::uuid[])`);
+  return new Set(rows.map((row) => row.id));
+}

@@ -1,0 +1,30 @@
+/** A person as conditions see one: the row of subscribers, and what every list says of them. */
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
+
+export interface Membership {
+  readonly status: SubscriberStatus;
+  readonly subscribed_at: Date;
+  readonly unsubscribed_at: Date | null;
+}
+
+export interface Person {
+  readonly email: string;
+  readonly email_domain: string;
+  readonly first_name: string | null;
+  readonly last_name: string | null;
+  readonly source: string | null;
+  readonly custom_fields: Readonly<Record<string, unknown>>;
+  readonly created_at: Date;
+  readonly last_sent_at: Date | null;
+  readonly last_opened_at: Date | null;
+  readonly last_clicked_at: Date | null;
+  readonly sent_count: number;
+  /** Pictures that were fetched. */
+  readonly open_count: number;
+  /** Messages that were opened, those clicked in among them. */
+  readonly unique_open_count: number;
+  readonly click_count: number;
+  readonly engagement_score: number;
+  /** By the id of the mailing list. */
+  readonly memberships: ReadonlyMap<string, Membership>;
+}

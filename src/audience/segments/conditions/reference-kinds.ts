@@ -1,0 +1,112 @@
+/** Being in another segment, and being active on a list. */
+import sql, { raw, type Sql } from "sql-template-tag";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
+import { isUuid } from "#platform/ids.ts";
+import { kind, not, type Operator } from "./operator.ts";
+import { and, isNotTrue, or, type Predicate } from "./predicate.ts";
+import {
+  areBroken,
+  type Candidate,
+  doesRead,
+  isIn,
+  never,
+  type Place,
+  predicateOf,
+  type Segmentation,
+  statusesOf,
+} from "./rule.ts";
+import type { Scope } from "./scope.ts";
+
+type ReferenceOperator = Operator<Candidate, Place, Scope>;
+
+/** An id in the one spelling that rows have. */
+export function readReference(value: unknown): string | undefined {
+  return typeof value === "string" && isUuid(value.trim()) ? value.trim().toLowerCase() : undefined;
+}
+
+const isInSegment: ReferenceOperator = {
+  read(value, scope) {
+    const id = readReference(value);
+    if (id === undefined) return "must be the id of a segment";
+    const segment = scope.segment(id);
+    // One that went with its mailing list has nobody.
+    if (segment === undefined) return never;
+    // On the list in question it looks where its conditions do, elsewhere at the person alone.
+    const isHere = segment.mailingListId === scope.mailingListId;
+    const isOfMembership = isHere && doesRead(segment.conditions, "membership");
+    return {
+      reads: isOfMembership ? ["person", "membership"] : ["person"],
+      isBroken: areBroken(segment.conditions),
+      sql: (place) => isInSegmentSql(segment, place),
+      holds: ({ person }) => isIn(segment, person),
+    };
+  },
+};
+
+/** Where the segment is gone or broken this matches nobody, too: "not in Do-not-mail" must not come to mean everybody. */
+const isNotInSegment: ReferenceOperator = {
+  ...isInSegment,
+  read(value, scope) {
+    const question = isInSegment.read(value, scope);
+    if (typeof question === "string") return question;
+    if (question.isBroken) return never;
+    return {
+      ...question,
+      sql: (place) => isNotTrue(question.sql(place)),
+      holds: (held) => !question.holds(held),
+    };
+  },
+};
+
+export const segmentKind = kind<Candidate, Place, Scope>("a segment", {
+  is_in: isInSegment,
+  is_not_in: isNotInSegment,
+});
+
+const isActiveIn: ReferenceOperator = {
+  read(value) {
+    const id = readReference(value);
+    if (id === undefined) return "must be the id of a mailing list";
+    return {
+      sql: ({ mailingListId, status }) => (id === mailingListId ? status === "active" : isActiveOn(id)),
+      holds: ({ person }) => person.memberships.get(id)?.status === "active",
+    };
+  },
+};
+
+export const mailingListKind = kind<Candidate, Place, Scope>("a mailing list", {
+  is_active_in: isActiveIn,
+  is_not_active_in: not(isActiveIn),
+});
+
+/** Whether the person of the row `s` is active on a list. */
+export function isActiveOn(mailingListId: string): Sql {
+  return sql`position(uuid_send(${mailingListId}::uuid) in s.active_lists) > 0`;
+}
+
+/** On the same list it is a condition like others; on another one the person has another membership, if any. */
+function isInSegmentSql(segment: Segmentation, place: Place): Predicate {
+  const { mailingListId, conditions } = segment;
+  const statuses = statusesOf(segment);
+  if (mailingListId === place.mailingListId) {
+    return statuses.includes(place.status) && predicateOf(conditions, place);
+  }
+  const depth = place.depth + 1;
+  const membership = raw(`m${depth}`);
+  const meets = (status: SubscriberStatus) =>
+    predicateOf(conditions, { ...place, mailingListId, status, membership, depth });
+  const isMember = (wanted: readonly SubscriberStatus[]): Predicate => {
+    const met = or(wanted.map((status) => and([sql`${membership}.status = ${status}`, meets(status)])));
+    return typeof met === "boolean"
+      ? met
+      : sql`exists (select from memberships ${membership}
+          where ${membership}.workspace_id = ${place.workspaceId} and ${membership}.mailing_list_id = ${mailingListId}
+            and ${membership}.subscriber_id = s.id and (${met}))`;
+  };
+  if (doesRead(conditions, "membership")) return isMember(statuses);
+  // Who is active is known without a look at the membership.
+  return or([
+    and([isActiveOn(mailingListId), meets("active")]),
+    isMember(statuses.filter((status) => status !== "active")),
+  ]);
+}

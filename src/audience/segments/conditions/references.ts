@@ -1,0 +1,44 @@
+/** What segments make of each other: no circles, no endless chains, and not too much in the end. */
+
+import { DEEPEST_REFERENCE } from "./binder.ts";
+import type { Reference } from "./definitions-store.ts";
+
+/** Conditions that one segment may come to, with those of the segments that it refers to, each time it does. */
+export const MOST_RULES_IN_ALL = 1_000;
+
+/** What is wrong with the segments of a workspace, as the end of a sentence about the conditions; undefined when nothing is. */
+export function referenceFault(references: readonly Reference[]): string | undefined {
+  const byId = new Map(references.map((reference) => [reference.id, reference]));
+  const known = new Map<string, { readonly rules: number; readonly depth: number }>();
+
+  /** Counts them out; infinite in a circle. */
+  const measure = (
+    id: string,
+    above: readonly string[],
+  ): { readonly rules: number; readonly depth: number } => {
+    if (above.includes(id)) return { rules: Number.POSITIVE_INFINITY, depth: Number.POSITIVE_INFINITY };
+    const segment = byId.get(id);
+    if (segment === undefined) return { rules: 0, depth: 0 };
+    const measured = known.get(id);
+    if (measured !== undefined) return measured;
+    const parts = segment.referenced_segments.map((referenced) => measure(referenced, [...above, id]));
+    const size = {
+      rules: parts.reduce((sum, { rules }) => sum + rules, segment.rule_count),
+      depth: 1 + Math.max(0, ...parts.map(({ depth }) => depth)),
+    };
+    known.set(id, size);
+    return size;
+  };
+
+  const sizes = references.map(({ id }) => measure(id, []));
+  if (sizes.some(({ depth }) => depth === Number.POSITIVE_INFINITY)) {
+    return "refer to each other in a circle";
+  }
+  if (sizes.some(({ depth }) => depth > DEEPEST_REFERENCE)) {
+    return `refer to each other more than ${DEEPEST_REFERENCE} deep`;
+  }
+  if (sizes.some(({ rules }) => rules > MOST_RULES_IN_ALL)) {
+    return `come to more than ${MOST_RULES_IN_ALL} conditions with those of the segments they refer to`;
+  }
+  return undefined;
+}

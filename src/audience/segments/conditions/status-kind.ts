@@ -1,0 +1,28 @@
+/** The status of a membership. Statements ask for one status at a time (members-store.ts), so its rules are decided. */
+import { type SubscriberStatus, subscriberStatuses } from "#audience/subscribers/memberships/status.ts";
+import { kind, not, type Operator, presence } from "./operator.ts";
+import { readText, readTexts } from "./rule-value.ts";
+import { foldText } from "./text-kind.ts";
+
+type StatusOperator = Operator<SubscriberStatus, SubscriberStatus>;
+
+const among = (wanted: readonly string[]) => {
+  const known: readonly string[] = subscriberStatuses;
+  if (!wanted.every((status) => known.includes(status))) return `must be one of ${known.join(", ")}`;
+  const holds = (held: SubscriberStatus) => wanted.includes(held);
+  return { sql: holds, holds };
+};
+
+const one: StatusOperator = { read: (value) => readText(value, foldText, (status) => among([status])) };
+const oneOf: StatusOperator = { read: (value) => readTexts(value, foldText, among) };
+
+export const statusKind = kind<SubscriberStatus, SubscriberStatus>("a status", {
+  is: one,
+  is_not: not(one),
+  equals: one,
+  not_equals: not(one),
+  in: oneOf,
+  is_one_of: oneOf,
+  is_not_one_of: not(oneOf),
+  ...presence({ sql: () => true, holds: () => true }),
+});

@@ -1,0 +1,102 @@
+/**
+ * What follows when mail, or somebody, tells that an address must not be written to again: the status of its owner on
+ * every mailing list, and its entry on the system list. Both are part of the transaction that records the outcome
+ * (messages/record-outcomes.ts) or sets the status (subscribers/change-member.ts), so that there is never one without the others.
+ */
+import sql from "sql-template-tag";
+import { updateStatuses } from "#audience/subscribers/memberships/membership-changes.ts";
+import { withWorkspace } from "#audience/subscribers/memberships/planner-hints.ts";
+import type { SubscriberStatus } from "#audience/subscribers/memberships/status.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { BY_ITSELF, type EntryOrigin, insertLostAddresses, type LostAddress } from "./entry-store.ts";
+import { ensureSystemList, lockSuppressionList } from "./store.ts";
+import { addressOf } from "./suppression-check.ts";
+
+/** A message's recipient who is lost: the address does not exist, or its owner complained. */
+export interface LostRecipient {
+  readonly workspaceId: WorkspaceId;
+  readonly messageId: string;
+  /** As on the envelope. */
+  readonly localpart: string;
+  readonly domain: string;
+  readonly status: "bounced" | "complained";
+  readonly time: Date;
+}
+
+const reasons = { bounced: "hard_bounce", complained: "complaint" } as const;
+const statuses = { hard_bounce: "bounced", complaint: "complained" } as const satisfies Record<
+  LostAddress["reason"],
+  SubscriberStatus
+>;
+
+/**
+ * Sets the memberships of the recipients to `bounced` or `complained`, in the caller's transaction. Workspaces come in
+ * order, and in each the addresses, as whoever else locks people does.
+ */
+export async function markLost(
+  tx: Queryable,
+  recipients: readonly LostRecipient[],
+  now: Date,
+): Promise<void> {
+  for (const [workspaceId, lost] of lostByWorkspace(recipients)) {
+    const moves = sql`
+      select null::uuid as mailing_list_id, s.id as subscriber_id, lost.status
+      from (${withWorkspace(workspaceId, given(lost))}) lost cross join lateral (
+        select id from subscribers where workspace_id = lost.workspace and email = lost.address offset 0) s`;
+    await updateStatuses(tx, workspaceId, moves, now);
+  }
+}
+
+const given = (lost: readonly LostAddress[]) => sql`
+  unnest(${lost.map(({ address }) => address)}::text[], ${lost.map(({ reason }) => statuses[reason])}::text[])
+    as l (address, status)`;
+
+/**
+ * Puts the recipients on the system lists, in the caller's transaction and at its end: who holds such a list waits for
+ * nothing else any more.
+ */
+export async function suppressLost(tx: Queryable, recipients: readonly LostRecipient[]): Promise<void> {
+  for (const [workspaceId, lost] of lostByWorkspace(recipients)) {
+    await addToSystemList(tx, workspaceId, lost, BY_ITSELF);
+  }
+}
+
+/** Puts the address of somebody whose status was set so on the system list: at the end of a transaction, too. */
+export function suppressPerson(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { address, status }: { readonly address: string; readonly status: LostRecipient["status"] },
+  { createdBy, createdAt }: EntryOrigin,
+): Promise<void> {
+  const lost = { address, reason: reasons[status], messageId: null, time: createdAt };
+  return addToSystemList(tx, workspaceId, [lost], createdBy);
+}
+
+async function addToSystemList(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  lost: readonly LostAddress[],
+  createdBy: string,
+): Promise<void> {
+  const listId = await ensureSystemList(tx, workspaceId);
+  await lockSuppressionList(tx, workspaceId, listId);
+  await insertLostAddresses(tx, { workspaceId, listId }, lost, createdBy);
+}
+
+function lostByWorkspace(recipients: readonly LostRecipient[]): [WorkspaceId, LostAddress[]][] {
+  return [...Map.groupBy(recipients, ({ workspaceId }) => workspaceId)]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([workspaceId, ofWorkspace]) => [workspaceId, differentAddresses(ofWorkspace)]);
+}
+
+/** Each address once, in order; a complaint says more than a bounce. */
+function differentAddresses(recipients: readonly LostRecipient[]): LostAddress[] {
+  const lost = new Map<string, LostAddress>();
+  for (const { messageId, status, time, ...envelope } of recipients) {
+    const address = addressOf(envelope);
+    if (status === "bounced" && lost.has(address)) continue;
+    lost.set(address, { address, reason: reasons[status], messageId, time });
+  }
+  return [...lost.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
+}

@@ -1,0 +1,14 @@
+import type { Endpoint } from "#platform/http/endpoint.ts";
+import type { Role } from "#processes/roles.ts";
+import type { Output } from "./output.ts";
+
+/** What the commands need from the process around them. */
+export interface CliOptions {
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** All endpoints of the API: what permissions are checked against. */
+  readonly endpoints: () => readonly Endpoint[];
+  /** Runs the service, and resolves when it has stopped. */
+  readonly serve: (roles: readonly Role[]) => Promise<void>;
+}

@@ -1,0 +1,399 @@
+import { createSecretKey } from "node:crypto";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { SenderIdentity } from "#delivery/compose.ts";
+import type { LeasedMessage } from "#delivery/message.ts";
+import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
+import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
+import { leased, recordTransport } from "#test/support/transport-recorder.ts";
+import { defaultLane, type Lane } from "./default-lanes.ts";
+import { LaneTraffic } from "./lane-scheduler.ts";
+
+const identity: SenderIdentity = { signingKey: null, returnPathHost: "bounce.sender.test" };
+
+/** A lane of its own, whose sites are all at one port of loopback. */
+function startLane(
+  port: number,
+  change: Partial<Lane> = {},
+  findIdentity = async (): Promise<SenderIdentity> => identity,
+) {
+  const lane = { ...defaultLane, messages_per_second: null, ...change };
+  const recorder = recordTransport();
+  const composing = { findIdentity, returnPathKey: createSecretKey(Buffer.alloc(32, 7)) };
+  const traffic = new LaneTraffic(lane, { port, ehloName: "out.sender.test" }, composing, recorder);
+  onTestFinished(() => {
+    recorder.answer = () => false;
+    traffic.close();
+  });
+  const add = (message: LeasedMessage, site = "mx.example.test", address = "127.0.0.1") =>
+    traffic.add({ message, destination: { site, lane, hosts: [{ name: site, addresses: [address] }] } });
+  return { recorder, traffic, add };
+}
+
+async function mxWith(options: FakeMxOptions = {}) {
+  const mx = await startFakeMx(options);
+  onTestFinished(() => mx.close());
+  return mx;
+}
+
+/** Nobody listens there. */
+const DEAD = "127.9.9.9";
+
+describe("what goes wrong on our side", () => {
+  test("a sender that cannot be looked up postpones the message, and nobody is contacted", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, {}, () => Promise.reject(new Error("no database")));
+    add(leased("ann"));
+    expect(await recorder.waitFor(1)).toEqual([{ kind: "postponed", who: "ann", seconds: 5 }]);
+    expect(mx.connections).toBe(0);
+  });
+
+  test("content that cannot be composed fails alone", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { connections: 1 });
+    add(leased("ann", { subject: "two\r\nlines" }));
+    add(leased("bob"));
+    expect(await recorder.waitFor(2)).toMatchObject([
+      { kind: "fault", who: "ann" },
+      { kind: "attempt", who: "bob", result: { outcome: "accepted" } },
+    ]);
+  });
+
+  test("an envelope that cannot be sent fails its message, and the lane's only connection goes on", async () => {
+    const mx = await mxWith();
+    const hosts = ["not a host", "bounce.sender.test"];
+    const { recorder, traffic, add } = startLane(mx.port, { connections: 1 }, async () => ({
+      signingKey: null,
+      returnPathHost: hosts.shift() ?? "",
+    }));
+    add(leased("ann"));
+    add(leased("bob"));
+    expect(await recorder.waitFor(2)).toMatchObject([
+      { kind: "fault", who: "ann" },
+      { kind: "attempt", who: "bob", result: { outcome: "accepted" } },
+    ]);
+    expect(mx.connections).toBe(1);
+    await expect.poll(() => traffic.load).toBe(0);
+  });
+});
+
+describe("the lease", () => {
+  test("a message that may not start when its session is open is given back", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port);
+    const answers = [true, false];
+    recorder.answer = () => answers.shift() ?? false;
+    add(leased("ann"));
+    expect(await recorder.waitFor(1)).toEqual([{ kind: "dropped", who: "ann" }]);
+    expect(mx.commands.filter((line) => line.startsWith("MAIL"))).toEqual([]);
+  });
+
+  test("a message that is lost before its final dot is given back, and not received", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port);
+    const answers = [true, true, false];
+    recorder.answer = () => answers.shift() ?? true;
+    add(leased("ann"));
+    await recorder.waitFor(1);
+    add(leased("bob"));
+    expect(await recorder.waitFor(2)).toMatchObject([
+      { kind: "dropped", who: "ann" },
+      { kind: "attempt", who: "bob", result: { outcome: "accepted" } },
+    ]);
+    expect(mx.messages.map(({ rcptTo }) => rcptTo)).toEqual(["bob@example.test"]);
+  });
+});
+
+describe("pauses", () => {
+  test("through a short one messages wait here, and the lane goes on by itself", async () => {
+    const mx = await mxWith();
+    const suspensions = [{ words: "Too busy", seconds: 1 }];
+    const { recorder, traffic, add } = startLane(mx.port, { connections: 1, suspensions });
+    const start = performance.now();
+    for (const name of ["busy", "ann", "bob"]) add(leased(name));
+    await recorder.waitFor(1);
+    expect(traffic.isSaturated(0)).toBe(true);
+    expect(traffic.load).toBeGreaterThanOrEqual(2);
+    await recorder.waitFor(3);
+    expect(recorder.delivered).toEqual(["ann", "bob"]);
+    expect(performance.now() - start).toBeGreaterThan(950);
+    expect(traffic.isSaturated(1)).toBe(false);
+  });
+
+  test("through a long one they wait in the queue, without an attempt", async () => {
+    const mx = await mxWith();
+    const { recorder, traffic, add } = startLane(mx.port, { connections: 1 });
+    for (const name of ["busy", "ann"]) add(leased(name));
+    await recorder.waitFor(2);
+    add(leased("bob"));
+    expect(recorder.heard).toMatchObject([
+      { kind: "attempt", who: "busy", result: { outcome: "refused", code: 421 } },
+      { kind: "postponed", who: "ann" },
+      { kind: "postponed", who: "bob" },
+    ]);
+    expect(
+      recorder.heard.flatMap((one) => (one.kind === "postponed" ? Math.round(one.seconds) : [])),
+    ).toEqual([60, 60]);
+    expect(traffic.isSaturated(0)).toBe(true);
+    expect(traffic.isForgettable).toBe(false);
+  });
+
+  test("so many failed connections in a row, and the whole lane rests", async () => {
+    const mx = await mxWith();
+    const { recorder, traffic, add } = startLane(mx.port, { per_site: false, failures_before_rest: 2 });
+    add(leased("ann"), "one.test", DEAD);
+    await recorder.waitFor(1);
+    expect(traffic.isSaturated(0)).toBe(false);
+    add(leased("bob"), "two.test", DEAD);
+    await recorder.waitFor(2);
+    add(leased("eve"), "three.test");
+    expect((await recorder.waitFor(3))[2]).toMatchObject({ kind: "postponed", who: "eve" });
+    expect(mx.connections).toBe(0);
+  });
+});
+
+describe("limits", () => {
+  test("messages a second are kept, and nobody is sent back to the queue", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { messages_per_second: 20 });
+    const start = performance.now();
+    for (let n = 0; n < 23; n++) add(leased(`user${n}`));
+    await recorder.waitFor(23);
+    expect(recorder.delivered).toHaveLength(23);
+    expect(performance.now() - start).toBeGreaterThan(900);
+    expect(performance.now() - start).toBeLessThan(5_000);
+  });
+
+  test("a slow lane holds no more than it carries in five seconds, and the last in line go back", async () => {
+    const mx = await mxWith();
+    const { recorder, traffic, add } = startLane(mx.port, { messages_per_second: 1 });
+    for (let n = 0; n < 8; n++) add(leased(`bulk${n}`));
+    await recorder.waitFor(3);
+    const postponed = recorder.heard.filter((one) => one.kind === "postponed");
+    expect(postponed.map(({ who }) => who)).toEqual(["bulk6", "bulk7"]);
+    expect(postponed.map(({ seconds }) => Math.round(seconds))).toEqual([6, 7]);
+    expect(traffic.isSaturated(1)).toBe(true);
+    expect(traffic.isSaturated(0)).toBe(false);
+    add(leased("reset", { priority: 0 }));
+    expect((await recorder.waitFor(4)).map(({ who }) => who)).toContain("bulk5");
+  });
+
+  test("sessions that nobody uses count as connections: the longest idle ends before another opens", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { per_site: false, connections: 2 });
+    for (const [at, site] of ["one.test", "two.test", "three.test", "two.test"].entries()) {
+      add(leased(`user${at}`), site);
+      await recorder.waitFor(at + 1);
+      expect(mx.openConnections).toBeLessThanOrEqual(2);
+    }
+    expect(recorder.delivered).toHaveLength(4);
+    expect(mx.connections).toBe(3);
+  });
+
+  test("connections a minute are kept: what is open carries the rest", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { connections: 5, connections_per_minute: 1 });
+    for (let n = 0; n < 10; n++) add(leased(`user${n}`));
+    await recorder.waitFor(10);
+    expect(recorder.delivered).toHaveLength(10);
+    expect(mx.connections).toBe(1);
+  });
+
+  test("after so many messages a session is closed and another one opened", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { connections: 1, messages_per_connection: 2 });
+    for (let n = 0; n < 5; n++) add(leased(`user${n}`));
+    await recorder.waitFor(5);
+    expect(mx.messages.map(({ connection }) => connection)).toEqual([1, 1, 2, 2, 3]);
+    expect(mx.openConnections).toBe(1);
+  });
+
+  test("transactional mail overtakes the bulk mail that waits", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { connections: 1 });
+    for (let n = 0; n < 3; n++) add(leased(`bulk${n}`));
+    add(leased("reset", { priority: 0 }));
+    await recorder.waitFor(4);
+    expect(recorder.delivered).toEqual(["bulk0", "reset", "bulk1", "bulk2"]);
+  });
+});
+
+describe("a session that is used again", () => {
+  /** Takes one message on each connection and then says no more than `end`. */
+  const oneMessageEach = (end: (peer: Peer) => void) => async (peer: Peer) => {
+    peer.say("220 peer ESMTP\r\n");
+    await peer.hear("EHLO");
+    peer.say("250 peer\r\n");
+    for (const [command, reply] of [
+      ["MAIL", "250 ok"],
+      ["RCPT", "250 ok"],
+      ["DATA", "354 go on"],
+      ["\r\n.\r\n", "250 taken"],
+    ] as const) {
+      await peer.hear(command);
+      peer.say(`${reply}\r\n`);
+    }
+    await peer.hear("MAIL");
+    end(peer);
+  };
+
+  test.each([
+    ["a 421 to MAIL", (peer: Peer) => peer.say("421 4.7.0 Too many messages on this connection\r\n")],
+    ["silence and the end", (peer: Peer) => peer.socket.destroy()],
+  ])("ends with %s: the message goes over a new one, which is its first attempt", async (_how, end) => {
+    await using peer = await startScriptedPeer(oneMessageEach(end));
+    const { recorder, traffic, add } = startLane(peer.port, { connections: 1 });
+    for (const name of ["ann", "bob", "eve"]) add(leased(name));
+    await recorder.waitFor(3);
+    expect(recorder.delivered).toEqual(["ann", "bob", "eve"]);
+    expect(traffic.isSaturated(0)).toBe(false);
+  });
+
+  test("a fresh session that ends at MAIL is an attempt", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port);
+    add(leased("drop-at-mail-once"));
+    expect(await recorder.waitFor(1)).toMatchObject([{ result: { outcome: "broken", stage: "mail" } }]);
+  });
+});
+
+describe("messages that wait for one connection", () => {
+  /** A lane with one connection, which carries a first message while the others come to wait. */
+  async function carry(names: readonly string[], change: Partial<Lane> = {}) {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { connections: 1, ...change });
+    for (const name of ["first", ...names]) add(leased(name));
+    const heard = (await recorder.waitFor(names.length + 1)).slice(1);
+    return { mx, heard, received: mx.messages.map(({ rcptTo }) => rcptTo.split("@")[0]).slice(1) };
+  }
+
+  test("travel behind each other: an envelope leaves with the body before it, unanswered", async () => {
+    const { promise: envelope, resolve } = Promise.withResolvers<string>();
+    await using peer = await startScriptedPeer(async (peer) => {
+      peer.say("220 peer ESMTP\r\n");
+      await peer.hear("EHLO");
+      peer.say("250-peer\r\n250 PIPELINING\r\n");
+      for (const answer of ["250 taken\r\n", ""]) {
+        await peer.hear("DATA");
+        peer.say("250 ok\r\n250 ok\r\n354 go on\r\n");
+        const heard = await peer.hear("\r\n.\r\n");
+        if (answer === "") resolve(heard.slice(heard.indexOf("\r\n.\r\n") + 5) || (await peer.hear("DATA")));
+        else peer.say(answer);
+      }
+    });
+    const { add } = startLane(peer.port, { connections: 1 });
+    for (const name of ["first", "ann", "bob"]) add(leased(name));
+    expect(await envelope).toMatch(/^MAIL FROM.*\r\nRCPT TO:<bob@example\.test>\r\nDATA\r\n$/);
+  });
+
+  test.each([
+    ["greylist", 450],
+    ["unknown", 550],
+    ["reject-at-dot", 554],
+    ["unknown-but-go-on", 550],
+  ])("stay on it when %s is refused, and only that one is", async (name, code) => {
+    const { mx, heard, received } = await carry(["ann", name, "eve"]);
+    expect(heard).toMatchObject([
+      { who: "ann", result: { outcome: "accepted" } },
+      { who: name, result: { outcome: "refused", code } },
+      { who: "eve", result: { outcome: "accepted" } },
+    ]);
+    expect(received).toEqual(["ann", "eve"]);
+    expect(mx.connections).toBe(1);
+  });
+
+  test.each([
+    ["drop-after-dot", { outcome: "broken", stage: "dot", dataSent: true }],
+    ["drop-in-data", { outcome: "broken", stage: "dot" }],
+    ["drop-at-rcpt", { outcome: "broken", stage: "rcpt", dataSent: false }],
+    ["busy-at-dot", { outcome: "refused", stage: "dot", code: 421 }],
+  ])("go over a new one, each once, when it ends with %s", async (name, result) => {
+    const { mx, heard, received } = await carry(["ann", name, "bob", "eve"]);
+    expect(heard).toMatchObject([
+      { who: "ann", result: { outcome: "accepted" } },
+      { who: name, result },
+      { who: "bob", result: { outcome: "accepted" } },
+      { who: "eve", result: { outcome: "accepted" } },
+    ]);
+    expect(received.filter((who) => who !== name)).toEqual(["ann", "bob", "eve"]);
+    expect(mx.connections).toBe(2);
+  });
+
+  test("wait without an attempt when a 421 to one of them closes the lane", async () => {
+    const { mx, heard } = await carry(["busy", "bob", "eve"]);
+    const said = heard.map(({ who, kind }) => `${who}: ${kind}`);
+    expect(said.toSorted()).toEqual(["bob: postponed", "busy: attempt", "eve: postponed"]);
+    expect(mx.connections).toBe(1);
+  });
+
+  test("keep to the messages that it may carry", async () => {
+    const { mx } = await carry(["ann", "bob", "eve"], { messages_per_connection: 3 });
+    expect(mx.messages.map(({ connection }) => connection)).toEqual([1, 1, 1, 2]);
+  });
+
+  test("are let through one by one: who may not start any more is given back unsaid", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { connections: 1 });
+    let asked = 0;
+    // Bob may be taken out of the line, and is stopped before his turn.
+    recorder.answer = ({ localpart }) => localpart !== "bob" || ++asked < 2;
+    for (const name of ["first", "ann", "bob", "eve"]) add(leased(name));
+    await recorder.waitFor(4);
+    expect(recorder.delivered).toEqual(["first", "ann", "eve"]);
+    expect(recorder.heard).toContainEqual({ kind: "dropped", who: "bob" });
+    expect(mx.commands.join()).not.toContain("bob@");
+    expect(mx.connections).toBe(1);
+  });
+
+  test("go over a new one when one of them is taken back before its final dot", async () => {
+    const mx = await mxWith();
+    const { recorder, add } = startLane(mx.port, { connections: 1 });
+    let asked = 0;
+    recorder.answer = ({ localpart }) => localpart !== "ann" || ++asked < 3;
+    for (const name of ["first", "ann", "bob", "eve"]) add(leased(name));
+    await recorder.waitFor(4);
+    expect(recorder.heard).toContainEqual({ kind: "dropped", who: "ann" });
+    expect(recorder.delivered).toEqual(["first", "bob", "eve"]);
+    expect(mx.messages).toHaveLength(3);
+    expect(mx.connections).toBe(2);
+  });
+
+  test("hear why when none can be opened for them", async () => {
+    const { recorder, traffic, add } = startLane(1, { connections: 1 });
+    for (const name of ["first", "ann", "bob"]) add(leased(name), "dead.test", DEAD);
+    await recorder.waitFor(3);
+    expect(recorder.heard.map((one) => one.kind)).toEqual(["attempt", "turnedAway", "turnedAway"]);
+    await expect.poll(() => traffic.load).toBe(0);
+  });
+});
+
+describe("a site that nobody answers at", () => {
+  test("is left alone, and whoever wants to go there hears why and for how long", async () => {
+    const mx = await mxWith();
+    const { recorder, traffic, add } = startLane(mx.port);
+    add(leased("ann"), "dead.test", DEAD);
+    await recorder.waitFor(1);
+    add(leased("bob"), "dead.test");
+    expect(recorder.heard).toMatchObject([
+      { kind: "attempt", who: "ann", result: { outcome: "broken", fault: "unreachable" } },
+      {
+        kind: "turnedAway",
+        who: "bob",
+        result: { outcome: "broken", fault: "unreachable" },
+        seconds: expect.closeTo(120, -1),
+      },
+    ]);
+    expect(mx.connections).toBe(0);
+    expect(traffic.isForgettable).toBe(false);
+  });
+});
+
+test("a lane that closes gives back what waits and finishes what is under way", async () => {
+  const mx = await mxWith();
+  const { recorder, traffic, add } = startLane(mx.port, { connections: 1 });
+  for (const name of ["ann", "bob"]) add(leased(name));
+  traffic.close();
+  expect(recorder.heard).toEqual([{ kind: "dropped", who: "bob" }]);
+  await recorder.waitFor(2);
+  expect(recorder.delivered).toEqual(["ann"]);
+  await expect.poll(() => mx.openConnections).toBe(0);
+});

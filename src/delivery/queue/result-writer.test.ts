@@ -1,0 +1,195 @@
+import { mkdtemp, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import sql from "sql-template-tag";
+import { expect, test } from "vitest";
+import type { LeasedMessage } from "#delivery/message.ts";
+import type { OnMoved } from "#messages/message/outcome.ts";
+import { createDatabase } from "#platform/database/pool.ts";
+import { asWorkspaceId, newId } from "#platform/ids.ts";
+import { createLog } from "#platform/log/log.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { draft, nobodyElse } from "#test/support/drafts.ts";
+import { eventually } from "#test/support/eventually.ts";
+import { leaseOrder } from "#test/support/lease-order.ts";
+import { type Conclusion, conclude } from "./delivery-result.ts";
+import { type Journal, openJournal, readJournal, removeJournal } from "./journal.ts";
+import { leaseMessages } from "./queue-cursor.ts";
+import { Settler, settle, settleAll } from "./result-writer.ts";
+
+/** Where a worker's journal is to be. */
+async function journalPlace() {
+  const folder = await mkdtemp(join(tmpdir(), "posthaste-journals-"));
+  return { folder, owner: { workerId: newId(), pid: process.pid } };
+}
+
+const databaseAway = () =>
+  createDatabase("postgresql://127.0.0.1:1/nowhere", { size: 1, name: "test", onError: () => {} });
+
+const postponed = (): Conclusion => ({
+  settlement: {
+    workspaceId: asWorkspaceId(newId()),
+    messageId: newId(),
+    leaseNumber: 1,
+    attempts: 1,
+    dueAt: null,
+    isDelivered: false,
+  },
+  outcome: null,
+});
+
+/** A journal whose disk has these faults, for as long as it has them. */
+function onDisk(disk: { isFull?: boolean; isStiff?: boolean }, journal: Journal): Journal {
+  return {
+    ...journal,
+    append: (conclusion) => disk.isFull !== true && journal.append(conclusion),
+    probe: () => disk.isFull !== true && journal.probe(),
+    get size() {
+      return journal.size;
+    },
+    keepOnly(conclusions) {
+      if (disk.isStiff) throw new Error("input/output error");
+      journal.keepOnly(conclusions);
+    },
+  };
+}
+
+/** Messages to these recipients, leased. */
+async function leaseAll(...recipients: readonly string[]) {
+  const db = await testDatabase();
+  const workspaceId = await insertBareWorkspace(db);
+  await insertDrafts(
+    db,
+    recipients.map((to) => draft(workspaceId, to)),
+  );
+  const messages = await leaseMessages(db, leaseOrder());
+  expect(messages).toHaveLength(recipients.length);
+  return { db, messages };
+}
+
+test("without the database a result waits in memory and in the journal, and nobody waits for it without end", async () => {
+  const db = databaseAway();
+  const { folder, owner } = await journalPlace();
+  const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
+  const conclusion = postponed();
+  settler.add(conclusion);
+  expect(await settler.flushed(50)).toBe(false);
+  expect(settler.unsettled).toEqual([conclusion.settlement]);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([conclusion]);
+});
+
+test("what a full disk did not take is journaled before anything new is begun", async () => {
+  const { folder, owner } = await journalPlace();
+  const disk = { isFull: true };
+  const journal = onDisk(disk, openJournal(folder, owner));
+  const settler = new Settler(databaseAway(), journal, createLog("silent"), nobodyElse);
+  const conclusions = [postponed(), postponed()];
+  for (const one of conclusions) settler.add(one);
+  expect(settler.isSafe).toBe(false);
+  disk.isFull = false;
+  expect(settler.isSafe).toBe(true);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual(conclusions);
+});
+
+test("a journal that another worker removed is begun anew with what waits, before anything new is begun", async () => {
+  const { folder, owner } = await journalPlace();
+  const settler = new Settler(databaseAway(), openJournal(folder, owner), createLog("silent"), nobodyElse);
+  const conclusions = [postponed(), postponed()];
+  for (const one of conclusions) settler.add(one);
+  removeJournal(folder, owner);
+  settler.doubtJournal();
+  expect(settler.isSafe).toBe(true);
+  const late = postponed();
+  settler.add(late);
+  expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([...conclusions, late]);
+});
+
+/** A message that was refused, settled by whom `onMoved` reacts. */
+async function settleRefused(onMoved: OnMoved): Promise<void> {
+  const { db, messages } = await leaseAll("ada@example.test");
+  const result = { outcome: "refused", stage: "data", code: 503, enhanced: "5.5.1", text: "no" } as const;
+  const conclusions = messages.map((message) =>
+    conclude({ message, result, mxHost: "mx.test" }, new Date(), 0),
+  );
+  await settle(db, conclusions, onMoved);
+}
+
+test("one of two settlers who wait for each other, whom PostgreSQL ends, settles again", async () => {
+  let tries = 0;
+  await settleRefused(async () => {
+    tries += 1;
+    if (tries === 1) throw Object.assign(new Error("deadlock detected"), { code: "40P01" });
+  });
+  expect(tries).toBe(2);
+});
+
+const accepted = (message: LeasedMessage) => {
+  const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
+  return conclude({ message, result, mxHost: "mx.test" }, new Date(), 0);
+};
+
+test("a message whose news nobody can take has its status, and holds up nobody else", async () => {
+  const { folder, owner } = await journalPlace();
+  const { db, messages } = await leaseAll("ada@example.test", "bob@example.test");
+  const refused = messages[0]?.message_id;
+  const told: string[] = [];
+  const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), async (_tx, moves) => {
+    if (moves.some(({ messageId }) => messageId === refused))
+      throw Object.assign(new Error("integer out of range"), { code: "22003" });
+    told.push(...moves.map(({ messageId }) => messageId));
+  });
+  for (const message of messages) settler.add(accepted(message));
+  expect(await settler.flushed(10_000)).toBe(true);
+  expect(await db.rows(sql`select status from messages`)).toEqual(
+    messages.map(() => ({ status: "delivered" })),
+  );
+  expect(await db.rows(sql`select from delivery_queue`)).toEqual([]);
+  expect(told).toEqual([messages[1]?.message_id]);
+});
+
+test("an SMS whose id at the gateway cannot be stored waits for a receipt that never comes", async () => {
+  const { db, messages } = await leaseAll("ada@example.test");
+  const conclusions = messages.map((message) => ({
+    ...accepted(message),
+    submission: { gateway: "smsc.test", gatewayId: "a\0b" },
+  }));
+  await settleAll(db, conclusions, nobodyElse, createLog("silent"));
+  expect(await db.rows(sql`select gateway_id from sms_submissions`)).toEqual(
+    messages.map(({ message_id }) => ({ gateway_id: message_id })),
+  );
+});
+
+test("a journal that cannot be emptied keeps nobody from leasing", async () => {
+  const { folder, owner } = await journalPlace();
+  // It takes everything, and refuses to be truncated.
+  await symlink("/dev/null", join(folder, `${owner.workerId}.${owner.pid}.jsonl`));
+  const { db, messages } = await leaseAll("ada@example.test");
+  const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
+  for (const message of messages) settler.add(accepted(message));
+  expect(await settler.flushed(10_000)).toBe(true);
+  expect(settler.isSafe).toBe(true);
+});
+
+test("it is tried again until it can be, and what is learned meanwhile is journaled and told once", async () => {
+  const { folder, owner } = await journalPlace();
+  const { db, messages } = await leaseAll("ada@example.test", "bob@example.test");
+  const disk = { isStiff: true };
+  const journal = onDisk(disk, openJournal(folder, owner));
+  let told = 0;
+  const settler = new Settler(db, journal, createLog("silent"), async (_tx, moves) => {
+    told += moves.length;
+  });
+  for (const message of messages) {
+    settler.add(accepted(message));
+    expect(await settler.flushed(10_000)).toBe(true);
+    expect(settler.isSafe).toBe(true);
+  }
+  const journaled = () => Array.fromAsync(readJournal(folder, owner));
+  const ids = (await journaled()).map(({ settlement }) => settlement.messageId);
+  expect(ids).toEqual(messages.map(({ message_id }) => message_id));
+  disk.isStiff = false;
+  await eventually("the journal to be emptied", async () => (await journaled()).length === 0);
+  expect(told).toBe(2);
+});

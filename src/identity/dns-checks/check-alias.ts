@@ -1,0 +1,19 @@
+/** Does a host of a customer's lead to one of ours? Only an alias will do: it follows us wherever we move. */
+import type { Resolver } from "#dns/resolver.ts";
+import type { DnsCheck } from "./dns-check.ts";
+
+/** @param target in lower case */
+export async function checkAlias(resolver: Resolver, host: string, target: string): Promise<DnsCheck> {
+  const answer = await resolver.cname(host);
+  const found = answer.outcome === "found" ? [...answer.records] : [];
+  const place = { host, type: "CNAME", expected: target, found } as const;
+  if (answer.outcome === "failed") {
+    return { ...place, status: "error", message: `${host} could not be looked up (${answer.reason}).` };
+  }
+  if (found.length === 0) {
+    return { ...place, status: "missing", message: `${host} is no alias; add the CNAME record.` };
+  }
+  return found.includes(target)
+    ? { ...place, status: "verified", message: `${host} is an alias of ${target}.` }
+    : { ...place, status: "mismatch", message: `${host} is an alias of another host than ${target}.` };
+}

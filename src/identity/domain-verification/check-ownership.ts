@@ -1,0 +1,53 @@
+/**
+ * Is the workspace's token in the domain's DNS? A TXT record `posthaste-verification=<token>` counts at
+ * `_posthaste-verify.<domain>` and at the domain itself, among whatever other records stand there, also behind an
+ * alias. A wildcard of somebody else's, or the token of another workspace, proves nothing.
+ */
+
+import type { Resolver } from "#dns/resolver.ts";
+import type { DnsCheck } from "#identity/dns-checks/dns-check.ts";
+
+const PREFIX = "posthaste-verification=";
+
+export async function checkOwnership(resolver: Resolver, domain: string, token: string): Promise<DnsCheck> {
+  const ownHost = `_posthaste-verify.${domain}`;
+  const expected = PREFIX + token;
+  const [atOwnHost, atDomain] = await Promise.all(
+    [ownHost, domain].map(async (host) => {
+      const answer = await resolver.txt(host);
+      const texts = answer.outcome === "found" ? answer.records : [];
+      const found = texts.filter((text) => spelling(text).startsWith(PREFIX));
+      const isProved = found.some((text) => spelling(text) === expected);
+      return { host, found, isProved, fault: answer.outcome === "failed" ? answer.reason : null };
+    }),
+  );
+  const places = [atOwnHost, atDomain].filter((place) => place !== undefined);
+  const conclude = (status: DnsCheck["status"], message: string, host = ownHost): DnsCheck => ({
+    status,
+    host,
+    type: "TXT",
+    expected,
+    found: places.flatMap((place) => place.found),
+    message,
+  });
+  const proof = places.find((place) => place.isProved);
+  if (proof !== undefined) {
+    return conclude("verified", `The verification record is published at ${proof.host}.`, proof.host);
+  }
+  const fault = places.find((place) => place.fault !== null);
+  if (fault !== undefined) {
+    return conclude("error", `${fault.host} could not be looked up (${fault.fault}).`);
+  }
+  const other = places.find((place) => place.found.length > 0);
+  return other === undefined
+    ? conclude("missing", `No verification record was found; add the TXT record at ${ownHost}.`)
+    : conclude(
+        "mismatch",
+        `The verification record at ${other.host} holds another token than the expected one.`,
+      );
+}
+
+/** DNS panels add quotation marks, blanks and capitals; the token has none of them. */
+function spelling(text: string): string {
+  return text.replace(/["\s]/g, "").toLowerCase();
+}

@@ -1,0 +1,90 @@
+/** The dns-status object: what is published now, beside what should be. Asking changes no flag. */
+import { type Static, Type } from "typebox";
+import { DnsCheck } from "#identity/dns-checks/dns-check.ts";
+import type { CheckedDomain } from "#identity/sending-domains/store.ts";
+import { nullable } from "#platform/shapes.ts";
+import { type DomainChecks, decisiveKey, type PlatformDomains } from "./check-dns.ts";
+import { DnsRecord, recordsOf } from "./records.ts";
+
+const SpfCheck = Type.Object(
+  {
+    ...DnsCheck.properties,
+    lookups: Type.Integer({ description: "DNS look-ups the record takes; receivers stop at 10." }),
+  },
+  { $id: "SpfCheck" },
+);
+
+/** One check for each purpose; null where there is nothing to check. */
+export const DomainDnsChecks = Type.Object(
+  {
+    ownership: DnsCheck,
+    spf: SpfCheck,
+    dkim: nullable(DnsCheck),
+    dmarc: DnsCheck,
+    return_path: nullable(DnsCheck),
+    dmarc_reports: nullable(DnsCheck),
+  },
+  { $id: "DomainDnsChecks" },
+);
+
+export const DnsStatus = Type.Object(
+  {
+    id: Type.String({ format: "uuid" }),
+    domain: Type.String(),
+    verification_token: Type.String({ description: "Proves ownership." }),
+    platform_spf_domain: Type.String({ description: "The domain to include in SPF." }),
+    dns: Type.Object({
+      ...DomainDnsChecks.properties,
+      tracking: Type.Union([DnsCheck, Type.Null()], {
+        description: "Of the newest tracking domain below the domain.",
+      }),
+      ownership_verified: Type.Boolean({ description: "As published now, like the next three." }),
+      spf_verified: Type.Boolean(),
+      dkim_verified: Type.Boolean(),
+      dmarc_verified: Type.Boolean(),
+      dkim_selector: nullable(Type.String()),
+      dkim_public_key: nullable(Type.String({ description: "Base64, as in the p= tag." })),
+      dkim_record: nullable(Type.String({ description: "The value to publish." })),
+      dmarc_suggested: Type.String({
+        description: "The value to publish; never weaker than what is published.",
+      }),
+      dmarc_record: nullable(Type.String({ description: "The value that is published." })),
+      records: Type.Array(DnsRecord),
+    }),
+  },
+  { $id: "DnsStatus" },
+);
+
+export function dnsChecksOf(checks: DomainChecks): Static<typeof DomainDnsChecks> {
+  const { keys: _, ...others } = checks;
+  return { ...others, dkim: decisiveKey(checks)?.check ?? null };
+}
+
+export function dnsStatusOf(
+  domain: CheckedDomain,
+  checks: DomainChecks,
+  platform: PlatformDomains,
+  tracking: DnsCheck | null,
+): Static<typeof DnsStatus> {
+  const key = decisiveKey(checks);
+  return {
+    id: domain.id,
+    domain: domain.domain,
+    verification_token: domain.verification_token,
+    platform_spf_domain: platform.PLATFORM_SPF_DOMAIN,
+    dns: {
+      ...dnsChecksOf(checks),
+      tracking,
+      ownership_verified: checks.ownership.status === "verified",
+      spf_verified: checks.spf.status === "verified",
+      dkim_verified: key?.check.status === "verified",
+      dmarc_verified: checks.dmarc.status === "verified",
+      dkim_selector: key?.key.selector ?? null,
+      dkim_public_key: key?.key.public_key ?? null,
+      dkim_record: key?.check.expected ?? null,
+      dmarc_suggested: checks.dmarc.expected,
+      dmarc_record: checks.dmarc.found[0] ?? null,
+      records: recordsOf(checks, tracking),
+    },
+  };
+}

@@ -1,0 +1,83 @@
+/** POST verify: one live check, and every flag becomes what it says. */
+import { Type } from "typebox";
+import type { Resolver } from "#dns/resolver.ts";
+import { listDkimKeysOfDomain } from "#identity/dkims/store.ts";
+import { judgeOnRequest } from "#identity/dns-checks/verification-status.ts";
+import { findSendingDomain } from "#identity/sending-domains/store.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { checkDns, type PlatformDomains } from "./check-dns.ts";
+import { DomainDnsChecks, dnsChecksOf } from "./dns-status.ts";
+import { settleChecks } from "./record-results.ts";
+import { changeOf, type OnVerification } from "./verification-events.ts";
+
+export const Verification = Type.Object(
+  {
+    ownership_verified: Type.Boolean(),
+    spf_verified: Type.Boolean(),
+    dkim_verified: Type.Boolean(),
+    dmarc_verified: Type.Boolean(),
+    return_path_verified: Type.Boolean(),
+    verified: Type.Boolean({ description: "Ownership is proved: mail may be sent from the domain." }),
+    checks: DomainDnsChecks,
+    errors: Type.Array(Type.String(), {
+      description: "What the DNS could not answer; the flags of these checks were left as they were.",
+    }),
+  },
+  { $id: "DomainVerification" },
+);
+
+/**
+ * @throws ApiError NOT_FOUND, or CONFLICT when another workspace holds the domain
+ */
+export async function verifyDomain(
+  deps: {
+    readonly db: Database;
+    readonly clock: Clock;
+    readonly config: PlatformDomains;
+    readonly resolverFor: (domain: string) => Resolver;
+    readonly onVerification: OnVerification;
+  },
+  workspaceId: WorkspaceId,
+  id: string,
+) {
+  const { db } = deps;
+  const domain = await findSendingDomain(db, workspaceId, id);
+  if (domain === undefined) throw notFound("Sending domain");
+  const keys = await listDkimKeysOfDomain(db, workspaceId, domain.domain);
+  const checks = await checkDns(deps.resolverFor(domain.domain), domain, keys, deps.config);
+  const now = deps.clock.now();
+  const settled = await db.transaction(async (tx) => {
+    const done = await settleChecks(tx, workspaceId, domain.domain, checks, judgeOnRequest, now);
+    if (done !== undefined) await deps.onVerification(tx, changeOf(workspaceId, done, now));
+    return done;
+  });
+  if (settled === undefined) throw notFound("Sending domain");
+  const { after } = settled;
+  const made = dnsChecksOf(checks);
+  return {
+    ownership_verified: after.is_verified,
+    spf_verified: after.spf_verified,
+    dkim_verified: after.dkim_verified,
+    dmarc_verified: after.dmarc_verified,
+    return_path_verified: after.return_path_verified,
+    verified: after.is_verified,
+    checks: made,
+    errors: Object.values(made).flatMap((check) => (check?.status === "error" ? check.message : [])),
+  };
+}
+
+/** The sentence of the answer: what happened, and what to do about it. */
+export function verificationMessage(result: {
+  readonly verified: boolean;
+  readonly checks: { readonly ownership: { readonly message: string } };
+  readonly errors: readonly string[];
+}): string {
+  const verdict = result.verified ? "The domain is verified" : "The domain is not verified";
+  if (result.errors.length > 0) {
+    return `${verdict}; the DNS did not answer everything, and what it did not answer was left as it was`;
+  }
+  return result.verified ? verdict : `${verdict}: ${result.checks.ownership.message}`;
+}

@@ -1,0 +1,22 @@
+/**
+ * News of one message that came by mail, through the door of all outcomes. All of it says that the message has left the
+ * house, even where the queue does not know yet (the receiver's last reply was lost): it must not be sent once more.
+ */
+import { removeQueueEntries } from "#delivery/queue/queue-store.ts";
+import type { OnMoved, Outcome } from "#messages/message/outcome.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { lockSentMessage } from "./message-store.ts";
+
+/** Says whether it moved the message: the second time it does not. */
+export async function recordNews(tx: Queryable, outcome: Outcome, onMoved: OnMoved): Promise<boolean> {
+  // The queue before the log, as workers that settle lock them.
+  await removeQueueEntries(tx, [outcome]);
+  await lockSentMessage(tx, outcome.workspaceId, outcome.messageId);
+  let isNew = false;
+  await recordOutcomes(tx, [outcome], async (inside, moved) => {
+    isNew = true;
+    await onMoved(inside, moved);
+  });
+  return isNew;
+}

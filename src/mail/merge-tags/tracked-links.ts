@@ -1,0 +1,63 @@
+/** Links in an HTML template that lead back to us: which of them can, and the marks around their addresses. */
+
+import { type HtmlAttribute, linkAttributes } from "#mail/html/map.ts";
+import { hrefTarget } from "./engine.ts";
+import type { HtmlTemplate } from "./html.ts";
+import { depthChange, type Insertion, type Piece, tagsIn } from "./pieces.ts";
+
+/** A link that is tracked, at its index. */
+export interface TemplateLink {
+  /** Where it leads, without HTML's escapes, with its merge tags. */
+  readonly url: string;
+  /** Whether it has merge tags: then where it leads is a matter of the recipient. */
+  readonly personal: boolean;
+}
+
+/** An http address whose host is written out, so that no value decides where we send people. */
+const ownHost = /^\s*https?:\/\/[^\s/?#<>"'{}\\]+(?:[/?#]|\s*$)/i;
+
+/**
+ * The links that can be tracked, in order, which gives them their index; and the marks around their addresses, which
+ * merge-tags/engine.ts reads. Everything else is left alone: what is no http address, what a value makes one, what
+ * `data-no-track` marks, and an address that shares a block of the template with what is outside of it.
+ */
+export function trackLinks(template: HtmlTemplate): { links: TemplateLink[]; insertions: Insertion[] } {
+  const attributes = linkAttributes(template.map).filter((attribute) => isTrackable(template, attribute));
+  return {
+    links: attributes.map((attribute) => ({
+      url: hrefTarget(template.source.slice(attribute.start, attribute.end)),
+      personal: tagsIn(template.pieces, attribute).length > 0,
+    })),
+    insertions: attributes.flatMap(({ start, end }, index) => [
+      { at: start, text: `{% tracked_link ${index} %}` },
+      { at: end, text: "{% endtracked_link %}" },
+    ]),
+  };
+}
+
+/** Whether what stands in a `href` is an http address with a host of its own. */
+export function isHttpAddress(written: string): boolean {
+  return ownHost.test(written) && URL.canParse(hrefTarget(written));
+}
+
+function isTrackable({ source, pieces }: HtmlTemplate, attribute: HtmlAttribute): boolean {
+  const written = source.slice(attribute.start, attribute.end);
+  if (!ownHost.test(written)) return false;
+  const inside = tagsIn(pieces, attribute);
+  if (!isBalanced(inside)) return false;
+  // Without quotes an address may go on in the branches of a tag.
+  const branches = inside.some(({ kind }) => kind === "tag") || source.startsWith("{%", attribute.end);
+  if (!attribute.isQuoted && branches) return false;
+  return URL.canParse(hrefTarget(written.replaceAll(/{[{%].*?[%}]}/gs, "x")));
+}
+
+/** Whether every block that begins in them ends in them, and no other does. */
+function isBalanced(pieces: readonly Piece[]): boolean {
+  let depth = 0;
+  for (const piece of pieces) {
+    if (depth === 0 && /^(?:else|elsif|when)$/.test(piece.name)) return false;
+    depth += depthChange(piece);
+    if (depth < 0) return false;
+  }
+  return depth === 0;
+}

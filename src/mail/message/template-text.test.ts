@@ -1,0 +1,115 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { relaxedBody } from "./canonical.ts";
+import { composeMessage } from "./mime.ts";
+import { joinOctets, lengthOf } from "./octets.ts";
+import { TextForm, WovenText } from "./template-text.ts";
+import { encodeTextContent } from "./transfer-encoding.ts";
+
+const words = fc.oneof(
+  fc.constantFrom(
+    "",
+    " ",
+    "  ",
+    "\t",
+    " \t ",
+    "\n",
+    "\r\n",
+    "\r",
+    " \n",
+    "\n ",
+    "\v",
+    "\f",
+    " \v",
+    " \f\n",
+    "a",
+    "a b",
+    "é",
+    "\0",
+    ".",
+  ),
+  fc.constantFrom("x".repeat(500), "https://t.test/c/token/1", '<a href="'),
+  fc.string({ maxLength: 6 }),
+);
+const piece = fc.array(words, { maxLength: 5 }).map((some) => some.join(""));
+const woven = fc
+  .array(fc.record({ value: piece, behind: piece }), { maxLength: 6 })
+  .chain((rest) => fc.record({ first: piece, rest: fc.constant(rest) }))
+  .map(({ first, rest }) => {
+    const form = new TextForm([first, ...rest.map(({ behind }) => behind)]);
+    return { form, values: rest.map(({ value }) => value) };
+  });
+
+const someMail = {
+  messageId: "1@example.com",
+  date: new Date(0),
+  from: { name: null, address: "news@example.com" },
+  to: { name: null, address: "ada@example.com" },
+  subject: "News",
+  attachments: [],
+  headers: [],
+};
+
+describe("a woven text", () => {
+  test("is sent and hashed as the same text in one piece would be, or left to the encoder", () => {
+    fc.assert(
+      fc.property(woven, ({ form, values }) => {
+        const text = new WovenText(form, values);
+        const made = text.sevenBit();
+        if (made === null) return;
+        const { encoding, content } = encodeTextContent(text.toString());
+        expect(encoding).toBe("7bit");
+        expect(joinOctets(made.wire).toString("latin1")).toBe(content);
+        const followed = relaxedBody(joinOctets([...made.wire, "\r\n--"])).toString("latin1");
+        expect(joinOctets([...made.relaxed, "\r\n--\r\n"]).toString("latin1")).toBe(followed);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  test.each([
+    ["plain words", ["Hello ", ", welcome.\n"], ["Ada"]],
+    ["a value of several lines", ["<p>", "</p>"], ["one\n two \n\nthree"]],
+    ["two hundred thousand lines", ["Hello ", "\n".repeat(200_000)], ["Ada"]],
+    ["no value at all", ["Hello", "  \n you"], [""]],
+  ])("needs no encoder with %s", (_, pieces, values) => {
+    expect(new WovenText(new TextForm(pieces), values).sevenBit()).not.toBeNull();
+  });
+
+  test.each([
+    ["a letter that is not ASCII in a value", ["Hello ", ""], ["Zoë"]],
+    ["one in a piece", ["Grüße, ", ""], ["Ada"]],
+    [
+      "a line that pieces and values together make too long",
+      ["x".repeat(500), "y".repeat(300)],
+      ["z".repeat(199)],
+    ],
+    ["a line break that a value may cut in two", ["Hello\r", "\nyou"], [""]],
+    ["NUL", ["Hello ", ""], ["\0"]],
+  ])("is left to the encoder with %s", (_, pieces, values) => {
+    expect(new WovenText(new TextForm(pieces), values).sevenBit()).toBeNull();
+  });
+
+  test("makes the same message, with its relaxed form, as the text in one piece", () => {
+    const html = new WovenText(new TextForm(["<p>  Hello\t", " \n</p>  ", "\n\n"]), ["Ada", "<br> "]);
+    const text = new WovenText(new TextForm(["Hello ", "\n"]), ["Ada"]);
+    const made = composeMessage({ ...someMail, html, text }, () => "same");
+    const whole = composeMessage({ ...someMail, html: String(html), text: String(text) }, () => "same");
+    const body = joinOctets(whole.body);
+    const relaxed = relaxedBody(body);
+    for (const one of [made, whole]) {
+      expect(joinOctets(one.relaxedBody ?? [])).toEqual(relaxed);
+      expect({ ...one, body: joinOctets(one.body), relaxedBody: null }).toEqual({
+        ...whole,
+        body,
+        relaxedBody: null,
+      });
+    }
+  });
+
+  test("may have hundreds of thousands of values", () => {
+    const html = new WovenText(new TextForm(Array(300_001).fill("\n")), Array(300_000).fill("Ada"));
+    const { body } = composeMessage({ ...someMail, html, text: "Hello" });
+    expect(lengthOf(body)).toBeGreaterThan(1_500_000);
+  });
+});

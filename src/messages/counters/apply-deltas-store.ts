@@ -1,0 +1,98 @@
+/** Notes become counters. */
+import sql, { join, raw, type Sql } from "sql-template-tag";
+import { storedStatuses } from "#messages/message/states.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { counters } from "./counters.ts";
+import { columnsSql, DAY, EIGHTH, WEEK } from "./deltas-store.ts";
+
+/** One part of the statement: adds up the notes by their keys. Everybody locks from the smallest key. */
+function addTo(
+  table: string,
+  {
+    keys,
+    values = keys,
+    columns,
+    of,
+  }: {
+    readonly keys: readonly string[];
+    /** What the keys are made of. */
+    readonly values?: readonly string[];
+    readonly columns: readonly string[];
+    readonly of: Sql;
+  },
+): Sql {
+  const positions = columnsSql([...keys.keys()].map((at) => String(at + 1)));
+  const sums = join(columns.map((column) => sql`sum(${raw(column)})`));
+  const added = join(
+    columns.map((column) => sql`${raw(column)} = k.${raw(column)} + excluded.${raw(column)}`),
+  );
+  return sql`
+    insert into ${raw(table)} as k (${columnsSql(keys)}, ${columnsSql(columns)})
+    select ${columnsSql(values)}, ${sums} from taken where ${of}
+    group by ${positions} order by ${positions}
+    on conflict (${columnsSql(keys)}) do update set ${added}`;
+}
+
+const ofMessages = sql`source_ip is null`;
+
+const byDay = (table: string, key: string) =>
+  addTo(table, {
+    keys: ["workspace_id", "day", key],
+    values: ["workspace_id", DAY, key],
+    columns: counters,
+    of: ofMessages,
+  });
+
+/**
+ * Takes so many notes into the counters, in one statement, and says how many there were. Any number of processes may do
+ * it at once: none takes a note that another one is taking.
+ */
+export async function foldNotes(db: Queryable, most: number): Promise<number> {
+  const [folded] = await db.rows<{ notes: number }>(
+    sql`
+    with taken as materialized (
+      delete from report_notes
+      where ctid = any (array(select ctid from report_notes limit ${most} for update skip locked))
+      returning *, hard_bounces + soft_bounces + block_bounces as bounces
+    ), quarters as (${addTo("report_quarters", {
+      keys: ["workspace_id", "quarter", "source"],
+      columns: counters,
+      of: ofMessages,
+    })}
+    ), eighths as (${addTo("report_eighths", {
+      keys: ["workspace_id", "eighth", "source"],
+      values: ["workspace_id", EIGHTH, "source"],
+      columns: counters,
+      of: ofMessages,
+    })}
+    ), origins as (${addTo("report_origins", {
+      keys: ["workspace_id", "source", "origin_id"],
+      columns: counters,
+      of: ofMessages,
+    })}
+    ), domains as (${byDay("report_domain_days", "domain")}
+    ), weeks as (${addTo("report_domain_weeks", {
+      keys: ["workspace_id", "week", "domain"],
+      values: ["workspace_id", WEEK, "domain"],
+      columns: counters,
+      of: ofMessages,
+    })}
+    ), senders as (${byDay("report_sender_days", "from_domain")}
+    ), ips as (${addTo("report_ip_days", {
+      keys: ["workspace_id", "day", "source_ip"],
+      values: ["workspace_id", DAY, "source_ip"],
+      columns: storedStatuses,
+      of: sql`source_ip is not null`,
+    })}
+    ), categories as (${addTo("report_category_days", {
+      keys: ["workspace_id", "day", "bounce_type", "category"],
+      values: ["workspace_id", DAY, "bounce_type", "category"],
+      columns: ["bounces"],
+      of: sql`category is not null`,
+    })}
+    )
+    select count(*)::int as notes from taken`,
+    "fold notes",
+  );
+  return folded?.notes ?? 0;
+}

@@ -1,0 +1,139 @@
+/**
+ * Notes of what has to be counted: parts of the statements that write to the log. Whoever writes one waits for nobody; the
+ * counters take them in later (apply-deltas-store.ts).
+ */
+
+import sql, { join, raw, type Sql } from "sql-template-tag";
+import { domainOf } from "#mail/address.ts";
+import { type MessageOrigin, storedStatuses } from "#messages/message/states.ts";
+import { nilId } from "#platform/ids.ts";
+import { eventCounters } from "./counters.ts";
+
+const binOf = (width: string, time: Sql): Sql =>
+  sql`date_bin('${raw(width)}', ${time}, timestamptz '2000-01-01 00:00:00Z')`;
+
+/** The quarter-hour that a time is in: days of all time zones begin with one. */
+export const quarterOf = (time: Sql): Sql => binOf("15 minutes", time);
+
+/** The eighth of a UTC day that a time is in: three hours. */
+export const eighthOf = (time: Sql): Sql => binOf("3 hours", time);
+
+/** The eighth of a quarter-hour, its UTC day, and the Monday of its week. */
+export const EIGHTH = eighthOf(raw("quarter")).text;
+export const DAY = "(quarter at time zone 'UTC')::date";
+export const WEEK = "date_trunc('week', quarter at time zone 'UTC')::date";
+
+/** Names of columns, as they stand in a statement. */
+export const columnsSql = (names: readonly string[]): Sql => join(names.map((name) => raw(name)));
+
+const keys = sql`workspace_id, quarter, source, origin_id, domain, from_domain`;
+
+/**
+ * What is counted, and by what: the keys, from the columns that the log has. The platform's own mail is nobody's sending:
+ * it is not paid for either.
+ */
+export const keysOf = (messages: Sql): Sql => sql`
+  select *, ${quarterOf(sql`created_at`)} as quarter, coalesce(origin_id, ${nilId}) as counted_origin_id,
+    lower(split_part(from_email, '@', -1)) as from_domain
+  from ${messages} where source <> 'platform'`;
+
+const messageKeys = sql`workspace_id, quarter, source, counted_origin_id, domain, from_domain`;
+
+/** Notes messages that were accepted: log rows with their status. */
+export function noteAcceptedSql(log: Sql): Sql {
+  return sql`
+    insert into report_notes (${keys}, queued, suppressed)
+    select ${messageKeys}, count(*) filter (where status = 'queued'), count(*) filter (where status = 'suppressed')
+    from (${keysOf(log)}) a group by ${messageKeys}`;
+}
+
+/** The same of the messages that one origin queues at a moment: a relation of domains and how many each gets (queued). */
+export function noteQueuedSql(
+  byDomain: Sql,
+  origin: Pick<MessageOrigin, "workspaceId" | "source" | "originId" | "fromEmail" | "createdAt">,
+): Sql {
+  return sql`
+    insert into report_notes (${keys}, queued)
+    select ${origin.workspaceId}, ${quarterOf(sql`${origin.createdAt}::timestamptz`)}, ${origin.source}, ${origin.originId},
+      domain, ${domainOf(origin.fromEmail)}, queued
+    from ${byDomain}`;
+}
+
+/**
+ * Notes messages that have moved: a relation of log rows with status and source_ip, both also as they were (previous_…),
+ * and with the time, bounce_type and category of the outcome. Those that are alike are counted first: a batch has many messages and few kinds.
+ */
+export function noteMovedSql(moved: Sql): Sql {
+  const none = sql`null::text as bounce_type, null::text as category`;
+  const sum = (condition: string) => sql`coalesce(sum(times) filter (where ${raw(condition)}), 0)`;
+  const difference = (status: string) => sql`${sum(`became = '${status}'`)} - ${sum(`was = '${status}'`)}`;
+  const happened = (event: string) => sum(`event = '${event}'`);
+  const alike = sql`
+    select workspace_id, created_at, source, origin_id, domain, from_email, source_ip, previous_source_ip, status,
+      previous_status, ${quarterOf(sql`time`)} as moved_quarter, bounce_type, category, count(*) as times
+    from ${moved} group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13`;
+  return sql`
+    insert into report_notes (${keys}, source_ip, bounce_type, category,
+      ${columnsSql([...storedStatuses, ...eventCounters])})
+    select ${keys}, source_ip, bounce_type, category, ${join(storedStatuses.map(difference))},
+      ${join(eventCounters.map(happened))}
+    from (
+      select m.workspace_id, m.times, n.* from (${keysOf(sql`(${alike}) alike`)}) m cross join lateral (
+        select m.quarter, m.source, m.counted_origin_id, m.domain, m.from_domain, null::inet, ${none},
+          m.status, m.previous_status, null
+        where m.status <> m.previous_status
+        union all
+        select m.moved_quarter, m.source, m.counted_origin_id, m.domain, m.from_domain, null, m.bounce_type,
+          m.category, null, null, coalesce(m.bounce_type || '_bounces', 'complaints')
+        where m.status = 'complained' or m.status = 'bounced' and m.previous_status <> 'bounced'
+        union all
+        select m.quarter, null, null, null, null, m.source_ip, ${none}, m.status, null, null
+        where m.source_ip is not null
+        union all
+        select m.quarter, null, null, null, null, m.previous_source_ip, ${none}, null, m.previous_status, null
+        where m.previous_source_ip is not null)
+        as n (quarter, source, origin_id, domain, from_domain, source_ip, bounce_type, category, became, was, event)
+    ) news
+    group by 1, 2, 3, 4, 5, 6, 7, 8, 9`;
+}
+
+/**
+ * Notes bounces that are another kind of bounce now: a relation as above, with former_type and former_category, and with
+ * the time at which they came (bounced_at).
+ */
+export function noteHardenedSql(hardened: Sql): Sql {
+  const times = (type: string) =>
+    sql`coalesce(sum(times) filter (where bounce_type = ${raw(`'${type}'`)}), 0)`;
+  return sql`
+    insert into report_notes (${keys}, bounce_type, category, hard_bounces, soft_bounces, block_bounces)
+    select ${messageKeys}, bounce_type, category, ${times("hard")}, ${times("soft")}, ${times("block")}
+    from (${keysOf(sql`(
+      select workspace_id, bounced_at as created_at, source, origin_id, domain, from_email, v.bounce_type, v.category,
+        times
+      from ${hardened} h cross join lateral (values
+        (former_type, former_category, -1), (h.bounce_type, h.category, 1)) v (bounce_type, category, times)) changed`)}) c
+    group by ${messageKeys}, bounce_type, category`;
+}
+
+/**
+ * Notes what recipients did: a relation of log rows, each with kind, is_machine and times, and whether it was the first of
+ * its kind with that message that a person did (is_first), and the first of any kind (is_first_sign): a click is an
+ * opening too.
+ */
+export function noteEngagedSql(engaged: Sql): Sql {
+  const times = (kind: string, isMachine: boolean) =>
+    sql`coalesce(sum(times) filter (where kind = ${raw(`'${kind}'`)} and is_machine = ${raw(String(isMachine))}), 0)`;
+  return sql`
+    insert into report_notes (${keys}, unique_opens, unique_clicks, opens, clicks, machine_opens, machine_clicks)
+    select ${messageKeys}, count(*) filter (where is_first_sign),
+      count(*) filter (where kind = 'clicked' and is_first), ${times("opened", false)},
+      ${times("clicked", false)}, ${times("opened", true)}, ${times("clicked", true)}
+    from (${keysOf(engaged)}) e group by ${messageKeys}`;
+}
+
+/** Notes a recipient who left by way of a message: a relation of log rows. */
+export function noteUnsubscribedSql(left: Sql): Sql {
+  return sql`
+    insert into report_notes (${keys}, unsubscribed)
+    select ${messageKeys}, count(*) from (${keysOf(left)}) u group by ${messageKeys}`;
+}

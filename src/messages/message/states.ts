@@ -1,0 +1,54 @@
+/** The life of a message as data (decisions, section 9 rows 1 and 2). */
+import type { WorkspaceId } from "#platform/ids.ts";
+
+export const messageSources = ["campaign", "autoresponder", "api", "smtp", "platform"] as const;
+export type MessageSource = (typeof messageSources)[number];
+
+export const messageStatuses = [
+  "queued",
+  "sending",
+  "delivered",
+  "deferred",
+  "bounced",
+  "failed",
+  "suppressed",
+  "cancelled",
+  "complained",
+] as const;
+export type MessageStatus = (typeof messageStatuses)[number];
+
+/** `sending` is never stored: a message shows it while a delivery worker holds its lease. */
+export type StoredStatus = Exclude<MessageStatus, "sending">;
+export const storedStatuses = messageStatuses.filter(
+  (status): status is StoredStatus => status !== "sending",
+);
+
+/**
+ * From which stored statuses each may be reached. A DSN may turn delivered into bounced. A bounce becomes another only by
+ * news that the address is at fault after all (record-outcomes.ts). A complaint says that the mail was seen, whatever we took it
+ * for; complained is final.
+ */
+export const reachableFrom = {
+  delivered: ["queued", "deferred"],
+  deferred: ["queued", "deferred"],
+  bounced: ["queued", "deferred", "delivered", "bounced"],
+  failed: ["queued", "deferred"],
+  suppressed: ["queued", "deferred"],
+  cancelled: ["queued", "deferred"],
+  complained: ["delivered", "bounced", "failed", "suppressed", "cancelled"],
+} as const satisfies Partial<Record<MessageStatus, readonly MessageStatus[]>>;
+
+/** A status that news can move a message to. */
+export type OutcomeStatus = keyof typeof reachableFrom;
+
+/** What the messages of one origin have in common. */
+export interface MessageOrigin {
+  readonly workspaceId: WorkspaceId;
+  readonly source: MessageSource;
+  readonly originId: string;
+  readonly originName: string;
+  readonly fromEmail: string;
+  readonly subject: string;
+  readonly isSms?: boolean;
+  readonly createdAt: Date;
+}

@@ -1,0 +1,167 @@
+/**
+ * The one door through which every outcome passes: it moves the state, where that move is legal, writes the event and
+ * what reports are made of, and tells those who react to it (counters, suppression). All of it happens inside the
+ * caller's transaction, hundreds of outcomes a statement.
+ */
+import { isIP } from "node:net";
+import sql, { type Sql } from "sql-template-tag";
+import { textArray, uuidArray } from "#platform/database/array-values.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
+import { noteHardenedSql, noteMovedSql } from "./counters/deltas-store.ts";
+import type { Classification, MovedMessage, OnMoved, Outcome } from "./message/outcome.ts";
+import { reachableFrom } from "./message/states.ts";
+
+const KEPT_DETAIL = 500;
+const KEPT_NAME = 100;
+
+/**
+ * Every legal move, as the statement wants them: not as a relation to be joined, which would take the outcomes, and with
+ * them the locks, out of their order.
+ */
+const legalMoves = Object.entries(reachableFrom).flatMap(([to, froms]) =>
+  froms.map((from) => `${from} ${to}`),
+);
+
+/**
+ * Of the message `m`, its bounce: its record bears the id of the event that told it first. Looked up message by message,
+ * whatever statistics say.
+ */
+const recordedBounce = (messageId: Sql) => sql`
+  select b.ctid as place, b.bounce_type, b.category, b.created_at
+  from message_events e join bounces b on b.workspace_id = e.workspace_id and b.id = e.id
+  where e.workspace_id = m.workspace_id and e.message_id = ${messageId} and e.type = 'bounced' offset 0`;
+
+/** What the log has of a message that was moved, with the place of its outcome among all of them, from 1. */
+type MovedRow = Omit<MovedMessage, Exclude<keyof Outcome, "attempts" | "sourceIp">> & {
+  readonly place: number;
+};
+
+/** As much of an outcome as is kept; of every bounce and complaint something is said. */
+function kept(outcome: Outcome): Outcome {
+  const { status, detail, complaint } = outcome;
+  const name = (text: string) => text.slice(0, KEPT_NAME).toWellFormed();
+  const provider = complaint?.provider ?? null;
+  return {
+    ...outcome,
+    detail: detail.slice(0, KEPT_DETAIL).toWellFormed(),
+    classification: classify(outcome),
+    complaint:
+      status === "complained"
+        ? { feedbackType: name(complaint?.feedbackType ?? "abuse"), provider: provider && name(provider) }
+        : null,
+  };
+}
+
+/** Of a bounce that nobody has judged. */
+function classify({ status, classification, isAddressFault }: Outcome): Classification | null {
+  if (status !== "bounced") return null;
+  return classification ?? { type: isAddressFault ? "hard" : "soft", category: "Undetermined" };
+}
+
+/** As the database takes it: without the zone of a link-local address. */
+function ipAddress(text: string | null): string | null {
+  const address = text?.split("%", 1)[0] ?? "";
+  return isIP(address) === 0 ? null : address;
+}
+
+/**
+ * Outcomes that would be an illegal move (a late bounce of a complained message) leave no trace. `onMoved` hears of
+ * the others, and is not called when there are none.
+ *
+ * A bounce for which the address was not at fault turns into one for which it is: `from` is then `bounced`, too. It stays
+ * one bounce, of when it came. Whoever brings such news holds the message, so that it counts once.
+ */
+export async function recordOutcomes(
+  tx: Queryable,
+  outcomes: readonly Outcome[],
+  onMoved: OnMoved,
+): Promise<void> {
+  if (outcomes.length === 0) return;
+  // In the order in which everybody locks messages.
+  const inOrder = outcomes.map(kept).sort((a, b) => (a.messageId < b.messageId ? -1 : 1));
+  const column = <Value>(read: (outcome: Outcome) => Value) => inOrder.map(read);
+  // What an outcome says itself is not read back: it is found by its place.
+  const rows = await tx.rows<MovedRow>(
+    sql`
+    with outcome as materialized (
+      select * from unnest(
+        ${uuidArray(column((one) => one.workspaceId))}::uuid[], ${uuidArray(column((one) => one.messageId))}::uuid[],
+        ${uuidArray(column(() => newId()))}::uuid[], ${textArray(column((one) => one.status))}::text[],
+        ${column((one) => one.time)}::timestamptz[], ${column((one) => one.attempts)}::smallint[],
+        ${column((one) => one.nextAttemptAt)}::timestamptz[], ${textArray(column((one) => one.detail))}::text[],
+        ${textArray(column((one) => one.mxHost))}::text[], ${column((one) => one.code)}::smallint[],
+        ${column((one) => one.enhancedCode)}::text[], ${column((one) => one.isAddressFault)}::boolean[],
+        ${column((one) => one.classification?.type)}::text[], ${column((one) => one.classification?.category)}::text[],
+        ${column((one) => one.complaint?.feedbackType)}::text[], ${column((one) => one.complaint?.provider)}::text[],
+        ${column((one) => ipAddress(one.sourceIp))}::inet[],
+        ${column((one) => (one.tls ? JSON.stringify(one.tls) : null))}::jsonb[])
+        with ordinality as o (workspace_id, message_id, event_id, status, time, attempts, next_attempt_at, detail, mx_host, code,
+          enhanced_code, is_address_fault, bounce_type, category, feedback_type, provider, left_from, tls, place)
+    ), moved as (
+      update messages m
+      set status = o.status, previous_status = m.status, attempts = coalesce(o.attempts, m.attempts), next_attempt_at = o.next_attempt_at,
+          -- What is deferred without another attempt has been taken, and only its receipt is awaited (sms).
+          error_message = case
+            when o.status = 'delivered' or (o.status = 'deferred' and o.next_attempt_at is null) then null
+            else o.detail end,
+          updated_at = o.time,
+          source_ip = coalesce(o.left_from, m.source_ip), previous_source_ip = m.source_ip
+      from outcome o
+      where m.workspace_id = o.workspace_id and m.id = o.message_id
+        and m.status || ' ' || o.status = any (${legalMoves}::text[])
+        and case when m.status = 'bounced' and o.status = 'bounced'
+          then o.is_address_fault and case
+            -- The platform's own has no record: such news counts once, whatever the first was.
+            when m.source = 'platform' then m.previous_status is distinct from 'bounced'
+            else (select bounce_type <> 'hard' from (${recordedBounce(sql`m.id`)}) b) end
+          else true end
+      returning o.*, m.localpart, m.domain, m.is_sms, m.source, m.origin_id, m.origin_name, m.from_email, m.created_at,
+        m.previous_status, m.source_ip, m.previous_source_ip, m.attempts as attempts_made,
+        case when m.source = 'campaign' then m.origin_id end as campaign_id
+    ), events as (
+      insert into message_events (workspace_id, message_id, id, type, time, attempt, detail, mx_host, code,
+        enhanced_code, source_ip, tls, campaign_id)
+      select workspace_id, message_id, event_id, status, time, attempts, detail, mx_host, code, enhanced_code,
+        left_from, tls, campaign_id
+      from moved
+    ), hardened as materialized (
+      select m.*, b.place as bounce_place, b.bounce_type as former_type, b.category as former_category,
+        b.created_at as bounced_at
+      from moved m cross join lateral (${recordedBounce(sql`m.message_id`)}) b
+      where m.status = 'bounced' and m.previous_status = 'bounced'
+    ), harder as (
+      update bounces b
+      set bounce_type = h.bounce_type, category = h.category, smtp_code = h.code, enhanced_code = h.enhanced_code,
+        error_message = h.detail
+      from hardened h where b.workspace_id = h.workspace_id and b.ctid = h.bounce_place
+    ), bounced as (
+      insert into bounces (workspace_id, id, message_id, localpart, domain, bounce_type, category, smtp_code, enhanced_code,
+        error_message, source, campaign_id, origin_name, created_at)
+      select workspace_id, event_id, message_id, localpart, domain, bounce_type, category, code, enhanced_code, detail,
+        source, campaign_id, origin_name, time
+      from moved where status = 'bounced' and previous_status <> 'bounced' and source <> 'platform'
+    ), complained as (
+      insert into complaints (workspace_id, id, message_id, localpart, domain, feedback_type, provider, source,
+        campaign_id, origin_name, created_at)
+      select workspace_id, event_id, message_id, localpart, domain, feedback_type, provider, source,
+        campaign_id, origin_name, time
+      from moved where status = 'complained' and source <> 'platform'
+    ), notes as (
+      ${noteMovedSql(sql`moved`)}
+    ), more_notes as (
+      ${noteHardenedSql(sql`hardened`)}
+    )
+    select place, source, origin_id as "originId", origin_name as "originName", from_email as "fromEmail",
+      is_sms as "isSms", localpart, domain, previous_status as "from", attempts_made as attempts,
+      host(source_ip) as "sourceIp"
+    from moved`,
+    "record outcomes",
+  );
+  const moved = rows.map(({ place, ...row }): MovedMessage => {
+    const outcome = inOrder[place - 1];
+    if (outcome === undefined) throw new Error(`no outcome has the place ${place}`);
+    return { ...outcome, ...row };
+  });
+  if (moved.length > 0) await onMoved(tx, moved);
+}

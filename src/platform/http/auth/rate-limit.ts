@@ -1,0 +1,58 @@
+/**
+ * The rate limit per source network: a token bucket. A bucket holds `burst` tokens, each request takes one, and
+ * `perSecond` come back every second. (Fixed windows let twice the burst through around their edges.)
+ */
+
+import type { RateLimit } from "#platform/config/setting-readers.ts";
+import { ApiError } from "#platform/errors.ts";
+import type { Log } from "#platform/log/log.ts";
+import { redisBuckets } from "./rate-limit-redis.ts";
+import { networkOf } from "./source-network.ts";
+import { localBuckets, TOKEN } from "./token-buckets.ts";
+
+/** Headers for the answer of an admitted request. */
+export type RateHeaders = Readonly<Record<string, string>>;
+
+export interface RateLimiter {
+  /** @throws ApiError RATE_LIMIT_EXCEEDED with Retry-After when the bucket is empty. */
+  take(ip: string): Promise<RateHeaders>;
+  close(): Promise<void>;
+}
+
+/** RATE_LIMIT=off, for load tests. */
+export const unlimited: RateLimiter = { take: async () => ({}), close: async () => {} };
+
+/**
+ * The limiter of RATE_LIMIT and REDIS_URL; touches neither network nor Redis client before the first request.
+ * `monotonicMs` is a clock that never steps back.
+ */
+export function createRateLimiter(options: {
+  readonly limit: RateLimit | null;
+  readonly redisUrl: URL | null;
+  readonly monotonicMs: () => number;
+  readonly log: Log;
+}): RateLimiter {
+  const { limit, redisUrl, monotonicMs, log } = options;
+  if (limit === null) return unlimited;
+  const local = localBuckets(limit, monotonicMs);
+  const buckets = redisUrl === null ? local : redisBuckets({ url: redisUrl, limit, local, monotonicMs, log });
+  // One object for each number of tokens left: the hot path makes none.
+  const headers: RateHeaders[] = [];
+  const headersOf = (remaining: number): RateHeaders =>
+    (headers[remaining] ??= {
+      "RateLimit-Limit": String(limit.burst),
+      "RateLimit-Remaining": String(remaining),
+      "RateLimit-Reset": String(Math.ceil((limit.burst - remaining) / limit.perSecond)),
+    });
+  return {
+    async take(ip) {
+      const left = await buckets.take(networkOf(ip));
+      if (left >= 0) return headersOf(Math.floor(left / TOKEN));
+      const seconds = Math.ceil(-left / TOKEN / limit.perSecond);
+      throw new ApiError("RATE_LIMIT_EXCEEDED", undefined, {
+        headers: { ...headersOf(0), "Retry-After": String(seconds) },
+      });
+    },
+    close: () => buckets.close(),
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * By what other processes know that this one lives: a session lock, which PostgreSQL frees when the process dies. What a
+ * dead process had reserved is free at once.
+ */
+import { lockKey } from "#platform/database/advisory-lock.ts";
+import type { Database } from "#platform/database/pool.ts";
+import { type Mark, markAlive } from "#platform/database/process-lock.ts";
+import { newId } from "#platform/ids.ts";
+
+const CHECK_MS = 10_000;
+const RETRY_MS = 1_000;
+
+export class ProcessMark {
+  readonly #db: Database;
+  readonly #lock = lockKey(`api process ${newId()}`);
+  #mark: Mark | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** The key of the lock; null while it is not held, when this process could be taken for dead. */
+  get holder(): number | null {
+    return this.#mark?.isThere ? this.#lock : null;
+  }
+
+  /** Goes on until it is there; does not throw. */
+  async start(): Promise<void> {
+    try {
+      this.#mark = await markAlive(this.#db, this.#lock);
+    } catch {
+      if (!this.#isOver) this.#timer = setTimeout(() => void this.start(), RETRY_MS).unref();
+      return;
+    }
+    if (this.#isOver) return this.#mark.end();
+    this.#timer = setInterval(() => void this.#mark?.check(), CHECK_MS).unref();
+    return undefined;
+  }
+
+  async end(): Promise<void> {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+    await this.#mark?.end();
+  }
+}

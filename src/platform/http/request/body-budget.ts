@@ -1,0 +1,271 @@
+/**
+ * Bodies that are still arriving: what each holder may have of them (limits.ts), and which of them have stopped.
+ *
+ * Room is taken for what has arrived, never for what a header announces, and is given back when the request is answered.
+ * A body that has stopped arriving is answered 408; where room is short that happens after a second, because the others
+ * need it. Time is counted in sweeps of a timer, so that a busy event loop, which reads nothing, does not count against
+ * the client.
+ */
+
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { ApiError, overloaded } from "#platform/errors.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
+import { networkOf } from "#platform/http/auth/source-network.ts";
+import { type Held, HeldShares, type Share } from "#platform/limits/held-shares.ts";
+import type { httpLimits, Limit } from "#platform/limits/limits.ts";
+import { bytesText, limitRefusal, limitSentence } from "#platform/limits/refusal.ts";
+
+declare module "fastify" {
+  interface FastifyInstance {
+    arrivingBodies: ArrivingBodies;
+  }
+  interface FastifyRequest {
+    /** Why the rest of the body is not read any more. */
+    refusal: ApiError | null;
+    /** A reader has all of the body. */
+    isBodyRead: boolean;
+  }
+}
+
+/** The limits in force: those of the table, or a test's own. */
+export type HttpLimits = Readonly<Record<keyof typeof httpLimits, Limit>>;
+
+/** Sweeps in the time after which a body that does not arrive has stalled. */
+const SWEEPS = 10;
+/** Sweeps without a byte after which a body is let go when its room is needed. */
+const SHORT_SWEEPS = 2;
+/** A body that arrives more slowly than this counts as stalled. */
+const LEAST_BYTES_PER_S = 1024;
+/** Every holder of a limit of the whole installation is the same one. */
+const ALL = "";
+
+/**
+ * Whether all of the body is here, as most are: in one packet with the headers. Node.js says so itself a moment after the
+ * request has begun to be handled.
+ */
+export function hasCome({ raw, isBodyRead }: FastifyRequest): boolean {
+  if (raw.complete || isBodyRead) return true;
+  return raw.readableLength === Number(raw.headers["content-length"] ?? NaN);
+}
+
+/** One body. Its reader reports each chunk to it. */
+export interface Arrival {
+  /** Takes room for the bytes; where there is none, the request is refused (`refuse`). */
+  note(bytes: number): void;
+  /** Gives everything back at once, for a reader that has dropped what it read. */
+  giveUp(): void;
+}
+
+class ArrivingBody implements Arrival {
+  readonly request: FastifyRequest;
+  readonly shares: readonly Share[];
+  readonly #place: Held;
+  readonly #room: Held;
+  readonly #bodies: ArrivingBodies;
+  /** The sweeps at which the last byte came and the present window began, and what came in the window. */
+  lastSweep: number;
+  windowSweep: number;
+  windowBytes = 0;
+
+  constructor(
+    bodies: ArrivingBodies,
+    request: FastifyRequest,
+    held: { shares: readonly Share[]; place: Held; room: Held },
+    sweep: number,
+  ) {
+    this.#bodies = bodies;
+    this.request = request;
+    this.shares = held.shares;
+    this.#place = held.place;
+    this.#room = held.room;
+    this.lastSweep = sweep;
+    this.windowSweep = sweep;
+  }
+
+  note(bytes: number): void {
+    this.#bodies.progress(this, bytes);
+    if (this.request.refusal !== null) return;
+    let full = this.#room.takeMore(bytes);
+    while (full !== undefined && this.#bodies.letGoStalled(this.#shareOf(full))) {
+      full = this.#room.takeMore(bytes);
+    }
+    if (full !== undefined) refuse(this.request, refusalOf(full));
+  }
+
+  /** The body has come whole, or comes no more. */
+  end(): void {
+    this.#place.release();
+  }
+
+  giveUp(): void {
+    this.#bodies.forget(this);
+    this.#place.release();
+    this.#room.release();
+  }
+
+  #shareOf(limit: Limit): Share {
+    return this.shares.find((share) => share.limit === limit) ?? { limit, holder: ALL };
+  }
+}
+
+export class ArrivingBodies {
+  readonly #limits: HttpLimits;
+  readonly #held = new HeldShares();
+  /** The one without a byte for longest comes first. */
+  readonly #arriving = new Set<ArrivingBody>();
+  readonly #leastBytes: number;
+  readonly #timer: NodeJS.Timeout;
+  #sweep = 0;
+  #isStopping = false;
+
+  /** @param stallMs after which a body that does not arrive has stalled */
+  constructor(limits: HttpLimits, stallMs: number) {
+    this.#limits = limits;
+    this.#leastBytes = (LEAST_BYTES_PER_S * stallMs) / 1000;
+    this.#timer = setInterval(() => this.#endStalled(), stallMs / SWEEPS).unref();
+  }
+
+  /**
+   * Before a body that has not come whole is read.
+   * @param place what the reader fills: memory or the disk
+   * @throws ApiError when the caller has too many of them, or the service is stopping
+   */
+  begin(request: FastifyRequest, place: "memory" | "disk"): Arrival {
+    if (this.#isStopping) throw stopping();
+    const caller = request.caller as Caller | undefined;
+    const network = networkOf(request.ip);
+    const taken = this.#takePlace([
+      { limit: this.#limits.unfinishedOfNetwork, holder: network },
+      ...(caller ? [{ limit: this.#limits.unfinishedOfKey, holder: caller.keyId }] : []),
+    ]);
+    const shares = this.#roomShares(place, caller, network);
+    const room = this.#held.take(shares, 0);
+    if ("reached" in room) throw refusalOf(room.reached);
+    const held = { shares: [...taken.shares, ...shares], place: taken.held, room: room.held };
+    const body = new ArrivingBody(this, request, held, this.#sweep);
+    this.#arriving.add(body);
+    const { raw, rawReply } = request;
+    const end = () => {
+      this.forget(body);
+      body.end();
+    };
+    raw.once("end", end).once("close", end);
+    rawReply.once("close", () => body.giveUp());
+    // Clients that ask first send the body only now (RFC 9110 section 10.1.1).
+    if (raw.headers.expect !== undefined && raw.httpVersion !== "1.0") rawReply.writeContinue();
+    return body;
+  }
+
+  progress(body: ArrivingBody, bytes: number): void {
+    body.lastSweep = this.#sweep;
+    body.windowBytes += bytes;
+    if (this.#arriving.delete(body)) this.#arriving.add(body);
+  }
+
+  forget(body: ArrivingBody): void {
+    this.#arriving.delete(body);
+  }
+
+  /** Refuses a body that holds this share and has had no byte for a second. @returns whether there was one */
+  letGoStalled(share: Share): boolean {
+    for (const body of this.#arriving) {
+      if (this.#sweep - body.lastSweep < SHORT_SWEEPS) return false;
+      if (body.shares.some(({ limit, holder }) => limit === share.limit && holder === share.holder)) {
+        this.#end(body, stalled("The body stopped arriving while others needed its room: send it again"));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** What has not come whole is refused with 503; nothing more is begun. */
+  stop(): void {
+    this.#isStopping = true;
+    clearInterval(this.#timer);
+    for (const { request } of this.#arriving) {
+      if (!request.raw.complete) refuse(request, stopping());
+    }
+  }
+
+  #takePlace(shares: readonly Share[]): { shares: readonly Share[]; held: Held } {
+    for (;;) {
+      const place = this.#held.take(shares);
+      if ("held" in place) return { shares, held: place.held };
+      const share = shares.find(({ limit }) => limit === place.reached);
+      if (share === undefined || !this.letGoStalled(share)) throw refusalOf(place.reached);
+    }
+  }
+
+  #roomShares(place: "memory" | "disk", caller: Caller | undefined, network: string): Share[] {
+    const { uploads, uploadsOfWorkspace, bodies, bodiesOfWorkspace, bodiesOfNetwork } = this.#limits;
+    const [ofAll, ofWorkspace] =
+      place === "disk" ? [uploads, uploadsOfWorkspace] : [bodies, bodiesOfWorkspace];
+    const own = caller
+      ? { limit: ofWorkspace, holder: caller.workspaceId }
+      : { limit: bodiesOfNetwork, holder: network };
+    return [own, { limit: ofAll, holder: ALL }];
+  }
+
+  #endStalled(): void {
+    this.#sweep += 1;
+    for (const body of this.#arriving) {
+      const { raw } = body.request;
+      // What has arrived and waits for us is not the client's delay.
+      if (raw.isPaused() || raw.readableLength > 0) {
+        body.lastSweep = this.#sweep;
+        body.windowSweep = this.#sweep;
+        body.windowBytes = 0;
+      } else if (this.#hasStalled(body)) {
+        const least = `${bytesText(LEAST_BYTES_PER_S)} a second`;
+        this.#end(body, stalled(`The body arrives too slowly: send at least ${least}, without pauses`));
+      }
+    }
+  }
+
+  #hasStalled(body: ArrivingBody): boolean {
+    if (this.#sweep - body.lastSweep >= SWEEPS) return true;
+    if (this.#sweep - body.windowSweep < SWEEPS) return false;
+    const isSlow = body.windowBytes < this.#leastBytes;
+    body.windowSweep = this.#sweep;
+    body.windowBytes = 0;
+    return isSlow;
+  }
+
+  #end(body: ArrivingBody, why: ApiError): void {
+    body.giveUp();
+    refuse(body.request, why);
+  }
+}
+
+/** Ends the reading of a body. Its reader learns of it as of a connection that broke, except that this one is answered. */
+function refuse(request: FastifyRequest, why: ApiError): void {
+  if (request.refusal !== null) return;
+  request.refusal = why;
+  if (request.raw.listenerCount("error") > 0) request.raw.emit("error", why);
+}
+
+/** One holder's limit is 429; when the installation's is reached, the holder can do nothing about it: 503. */
+function refusalOf(limit: Limit): ApiError {
+  if (limit.scope !== "installation") return limitRefusal(limit);
+  return overloaded(`${limitSentence(limit)} Try again in 1 s.`);
+}
+
+function stalled(message: string): ApiError {
+  return new ApiError("VALIDATION_ERROR", message, { status: 408, headers: { Connection: "close" } });
+}
+
+function stopping(): ApiError {
+  return new ApiError(
+    "INTERNAL_ERROR",
+    "The service is stopping and has not read the request: send it again",
+    { status: 503, headers: { "Retry-After": "1", Connection: "close" } },
+  );
+}
+
+/** Makes `server.arrivingBodies`, which ends with the server. */
+export function watchArrivingBodies(server: FastifyInstance, limits: HttpLimits, stallMs: number): void {
+  const bodies = new ArrivingBodies(limits, stallMs);
+  server.decorate("arrivingBodies", bodies);
+  server.decorateRequest("refusal", null).decorateRequest("isBodyRead", false);
+  server.addHook("preClose", async () => bodies.stop());
+}

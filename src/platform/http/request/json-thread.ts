@@ -1,0 +1,27 @@
+/** The thread that parses large JSON bodies (json-reader.ts). */
+import { parentPort } from "node:worker_threads";
+import { ApiError, type FieldFault } from "#platform/errors.ts";
+import { digestOf } from "#platform/http/idempotency/idempotency.ts";
+import { parseJsonBody } from "./json-body.ts";
+
+export interface JsonQuestion {
+  readonly bytes: Uint8Array;
+  /** Its request has an Idempotency-Key. */
+  readonly wantsDigest: boolean;
+}
+
+export type JsonAnswer =
+  | { readonly value: unknown; readonly digest: string | null }
+  | { readonly refusal: string; readonly details: readonly FieldFault[] | undefined };
+
+parentPort?.on("message", (question: JsonQuestion) => parentPort?.postMessage(answerTo(question)));
+
+function answerTo({ bytes, wantsDigest }: JsonQuestion): JsonAnswer {
+  try {
+    const value = parseJsonBody(Buffer.from(bytes.buffer).toString("utf8"));
+    return { value, digest: wantsDigest ? digestOf(value) : null };
+  } catch (fault) {
+    if (!(fault instanceof ApiError)) throw fault;
+    return { refusal: fault.message, details: fault.details };
+  }
+}

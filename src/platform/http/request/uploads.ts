@@ -1,0 +1,187 @@
+/**
+ * Uploads: forms (multipart/form-data, RFC 7578) with one file, which streams to the disk and never into memory.
+ *
+ * An endpoint takes one when its body has a `fileField`; the other fields of the form are text, or flags where the
+ * shape says boolean. The file lies on this machine until the request is answered.
+ */
+import { createWriteStream } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { MultipartFile } from "@fastify/multipart";
+import type { FastifyRequest } from "fastify";
+import { type TSchema, Type } from "typebox";
+import { ApiError, invalid, overloaded } from "#platform/errors.ts";
+import { newId } from "#platform/ids.ts";
+import { scratchFolder } from "#platform/process/temp-files.ts";
+import { hasCome } from "./body-budget.ts";
+import { flagField } from "./query.ts";
+import { type BodyNews, bodyReader } from "./validate.ts";
+
+/** A file that came with a request. */
+export interface UploadedFile {
+  /** Where it lies until the answer. */
+  readonly path: string;
+  /** What its sender calls it; to be shown, never part of a path. */
+  readonly name: string;
+  readonly bytes: number;
+}
+
+/** A form that was read. Disposing of it removes the file. */
+export interface Form extends AsyncDisposable {
+  /** The fields as the shape has them. */
+  readonly body: unknown;
+}
+
+/** Room for what stands round the file: boundaries, headers of the parts, the other fields. */
+const FRAME_BYTES = 64 * 1024;
+const LONGEST_FIELD = 1_000;
+const LONGEST_NAME = 255;
+const MOST = { fields: 20, files: 1, parts: 21, fieldSize: LONGEST_FIELD, headerPairs: 20 };
+const MIB = 1024 ** 2;
+
+/** The field of a body that is a file. */
+export function fileField(description: string) {
+  return Type.Unsafe<UploadedFile>(Type.String({ format: "binary", description }));
+}
+
+/** The name of that field; undefined for bodies without, which are JSON. */
+export function fileFieldOf(body: TSchema | undefined): string | undefined {
+  return Object.entries(propertiesOf(body)).find(([, { format }]) => format === "binary")?.[0];
+}
+
+function propertiesOf(body: TSchema | undefined) {
+  const { properties = {} } = (body ?? {}) as {
+    properties?: Record<string, TSchema & { type?: string; format?: string }>;
+  };
+  return properties;
+}
+
+/** Bytes that a whole request may have when its file may have so many. */
+export function formLimit(fileLimit: number): number {
+  return fileLimit + FRAME_BYTES;
+}
+
+/**
+ * Reads forms of this shape, whose file may have `fileLimit` bytes.
+ * @returns a function that throws ApiError VALIDATION_ERROR or PAYLOAD_TOO_LARGE, and then keeps nothing
+ */
+export function formReader(
+  shape: TSchema,
+  fileLimit: number,
+  dataDir: string,
+): (request: FastifyRequest, news?: BodyNews) => Promise<Form> {
+  const field = fileFieldOf(shape) ?? "";
+  const { [field]: _, ...texts } = propertiesOf(shape);
+  const readTexts = bodyReader(Type.Object({ ...texts, [field]: Type.Optional(Type.Unknown()) }));
+  const flags = new Set(Object.keys(texts).filter((name) => texts[name]?.type === "boolean"));
+  const folder = scratchFolder(dataDir);
+
+  /** Writes the file to `path` and collects the texts; of a field sent twice the last one counts. */
+  const receive = async (request: FastifyRequest, path: string, news?: BodyNews) => {
+    let file: UploadedFile | undefined;
+    const values = new Map<string, unknown>();
+    const unknown = new Set<string>();
+    for await (const part of request.parts({ limits: { ...MOST, fileSize: fileLimit } })) {
+      const { fieldname: name } = part;
+      if (part.type === "file") {
+        if (name !== field) throw invalid({ field, message: `Send the file in the field ${field}` });
+        file = await save(part, path, fileLimit);
+      } else if (name === field) {
+        throw invalid({ field, message: `${field} must be a file, with a filename` });
+      } else if (!Object.hasOwn(texts, name)) {
+        // Only its name is judged.
+        unknown.add(name);
+        values.set(name, "");
+      } else {
+        const text = textOf(name, part);
+        if (!flags.has(name)) values.set(name, text);
+        // One that is left empty is as good as left out.
+        else if (text !== "") values.set(name, flag.read(text, name));
+      }
+    }
+    if (file === undefined) throw invalid({ field, message: `${field} is required: a file` });
+    const body = {
+      ...(readTexts(Object.fromEntries(values), news) as Record<string, unknown>),
+      [field]: file,
+    };
+    for (const name of unknown) delete body[name];
+    return body;
+  };
+
+  return async (request, news) => {
+    const path = join(folder, newId());
+    try {
+      requireForm(request, field, fileLimit);
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      meter(request);
+      const body = await receive(request, path, news);
+      return { body, [Symbol.asyncDispose]: () => rm(path, { force: true }) };
+    } catch (fault) {
+      request.raw.unpipe();
+      await rm(path, { force: true });
+      throw refusalOf(fault);
+    }
+  };
+}
+
+/** Has what arrives counted. The form is read from the next line on, so that no chunk is missed by it. */
+function meter(request: FastifyRequest): void {
+  const { raw, server } = request;
+  if (raw.destroyed) throw new ApiError("VALIDATION_ERROR", "The connection broke before the form had come");
+  if (hasCome(request)) return;
+  const arrival = server.arrivingBodies.begin(request, "disk");
+  raw.on("data", (chunk: Buffer) => arrival.note(chunk.length));
+}
+
+const flag = flagField(false, "");
+
+/** What the headers tell before anything is read. */
+function requireForm(request: FastifyRequest, field: string, fileLimit: number): void {
+  const { headers } = request;
+  if (Number(headers["content-length"] ?? 0) > formLimit(fileLimit)) throw tooLarge(fileLimit);
+  if (!request.isMultipart()) {
+    throw new ApiError("VALIDATION_ERROR", `Send multipart/form-data with the file in the field ${field}`);
+  }
+  if ((headers["content-encoding"] ?? "identity") !== "identity") {
+    throw new ApiError("VALIDATION_ERROR", "Send the form as it is, without Content-Encoding");
+  }
+}
+
+async function save(part: MultipartFile, path: string, fileLimit: number): Promise<UploadedFile> {
+  part.file.once("limit", () => part.file.destroy(tooLarge(fileLimit)));
+  await pipeline(part.file, createWriteStream(path, { flags: "wx", mode: 0o600 }));
+  // Browsers send the bare name; whoever sends more is cut short. Neither NUL nor half a character can be stored.
+  const name = (part.filename ?? "").replaceAll("\0", "").slice(0, LONGEST_NAME).toWellFormed();
+  return { path, name, bytes: part.file.bytesRead };
+}
+
+function textOf(field: string, part: { readonly value: unknown; readonly valueTruncated: boolean }): string {
+  const { value, valueTruncated } = part;
+  if (typeof value !== "string") throw invalid({ field, message: `${field} must be plain text` });
+  if (valueTruncated || value.length > LONGEST_FIELD) {
+    throw invalid({ field, message: `${field} must have at most ${LONGEST_FIELD} characters` });
+  }
+  if (value.includes("\0")) throw invalid({ field, message: `${field} must not contain NUL characters` });
+  return value;
+}
+
+function tooLarge(fileLimit: number): ApiError {
+  return new ApiError("PAYLOAD_TOO_LARGE", `The file must have at most ${fileLimit / MIB} MB`);
+}
+
+/** What the caller hears: a disk that fails is our fault, all else that stops the parser is the form's. */
+function refusalOf(fault: unknown): unknown {
+  if (fault instanceof ApiError || !(fault instanceof Error)) return fault;
+  const { code = "", syscall } = fault as NodeJS.ErrnoException;
+  if (code === "ENOSPC") return overloaded("There is no room on the disk for this file: retry later");
+  if (syscall !== undefined) return fault;
+  const sentence = sentences.get(code) ?? `The form cannot be read: ${fault.message}`;
+  return new ApiError("VALIDATION_ERROR", sentence, { cause: fault });
+}
+
+const sentences = new Map([
+  ["FST_FILES_LIMIT", "Send one file in a request"],
+  ["FST_PARTS_LIMIT", "The form has too many parts"],
+  ["FST_FIELDS_LIMIT", `The form may have ${MOST.fields} fields beside the file`],
+]);

@@ -1,9 +1,0 @@
-/** Where a browser on this machine finds the service. */
-import type { Config } from "./config.ts";
-
-/** @param port of the listener, where the configuration says "any free one" */
-export function localUrl({ HOST, PORT }: Pick<Config, "HOST" | "PORT">, port: number = PORT): string {
-  const isAny = HOST === "0.0.0.0" || HOST === "::";
-  const host = isAny ? "127.0.0.1" : HOST.includes(":") ? `[${HOST}]` : HOST;
-  return `http://${host}:${port}`;
-}

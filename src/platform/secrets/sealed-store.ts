@@ -1,0 +1,110 @@
+/**
+ * Values that lie sealed in the database, column by column: how many each key of the ring has sealed, and sealing them
+ * again with the first. The noun that owns a column describes it; the statements are the same for all. They go through
+ * all workspaces, in batches, by the tables' primary keys.
+ */
+import sql, { raw } from "sql-template-tag";
+import type { Queryable } from "#platform/database/pool.ts";
+import { nilId } from "#platform/ids.ts";
+import type { Secrets } from "./secrets.ts";
+
+export interface SealedColumn {
+  /** As operators read it, in the plural. */
+  readonly what: string;
+  /** Its primary key is (workspace_id, id). */
+  readonly table: string;
+  readonly column: string;
+  /** The context under which the value of the row with this id is sealed. */
+  readonly contextOf: (id: string) => string;
+}
+
+export interface SealedCount {
+  /** For each key of the ring. */
+  readonly byPosition: readonly number[];
+  /** What no key of the ring opens. */
+  readonly unopened: number;
+}
+
+interface SealedValue {
+  readonly workspace_id: string;
+  readonly id: string;
+  readonly sealed: Buffer;
+}
+
+const BATCH = 500;
+
+export async function countSealed(
+  db: Queryable,
+  secrets: Secrets,
+  columns: readonly SealedColumn[],
+): Promise<SealedCount> {
+  const byPosition = secrets.fingerprints.map(() => 0);
+  let unopened = 0;
+  for (const column of columns) {
+    for await (const batch of batchesOf(db, column, BATCH)) {
+      for (const { id, sealed } of batch) {
+        const opened = secrets.openWith(sealed, column.contextOf(id));
+        if (opened === null) unopened += 1;
+        else byPosition[opened.position] = (byPosition[opened.position] ?? 0) + 1;
+      }
+    }
+  }
+  return { byPosition, unopened };
+}
+
+/**
+ * Seals with the first key what another one of the ring has sealed. A value that changes meanwhile is left as it is, and
+ * so is what no key opens. It may be broken off and done again.
+ * @returns how many values were sealed again
+ */
+export async function resealAll(
+  db: Queryable,
+  secrets: Secrets,
+  columns: readonly SealedColumn[],
+  batchSize = BATCH,
+): Promise<number> {
+  let resealed = 0;
+  for (const column of columns) {
+    for await (const batch of batchesOf(db, column, batchSize)) {
+      const changes = batch.flatMap((value) => {
+        const context = column.contextOf(value.id);
+        const opened = secrets.openWith(value.sealed, context);
+        if (opened === null || opened.position === 0) return [];
+        return [{ ...value, resealed: secrets.seal(opened.plain, context) }];
+      });
+      if (changes.length > 0) resealed += await replaceSealed(db, column, changes);
+    }
+  }
+  return resealed;
+}
+
+async function* batchesOf(
+  db: Queryable,
+  { table, column }: SealedColumn,
+  size: number,
+): AsyncGenerator<SealedValue[]> {
+  let after: Pick<SealedValue, "workspace_id" | "id"> = { workspace_id: nilId, id: nilId };
+  for (;;) {
+    const batch = await db.rows<SealedValue>(sql`
+      select workspace_id, id, ${raw(column)} as sealed from ${raw(table)}
+      where (workspace_id, id) > (${after.workspace_id}, ${after.id}) and ${raw(column)} is not null
+      order by workspace_id, id limit ${size}`);
+    yield batch;
+    const last = batch.at(-1);
+    if (last === undefined || batch.length < size) return;
+    after = last;
+  }
+}
+
+function replaceSealed(
+  db: Queryable,
+  { table, column }: SealedColumn,
+  changes: readonly (SealedValue & { readonly resealed: Buffer })[],
+): Promise<number> {
+  return db.run(sql`
+    update ${raw(table)} t set ${raw(column)} = changed.resealed
+    from unnest(${changes.map(({ workspace_id }) => workspace_id)}::uuid[], ${changes.map(({ id }) => id)}::uuid[],
+      ${changes.map(({ sealed }) => sealed)}::bytea[], ${changes.map(({ resealed }) => resealed)}::bytea[])
+      as changed (workspace_id, id, sealed, resealed)
+    where t.workspace_id = changed.workspace_id and t.id = changed.id and t.${raw(column)} = changed.sealed`);
+}

@@ -1,0 +1,50 @@
+/** What every part of one process shares, made once from the configuration. */
+import { mkdirSync } from "node:fs";
+import { type Clock, systemClock } from "#platform/clock.ts";
+import type { Config } from "#platform/config/config.ts";
+import { type ConnectionSettings, createDatabase, type Database } from "#platform/database/pool.ts";
+import { createRequestDatabase } from "#platform/database/request-database.ts";
+import { createLog, type Log } from "#platform/log/log.ts";
+import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
+import { createSecrets, type Secrets } from "#platform/secrets/secrets.ts";
+
+export interface Services {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** For background work. */
+  readonly database: Database;
+  /** For what a caller waits for: the API, pages, SMTP sessions. */
+  readonly requests: Database;
+  readonly secrets: Secrets;
+}
+
+/**
+ * Makes DATA_DIR and the secret key when they are not there; connects to nothing yet.
+ *
+ * @param name what the database's connections are called there
+ * @param settings theirs
+ */
+export function createServices(
+  config: Config,
+  databaseUrl: string,
+  name: string,
+  settings: ConnectionSettings = {},
+): Services {
+  const log = createLog(config.LOG_LEVEL);
+  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  const connections = {
+    size: config.DATABASE_POOL,
+    name,
+    settings,
+    onError: (error: Error) => log.warn({ err: error }, "an idle database connection broke"),
+  };
+  return {
+    config,
+    log,
+    clock: systemClock,
+    database: createDatabase(databaseUrl, connections),
+    requests: createRequestDatabase(databaseUrl, connections),
+    secrets: createSecrets(...loadSecretKeys(config.SECRET_KEY, config.DATA_DIR)),
+  };
+}

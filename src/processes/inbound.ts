@@ -1,0 +1,179 @@
+/** The role inbound: the wiring of everything that listens for SMTP. Nothing listens where no port is set. */
+import { createWaker } from "#delivery/channel.ts";
+import { returnPathKeys } from "#delivery/return-path-key.ts";
+import { type Certificate, openCertificate } from "#inbound/listener/certificate.ts";
+import { ConnectionCaps } from "#inbound/listener/connection-caps.ts";
+import { type Listener, type ListenerOptions, startListener } from "#inbound/listener/listener.ts";
+import { MessageMemory } from "#inbound/listener/message-data.ts";
+import { NetworkLog } from "#inbound/listener/network-log.ts";
+import { createReading } from "#inbound/reading/parse-mail.ts";
+import { createReturns } from "#inbound/returns/conversation.ts";
+import { startProcessing } from "#inbound/returns/processing.ts";
+import { createLogins } from "#inbound/submission/login.ts";
+import { createSubmission } from "#inbound/submission/submission.ts";
+import { createAuthenticator } from "#platform/http/authenticate.ts";
+import { limits } from "#platform/limits/limits.ts";
+import { createAcceptor } from "#sending/acceptance/acceptor.ts";
+import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
+import { mailLinkKeys } from "#tracking/tokens.ts";
+import { announceSuppressedSql } from "#webhooks/suppressed-store.ts";
+import { createLastUsed } from "#workspace/api-keys/last-used.ts";
+import { findKeyByHash } from "#workspace/api-keys/store.ts";
+import { LimitNotices } from "#workspace/billing/limit-notices.ts";
+import { readPlans } from "#workspace/billing/plans-file.ts";
+import type { Services } from "./context.ts";
+import { createReactions, onUnsubscribed } from "./reactions.ts";
+
+const SUBMISSION = {
+  mostBytes: 30 * 1024 * 1024,
+  memoryBytes: 256 * 1024 * 1024,
+  sessions: { perNetwork: limits.submissionSessionsPerNetwork.most, all: limits.submissionSessions.most },
+};
+
+/** Room for a report that returns the largest message we send; the heap of those under way is bounded apart. */
+const RETURNS = {
+  mostBytes: 40 * 1024 * 1024,
+  memoryBytes: 160 * 1024 * 1024,
+  sessions: { perNetwork: limits.returnsSessionsPerNetwork.most, all: limits.returnsSessions.most },
+};
+
+export interface Inbound {
+  /** Where it listens: 0 in the configuration takes any free port. */
+  readonly inboundPort: number | null;
+  readonly submissionPort: number | null;
+  readonly submissionsPort: number | null;
+  /** Messages under way may take so long. */
+  stop(patienceMs: number): Promise<void>;
+}
+
+/** Ports of one purpose, and what runs behind them. */
+interface Gate {
+  readonly listeners: readonly Listener[];
+  close(): Promise<void>;
+}
+
+export async function startInbound(services: Services): Promise<Inbound> {
+  const { INBOUND_PORT, SUBMISSION_PORT, SUBMISSIONS_PORT } = services.config;
+  if (INBOUND_PORT === null && SUBMISSION_PORT === null && SUBMISSIONS_PORT === null) {
+    return { inboundPort: null, submissionPort: null, submissionsPort: null, stop: async () => {} };
+  }
+  const certificate = openCertificate(services.config, services.clock.now(), services.log);
+  const returns = INBOUND_PORT === null ? null : await openReturns(services, certificate, INBOUND_PORT);
+  const submission = await openSubmission(services, certificate);
+  return {
+    inboundPort: returns?.listeners[0]?.port ?? null,
+    submissionPort: submission.port,
+    submissionsPort: submission.tlsPort,
+    async stop(patienceMs) {
+      const gates = [submission, ...(returns === null ? [] : [returns])];
+      await Promise.all(
+        gates.flatMap(({ listeners }) => listeners.map((listener) => listener.stop(patienceMs))),
+      );
+      certificate.close();
+      await Promise.all(gates.map((gate) => gate.close()));
+    },
+  };
+}
+
+/** Mail that comes back: taken by the port, processed behind it. */
+async function openReturns(services: Services, certificate: Certificate, port: number): Promise<Gate> {
+  const { config, database, clock, log, secrets } = services;
+  const addresses = {
+    db: database,
+    clock,
+    bounceDomain: config.BOUNCE_DOMAIN,
+    keys: { returnPath: returnPathKeys(secrets), link: mailLinkKeys(secrets) },
+  };
+  const readings = { signed: createReading(), open: createReading() };
+  const networkLog = new NetworkLog(log);
+  const processing = startProcessing({
+    ...addresses,
+    readings,
+    log,
+    onMoved: createReactions(clock),
+    onUnsubscribed,
+    sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
+  });
+  const listener = await startListener({
+    host: config.INBOUND_HOST ?? config.HOST,
+    port,
+    name: config.MAIL_HOSTNAME,
+    isImplicitTls: false,
+    needsLogin: false,
+    takesAnySender: true,
+    certificate,
+    caps: new ConnectionCaps(RETURNS.sessions),
+    memory: new MessageMemory(RETURNS.memoryBytes),
+    mostBytes: RETURNS.mostBytes,
+    log,
+    networkLog,
+    open: createReturns({
+      ...addresses,
+      db: services.requests,
+      log: networkLog,
+      onStored: (mailClass) => processing.wake(mailClass),
+    }),
+  });
+  log.info({ port: listener.port }, "the port for mail that comes back listens");
+  return {
+    listeners: [listener],
+    async close() {
+      await processing.stop();
+      await Promise.all([readings.signed.close(), readings.open.close()]);
+    },
+  };
+}
+
+/** Mail that programs hand in. */
+async function openSubmission(
+  services: Services,
+  certificate: Certificate,
+): Promise<Gate & { readonly port: number | null; readonly tlsPort: number | null }> {
+  const { config, requests: database, clock, log } = services;
+  const lastUsed = createLastUsed({ db: services.database, clock, log });
+  const authenticator = createAuthenticator({
+    findKey: (keyHash) => findKeyByHash(database, keyHash),
+    clock,
+    onUse: (caller) => lastUsed.note(caller),
+  });
+  const shared: Omit<ListenerOptions, "port" | "isImplicitTls"> = {
+    host: config.INBOUND_HOST ?? config.HOST,
+    name: config.MAIL_HOSTNAME,
+    needsLogin: true,
+    certificate,
+    caps: new ConnectionCaps(SUBMISSION.sessions),
+    memory: new MessageMemory(SUBMISSION.memoryBytes),
+    mostBytes: SUBMISSION.mostBytes,
+    log,
+    networkLog: new NetworkLog(log),
+    open: createSubmission({
+      db: database,
+      clock,
+      acceptor: createAcceptor({
+        db: database,
+        clock,
+        plans: readPlans(config.PLANS_FILE),
+        onCommitted: createWaker(database),
+        announceSuppressed: announceSuppressedSql,
+        onLimit: new LimitNotices(log, () => clock.monotonicMs()).note,
+      }),
+      logins: createLogins({ authenticator, log }),
+      hostname: config.MAIL_HOSTNAME,
+      platformFrom: config.DEFAULT_SENDER,
+    }),
+  };
+  const listeners: Listener[] = [];
+  const listen = async (port: number | null, isImplicitTls: boolean) => {
+    if (port === null) return null;
+    const listener = await startListener({ ...shared, port, isImplicitTls });
+    listeners.push(listener);
+    log.info({ port: listener.port, isImplicitTls }, "SMTP submission listens");
+    return listener.port;
+  };
+  return {
+    port: await listen(config.SUBMISSION_PORT, false),
+    tlsPort: await listen(config.SUBMISSIONS_PORT, true),
+    listeners,
+    close: () => lastUsed.flush(),
+  };
+}

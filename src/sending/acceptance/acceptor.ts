@@ -1,0 +1,113 @@
+/**
+ * Acceptance: a message becomes ours when log row, content and queue row are committed, in one statement and one
+ * transaction with the answer to an Idempotency-Key; only then is a caller (the API, submission) answered. A message
+ * whose recipient is suppressed is accepted too: it has a log row and no queue row. A row that the database refuses
+ * fails alone, or with those that it was to be accepted together with.
+ */
+import { maySendAsEach } from "#identity/may-send-as.ts";
+import { createWorkspaceTurns } from "#platform/concurrency.ts";
+import { ApiError } from "#platform/errors.ts";
+import { AcceptLine } from "./accept-line.ts";
+import { requireAcceptable } from "./allowance.ts";
+import { type CommitDeps, foreignAddress, questionsOf } from "./batch.ts";
+import { type Draft, sizeOf } from "./statement.ts";
+
+/**
+ * Two commits under way keep the disk busy, but two halves cost PostgreSQL a millisecond more than a whole: the second
+ * waits until it is worth it.
+ */
+const SMALL_LINE = { atOnce: 2, worthAnother: 64 };
+
+/**
+ * PostgreSQL takes most of a second for 20 MB of attachments. Such messages have a line of their own, one commit at a
+ * time, so that the small ones do not wait for them; of each workspace one message is in it.
+ */
+const LARGE_BYTES = 1024 * 1024;
+const LARGE_LINE = { atOnce: 1, worthAnother: 1 };
+const LARGE_TURNS = { atOnce: 1, mostWaiting: 200 };
+
+/**
+ * Beyond these a caller is told so, instead of waiting for its time-out or filling the memory. No commit begins later
+ * than `waitMs` after the call: the caller would have been answered 503 meanwhile, and would send the message again.
+ */
+const LIMITS = { messages: 20_000, bytes: 256 * 1024 * 1024, waitMs: 4_000 };
+
+export interface Acceptor {
+  /**
+   * Resolves once the message is on disk.
+   * @throws ApiError VALIDATION_ERROR when the workspace may not send as the sender or bounce address, PLAN_LIMIT_REACHED or
+   * INSUFFICIENT_BALANCE when nothing covers it, CONFLICT when another request took the Idempotency-Key over,
+   * RATE_LIMIT_EXCEEDED at the hourly cap, and that or 503 when there is more to accept than we can
+   */
+  accept(draft: Draft): Promise<void>;
+  /** All of them or, when one is refused, none. They are of one workspace. @throws ApiError as `accept` does */
+  acceptTogether(drafts: readonly Draft[]): Promise<void>;
+  /** Would it be accepted? @throws ApiError as `accept` does */
+  check(draft: Draft): Promise<void>;
+}
+
+export function createAcceptor(deps: CommitDeps, limits: Readonly<typeof LIMITS> = LIMITS): Acceptor {
+  return new AcceptorOfLines(deps, limits);
+}
+
+class AcceptorOfLines implements Acceptor {
+  readonly #deps: CommitDeps;
+  readonly #limits: Readonly<typeof LIMITS>;
+  readonly #small: AcceptLine;
+  readonly #large: AcceptLine;
+  readonly #largeTurn: ReturnType<typeof createWorkspaceTurns>;
+  /** Content that waits or is being stored. */
+  #heldBytes = 0;
+
+  constructor(deps: CommitDeps, limits: Readonly<typeof LIMITS>) {
+    this.#deps = deps;
+    this.#limits = limits;
+    this.#small = new AcceptLine(deps, SMALL_LINE);
+    this.#large = new AcceptLine(deps, LARGE_LINE);
+    this.#largeTurn = createWorkspaceTurns(
+      { ...LARGE_TURNS, mostWaitMs: limits.waitMs },
+      "Too many large messages of this workspace are being accepted: retry shortly",
+    );
+  }
+
+  accept(draft: Draft): Promise<void> {
+    return this.acceptTogether([draft]);
+  }
+
+  async acceptTogether(drafts: readonly Draft[]): Promise<void> {
+    const [first] = drafts;
+    if (first === undefined) return;
+    const bytes = memoryOf(drafts);
+    const { messages, bytes: mostBytes, waitMs } = this.#limits;
+    const deadline = performance.now() + waitMs;
+    if (this.#small.length + this.#large.length >= messages || this.#heldBytes + bytes > mostBytes) {
+      throw new ApiError(
+        "RATE_LIMIT_EXCEEDED",
+        "Too many messages are being accepted at this moment: retry shortly",
+        { headers: { "Retry-After": "1" } },
+      );
+    }
+    this.#heldBytes += bytes;
+    try {
+      const wait = (line: AcceptLine) =>
+        new Promise<void>((resolve, reject) => line.add({ drafts, bytes, deadline, resolve, reject }));
+      if (bytes <= LARGE_BYTES) await wait(this.#small);
+      else await this.#largeTurn(first.message.workspaceId, () => wait(this.#large));
+    } finally {
+      this.#heldBytes -= bytes;
+    }
+  }
+
+  async check(draft: Draft): Promise<void> {
+    const { db, clock, plans } = this.#deps;
+    const refusal = foreignAddress(draft, await maySendAsEach(db, questionsOf(draft)));
+    if (refusal !== null) throw refusal;
+    await requireAcceptable(db, { plans, clock }, draft.message);
+  }
+}
+
+/** Content of drafts accepted together, in octets: those of one submission share it. */
+function memoryOf(drafts: readonly Draft[]): number {
+  const different = new Map(drafts.map(({ message }) => [message.submission?.id ?? message.id, message]));
+  return [...different.values()].reduce((sum, message) => sum + sizeOf(message), 0);
+}

@@ -1,0 +1,204 @@
+/**
+ * What a caller says about a campaign, read whole: POST and PUT take the same, and what is left out has its default.
+ * Everything is checked here that can be known before it is sent, but for the list, which is looked for then.
+ */
+
+import { checkConditions } from "#audience/segments/conditions/check-conditions.ts";
+import { findSegment } from "#audience/segments/store.ts";
+import { ownReturnPathHost } from "#identity/return-path.ts";
+import { type RouteFields, readRouteFields } from "#identity/routing-rules/routing.ts";
+import { domainOf } from "#mail/address.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { ApiError, invalid } from "#platform/errors.ts";
+import type { Caller } from "#platform/http/auth/caller.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { estimateAudience } from "#sending/campaigns/audience/audience.ts";
+import { holdAudience } from "#sending/campaigns/audience/hold-audience.ts";
+import { readPhoneField } from "#sending/campaigns/audience/phone-field.ts";
+import type { Campaign, CampaignSettings, NewCampaign } from "#sending/campaigns/campaign.ts";
+import { readScheduledAt } from "#sending/campaigns/scheduled-at.ts";
+import { contentWarnings } from "#sending/content/campaign-content.ts";
+import { readCustomHeaders } from "#sending/content/custom-headers.ts";
+import { readAttachments } from "#sending/emails/attachments.ts";
+import {
+  readBounceEmail,
+  readContent,
+  readEmail,
+  readFromEmail,
+  readSubject,
+  refuse,
+} from "#sending/mail-fields.ts";
+import { readFromName } from "#workspace/from-name.ts";
+import { readName } from "#workspace/name.ts";
+
+export interface CampaignReader {
+  readonly db: Database;
+  /** Whether the workspace has a tracking domain of this id; within a transaction it stays until that ends. */
+  readonly hasTrackingDomain: (db: Queryable, workspaceId: WorkspaceId, id: string) => Promise<boolean>;
+}
+
+/** @throws ApiError VALIDATION_ERROR naming the field */
+export async function readCampaign(
+  reader: CampaignReader,
+  { workspaceId, timezone }: Pick<Caller, "workspaceId" | "timezone">,
+  body: NewCampaign,
+  now: Date,
+): Promise<CampaignSettings> {
+  const { db } = reader;
+  const { audience, listId } = await readAudience(db, workspaceId, body, now);
+  const settings = {
+    name: readName(body.name),
+    subject: readSubject(body.subject),
+    from_email: await readFromEmail(db, workspaceId, body.from_email),
+    from_name: readFromName(body.from_name),
+    reply_to: readEmail("reply_to", body.reply_to),
+    message_type: body.message_type ?? "email",
+    phone_field_name: await readPhoneField(db, workspaceId, listId, body),
+    ...audience,
+    html_content: readContent(body.html_content),
+    text_content: readContent(body.text_content),
+    enable_open_tracking: body.enable_open_tracking ?? null,
+    enable_click_tracking: body.enable_click_tracking ?? null,
+    use_custom_headers: body.use_custom_headers ?? false,
+    custom_headers: readContent(body.custom_headers),
+    bounce_email: await readBounceEmail(db, workspaceId, body.bounce_email),
+    scheduled_at:
+      body.scheduled_at == null || body.scheduled_at.trim() === ""
+        ? null
+        : readScheduledAt(body.scheduled_at, timezone),
+    attachments: readAttachments(body.attachments ?? []),
+  };
+  if (settings.custom_headers !== null) readCustomHeaders(settings.custom_headers);
+  return {
+    ...settings,
+    ...(await readRouting(reader, workspaceId, body)),
+    warnings: await contentWarnings(db, workspaceId, settings, listId),
+    total_recipients: await estimateAudience(db, workspaceId, audience, now),
+  };
+}
+
+/**
+ * Its audience once more, in the transaction that stores it: segments and custom fields stay as long as that lasts, and
+ * then as long as the campaign is not over.
+ * @throws ApiError VALIDATION_ERROR for what was deleted since readCampaign
+ */
+export async function requireAudience(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { body, settings }: { readonly body: NewCampaign; readonly settings: CampaignSettings },
+  now: Date,
+): Promise<void> {
+  if (await holdAudience(tx, workspaceId, settings)) await readAudience(tx, workspaceId, body, now);
+}
+
+type Audience = Pick<
+  CampaignSettings,
+  "recipient_type" | "mailing_list_id" | "segment_id" | "segment_conditions"
+>;
+
+/**
+ * Omitted, the type follows from what is given: a segment before conditions before a list. With the list whose members
+ * they are, if it is one.
+ */
+async function readAudience(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  body: NewCampaign,
+  now: Date,
+): Promise<{ readonly audience: Audience; readonly listId: string | null }> {
+  const { mailing_list_id = null, segment_id = null, segment_conditions = null } = body;
+  const detected = segment_id !== null ? "segment" : segment_conditions !== null ? "custom" : "mailing_list";
+  const recipient_type = body.recipient_type ?? detected;
+  if (recipient_type === "segment" && segment_id === null)
+    throw refuse("segment_id", "is required for a segment");
+  if (recipient_type === "custom" && segment_conditions === null) {
+    throw refuse("segment_conditions", "is required for custom recipients");
+  }
+  const segment = segment_id === null ? null : await findSegment(db, workspaceId, undefined, segment_id);
+  if (segment === undefined) throw refuse("segment_id", "is no segment of this workspace");
+  const isOfSegment = recipient_type === "segment" && segment !== null;
+  const conditions =
+    segment_conditions && (await readConditions(db, workspaceId, mailing_list_id, segment_conditions, now));
+  return {
+    audience: { recipient_type, mailing_list_id, segment_id, segment_conditions: conditions },
+    listId: isOfSegment ? segment.mailing_list_id : mailing_list_id,
+  };
+}
+
+/** The rules of whatever list it will be; custom fields of no list are compared as text. */
+async function readConditions(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  listId: string | null,
+  given: object,
+  now: Date,
+): Promise<Record<string, unknown>> {
+  try {
+    const { conditions } = await checkConditions(db, workspaceId, listId ?? newId(), given, now);
+    return { ...conditions };
+  } catch (fault) {
+    if (!(fault instanceof ApiError) || fault.details === undefined) throw fault;
+    const [first, ...rest] = fault.details.map(({ field, message }) => ({
+      field: `segment_${field}`,
+      message: `segment_${message}`,
+    }));
+    throw first === undefined ? fault : invalid(first, ...rest);
+  }
+}
+
+/** Overrides of the way out: what they name has to be there. */
+async function readRouting(
+  reader: CampaignReader,
+  workspaceId: WorkspaceId,
+  body: NewCampaign,
+): Promise<Pick<CampaignSettings, "url_domain_id" | "virtual_mta_ip" | "routing_rule_id" | "sender_email">> {
+  const { db } = reader;
+  const { url_domain_id = null } = body;
+  await requireTrackingDomain(db, workspaceId, { url_domain_id }, reader);
+  const { virtualMtaIp: virtual_mta_ip, routingRuleId: routing_rule_id } = await requireRoute(
+    db,
+    workspaceId,
+    body,
+  );
+  const sender_email = readEmail("sender_email", body.sender_email);
+  await requireReturnPath(db, workspaceId, sender_email);
+  return { url_domain_id, virtual_mta_ip, routing_rule_id, sender_email };
+}
+
+/** @throws ApiError VALIDATION_ERROR unless the workspace has the tracking domain, where one is named */
+export async function requireTrackingDomain(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { url_domain_id: id }: Pick<Campaign, "url_domain_id">,
+  { hasTrackingDomain }: Pick<CampaignReader, "hasTrackingDomain">,
+): Promise<void> {
+  if (id === null || (await hasTrackingDomain(db, workspaceId, id))) return;
+  throw refuse("url_domain_id", "is no tracking domain of this workspace");
+}
+
+/** @throws ApiError VALIDATION_ERROR unless the workspace has the sending IP and the routing rule that are named */
+export async function requireRoute(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  given: Parameters<typeof readRouteFields>[2],
+): Promise<RouteFields> {
+  const fields = await readRouteFields(db, workspaceId, given);
+  if (!("unknown" in fields)) return fields;
+  const isRule = fields.unknown === "routing_rule_id" || given.virtual_mta_ip?.startsWith("routing_rule:");
+  throw refuse(fields.unknown, `is no ${isRule ? "routing rule" : "sending IP"} of this workspace`);
+}
+
+/**
+ * Bounces have to come to us, whatever the envelope says. Gives its host; null without a `sender_email`.
+ * @throws ApiError VALIDATION_ERROR
+ */
+export async function requireReturnPath(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  email: string | null,
+): Promise<string | null> {
+  if (email === null) return null;
+  const host = await ownReturnPathHost(db, workspaceId, domainOf(email));
+  if (host !== null) return host;
+  throw refuse("sender_email", "must be on a sending domain whose custom return path is verified");
+}

@@ -1,0 +1,162 @@
+/**
+ * The service's own mail (confirmation links and the like): source `platform`, free, never suppressed by a plan. Of the
+ * suppression lists it heeds what bounced or complained, and nothing that was put there by hand. It goes to people who
+ * may never have asked for it, from a sender that all workspaces share: each kind is limited by workspace and by
+ * mailbox, and a name that a tenant chose stands in it only where it reads like a name (chosen-name.ts).
+ */
+import { notifyWorkers } from "#delivery/channel.ts";
+import { listVerifiedDomains } from "#identity/store.ts";
+import { mailboxOf, normalizeAddress, parseAddress } from "#mail/address.ts";
+import type { StoredAttachment } from "#messages/message/attachment.ts";
+import type { Clock } from "#platform/clock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import {
+  giveBackQuota,
+  type QuotaName,
+  type QuotaUse,
+  type Reached,
+  takeQuotas,
+  useOf,
+} from "#platform/limits/quota-store.ts";
+import { insertDrafts } from "#sending/acceptance/statement.ts";
+import { STANDARD_RETRY_HOURS } from "#workspace/workspaces/workspace.ts";
+import { domainsIn, readsLikeName } from "./chosen-name.ts";
+
+export type PlatformMailKind =
+  | "sender_confirmation"
+  | "signup_confirmation"
+  | "bounce_copy"
+  | "listing_notice";
+
+export interface PlatformMail {
+  readonly kind: PlatformMailKind;
+  readonly to: string;
+  /** A name that was chosen by a tenant or an operator, and the words that replace it where it does not read like one. */
+  readonly named?: { readonly text: string; readonly otherwise: string };
+  /** Writes the mail around the name. */
+  readonly write: (name: string) => {
+    readonly subject: string;
+    readonly html: string;
+    readonly text: string;
+  };
+  readonly attachments?: readonly StoredAttachment[];
+  /** An address that the workspace may send as, instead of ours. */
+  readonly from?: { readonly address: string; readonly name: string | null };
+}
+
+/**
+ * Accepts it inside the caller's transaction: the mail goes out if and only if what it speaks of was stored.
+ * @returns null, or the limit that is reached: then there is no mail
+ */
+export type SendPlatformMail = (
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  mail: PlatformMail,
+) => Promise<Reached | null>;
+
+export function createPlatformMail(from: string, clock: Clock): SendPlatformMail {
+  return async (tx, workspaceId, mail) => {
+    const to = parseAddress(mail.to);
+    if (!to.ok) throw new Error(`platform mail to ${mail.to}: ${to.message}`);
+    const now = clock.now();
+    const reached = await takeQuotas(tx, usesOf(workspaceId, mail), now);
+    if (reached !== null) return reached;
+    const content = mail.write(await presentableName(tx, workspaceId, mail.named));
+    await insertDrafts(tx, [
+      {
+        sender: null,
+        priority: 0,
+        retryHours: STANDARD_RETRY_HOURS,
+        message: {
+          workspaceId,
+          id: newId(),
+          source: "platform",
+          originId: null,
+          originName: "Platform",
+          fromEmail: mail.from?.address ?? from,
+          fromName: await presentableSender(tx, workspaceId, mail.from),
+          toName: null,
+          localpart: to.local,
+          domain: to.domain,
+          subject: content.subject,
+          html: content.html,
+          text: content.text,
+          attachments: mail.attachments ?? [],
+          bounceEmail: null,
+          requestId: null,
+          createdAt: now,
+        },
+      },
+    ]);
+    await notifyWorkers(tx);
+    return null;
+  };
+}
+
+/** A mail that was asked for after all does not count against its mailbox. @param sentAt when it was accepted */
+export async function excuseSignupMail(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  to: string,
+  sentAt: Date,
+): Promise<void> {
+  for (const use of signupMailsTo(workspaceId, mailboxOf(normalizeAddress(to)))) {
+    await giveBackQuota(tx, use, sentAt);
+  }
+}
+
+/** The most particular first: what is refused there uses up nothing of what others share. */
+function usesOf(workspaceId: WorkspaceId, { kind, to, from }: PlatformMail): QuotaUse[] {
+  const mailbox = mailboxOf(normalizeAddress(to));
+  switch (kind) {
+    case "signup_confirmation":
+      return [
+        ...signupMailsTo(workspaceId, mailbox),
+        useOf(signupMailQuota(from !== undefined), workspaceId),
+      ];
+    case "sender_confirmation":
+      return [
+        useOf("senderConfirmationsToMailbox", mailbox),
+        useOf("senderConfirmationsOfWorkspace", workspaceId),
+      ];
+    case "bounce_copy":
+      return [useOf("bounceCopiesToMailbox", mailbox), useOf("bounceCopiesOfWorkspace", workspaceId)];
+    case "listing_notice":
+      return [useOf("listingNoticesToMailbox", mailbox), useOf("listingNoticesOfWorkspace", workspaceId)];
+  }
+}
+
+/** @param isOwnSender whether they come from an address of the workspace */
+export function signupMailQuota(isOwnSender: boolean): QuotaName {
+  return isOwnSender ? "ownSignupMailsOfWorkspace" : "signupMailsOfWorkspace";
+}
+
+function signupMailsTo(workspaceId: WorkspaceId, mailbox: string): QuotaUse[] {
+  return [
+    useOf("signupMailsOfWorkspaceToMailbox", `${workspaceId} ${mailbox}`),
+    useOf("signupMailsToMailbox", mailbox),
+  ];
+}
+
+async function presentableSender(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  from: PlatformMail["from"],
+): Promise<string | null> {
+  if (from === undefined) return "Posthaste";
+  if (from.name === null) return null;
+  return (await presentableName(tx, workspaceId, { text: from.name, otherwise: "" })) || null;
+}
+
+/** A brand that is a domain may be named where the workspace has proved that the domain is its own. */
+async function presentableName(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  named: PlatformMail["named"],
+): Promise<string> {
+  if (named === undefined) return "";
+  const domains = domainsIn(named.text);
+  const own = domains.length === 0 ? [] : await listVerifiedDomains(tx, workspaceId, domains);
+  return readsLikeName(named.text, own) ? named.text.trim() : named.otherwise;
+}

@@ -1,0 +1,184 @@
+/** TLS on an SMTP connection, after the server has agreed to STARTTLS (RFC 3207). */
+import type { X509Certificate } from "node:crypto";
+import { isIP, type Socket } from "node:net";
+import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
+import { type TlsaRecord, vouchFor } from "#mail/dns/dane.ts";
+import { connectionFault } from "#platform/network/connection-fault.ts";
+import type { Fault } from "./outcome.ts";
+
+/** What protects a session. */
+export interface TlsOutcome {
+  /** Such as "TLSv1.3". */
+  readonly protocol: string;
+  readonly cipher: string;
+  /** The certificate is valid now, for the name asked, and leads to a trusted root; or DANE vouches for it. */
+  readonly verified: boolean;
+}
+
+/**
+ * What a recipient's domain demands of TLS with one of its hosts. DANE names the host that has the records; where these
+ * say nothing it demands TLS with whoever answers (RFC 7672 section 2.2). A policy in `testing` demands nothing: it is
+ * noted how it would have done.
+ */
+export type TlsDemand =
+  | { readonly by: "dane"; readonly host: string; readonly records: readonly TlsaRecord[] }
+  | { readonly by: "mta-sts" }
+  | { readonly by: "mta-sts-testing"; readonly isNamed: boolean };
+
+/** Is there no session without it? */
+export function isBinding(demand: TlsDemand | undefined): demand is TlsDemand {
+  return demand !== undefined && demand.by !== "mta-sts-testing";
+}
+
+/**
+ * For the timeline of a message that went over a session.
+ *
+ * @param tlsFault why TLS had failed with the host, where the session is in clear text therefore
+ */
+export function noteTls(
+  tls: TlsOutcome | null,
+  demand: TlsDemand | undefined,
+  tlsFault: string | null,
+): TlsNote {
+  const verified = tls?.verified ?? false;
+  const isMet = demand?.by === "mta-sts-testing" ? verified && demand.isNamed : true;
+  return {
+    version: tls?.protocol ?? null,
+    cipher: tls?.cipher ?? null,
+    verified,
+    policy: demand?.by ?? null,
+    policy_met: demand === undefined ? null : isMet,
+    ...(tls === null && { clear_text_reason: tlsFault ?? "STARTTLS is not offered" }),
+  };
+}
+
+export interface TlsTarget {
+  /** The name the certificate must bear to be `verified`; also sent as SNI unless it is an address. */
+  readonly servername: string;
+  /** Whom to trust; default: the roots that Node brings. */
+  readonly secureContext?: SecureContext | undefined;
+  /** Of one that is not met the handshake fails. */
+  readonly demand?: TlsDemand | undefined;
+}
+
+let publicRoots: SecureContext | undefined;
+
+/**
+ * Shakes hands over a connected socket, which belongs to the returned one from then on. Without a demand an
+ * unverifiable certificate does not fail the handshake: encryption to whoever answers is better than clear text.
+ */
+export function shakeHands(
+  socket: Socket,
+  target: TlsTarget,
+  deadline: number,
+): Promise<{ readonly socket: TLSSocket; readonly tls: TlsOutcome } | Fault> {
+  const servername = nameOf(target);
+  // Reading the root certificates takes milliseconds, so all sessions share one context.
+  publicRoots ??= createSecureContext({ minVersion: "TLSv1.2" });
+  const secured = connect({
+    socket,
+    secureContext: target.secureContext ?? publicRoots,
+    rejectUnauthorized: false,
+    ...(isIP(servername) ? { host: servername } : { servername }),
+  });
+  return new Promise((resolve) => {
+    const fail = (fault: Fault) => {
+      clearTimeout(timer);
+      secured.destroy();
+      resolve(fault);
+    };
+    const timer = setTimeout(() => fail(noHandshake("timeout", "it did not end in time")), deadline);
+    secured.on("error", (error) => fail(noHandshake("tls", connectionFault(error))));
+    secured.on("close", () => fail(noHandshake("tls", "the server closed the connection")));
+    secured.once("secureConnect", () => {
+      const verdict = judge(secured, target);
+      if ("unmet" in verdict) return fail({ fault: "tls", reason: verdict.unmet });
+      clearTimeout(timer);
+      const tls = {
+        protocol: secured.getProtocol() ?? "unknown",
+        cipher: secured.getCipher().name,
+        verified: verdict.verified,
+      };
+      resolve({ socket: secured, tls });
+    });
+  });
+}
+
+/** @param why one clause */
+export function noHandshake(fault: "tls" | "timeout", why: string): Fault {
+  return { fault, reason: `TLS handshake failed: ${why}` };
+}
+
+/** RFC 7672 sections 3.2 and 8.1: with DANE a host goes by the name that has its TLSA records. */
+function nameOf({ demand, servername }: TlsTarget): string {
+  return demand?.by === "dane" ? demand.host : servername;
+}
+
+function judge(
+  socket: TLSSocket,
+  target: TlsTarget,
+): { readonly verified: boolean } | { readonly unmet: string } {
+  const { demand } = target;
+  const name = nameOf(target);
+  const isTrusted = socket.authorized;
+  switch (demand?.by) {
+    case "mta-sts": {
+      if (isTrusted) return { verified: true };
+      return { unmet: `the certificate of ${name} is not valid: ${certificateFault(socket)}` };
+    }
+    case "dane": {
+      if (demand.records.length === 0) return { verified: isTrusted };
+      const isVouchedFor = vouchFor(demand.records, chainOf(socket), { host: name, at: new Date() });
+      return isVouchedFor
+        ? { verified: true }
+        : { unmet: `the certificate of ${name} is not what its TLSA records say` };
+    }
+    default:
+      return { verified: isTrusted };
+  }
+}
+
+/** The usual faults by the codes of Node.js and OpenSSL. */
+const CERTIFICATE_FAULTS: ReadonlyMap<string, string> = new Map([
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "it is for another name"],
+  ["CERT_HAS_EXPIRED", "it has expired"],
+  ["CERT_NOT_YET_VALID", "it is not valid yet"],
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", "it is self-signed"],
+  ["SELF_SIGNED_CERT_IN_CHAIN", "its issuer is self-signed and not trusted"],
+  ["UNABLE_TO_GET_ISSUER_CERT", "no trusted issuer is known"],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "no trusted issuer is known"],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "no trusted issuer is known"],
+]);
+
+function certificateFault({ authorizationError }: TLSSocket): string {
+  const code = String(authorizationError);
+  return `${CERTIFICATE_FAULTS.get(code) ?? "it cannot be verified"} (${code})`;
+}
+
+const LONGEST_CHAIN = 10;
+
+/** As the other side has sent it, its own certificate first. */
+function chainOf(socket: TLSSocket): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  let next = socket.getPeerX509Certificate();
+  while (next !== undefined && chain.length < LONGEST_CHAIN) {
+    chain.push(next);
+    next = next.issuerCertificate;
+  }
+  return chain;
+}
+
+/** What protected the conversation about a message, as its timeline shows it. */
+export interface TlsNote {
+  /** Such as "TLSv1.3"; null in clear text. */
+  readonly version: string | null;
+  readonly cipher: string | null;
+  /** The certificate was valid for the host, or DANE vouched for it. */
+  readonly verified: boolean;
+  /** Who demanded something of it; a policy in testing only asks to be told. */
+  readonly policy: "dane" | "mta-sts" | "mta-sts-testing" | null;
+  /** Null where there was no policy. */
+  readonly policy_met: boolean | null;
+  /** In clear text: why. */
+  readonly clear_text_reason?: string;
+}

@@ -1,0 +1,169 @@
+/**
+ * What a workspace may store under its plan. Only what is new is refused: nothing that is stored is deleted, also where a
+ * smaller plan or a new limit leaves a workspace above its bounds.
+ */
+import type { Clock } from "#platform/clock.ts";
+import type { Queryable } from "#platform/database/pool.ts";
+import { lockRoom } from "#platform/database/row-limit-store.ts";
+import { ApiError, notFound } from "#platform/errors.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
+import { bytesText } from "#platform/limits/refusal.ts";
+import { planOf } from "./account.ts";
+import { findAccount } from "./account-store.ts";
+import type { Plan, Plans, StorageKind } from "./plans.ts";
+import { countRows, measureBytes } from "./storage-store.ts";
+
+/** Used and allowed; null is no limit. */
+export interface Stored {
+  readonly used: number;
+  readonly limit: number | null;
+}
+
+export interface StorageDeps {
+  readonly plans: Plans;
+  readonly clock: Clock;
+}
+
+/** Of every kind, for whoever looks at it. */
+export async function storedOf(
+  db: Queryable,
+  plan: Plan,
+  workspaceId: WorkspaceId,
+): Promise<Readonly<Record<StorageKind, Stored>>> {
+  const rows = await countRows(db, workspaceId);
+  const used = { ...rows, bytes: await bytesOf(db, workspaceId) };
+  const of = (kind: StorageKind): Stored => ({ used: used[kind], limit: plan.storage[kind] });
+  return {
+    bytes: of("bytes"),
+    subscribers: of("subscribers"),
+    suppression_entries: of("suppression_entries"),
+  };
+}
+
+/** Contents of messages, drafts and files together. */
+export async function bytesOf(db: Queryable, workspaceId: WorkspaceId): Promise<number> {
+  const { messages, drafts, files } = await measureBytes(db, workspaceId);
+  return messages + drafts + files;
+}
+
+/** How many bytes of contents can still be stored; null is no limit. */
+export async function contentRoom(
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  { storage }: Plan,
+): Promise<number | null> {
+  if (storage.bytes === null) return null;
+  return Math.max(0, storage.bytes - (await bytesOf(db, workspaceId)));
+}
+
+/**
+ * Does the work that stores something, unless the bytes of the workspace are then above the limit of its plan and more
+ * than before. Such work of one workspace waits for each other until the transaction ends.
+ * @throws ApiError PLAN_LIMIT_REACHED
+ */
+export async function withinBytes<Result>(
+  deps: StorageDeps,
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { name, limit } = await limitOf(deps, tx, workspaceId, "bytes");
+  if (limit === null) return work();
+  await lockRoom(tx, workspaceId, { what: "stored bytes" });
+  const before = await bytesOf(tx, workspaceId);
+  const result = await work();
+  const after = await bytesOf(tx, workspaceId);
+  if (after > limit && after > before) {
+    throw storageRefusal("bytes", name, { used: before, added: after - before, limit });
+  }
+  return result;
+}
+
+/**
+ * Before so many bytes are stored.
+ * @throws ApiError PLAN_LIMIT_REACHED
+ */
+export async function requireBytes(
+  deps: StorageDeps,
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  added: number,
+): Promise<void> {
+  const { name, limit } = await limitOf(deps, db, workspaceId, "bytes");
+  if (limit === null) return;
+  const used = await bytesOf(db, workspaceId);
+  if (used + added > limit) throw storageRefusal("bytes", name, { used, added, limit });
+}
+
+/** How many rows of a kind a workspace may have. */
+export interface RowLimit {
+  readonly kind: Exclude<StorageKind, "bytes">;
+  readonly planName: string;
+  /** Null is no limit. */
+  readonly most: number | null;
+}
+
+/** To be asked for before rows are added: when they have been, their counter is locked, and others wait for it. */
+export async function rowLimit(
+  deps: StorageDeps,
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  kind: RowLimit["kind"],
+): Promise<RowLimit> {
+  const { name, limit } = await limitOf(deps, db, workspaceId, kind);
+  return { kind, planName: name, most: limit };
+}
+
+/**
+ * After rows have been added in the same transaction, which holds their counter.
+ * @param added how many of them are new
+ * @throws ApiError PLAN_LIMIT_REACHED when there are more than the plan allows
+ */
+export async function requireRows(
+  tx: Queryable,
+  workspaceId: WorkspaceId,
+  { kind, planName, most }: RowLimit,
+  added: number,
+): Promise<void> {
+  if (added <= 0 || most === null) return;
+  const used = (await countRows(tx, workspaceId))[kind];
+  if (used > most) throw storageRefusal(kind, planName, { used: used - added, added, limit: most });
+}
+
+async function limitOf(
+  { plans, clock }: StorageDeps,
+  db: Queryable,
+  workspaceId: WorkspaceId,
+  kind: StorageKind,
+): Promise<{ readonly name: string; readonly limit: number | null }> {
+  const account = await findAccount(db, workspaceId);
+  if (account === undefined) throw notFound("Workspace");
+  const { name, storage } = planOf(account, plans, clock.now());
+  return { name, limit: storage[kind] };
+}
+
+const ways: Readonly<Record<StorageKind, string>> = {
+  bytes:
+    "delete campaigns and autoresponders that are not needed, wait until files of background jobs (seven days) and contents of messages (as long as the operator keeps them) are removed, or subscribe to a bigger plan",
+  subscribers: "delete subscribers that are not needed, or subscribe to a bigger plan",
+  suppression_entries: "delete entries that are not needed, or subscribe to a bigger plan",
+};
+
+const nouns: Readonly<Record<StorageKind, string>> = {
+  bytes: "of message contents, drafts and files",
+  subscribers: "subscribers",
+  suppression_entries: "suppression entries",
+};
+
+/** Names the limit, what is used of it, what was asked for, and what frees room. */
+export function storageRefusal(
+  kind: StorageKind,
+  planName: string,
+  { used, added, limit }: { readonly used: number; readonly added: number; readonly limit: number },
+): ApiError {
+  const amount = (value: number) => (kind === "bytes" ? bytesText(value) : value.toLocaleString("en"));
+  return new ApiError(
+    "PLAN_LIMIT_REACHED",
+    `The plan ${planName} allows ${amount(limit)} ${nouns[kind]}, and ${amount(used)} are stored; this takes ${amount(added)}: ${ways[kind]}`,
+  );
+}
