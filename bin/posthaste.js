@@ -3,6 +3,7 @@
  * The launcher: runs Posthaste on the Node.js that package.json pins, whatever Node.js starts it.
  *
  *     node bin/posthaste.js COMMAND …           src/main.ts COMMAND …
+ *     node bin/posthaste.js --watch COMMAND …   the same, started again whenever a file of src changes
  *     node bin/posthaste.js --script FILE …     another program of this checkout: the tests, a generator, a benchmark
  *
  * This is plain JavaScript for Node.js 18 and newer. Where Node.js can, the launcher turns into the program (execve:
@@ -128,8 +129,11 @@ if (runtime === undefined) {
   process.exit(1);
 }
 const [first, ...rest] = process.argv.slice(2);
-const program = first === "--script" ? rest : [join(checkout, "src/main.ts"), ...process.argv.slice(2)];
-const words = [...ownOptions(first), ...program];
+const isWatching = first === "--watch";
+const command = isWatching ? rest : process.argv.slice(2);
+const program = first === "--script" ? rest : [join(checkout, "src/main.ts"), ...command];
+const watching = isWatching ? [`--watch-path=${join(checkout, "src")}`, "--watch-preserve-output"] : [];
+const words = [...watching, ...ownOptions(command[0]), ...program];
 const env = environment(runtime);
 if (process.execve) process.execve(runtime, [runtime, ...words], env);
 else stayAsParent(runtime, words, env);

@@ -2,6 +2,8 @@
 const argv = process.argv.slice(2);
 // The one place that reads the environment; platform/config/config.ts makes sense of it.
 const environment = process.env;
+// Under `node --watch` a child reports its modules on its IPC channel, which carries the delivery process's reports.
+delete environment.WATCH_REPORT_DEPENDENCIES;
 // Every file that this process or its children make is the owner's alone.
 process.umask(0o077);
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, utimesSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const launcher = fileURLToPath(new URL("../bin/posthaste.js", import.meta.url));
+const main = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 const parent = fileURLToPath(new URL("../src/platform/process/exit-with-parent.ts", import.meta.url));
 
 /** The first Node.js on the path that is older than ours and that the launcher promises to run on. */
@@ -118,4 +119,31 @@ describe.each(launchers)("on %s", (_name, node) => {
     child.kill("SIGKILL");
     await gone;
   });
+});
+
+test("with --watch the program runs again when a file of src changes", async () => {
+  const child = spawn(process.execPath, [launcher, "--watch", "--help"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    let output = "";
+    const runs = () => output.split("Usage: posthaste").length - 1;
+    child.stdout.on("data", (chunk: Buffer) => {
+      output += chunk.toString();
+    });
+    await expect.poll(runs, { timeout: 20_000 }).toBe(1);
+    await expect
+      .poll(
+        () => {
+          const now = new Date();
+          utimesSync(main, now, now);
+          return runs();
+        },
+        { timeout: 20_000, interval: 2_000 },
+      )
+      .toBeGreaterThan(1);
+  } finally {
+    child.kill();
+    await once(child, "exit");
+  }
 });
