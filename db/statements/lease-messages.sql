@@ -1,0 +1,448 @@
+with recursive
+  known as materialized (
+    select
+      *,
+      lead(workspace_id, 1, $1::uuid) over neighbours as next_workspace_id,
+      lead(campaign_id, 1, $2::uuid) over neighbours as next_campaign_id
+    from
+      unnest($3::uuid[], $4::uuid[], $5::timestamptz[]) as k (workspace_id, campaign_id, starts_at)
+    window
+      neighbours as (
+        order by
+          workspace_id,
+          campaign_id
+      )
+  ),
+  step as (
+    select
+      *
+    from
+      known
+    union all
+    select
+      next.*,
+      null::timestamptz,
+      next_workspace_id,
+      next_campaign_id
+    from
+      step
+      cross join lateral (
+        select
+          q.workspace_id,
+          q.campaign_id
+        from
+          delivery_queue q
+        where
+          (q.priority, q.workspace_id, q.campaign_id) > ($6, step.workspace_id, step.campaign_id)
+          and (q.priority, q.workspace_id, q.campaign_id) < ($7, step.next_workspace_id, step.next_campaign_id)
+        order by
+          q.priority,
+          q.workspace_id,
+          q.campaign_id
+        limit
+          1
+      ) next
+  ),
+  line as materialized (
+    select
+      workspace_id,
+      campaign_id,
+      coalesce(starts_at, '-infinity') as starts_at,
+      workspace_id = any (
+        array(
+          select
+            workspace_id
+          from
+            routed_workspaces
+        )
+      ) as is_routed
+    from
+      step
+    where
+      workspace_id <> $8
+  ),
+  open_line as materialized (
+    select
+      workspace_id,
+      campaign_id,
+      starts_at,
+      is_routed,
+      is_crowded,
+      ceil(
+        $9::float8 / count(*) over (
+          partition by
+            workspace_id
+        ) / (
+          dense_rank() over (
+            order by
+              workspace_id
+          ) + dense_rank() over (
+            order by
+              workspace_id desc
+          ) - 1
+        )
+      ) as share
+      -- A line in which nothing waits any more, and which is only remembered, has no share.
+    from
+      line
+      cross join lateral (
+        select
+          q.bytes,
+          line.workspace_id = any ($10::uuid[]) as is_crowded
+        from
+          delivery_queue q
+        where
+          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($11, line.workspace_id, line.campaign_id, line.starts_at)
+          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($12, line.workspace_id, line.campaign_id, now())
+          and q.campaign_id = line.campaign_id
+          and q.due_at >= line.starts_at
+          and q.due_at <= now()
+        limit
+          1
+      ) first
+    where
+      campaign_id <> all ($13::uuid[])
+      and workspace_id <> all (
+        array(
+          select
+            id
+          from
+            workspaces
+          where
+            is_suspended
+        )
+      )
+      and workspace_id <> all ($14::uuid[])
+      -- The messages of a campaign are all of one size.
+      and not (
+        is_crowded
+        and campaign_id <> $15
+        and bytes > $16
+      )
+  ),
+  shared as materialized (
+    select
+      head.*,
+      line.campaign_id
+    from
+      (
+        select
+          *
+        from
+          open_line
+        order by
+          random()
+      ) line
+      cross join lateral (
+        select
+          q.ctid as slot,
+          q.workspace_id,
+          q.message_id,
+          q.bytes,
+          q.due_at
+        from
+          delivery_queue q
+        where
+          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($17, line.workspace_id, line.campaign_id, line.starts_at)
+          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($18, line.workspace_id, line.campaign_id, now())
+          and q.campaign_id = line.campaign_id
+          and q.due_at >= line.starts_at
+          and q.due_at <= now()
+          and true
+          and case
+            when line.is_routed then q.workspace_id || ' ' || q.domain
+            else q.domain
+          end <> all ($19::text[])
+          and (
+            q.source_ip is null
+            or q.source_ip <<= any ($20::inet[])
+            or q.due_at < now() - make_interval(secs => $21)
+          )
+          and (
+            q.bytes <= $22
+            or not line.is_crowded
+          )
+        order by
+          q.priority,
+          q.workspace_id,
+          q.campaign_id,
+          q.due_at
+        limit
+          line.share
+        for update of
+          q skip locked
+      ) head
+    limit
+      $23
+  ),
+  more as materialized (
+    -- Who has not filled his share has no more.
+    select
+      head.*,
+      line.campaign_id
+    from
+      (
+        select
+          open_line.*
+        from
+          open_line
+          join (
+            select
+              workspace_id,
+              campaign_id,
+              count(*) as taken
+            from
+              shared
+            group by
+              workspace_id,
+              campaign_id
+          ) filled on filled.workspace_id = open_line.workspace_id
+          and filled.campaign_id = open_line.campaign_id
+          and taken >= share
+        order by
+          random()
+      ) line
+      cross join lateral (
+        select
+          q.ctid as slot,
+          q.workspace_id,
+          q.message_id,
+          q.bytes,
+          q.due_at
+        from
+          delivery_queue q
+        where
+          (q.priority, q.workspace_id, q.campaign_id, q.due_at) >= ($24, line.workspace_id, line.campaign_id, line.starts_at)
+          and (q.priority, q.workspace_id, q.campaign_id, q.due_at) <= ($25, line.workspace_id, line.campaign_id, now())
+          and q.campaign_id = line.campaign_id
+          and q.due_at >= line.starts_at
+          and q.due_at <= now()
+          and q.message_id not in (
+            select
+              message_id
+            from
+              shared
+          )
+          and case
+            when line.is_routed then q.workspace_id || ' ' || q.domain
+            else q.domain
+          end <> all ($26::text[])
+          and (
+            q.source_ip is null
+            or q.source_ip <<= any ($27::inet[])
+            or q.due_at < now() - make_interval(secs => $28)
+          )
+          and (
+            q.bytes <= $29
+            or not line.is_crowded
+          )
+        order by
+          q.priority,
+          q.workspace_id,
+          q.campaign_id,
+          q.due_at
+        limit
+          $30
+        for update of
+          q skip locked
+      ) head
+    limit
+      $31 - (
+        select
+          count(*)
+        from
+          shared
+      )
+  ),
+  waiting as (
+    select
+      *
+    from
+      shared
+    union all
+    select
+      *
+    from
+      more
+  ),
+  held as materialized (
+    select
+      *
+    from
+      unnest($32::uuid[], $33::bigint[], $34::bigint[]) as h (workspace_id, held_messages, held_bytes)
+  ),
+  placed as (
+    select
+      waiting.*,
+      row_number() over own as place,
+      row_number() over own + coalesce(held_messages, 0) as own_messages,
+      sum(bytes) over own + coalesce(held_bytes, 0) as own_bytes
+    from
+      waiting
+      left join held using (workspace_id)
+    window
+      own as (
+        partition by
+          workspace_id
+        order by
+          bytes > $35,
+          due_at,
+          message_id rows unbounded preceding
+      )
+  ),
+  due as (
+    select
+      slot,
+      due_at
+    from
+      (
+        select
+          *,
+          sum(bytes) over (
+            order by
+              bytes > $36,
+              place,
+              due_at,
+              message_id rows unbounded preceding
+          ) - bytes as bytes_before
+        from
+          placed
+        where
+          own_messages <= $37
+          and (
+            own_messages = 1
+            or own_bytes <= $38::numeric * case
+              when bytes > $39 then 1
+              else $40::numeric
+            end
+          )
+      ) as counted
+    where
+      bytes_before = 0
+      or bytes_before + bytes <= $41
+  ),
+  leased as (
+    update delivery_queue q
+    set
+      lease_number = q.lease_number + 1,
+      leased_by = $42,
+      due_at = now() + make_interval(secs => $43),
+      -- A campaign may have been paused for days: the time for retries begins with the first attempt. A look-up
+      -- that no DNS server answers is no attempt, but it is news (settleLeases), and the time runs from then on.
+      expires_at = case
+        when q.campaign_id <> $44
+        and q.attempts = 0
+        and q.first_attempt_at is null then greatest(
+          q.expires_at,
+          now() + make_interval(
+            hours => (
+              select
+                retry_hours
+              from
+                workspaces w
+              where
+                w.id = q.workspace_id
+            )
+          )
+        )
+        else q.expires_at
+      end
+      -- Rows that are held are where they are: by their key the planner could look for them through other indexes. One
+      -- that changed while it was being taken has moved, and is left for the next look.
+    from
+      due
+    where
+      q.ctid = due.slot
+    returning
+      q.workspace_id,
+      q.message_id,
+      q.lease_number,
+      q.priority,
+      q.attempts,
+      q.bytes,
+      q.expires_at,
+      case
+        when q.attempts = 0 then coalesce(q.first_attempt_at, now())
+        else q.first_attempt_at
+      end as first_attempt_at,
+      host(q.source_ip) as source_ip,
+      -- Both moments are the database's: machines whose clocks differ agree.
+      q.lease_number > 1
+      or due.due_at < now() - make_interval(secs => $45) as is_stale
+  )
+  -- Each by itself: a month whose statistics are still to be taken looks small enough to be read whole.
+select
+  leased.*,
+  (
+    extract(
+      epoch
+      from
+        leased.expires_at - now()
+    ) * 1000
+  )::float8 as lives_ms,
+  r.version as routing_version,
+  m.*,
+  c.from_name,
+  c.to_name,
+  c.particulars,
+  leased.bytes > $46 as is_large,
+  case
+    when leased.bytes <= $47 then c.html
+  end as html,
+  case
+    when leased.bytes <= $48 then c.text
+  end as text,
+  case
+    when leased.bytes <= $49 then c.attachments
+  end as attachments,
+  case
+    when leased.bytes <= $50 then s.raw
+  end as raw,
+  c.message_id is not null
+  and (
+    c.submission_id is null
+    or s.id is not null
+  ) as has_content
+from
+  leased
+  cross join lateral (
+    select
+      created_at,
+      source,
+      origin_id,
+      from_email,
+      localpart,
+      domain,
+      subject
+    from
+      messages m
+    where
+      m.workspace_id = leased.workspace_id
+      and m.id = leased.message_id
+    offset
+      0
+  ) m
+  left join routed_workspaces r on r.workspace_id = leased.workspace_id
+  left join lateral (
+    select
+      *
+    from
+      message_contents c
+    where
+      c.workspace_id = leased.workspace_id
+      and c.message_id = leased.message_id
+    offset
+      0
+  ) c on true
+  left join lateral (
+    select
+      id,
+      raw
+    from
+      submissions s
+    where
+      s.workspace_id = leased.workspace_id
+      and s.id = c.submission_id
+    offset
+      0
+  ) s on true

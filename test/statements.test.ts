@@ -1,0 +1,195 @@
+/**
+ * The statements that run most, each as PostgreSQL gets it: they are put together from the fragments of several stores,
+ * and db/statements shows each in one piece. `npm test -- test/statements.test.ts -u` writes them again after a change.
+ */
+import { format } from "sql-formatter";
+import type { Sql } from "sql-template-tag";
+import { beforeAll, expect, test } from "vitest";
+import { judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
+import { leaseEntries } from "#delivery/queue/lease-store.ts";
+import { extendLeases, settleLeases } from "#delivery/queue/queue-result-store.ts";
+import { foldNotes } from "#messages/counters/apply-deltas-store.ts";
+import { findPage } from "#messages/log-store.ts";
+import { recordEngagements } from "#messages/record-engagement.ts";
+import { recordOutcomes } from "#messages/record-outcomes.ts";
+import { systemClock } from "#platform/clock.ts";
+import type { Database, Queryable } from "#platform/database/pool.ts";
+import { newId, type WorkspaceId } from "#platform/ids.ts";
+import { leaseTurn } from "#platform/jobs/turns-store.ts";
+import { createAcceptor } from "#sending/acceptance/acceptor.ts";
+import {
+  choosePeople,
+  insertRecipients,
+  listMembersSql,
+} from "#sending/campaigns/audience/recipients-store.ts";
+import { addPeople, newList } from "#test/support/audience.ts";
+import { insertBareWorkspace } from "#test/support/bare-server.ts";
+import { testDatabase } from "#test/support/database.ts";
+import { draft, nobodyElse } from "#test/support/drafts.ts";
+import { outcomeOf } from "#test/support/outcomes.ts";
+import { leaseDeliveries } from "#webhooks/delivery-store.ts";
+import { settle } from "#workspace/billing/meter.ts";
+import { plans } from "#workspace/billing/plans.ts";
+import { changeWorkspace } from "#workspace/change-workspace.ts";
+import { newCampaign } from "./support/campaigns.ts";
+
+const db = await testDatabase();
+let workspaceId: WorkspaceId;
+let mailingListId: string;
+
+beforeAll(async () => {
+  workspaceId = await insertBareWorkspace(db);
+  await changeWorkspace(db, workspaceId, { plan: "enterprise" }, { clock: systemClock, plans });
+  // Far from the plan's limits, as nearly always, a batch needs one statement.
+  await db.transaction((tx) => settle(tx, plans, workspaceId, new Date()));
+  mailingListId = await newList(db, workspaceId);
+  await addPeople(db, workspaceId, mailingListId, [{ email: "ada@example.test" }]);
+});
+
+/** The same database; `texts` has what it was asked. */
+function recording(): { readonly db: Database; readonly texts: string[] } {
+  const texts: string[] = [];
+  const recorded = <Asked extends Queryable>(asked: Asked): Asked => ({
+    ...asked,
+    rows: (statement: Sql, name?: string) => asked.rows(noted(statement), name),
+    row: (statement: Sql, name?: string) => asked.row(noted(statement), name),
+    run: (statement: Sql) => asked.run(noted(statement)),
+  });
+  const noted = (statement: Sql) => {
+    texts.push(statement.text);
+    return statement;
+  };
+  const transaction: Database["transaction"] = (work, options) =>
+    db.transaction((tx) => work(recorded(tx)), options);
+  return { db: { ...recorded(db), transaction }, texts };
+}
+
+/** The one statement of `work` that matches, in one piece. */
+async function statementOf(work: (db: Database) => Promise<unknown>, pattern: RegExp): Promise<string> {
+  const { db: recorder, texts } = recording();
+  await work(recorder);
+  const found = texts.filter((text) => pattern.test(text));
+  expect(found).toHaveLength(1);
+  return `${format(found[0] ?? "", { language: "postgresql", expressionWidth: 100 })}\n`;
+}
+
+const accept = (into: Database) =>
+  createAcceptor({ db: into, clock: systemClock, plans, onCommitted: () => {} }).accept(
+    draft(workspaceId, `${newId()}@example.test`),
+  );
+
+const order = {
+  workerId: newId(),
+  priority: 0,
+  limit: 10,
+  bytes: 1_000_000,
+  seconds: 60,
+  saturated: [],
+} as const;
+
+async function leased(from: Queryable) {
+  await accept(db);
+  const [message] = await leaseEntries(from, { ...order, workerId: newId() }, []);
+  if (message === undefined) throw new Error("nothing was leased");
+  return {
+    workspaceId: message.workspace_id,
+    messageId: message.message_id,
+    leaseNumber: message.lease_number,
+  };
+}
+
+async function expand(into: Database): Promise<void> {
+  const campaignId = await newCampaign(db, workspaceId, mailingListId);
+  const audience = listMembersSql(workspaceId, mailingListId);
+  const chosen = await choosePeople(into, audience, {
+    after: "00000000-0000-0000-0000-000000000000",
+    size: 10,
+  });
+  await into.transaction((tx) =>
+    insertRecipients(tx, workspaceId, {
+      originId: campaignId,
+      originName: "June",
+      fromEmail: "news@shop.test",
+      subject: "News",
+      createdAt: new Date(),
+      expiresAt: new Date(Date.now() + 86_400_000),
+      bytes: 1_000,
+      messageIds: [newId()],
+      listId: mailingListId,
+      segmentId: null,
+      isActive: true,
+      unreachable: [],
+      chosen,
+    }),
+  );
+}
+
+const statements: readonly [name: string, work: (db: Database) => Promise<unknown>, pattern: RegExp][] = [
+  ["accept-messages", accept, /into delivery_queue/],
+  ["lease-messages", (into) => leased(into), /with recursive/],
+  [
+    "extend-leases",
+    async (into) => extendLeases(into, order.workerId, [await leased(db)], 60),
+    /update delivery_queue/,
+  ],
+  [
+    "settle-leases",
+    async (into) =>
+      settleLeases(into, [{ ...(await leased(db)), attempts: 1, dueAt: null, isDelivered: true }]),
+    /delivery_queue/,
+  ],
+  [
+    "record-outcomes",
+    async (into) =>
+      into.transaction(async (tx) =>
+        recordOutcomes(tx, [outcomeOf(await leased(db), "delivered")], nobodyElse),
+      ),
+    /with outcome/,
+  ],
+  [
+    "record-engagements",
+    async (into) => {
+      const { messageId } = await leased(db);
+      const opened = { kind: "opened", time: new Date(), times: 1, linkIndex: null, target: null } as const;
+      const engagement = { ...opened, workspaceId, messageId, userAgent: "Mozilla", machineSign: null };
+      await into.transaction((tx) => recordEngagements(tx, [engagement], async () => {}));
+    },
+    /with given/,
+  ],
+  ["apply-counter-deltas", (into) => foldNotes(into, 100), /with taken/],
+  [
+    "check-suppression",
+    (into) => judgeRecipients(into, [{ workspaceId, address: "ada@example.test", domain: "example.test" }]),
+    /verdict/,
+  ],
+  ["choose-recipients", expand, /cardinality/],
+  ["insert-recipients", expand, /with asked/],
+  [
+    "add-members",
+    (into) => addPeople(into, workspaceId, mailingListId, [{ email: "bob@example.test" }]),
+    /into subscribers/,
+  ],
+  [
+    "lease-job-turn",
+    (into) => leaseTurn(into, { runnerId: newId(), leaseId: newId() }, ["import"]),
+    /job_turns/,
+  ],
+  [
+    "lease-webhook-deliveries",
+    (into) => {
+      const now = new Date();
+      const limits = { now, until: now, most: 100, mostOfWebhook: 10, mostOfWorkspace: 50 };
+      return into.transaction((tx) => leaseDeliveries(tx, limits));
+    },
+    /webhook_deliveries/,
+  ],
+  [
+    "page-of-messages",
+    (into) => findPage(into, workspaceId, { source: "api", status: "queued" }, { limit: 50, offset: 0 }),
+    /from messages/,
+  ],
+];
+
+test.each(statements)("db/statements/%s.sql is the statement that runs", async (name, work, pattern) => {
+  await expect(await statementOf(work, pattern)).toMatchFileSnapshot(`../db/statements/${name}.sql`);
+});
