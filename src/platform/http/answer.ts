@@ -6,7 +6,7 @@ import type { Database } from "../database/pool.ts";
 import { patiently } from "../database/request-database.ts";
 import { ApiError, type FieldFault } from "../errors.ts";
 import { isUuid, newId } from "../ids.ts";
-import { inTime, PATIENCE_MS } from "../in-time.ts";
+import { inTime } from "../in-time.ts";
 import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
 import { asFailure, failure, type Success } from "./envelope.ts";
 import { dispositionOf, type FileAnswer, mediaTypeOf } from "./file-answer.ts";
@@ -50,6 +50,8 @@ export class Continued {
 export interface AnswerDeps {
   readonly database: Database;
   readonly dataDir: string;
+  /** How long a request waits for the database altogether. */
+  readonly databaseMs: number;
   readonly unsettled: UnsettledKeys;
   readonly processMark: ProcessMark;
 }
@@ -157,7 +159,7 @@ export function answerer(endpoint: Endpoint, deps: AnswerDeps) {
     return { answer: reservation ? await keepingFailures(run, reservation, deps) : await run() };
   };
   const handleInTime = async (request: FastifyRequest): Promise<Done> => {
-    const leftMs = PATIENCE_MS - request.waitedMs;
+    const leftMs = deps.databaseMs - request.waitedMs;
     if (endpoint.mayTakeLong === "asking others") return handle(request);
     if (endpoint.mayTakeLong === undefined && !isForm) return inTime(leftMs, handle(request));
     // A database that answers nothing is found out before it is given much time.
