@@ -22,16 +22,16 @@ import {
   insertRecipients,
   listMembersSql,
 } from "#sending/campaigns/audience/recipients-store.ts";
-import { addPeople, newList } from "#test/support/audience.ts";
-import { insertBareWorkspace } from "#test/support/bare-server.ts";
-import { testDatabase } from "#test/support/database.ts";
-import { draft, nobodyElse } from "#test/support/drafts.ts";
-import { outcomeOf } from "#test/support/outcomes.ts";
 import { leaseDeliveries } from "#webhooks/delivery-store.ts";
 import { settle } from "#workspace/billing/meter.ts";
 import { plans } from "#workspace/billing/plans.ts";
 import { changeWorkspace } from "#workspace/change-workspace.ts";
+import { addPeople, newList } from "./support/audience.ts";
+import { insertBareWorkspace } from "./support/bare-server.ts";
 import { newCampaign } from "./support/campaigns.ts";
+import { testDatabase } from "./support/database.ts";
+import { draft, nobodyElse } from "./support/drafts.ts";
+import { outcomeOf } from "./support/outcomes.ts";
 
 const db = await testDatabase();
 let workspaceId: WorkspaceId;

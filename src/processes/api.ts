@@ -152,6 +152,7 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     trustedProxies: config.TRUSTED_PROXIES,
     corsOrigins: config.CORS_ORIGINS,
     log,
+    databaseMs: services.requestMs,
     onAnswer: (...answer) => metrics.observe(...answer),
     pages: (pages) => {
       isolateTrackingHosts(pages, ownHosts, (host) => isTrackingDomain(database, host));

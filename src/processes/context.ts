@@ -16,6 +16,8 @@ export interface Services {
   readonly database: Database;
   /** For what a caller waits for: the API, pages, SMTP sessions. */
   readonly requests: Database;
+  /** How long a request to the API waits for `requests` altogether; unless given, PATIENCE_MS. */
+  readonly requestMs?: number;
   readonly secrets: Secrets;
 }
 

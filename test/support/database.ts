@@ -5,6 +5,9 @@ import { afterAll, inject } from "vitest";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { withDatabase } from "./global-setup.ts";
 
+/** Requests of a test share four connections: on a slow machine a hundred at once wait longer than a service may. */
+const CONNECT_MS = 60_000;
+
 /** Call at the top of a test file or in beforeAll. */
 export async function testDatabase(): Promise<Database> {
   const database = await newDatabase(inject("template"));
@@ -18,7 +21,8 @@ export async function newDatabase(template = "template1"): Promise<Database & As
   const name = `test_${process.pid}_${randomBytes(4).toString("hex")}`;
   await administer(serverUrl, `create database ${name} template ${template}`);
   const url = withDatabase(serverUrl, name);
-  const database = createDatabase(url, { size: 4, name: "test", onError: () => {} });
+  const deadlines = { connectMs: CONNECT_MS };
+  const database = createDatabase(url, { size: 4, name: "test", onError: () => {}, deadlines });
   return {
     ...database,
     url,

@@ -7,8 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import type { TestProject } from "vitest/node";
+
 import { ensurePartitions } from "#messages/partitions.ts";
-import { startEmbedded } from "#platform/database/embedded/embedded.ts";
+import { type Embedded, startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/schema.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -21,6 +22,9 @@ declare module "vitest" {
   }
 }
 
+/** Two services in processes of their own, and the test that looks at them. */
+const CONNECTIONS_OF_WORKER = 40;
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), "posthaste-test-"));
   // A short name: sockets are below it. Open as /tmp is: started as root, programs of the tests run as others.
@@ -28,7 +32,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await chmod(scratch, 0o1777);
   process.env.TMPDIR = scratch;
   const outside = process.env.DATABASE_URL;
-  const embedded = outside ? null : await startEmbedded({ dataDir: folder, log: createLog("silent") });
+  const embedded = outside ? null : await startServer(folder, project.vitest.config.maxWorkers);
   const serverUrl = outside ?? embedded?.connection.url ?? "";
   const template = `template_${process.pid}`;
   const admin = new pg.Client({ connectionString: serverUrl });
@@ -50,6 +54,29 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await embedded?.stop();
     for (const made of [folder, scratch]) await rm(made, { recursive: true, force: true, maxRetries: 3 });
   };
+}
+
+/**
+ * The server of the tests is thrown away with its folder, so it does not wait for the disk: dropping a database would
+ * write out and sync what all others have changed. Commits, locks, kills of the server and its recovery stay as they
+ * are. Tests of the embedded PostgreSQL start servers of their own, which sync.
+ */
+async function startServer(dataDir: string, workers: number): Promise<Embedded> {
+  const settings = {
+    fsync: "off",
+    full_page_writes: "off",
+    max_connections: workers * CONNECTIONS_OF_WORKER,
+  };
+  const start = () => startEmbedded({ dataDir, log: createLog("silent") });
+  const first = await start();
+  const admin = new pg.Client({ connectionString: first.connection.url });
+  await admin.connect();
+  for (const [name, value] of Object.entries(settings))
+    await admin.query(`alter system set ${name} = ${value}`);
+  await admin.end();
+  // The number of connections is fixed when the server starts.
+  await first.stop();
+  return start();
 }
 
 /** The same server, another database. */

@@ -19,6 +19,9 @@ import { type StubClock, stubClock } from "./clock.ts";
 import { testDatabase } from "./database.ts";
 import { type DnsZone, type FakeDns, startFakeDns } from "./fake-dns.ts";
 
+/** Many calls at once wait for four connections: how long depends on the machine. */
+const REQUEST_MS = 60_000;
+
 export const SECRET_KEY = "a secret key that only tests use, ever";
 
 export interface TestService {
@@ -55,6 +58,8 @@ export async function startService(
     mkdtemp(join(tmpdir(), "posthaste-service-")),
   ]);
   const requests = (await options.requests?.(database.url)) ?? database;
+  // A test of a database that gives no answer has the time that a service has.
+  const patience = requests === database ? { requestMs: REQUEST_MS } : {};
   const clock = stubClock();
   const config = readConfig({
     RATE_LIMIT: "off",
@@ -68,7 +73,15 @@ export async function startService(
     ...options.env,
   });
   const secrets = createSecrets(...(options.secretKeys ?? [SECRET_KEY]));
-  const api = createApi({ config, log: createLog("silent"), clock, database, requests, secrets });
+  const api = createApi({
+    config,
+    log: createLog("silent"),
+    clock,
+    database,
+    requests,
+    secrets,
+    ...patience,
+  });
   const url = await api.server.listen({ host: "127.0.0.1", port: 0 });
   afterAll(async () => {
     await api.stop();

@@ -2,11 +2,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import sql from "sql-template-tag";
 import type { TSchema } from "typebox";
+
 import type { Database } from "#platform/database/pool.ts";
 import { patiently } from "#platform/database/request-database.ts";
 import { ApiError, type FieldFault } from "#platform/errors.ts";
 import { isUuid, newId } from "#platform/ids.ts";
-import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
+import { inTime } from "#platform/in-time.ts";
 import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
 import {
   Answered,
@@ -50,6 +51,8 @@ export class Continued {
 export interface AnswerDeps {
   readonly database: Database;
   readonly dataDir: string;
+  /** How long a request waits for the database altogether. */
+  readonly databaseMs: number;
   readonly unsettled: UnsettledKeys;
   readonly processMark: ProcessMark;
 }
@@ -157,7 +160,7 @@ export function answerer(endpoint: Endpoint, deps: AnswerDeps) {
     return { answer: reservation ? await keepingFailures(run, reservation, deps) : await run() };
   };
   const handleInTime = async (request: FastifyRequest): Promise<Done> => {
-    const leftMs = PATIENCE_MS - request.waitedMs;
+    const leftMs = deps.databaseMs - request.waitedMs;
     if (endpoint.mayTakeLong === "asking others") return handle(request);
     if (endpoint.mayTakeLong === undefined && !isForm) return inTime(leftMs, handle(request));
     // A database that answers nothing is found out before it is given much time.

@@ -88,6 +88,8 @@ export interface ServerOptions {
   /** Everything outside /api/v1: health, metrics, inbox, public pages. */
   readonly pages: (server: FastifyInstance) => void;
   readonly patience?: Patience;
+  /** How long a request waits for the database altogether; unless given, PATIENCE_MS. */
+  readonly databaseMs?: number | undefined;
   /** In place of those of the table. */
   readonly limits?: Partial<HttpLimits>;
 }
@@ -165,11 +167,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
 }
 
 function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
+  const { database, dataDir, databaseMs = PATIENCE_MS } = options;
   allowOrigins(api, options.corsOrigins);
   api.addHook("onRequest", async (request) => {
     const began = performance.now();
     request.caller = await inTime(
-      PATIENCE_MS,
+      databaseMs,
       options.authenticator.authenticate(request.headers["x-api-key"]),
     );
     request.waitedMs = performance.now() - began;
@@ -177,8 +180,7 @@ function registerEndpoints(api: FastifyInstance, options: ServerOptions): void {
   const processMark = new ProcessMark(options.database);
   api.addHook("onReady", async () => void processMark.start());
   api.addHook("onClose", () => processMark.end());
-  const { database, dataDir } = options;
-  const deps = { database, dataDir, processMark, unsettled: new UnsettledKeys(database) };
+  const deps = { database, dataDir, databaseMs, processMark, unsettled: new UnsettledKeys(database) };
   const add = (scope: FastifyInstance, endpoint: Endpoint, bodyLimit: number) =>
     scope.route({
       method: endpoint.method,

@@ -28,14 +28,15 @@ const LOCK = 4711;
 let workspaceId: WorkspaceId;
 let list: string;
 
-// A campaign that is named here has steps that fail with this SQLSTATE, or wait for a lock.
+// A campaign that is named here has steps that fail with this SQLSTATE, or wait for a lock. Steps share the lock: a step
+// that had it alone would hold it until the commit of the step before it, which may be waiting for the same lock.
 await db.run(sql`create table obstacles (campaign_id uuid primary key, state text not null)`);
 await db.run(sql`
   create function meet_obstacle() returns trigger language plpgsql as $$
   declare met text;
   begin
     select state into met from obstacles where campaign_id = new.campaign_id;
-    if met = 'wait' then perform pg_advisory_xact_lock(4711);
+    if met = 'wait' then perform pg_advisory_xact_lock_shared(4711);
     elsif met is not null then raise exception 'obstacle' using errcode = met; end if;
     return new;
   end $$`);
