@@ -9,7 +9,7 @@ import { DROP, ENDLESS, SLOW, type Stage } from "#test/support/fake-mx-scripts.t
 import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import type { Lane } from "./lanes/default-lanes.ts";
-import { conclude } from "./queue/delivery-result.ts";
+import { resultOfSmtp } from "./queue/delivery-result.ts";
 
 /** Sends one message and gives what the log is told, and how many copies the receiver has. */
 async function deliver(mxOptions: FakeMxOptions, lane: Partial<Lane> = {}) {
@@ -21,8 +21,8 @@ async function deliver(mxOptions: FakeMxOptions, lane: Partial<Lane> = {}) {
   const message = leased("ann");
   transport.send(message);
   const [heard] = await recorder.waitFor(1);
-  if (heard?.kind !== "attempt") throw new Error(JSON.stringify(heard));
-  const conclusion = conclude({ message, result: heard.result, mxHost: null }, new Date(), 0.5);
+  if (heard?.kind !== "attempted") throw new Error(JSON.stringify(heard));
+  const conclusion = resultOfSmtp(message, { result: heard.result, mxHost: null }, new Date(), 0.5);
   return { outcome: conclusion.outcome, dueAt: conclusion.settlement.dueAt, received: mx.received };
 }
 

@@ -1,6 +1,6 @@
 /** Sender identities, kept for some seconds: a batch asks for the same few thousands of times. */
 import { Answers } from "#platform/cache.ts";
-import type { FindIdentity, SenderIdentity } from "./compose.ts";
+import type { FindIdentity, SenderIdentity } from "./compose/compose.ts";
 
 const KEPT_MS = 15_000;
 const MOST_KEPT = 10_000;

@@ -8,7 +8,7 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { PLANS_BY_KEY } from "./plans.ts";
-import { conclude } from "./queue/delivery-result.ts";
+import { resultOfSmtp } from "./queue/delivery-result.ts";
 import { leaseEntries } from "./queue/lease-store.ts";
 import { settleLeases } from "./queue/queue-result-store.ts";
 
@@ -26,7 +26,7 @@ const deliverBatch = () =>
   delivery.transaction(async (tx) => {
     const messages = await leaseEntries(tx, order, []);
     const conclusions = messages.map((message) =>
-      conclude({ message, result: accepted, mxHost: "mx.example.test" }, new Date(), 0),
+      resultOfSmtp(message, { result: accepted, mxHost: "mx.example.test" }, new Date(), 0),
     );
     await settleLeases(
       tx,

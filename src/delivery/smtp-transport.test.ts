@@ -22,8 +22,8 @@ test("a domain without a mail host is an attempt; a look-up that throws is none"
   transport.send(leased("ann"));
   transport.send(leased("bob", { domain: "strange.test" }));
   expect(await recorder.waitFor(2)).toMatchObject([
-    { kind: "attempt", who: "ann", result: { outcome: "unroutable" } },
-    { kind: "postponed", who: "bob", seconds: 5 },
+    { kind: "attempted", who: "ann", result: { outcome: "unroutable" } },
+    { kind: "requeue", who: "bob", seconds: 5 },
   ]);
 });
 
@@ -39,7 +39,7 @@ test("mail whose look-up our own DNS servers left unanswered comes back within s
     isAnswered ? await routeTo({})(domain) : { ...unanswered, isUnanswered: true },
   );
   transport.send(leased("ann"));
-  expect(await recorder.waitFor(1)).toEqual([{ kind: "postponed", who: "ann", seconds: 5 }]);
+  expect(await recorder.waitFor(1)).toEqual([{ kind: "requeue", who: "ann", seconds: 5 }]);
   isAnswered = true;
   transport.send(leased("ann"));
   await recorder.waitFor(2);
@@ -54,13 +54,13 @@ test("what waits for its route when the transport closes is given back at once, 
   });
   transport.send(leased("ann"));
   transport.close();
-  expect(recorder.heard).toEqual([{ kind: "dropped", who: "ann" }]);
+  expect(recorder.heard).toEqual([{ kind: "release", who: "ann" }]);
   transport.send(leased("bob"));
   resolve();
   await new Promise(setImmediate);
   expect(recorder.heard).toEqual([
-    { kind: "dropped", who: "ann" },
-    { kind: "dropped", who: "bob" },
+    { kind: "release", who: "ann" },
+    { kind: "release", who: "bob" },
   ]);
 });
 
@@ -69,7 +69,7 @@ test("while the DNS is silent one domain takes no more than its share, and is le
   for (let n = 0; n < FIRST_SHARE / 2; n++) transport.send(leased(`user${n}`));
   expect(transport.saturatedDomains()).toEqual(["example.test"]);
   for (let n = 0; n <= FIRST_SHARE / 2; n++) transport.send(leased(`more${n}`));
-  expect(recorder.heard).toMatchObject([{ kind: "postponed", who: `more${FIRST_SHARE / 2}` }]);
+  expect(recorder.heard).toMatchObject([{ kind: "requeue", who: `more${FIRST_SHARE / 2}` }]);
 });
 
 test("a provider's lane fills once, however many domains it serves", async () => {
@@ -77,7 +77,7 @@ test("a provider's lane fills once, however many domains it serves", async () =>
   const { recorder, transport } = await startSmtpTransport(routeTo(lane));
   for (let n = 0; n < 20; n++) transport.send(leased(`user${n}`, { domain: `customer${n}.test` }));
   await recorder.waitFor(15);
-  expect(recorder.heard.filter(({ kind }) => kind === "postponed")).toHaveLength(14);
+  expect(recorder.heard.filter(({ kind }) => kind === "requeue")).toHaveLength(14);
   expect(transport.saturatedDomains()).toHaveLength(20);
   expect(transport.saturatedDomains(0)).toEqual([]);
 });
@@ -124,7 +124,7 @@ test("a transport that closes gives back what waits for its route", async () => 
   transport.send(leased("ann"));
   transport.close();
   answer.resolve(await routeTo({})("example.test"));
-  expect(await recorder.waitFor(1)).toEqual([{ kind: "dropped", who: "ann" }]);
+  expect(await recorder.waitFor(1)).toEqual([{ kind: "release", who: "ann" }]);
 });
 
 /** As it leaves from 127.0.0.2. */
@@ -173,7 +173,7 @@ test("an address reaches no host of the other family, and says so", async () => 
   const { recorder, transport } = await startSmtpTransport(routeTo({}), { findDeparture: onlyV6 });
   transport.send(leased("ann", { routing_version: 1 }));
   expect(await recorder.waitFor(1)).toMatchObject([
-    { kind: "attempt", result: { reason: "no mail host has an address that ::1 reaches" } },
+    { kind: "attempted", result: { reason: "no mail host has an address that ::1 reaches" } },
   ]);
 });
 
@@ -208,7 +208,7 @@ test("a campaign that leaves from another machine is left to it", async () => {
   const { recorder, transport } = await startSmtpTransport(routeTo({}), { findDeparture });
   transport.send(leased("ann", { routing_version: 1 }));
   expect(await recorder.waitFor(1)).toEqual([
-    { kind: "heldBack", who: "ann", seconds: 0, sourceIp: "192.0.2.9" },
+    { kind: "hold", who: "ann", seconds: 0, sourceIp: "192.0.2.9" },
   ]);
   expect(transport.foreignCampaigns?.()).toEqual([campaign]);
 });

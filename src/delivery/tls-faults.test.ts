@@ -9,7 +9,7 @@ import { routeTo, startSmtpTransport } from "#test/support/smtp-transport.ts";
 import { type TlsFault, tlsFaults } from "#test/support/tls-faults.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import type { Lane } from "./lanes/default-lanes.ts";
-import { conclude } from "./queue/delivery-result.ts";
+import { resultOfSmtp } from "./queue/delivery-result.ts";
 import type { FindRoute } from "./routes/destination.ts";
 
 /** Short only where a server lets time pass. */
@@ -31,9 +31,8 @@ async function start(fault: TlsFault, findRoute: FindRoute) {
     const message = leased("ann");
     transport.send(message);
     const last = (await recorder.waitFor(heard)).at(-1);
-    if (last?.kind !== "attempt") throw new Error(JSON.stringify(last));
-    const attempt = { message, mxHost: null, ...last };
-    return conclude(attempt, new Date(), 0.5).outcome;
+    if (last?.kind !== "attempted") throw new Error(JSON.stringify(last));
+    return resultOfSmtp(message, { mxHost: null, ...last }, new Date(), 0.5).outcome;
   };
   return { mx, send };
 }

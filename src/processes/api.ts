@@ -6,7 +6,7 @@ import type { FastifyInstance } from "fastify";
 import { registerSignupPages } from "#audience/signup-forms/pages.ts";
 import { registerInbox } from "#delivery/capture/inbox.ts";
 import { InboxAccess, inboxToken } from "#delivery/capture/inbox-access.ts";
-import { createWaker } from "#delivery/channel.ts";
+import { createWaker } from "#delivery/queue/channel.ts";
 import { countQueue } from "#delivery/queue/queue-store.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { proberFor } from "#hygiene/probe/prober.ts";

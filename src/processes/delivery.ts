@@ -4,12 +4,12 @@
  */
 
 import { addressOf, judgeRecipients } from "#audience/suppression-lists/suppression-check.ts";
-import type { FindIdentity } from "#delivery/compose.ts";
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { FindIdentity } from "#delivery/compose/compose.ts";
+import { startDeliveryWorker, type WorkerOptions } from "#delivery/engine.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
+import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
 import { PLANS_BY_KEY } from "#delivery/plans.ts";
-import type { Examine, Finding } from "#delivery/presend-check.ts";
 import { returnPathKeys } from "#delivery/return-path-key.ts";
-import { startDeliveryWorker, type WorkerOptions } from "#delivery/worker.ts";
 import { createResolver } from "#dns/system.ts";
 import { platformSigningKey, signingKey } from "#identity/dkims/signing-key.ts";
 import { returnPathHost } from "#identity/return-path.ts";
@@ -63,7 +63,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
 
   let counts: Record<string, number> = {};
   let hasLooked = false;
-  const dispatcher = await startDeliveryWorker({
+  const worker = await startDeliveryWorker({
     config,
     db: database,
     clock,
@@ -79,7 +79,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     trackHtml: trackMail,
     assemblyThread: new URL("assembly-thread.ts", import.meta.url),
     smsReceiptUrl: createReceiptUrl(services),
-    examine: createExaminer(services),
+    check: createExaminer(services),
     async findHalted() {
       const [campaigns, autoresponders] = await Promise.all([listHaltedIds(database), listStopped(database)]);
       return {
@@ -88,7 +88,7 @@ export async function deliver(environment: Readonly<Record<string, string | unde
       };
     },
     onMoved: createReactions(clock),
-    onConclusion({ outcome }) {
+    onResult({ outcome }) {
       if (outcome) counts[outcome.status] = (counts[outcome.status] ?? 0) + 1;
     },
     onLook() {
@@ -102,11 +102,11 @@ export async function deliver(environment: Readonly<Record<string, string | unde
     hasLooked = false;
   }, REPORT_MS).unref();
   tell({ kind: "ready" });
-  log.info({ worker: dispatcher.workerId, mode: config.MAIL_MODE }, "delivery runs");
+  log.info({ worker: worker.workerId, mode: config.MAIL_MODE }, "delivery runs");
 
   await stopped.promise;
   clearInterval(reporting);
-  await dispatcher.stop();
+  await worker.stop();
   await database.close();
   // A conversation that did not end in time holds its socket, and with it the process: nobody waits for it any more.
   process.exit();
@@ -145,7 +145,7 @@ function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Config): string {
 }
 
 /** Whether leased messages may still be sent, and what those of campaigns and autoresponders say. */
-function createExaminer({ database, config, clock, log, secrets }: Services): Examine {
+function createExaminer({ database, config, clock, log, secrets }: Services): PresendCheck {
   const linkKey = mailLinkKeys(secrets).signing;
   const publicUrl = publicUrlOf(config);
   const deps: CampaignMailDeps = {
@@ -162,11 +162,11 @@ function createExaminer({ database, config, clock, log, secrets }: Services): Ex
       return { ...links, unsubscribeMail: unsubscribeMailbox(links, config.BOUNCE_DOMAIN) };
     },
   };
-  const examiners = new Map<string, Examine>([
+  const examiners = new Map<string, PresendCheck>([
     ["campaign", createCampaignMail(deps)],
     ["autoresponder", createAutoresponderMail(deps)],
   ]);
-  const examineOthers: Examine = (messages) => findSuppressed(database, messages);
+  const examineOthers: PresendCheck = (messages) => findSuppressed(database, messages);
   return async (messages) => {
     const bySource = Map.groupBy(messages, ({ source }) => examiners.get(source) ?? examineOthers);
     const findings = await Promise.all([...bySource].map(([examine, group]) => examine(group)));
@@ -178,7 +178,7 @@ function createExaminer({ database, config, clock, log, secrets }: Services): Ex
 async function findSuppressed(
   db: Queryable,
   messages: readonly LeasedMessage[],
-): Promise<Map<string, Finding>> {
+): Promise<Map<string, Decision>> {
   const verdicts = await judgeRecipients(
     db,
     messages.map((message) => ({
@@ -191,7 +191,7 @@ async function findSuppressed(
   return new Map(
     messages.flatMap(({ message_id }, index) => {
       const detail = verdicts[index]?.detail;
-      return detail === undefined ? [] : [[message_id, { kind: "over", status: "suppressed", detail }]];
+      return detail === undefined ? [] : [[message_id, { kind: "end", status: "suppressed", detail }]];
     }),
   );
 }

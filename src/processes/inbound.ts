@@ -1,5 +1,5 @@
 /** The role inbound: the wiring of everything that listens for SMTP. Nothing listens where no port is set. */
-import { createWaker } from "#delivery/channel.ts";
+import { createWaker } from "#delivery/queue/channel.ts";
 import { returnPathKeys } from "#delivery/return-path-key.ts";
 import { type Certificate, openCertificate } from "#inbound/listener/certificate.ts";
 import { ConnectionCaps } from "#inbound/listener/connection-caps.ts";

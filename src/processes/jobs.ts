@@ -8,7 +8,7 @@ import { oldestOpen } from "#audience/signup-forms/confirm.ts";
 import { removeLapsedRequests } from "#audience/signup-forms/store.ts";
 import { expireHardBounces } from "#audience/suppression-lists/expire.ts";
 import { removeOldCaptured } from "#delivery/capture/store.ts";
-import { notifyWorkers } from "#delivery/channel.ts";
+import { notifyWorkers } from "#delivery/queue/channel.ts";
 import { releaseHeldBack } from "#delivery/queue/queue-store.ts";
 import { createResolver } from "#dns/system.ts";
 import { checkerFor } from "#hygiene/blacklist/checker.ts";

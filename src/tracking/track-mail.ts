@@ -1,5 +1,5 @@
 /** Finished HTML, not a template, with links and a pixel of its own mail. */
-import type { TrackHtml } from "#delivery/assemble.ts";
+import type { TrackHtml } from "#delivery/compose/assemble.ts";
 import { trackHtml } from "#mail/merge-tags/tracked-html.ts";
 import { mailLinks } from "./tokens.ts";
 

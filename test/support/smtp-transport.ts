@@ -5,7 +5,7 @@ import { defaultLane, type Lane } from "#delivery/lanes/default-lanes.ts";
 import type { SessionSettings } from "#delivery/lanes/openings.ts";
 import type { FindRoute } from "#delivery/routes/destination.ts";
 import type { FindDeparture } from "#delivery/routes/egress.ts";
-import { createSmtpTransport } from "#delivery/smtp-transport.ts";
+import { SmtpTransport } from "#delivery/smtp-transport.ts";
 import { type FakeMxOptions, startFakeMx } from "./fake-mx.ts";
 import { recordTransport } from "./transport-recorder.ts";
 
@@ -34,7 +34,7 @@ export async function startSmtpTransport(
 ) {
   const mx = await startFakeMx(mxOptions);
   const recorder = recordTransport();
-  const transport = createSmtpTransport(
+  const transport = new SmtpTransport(
     {
       findRoute,
       ...(findDeparture && { findDeparture }),

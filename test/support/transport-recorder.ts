@@ -1,33 +1,59 @@
-/** The dispatcher's side of a transport, for tests: it hands out messages and writes down what becomes of each. */
-import type { LeasedMessage } from "#delivery/message.ts";
-import type { Attempt, AttemptResult } from "#delivery/queue/delivery-result.ts";
-import type { TransportEvents } from "#delivery/transport.ts";
+/** The delivery worker's side of a transport, for tests: it records how each message ends. */
+import type { AttemptResult, Ending, SmsAttempt, SmtpAttempt } from "#delivery/message/attempt.ts";
+import type { LeasedMessage, ReadyMessage } from "#delivery/message/message.ts";
+import type { TransportEvents } from "#delivery/message/transport.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import type { TlsNote } from "#smtp-client/tls.ts";
 
-/** One thing that was said about one message, named by its local part. */
+/** How one message ended, named by its local part. */
 export type Heard =
   | {
-      readonly kind: "attempt";
+      readonly kind: "attempted";
       readonly who: string;
       readonly result: AttemptResult;
       readonly tls: TlsNote | null;
     }
   | {
-      readonly kind: "turnedAway";
+      readonly kind: "backoff";
       readonly who: string;
       readonly result: AttemptResult;
       readonly seconds: number;
     }
-  | { readonly kind: "postponed"; readonly who: string; readonly seconds: number }
+  | { readonly kind: "requeue"; readonly who: string; readonly seconds: number }
   | {
-      readonly kind: "heldBack";
+      readonly kind: "hold";
       readonly who: string;
       readonly seconds: number;
       readonly sourceIp: string | null;
     }
-  | { readonly kind: "dropped"; readonly who: string }
-  | { readonly kind: "fault"; readonly who: string; readonly error: unknown };
+  | { readonly kind: "release"; readonly who: string }
+  | { readonly kind: "unsendable"; readonly who: string; readonly error: unknown };
+
+function heardOf({ localpart: who }: LeasedMessage, ending: Ending): Heard {
+  switch (ending.kind) {
+    case "attempted": {
+      const { result, tls = null } = overSmtp(ending.attempt);
+      return { kind: "attempted", who, result, tls };
+    }
+    case "backoff":
+      return { kind: "backoff", who, result: overSmtp(ending.attempt).result, seconds: ending.seconds };
+    case "requeue":
+      return { kind: "requeue", who, seconds: ending.seconds };
+    case "hold":
+      return { kind: "hold", who, seconds: ending.seconds, sourceIp: ending.sourceIp };
+    case "release":
+      return { kind: "release", who };
+    case "unsendable":
+      return { kind: "unsendable", who, error: ending.error };
+    case "end":
+      throw new Error("a transport has no pre-send check");
+  }
+}
+
+function overSmtp(attempt: SmtpAttempt | SmsAttempt): SmtpAttempt {
+  if ("gateway" in attempt) throw new Error("a mail went to an SMS gateway");
+  return attempt;
+}
 
 export interface TransportRecorder extends TransportEvents {
   readonly heard: readonly Heard[];
@@ -52,7 +78,7 @@ export function recordTransport(): TransportRecorder {
     answer: () => true,
     get delivered() {
       return heard.flatMap((one) =>
-        one.kind === "attempt" && one.result.outcome === "accepted" ? one.who : [],
+        one.kind === "attempted" && one.result.outcome === "accepted" ? one.who : [],
       );
     },
     async waitFor(count) {
@@ -60,15 +86,7 @@ export function recordTransport(): TransportRecorder {
       return heard;
     },
     mayStart: (message) => recorder.answer(message),
-    onAttempt: ({ message, result, tls = null }: Attempt) =>
-      hear({ kind: "attempt", who: message.localpart, result, tls }),
-    onTurnedAway: ({ message, result }, seconds) =>
-      hear({ kind: "turnedAway", who: message.localpart, result, seconds }),
-    onPostponed: (message, seconds) => hear({ kind: "postponed", who: message.localpart, seconds }),
-    onHeldBack: (message, seconds, sourceIp) =>
-      hear({ kind: "heldBack", who: message.localpart, seconds, sourceIp }),
-    onDropped: (message) => hear({ kind: "dropped", who: message.localpart }),
-    onFault: (message, error) => hear({ kind: "fault", who: message.localpart, error }),
+    onEnd: (message, ending) => hear(heardOf(message, ending)),
   };
   return recorder;
 }
@@ -76,7 +94,7 @@ export function recordTransport(): TransportRecorder {
 const workspaceId = asWorkspaceId(newId());
 
 /** A message as it is leased; every field may be replaced. */
-export function leased(localpart: string, change: Partial<LeasedMessage> = {}): LeasedMessage {
+export function leased(localpart: string, change: Partial<ReadyMessage> = {}): ReadyMessage {
   const created = new Date();
   return {
     workspace_id: workspaceId,
@@ -107,6 +125,7 @@ export function leased(localpart: string, change: Partial<LeasedMessage> = {}): 
     is_stale: false,
     routing_version: null,
     source_ip: null,
+    content: null,
     ...change,
   };
 }

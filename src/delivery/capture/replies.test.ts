@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { conclude } from "#delivery/queue/delivery-result.ts";
+import { resultOfSmtp } from "#delivery/queue/delivery-result.ts";
 import { leased } from "#test/support/transport-recorder.ts";
 import { captureReply } from "./replies.ts";
 
 const outcomeOf = (recipient: string) => {
-  const attempt = { message: leased("any"), result: captureReply(recipient), mxHost: "capture" };
-  return conclude(attempt, new Date(), 0.5).outcome;
+  const attempt = { result: captureReply(recipient), mxHost: "capture" };
+  return resultOfSmtp(leased("any"), attempt, new Date(), 0.5).outcome;
 };
 
 test.each([
@@ -25,7 +25,7 @@ test("a domain that takes no mail is a hard bounce, our own fault is none", () =
     enhanced: "5.1.10",
     reason: "null MX",
   } as const;
-  const nowhere = conclude({ message, result: unroutable, mxHost: null }, new Date(), 0.5);
+  const nowhere = resultOfSmtp(message, { result: unroutable, mxHost: null }, new Date(), 0.5);
   expect(nowhere.outcome).toMatchObject({ classification: { type: "hard", category: "NoEmail" } });
   const ours = {
     outcome: "refused",
@@ -34,7 +34,7 @@ test("a domain that takes no mail is a hard bounce, our own fault is none", () =
     enhanced: null,
     text: "Bad sequence",
   } as const;
-  const failed = conclude({ message, result: ours, mxHost: null }, new Date(), 0.5);
+  const failed = resultOfSmtp(message, { result: ours, mxHost: null }, new Date(), 0.5);
   expect(failed.outcome).toMatchObject({ status: "failed", classification: null });
 });
 

@@ -3,9 +3,9 @@
  * into the local inbox, unless its recipient asks for a refusal (replies.ts).
  */
 
-import { type ComposeOptions, prepare } from "#delivery/compose.ts";
-import type { LeasedMessage } from "#delivery/message.ts";
-import type { Transport, TransportEvents } from "#delivery/transport.ts";
+import { type ComposeOptions, prepare } from "#delivery/compose/compose.ts";
+import type { ReadyMessage } from "#delivery/message/message.ts";
+import type { Transport, TransportEvents } from "#delivery/message/transport.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { captureReply } from "./replies.ts";
@@ -16,7 +16,7 @@ const BATCH = 100;
 const TRY_AGAIN_SECONDS = 5;
 
 interface Captured {
-  readonly message: LeasedMessage;
+  readonly message: ReadyMessage;
   readonly row: NewCaptured;
   readonly result: TransactionResult;
 }
@@ -26,10 +26,11 @@ export function createCaptureTransport(
   composing: ComposeOptions,
   events: TransportEvents,
 ): Transport {
-  const waiting: LeasedMessage[] = [];
+  const waiting: ReadyMessage[] = [];
   let isWorking = false;
+  const release = (message: ReadyMessage) => events.onEnd(message, { kind: "release" });
 
-  const captureBatch = async (batch: LeasedMessage[]) => {
+  const captureBatch = async (batch: ReadyMessage[]) => {
     const composed = await Promise.all(batch.map((message) => captured(message)));
     const kept = composed.filter((one) => one !== undefined);
     try {
@@ -38,13 +39,16 @@ export function createCaptureTransport(
         kept.filter(({ result }) => result.outcome === "accepted").map(({ row }) => row),
       );
     } catch (cause) {
-      for (const { message } of kept) events.onPostponed(message, TRY_AGAIN_SECONDS, cause);
+      for (const { message } of kept)
+        events.onEnd(message, { kind: "requeue", seconds: TRY_AGAIN_SECONDS, cause });
       return;
     }
-    for (const { message, result } of kept) events.onAttempt({ message, result, mxHost: "capture" });
+    for (const { message, result } of kept) {
+      events.onEnd(message, { kind: "attempted", attempt: { result, mxHost: "capture" } });
+    }
   };
 
-  const captured = async (message: LeasedMessage): Promise<Captured | undefined> => {
+  const captured = async (message: ReadyMessage): Promise<Captured | undefined> => {
     const transaction = await prepare(message, composing, events);
     if (transaction === null) return undefined;
     const { mailFrom, rcptTo, subject, message: raw } = transaction;
@@ -57,7 +61,7 @@ export function createCaptureTransport(
     isWorking = true;
     for (let batch = waiting.splice(0, BATCH); batch.length > 0; batch = waiting.splice(0, BATCH)) {
       const startable = batch.filter((message) => events.mayStart(message));
-      for (const message of batch) if (!startable.includes(message)) events.onDropped(message);
+      for (const message of batch) if (!startable.includes(message)) release(message);
       await captureBatch(startable);
     }
     isWorking = false;
@@ -70,7 +74,7 @@ export function createCaptureTransport(
     },
     saturatedDomains: () => [],
     close() {
-      for (const message of waiting.splice(0)) events.onDropped(message);
+      for (const message of waiting.splice(0)) release(message);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { createSecretKey } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { SenderIdentity } from "#delivery/compose.ts";
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { SenderIdentity } from "#delivery/compose/compose.ts";
+import type { ReadyMessage } from "#delivery/message/message.ts";
 import { type FakeMxOptions, startFakeMx } from "#test/support/fake-mx.ts";
 import { type Peer, startScriptedPeer } from "#test/support/scripted-peer.ts";
 import { leased, recordTransport } from "#test/support/transport-recorder.ts";
@@ -24,7 +24,7 @@ function startLane(
     recorder.answer = () => false;
     traffic.close();
   });
-  const add = (message: LeasedMessage, site = "mx.example.test", address = "127.0.0.1") =>
+  const add = (message: ReadyMessage, site = "mx.example.test", address = "127.0.0.1") =>
     traffic.add({ message, destination: { site, lane, hosts: [{ name: site, addresses: [address] }] } });
   return { recorder, traffic, add };
 }
@@ -43,7 +43,7 @@ describe("what goes wrong on our side", () => {
     const mx = await mxWith();
     const { recorder, add } = startLane(mx.port, {}, () => Promise.reject(new Error("no database")));
     add(leased("ann"));
-    expect(await recorder.waitFor(1)).toEqual([{ kind: "postponed", who: "ann", seconds: 5 }]);
+    expect(await recorder.waitFor(1)).toEqual([{ kind: "requeue", who: "ann", seconds: 5 }]);
     expect(mx.connections).toBe(0);
   });
 
@@ -53,8 +53,8 @@ describe("what goes wrong on our side", () => {
     add(leased("ann", { subject: "two\r\nlines" }));
     add(leased("bob"));
     expect(await recorder.waitFor(2)).toMatchObject([
-      { kind: "fault", who: "ann" },
-      { kind: "attempt", who: "bob", result: { outcome: "accepted" } },
+      { kind: "unsendable", who: "ann" },
+      { kind: "attempted", who: "bob", result: { outcome: "accepted" } },
     ]);
   });
 
@@ -68,8 +68,8 @@ describe("what goes wrong on our side", () => {
     add(leased("ann"));
     add(leased("bob"));
     expect(await recorder.waitFor(2)).toMatchObject([
-      { kind: "fault", who: "ann" },
-      { kind: "attempt", who: "bob", result: { outcome: "accepted" } },
+      { kind: "unsendable", who: "ann" },
+      { kind: "attempted", who: "bob", result: { outcome: "accepted" } },
     ]);
     expect(mx.connections).toBe(1);
     await expect.poll(() => traffic.load).toBe(0);
@@ -83,7 +83,7 @@ describe("the lease", () => {
     const answers = [true, false];
     recorder.answer = () => answers.shift() ?? false;
     add(leased("ann"));
-    expect(await recorder.waitFor(1)).toEqual([{ kind: "dropped", who: "ann" }]);
+    expect(await recorder.waitFor(1)).toEqual([{ kind: "release", who: "ann" }]);
     expect(mx.commands.filter((line) => line.startsWith("MAIL"))).toEqual([]);
   });
 
@@ -96,8 +96,8 @@ describe("the lease", () => {
     await recorder.waitFor(1);
     add(leased("bob"));
     expect(await recorder.waitFor(2)).toMatchObject([
-      { kind: "dropped", who: "ann" },
-      { kind: "attempt", who: "bob", result: { outcome: "accepted" } },
+      { kind: "release", who: "ann" },
+      { kind: "attempted", who: "bob", result: { outcome: "accepted" } },
     ]);
     expect(mx.messages.map(({ rcptTo }) => rcptTo)).toEqual(["bob@example.test"]);
   });
@@ -126,13 +126,13 @@ describe("pauses", () => {
     await recorder.waitFor(2);
     add(leased("bob"));
     expect(recorder.heard).toMatchObject([
-      { kind: "attempt", who: "busy", result: { outcome: "refused", code: 421 } },
-      { kind: "postponed", who: "ann" },
-      { kind: "postponed", who: "bob" },
+      { kind: "attempted", who: "busy", result: { outcome: "refused", code: 421 } },
+      { kind: "requeue", who: "ann" },
+      { kind: "requeue", who: "bob" },
     ]);
-    expect(
-      recorder.heard.flatMap((one) => (one.kind === "postponed" ? Math.round(one.seconds) : [])),
-    ).toEqual([60, 60]);
+    expect(recorder.heard.flatMap((one) => (one.kind === "requeue" ? Math.round(one.seconds) : []))).toEqual([
+      60, 60,
+    ]);
     expect(traffic.isSaturated(0)).toBe(true);
     expect(traffic.isForgettable).toBe(false);
   });
@@ -146,7 +146,7 @@ describe("pauses", () => {
     add(leased("bob"), "two.test", DEAD);
     await recorder.waitFor(2);
     add(leased("eve"), "three.test");
-    expect((await recorder.waitFor(3))[2]).toMatchObject({ kind: "postponed", who: "eve" });
+    expect((await recorder.waitFor(3))[2]).toMatchObject({ kind: "requeue", who: "eve" });
     expect(mx.connections).toBe(0);
   });
 });
@@ -168,7 +168,7 @@ describe("limits", () => {
     const { recorder, traffic, add } = startLane(mx.port, { messages_per_second: 1 });
     for (let n = 0; n < 8; n++) add(leased(`bulk${n}`));
     await recorder.waitFor(3);
-    const postponed = recorder.heard.filter((one) => one.kind === "postponed");
+    const postponed = recorder.heard.filter((one) => one.kind === "requeue");
     expect(postponed.map(({ who }) => who)).toEqual(["bulk6", "bulk7"]);
     expect(postponed.map(({ seconds }) => Math.round(seconds))).toEqual([6, 7]);
     expect(traffic.isSaturated(1)).toBe(true);
@@ -321,7 +321,7 @@ describe("messages that wait for one connection", () => {
   test("wait without an attempt when a 421 to one of them closes the lane", async () => {
     const { mx, heard } = await carry(["busy", "bob", "eve"]);
     const said = heard.map(({ who, kind }) => `${who}: ${kind}`);
-    expect(said.toSorted()).toEqual(["bob: postponed", "busy: attempt", "eve: postponed"]);
+    expect(said.toSorted()).toEqual(["bob: requeue", "busy: attempted", "eve: requeue"]);
     expect(mx.connections).toBe(1);
   });
 
@@ -339,7 +339,7 @@ describe("messages that wait for one connection", () => {
     for (const name of ["first", "ann", "bob", "eve"]) add(leased(name));
     await recorder.waitFor(4);
     expect(recorder.delivered).toEqual(["first", "ann", "eve"]);
-    expect(recorder.heard).toContainEqual({ kind: "dropped", who: "bob" });
+    expect(recorder.heard).toContainEqual({ kind: "release", who: "bob" });
     expect(mx.commands.join()).not.toContain("bob@");
     expect(mx.connections).toBe(1);
   });
@@ -351,7 +351,7 @@ describe("messages that wait for one connection", () => {
     recorder.answer = ({ localpart }) => localpart !== "ann" || ++asked < 3;
     for (const name of ["first", "ann", "bob", "eve"]) add(leased(name));
     await recorder.waitFor(4);
-    expect(recorder.heard).toContainEqual({ kind: "dropped", who: "ann" });
+    expect(recorder.heard).toContainEqual({ kind: "release", who: "ann" });
     expect(recorder.delivered).toEqual(["first", "bob", "eve"]);
     expect(mx.messages).toHaveLength(3);
     expect(mx.connections).toBe(2);
@@ -361,7 +361,7 @@ describe("messages that wait for one connection", () => {
     const { recorder, traffic, add } = startLane(1, { connections: 1 });
     for (const name of ["first", "ann", "bob"]) add(leased(name), "dead.test", DEAD);
     await recorder.waitFor(3);
-    expect(recorder.heard.map((one) => one.kind)).toEqual(["attempt", "turnedAway", "turnedAway"]);
+    expect(recorder.heard.map((one) => one.kind)).toEqual(["attempted", "backoff", "backoff"]);
     await expect.poll(() => traffic.load).toBe(0);
   });
 });
@@ -374,9 +374,9 @@ describe("a site that nobody answers at", () => {
     await recorder.waitFor(1);
     add(leased("bob"), "dead.test");
     expect(recorder.heard).toMatchObject([
-      { kind: "attempt", who: "ann", result: { outcome: "broken", fault: "unreachable" } },
+      { kind: "attempted", who: "ann", result: { outcome: "broken", fault: "unreachable" } },
       {
-        kind: "turnedAway",
+        kind: "backoff",
         who: "bob",
         result: { outcome: "broken", fault: "unreachable" },
         seconds: expect.closeTo(120, -1),
@@ -392,7 +392,7 @@ test("a lane that closes gives back what waits and finishes what is under way", 
   const { recorder, traffic, add } = startLane(mx.port, { connections: 1 });
   for (const name of ["ann", "bob"]) add(leased(name));
   traffic.close();
-  expect(recorder.heard).toEqual([{ kind: "dropped", who: "bob" }]);
+  expect(recorder.heard).toEqual([{ kind: "release", who: "bob" }]);
   await recorder.waitFor(2);
   expect(recorder.delivered).toEqual(["ann"]);
   await expect.poll(() => mx.openConnections).toBe(0);

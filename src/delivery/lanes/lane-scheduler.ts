@@ -8,11 +8,10 @@
  * behind the body before it. When the pace allows no next message the runners end, and one timer starts them again.
  */
 
-import { type Composed, type ComposeOptions, prepare } from "#delivery/compose.ts";
-import type { LeasedMessage } from "#delivery/message.ts";
-import type { Attempt } from "#delivery/queue/delivery-result.ts";
-import type { Priority } from "#delivery/queue/queue-store.ts";
-import type { TransportEvents } from "#delivery/transport.ts";
+import { type Composed, type ComposeOptions, prepare } from "#delivery/compose/compose.ts";
+import type { SmtpAttempt } from "#delivery/message/attempt.ts";
+import type { Priority, ReadyMessage } from "#delivery/message/message.ts";
+import type { TransportEvents } from "#delivery/message/transport.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { noteTls } from "#smtp-client/tls.ts";
 import type { Lane } from "./lanes.ts";
@@ -75,7 +74,7 @@ export class LaneTraffic {
     this.#line.add(load);
     if (this.#line.length > this.#pace.share) {
       const last = this.#line.takeLast();
-      if (last) this.#events.onPostponed(last.message, this.#pace.returnIn() / 1_000);
+      if (last) this.#requeue(last.message, this.#pace.returnIn());
     }
     this.#returnThroughPause();
     this.#wake();
@@ -83,7 +82,7 @@ export class LaneTraffic {
 
   close(): void {
     clearTimeout(this.#timer);
-    for (const { message } of this.#line.takeAll()) this.#events.onDropped(message);
+    for (const { message } of this.#line.takeAll()) this.#release(message);
     this.#sessions.close();
   }
 
@@ -139,21 +138,22 @@ export class LaneTraffic {
   #admit(load: Load): Start | undefined {
     const { message, destination } = load;
     if (!this.#events.mayStart(message)) {
-      this.#events.onDropped(message);
+      this.#release(message);
       return undefined;
     }
     const used = this.#sessions.take(destination.site);
     if (used === undefined) {
       const cooling = this.#sessions.coolingDown(destination.site);
-      if (cooling) return this.#turnAway(message, cooling);
+      if (cooling) return this.#backOff(message, cooling);
       this.#pace.takeConnection();
     }
     this.#pace.takeMessage();
     return { ...load, used };
   }
 
-  #turnAway(message: LeasedMessage, { failure, until }: Cooling): undefined {
-    this.#events.onTurnedAway({ message, ...failure }, (until - performance.now()) / 1_000);
+  #backOff(message: ReadyMessage, { failure, until }: Cooling): undefined {
+    const seconds = (until - performance.now()) / 1_000;
+    this.#events.onEnd(message, { kind: "backoff", attempt: failure, seconds });
   }
 
   /** Those who go behind it on its connection: no more than one connection's share of what waits. */
@@ -167,7 +167,7 @@ export class LaneTraffic {
       if (this.#events.mayStart(load.message)) {
         this.#pace.takeMessage();
         behind.push(load);
-      } else this.#events.onDropped(load.message);
+      } else this.#release(load.message);
     }
     return behind;
   }
@@ -212,13 +212,12 @@ export class LaneTraffic {
     try {
       const mayEnd = () => this.#events.mayStart(message);
       const result = await used.session.send(composed, { mayBegin, mayEnd });
-      if (result.outcome === "withdrawn") this.#events.onDropped(message);
+      if (result.outcome === "withdrawn") this.#release(message);
       else if (result.outcome === "unbegun") return null;
       else if (!isFresh && isEndOfReuse(result)) return load;
       else {
         const demand = destination.hosts.find(({ name }) => name === host)?.tls;
-        this.#concluded({
-          message,
+        this.#attempted(message, {
           result: this.#sessions.judge(used, result),
           mxHost: host,
           sourceIp,
@@ -226,7 +225,7 @@ export class LaneTraffic {
         });
       }
     } catch (error) {
-      this.#events.onFault(message, error);
+      this.#events.onEnd(message, { kind: "unsendable", error });
     }
     return null;
   }
@@ -235,7 +234,7 @@ export class LaneTraffic {
   #mayGoOn({ message, destination }: Load): boolean {
     const isPaused = this.#pace.pauseLeft > 0;
     const mayStart = this.#events.mayStart(message);
-    if (!mayStart) this.#events.onDropped(message);
+    if (!mayStart) this.#release(message);
     else if (isPaused) this.add({ message, destination });
     return mayStart && !isPaused;
   }
@@ -254,28 +253,36 @@ export class LaneTraffic {
       // A host whose TLS is not good enough is there: what one domain demands must not rest the lane.
       this.#pace.opened("session" in opened || isTlsFault(opened.failure.result));
       if ("session" in opened) return opened;
-      this.#concluded({ message, ...opened.failure });
+      this.#attempted(message, opened.failure);
     } catch (error) {
-      this.#events.onFault(message, error);
+      this.#events.onEnd(message, { kind: "unsendable", error });
     }
     return undefined;
   }
 
-  #concluded(attempt: Attempt): void {
+  #attempted(message: ReadyMessage, attempt: SmtpAttempt): void {
     this.#pace.heed(attempt.result);
-    this.#events.onAttempt(attempt);
+    this.#events.onEnd(message, { kind: "attempted", attempt });
     this.#returnThroughPause();
+  }
+
+  #requeue(message: ReadyMessage, ms: number): void {
+    this.#events.onEnd(message, { kind: "requeue", seconds: ms / 1_000 });
+  }
+
+  #release(message: ReadyMessage): void {
+    this.#events.onEnd(message, { kind: "release" });
   }
 
   /** A pause that is too long to wait through here is waited through in the queue. */
   #returnThroughPause(): void {
     const pause = this.#pace.pauseLeft;
     if (pause <= LONGEST_HOLD_MS) return;
-    for (const { message } of this.#line.takeAll()) this.#events.onPostponed(message, pause / 1_000);
+    for (const { message } of this.#line.takeAll()) this.#requeue(message, pause);
   }
 }
 
-function isTlsFault(result: Attempt["result"]): boolean {
+function isTlsFault(result: SmtpAttempt["result"]): boolean {
   return result.outcome === "broken" && result.fault === "tls";
 }
 

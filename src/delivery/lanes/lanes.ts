@@ -1,6 +1,8 @@
 /** Which lane a destination belongs to, and the operator's changes to the table of lanes. */
+
 import { type Static, Type } from "typebox";
 import { Value } from "typebox/value";
+import type { MailHost } from "#smtp-client/mx.ts";
 import { builtInLanes, defaultLane, type Lane } from "./default-lanes.ts";
 
 export type { Lane } from "./default-lanes.ts";
@@ -126,4 +128,13 @@ function checkClaims(lanes: readonly Lane[]): void {
       owners.set(suffix, name);
     }
   }
+}
+
+/** Where the mail of a domain goes. */
+export interface Destination {
+  /** Its hosts, and what their TLS has to prove: domains of one site share its sessions. */
+  readonly site: string;
+  readonly lane: Lane;
+  /** In the order to try them. */
+  readonly hosts: readonly MailHost[];
 }

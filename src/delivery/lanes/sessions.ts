@@ -1,9 +1,9 @@
 /**
  * The SMTP sessions of one lane, and the way to a new one: the hosts of a site in their order, each address in turn.
  */
+
 import { isIP } from "node:net";
-import type { Attempt } from "#delivery/queue/delivery-result.ts";
-import type { Destination } from "#delivery/routes/destination.ts";
+import type { AttemptResult, SmtpAttempt } from "#delivery/message/attempt.ts";
 import { classifyReply } from "#mail/refusals/smtp-reply.ts";
 import { ExpiringMap } from "#platform/cache.ts";
 import type { TransactionResult } from "#smtp-client/outcome.ts";
@@ -11,7 +11,7 @@ import { quoteAnswer } from "#smtp-client/reply-reader.ts";
 import type { SmtpSession } from "#smtp-client/session.ts";
 import { noteTls } from "#smtp-client/tls.ts";
 import { broken, demandsTls } from "#smtp-client/verdict.ts";
-import type { Lane } from "./lanes.ts";
+import type { Destination, Lane } from "./lanes.ts";
 import { Openings, type SessionSettings } from "./openings.ts";
 
 /** A session that nobody uses is closed after this long. */
@@ -35,7 +35,7 @@ export interface UsedSession {
 }
 
 /** What a failed opening says about every message that wants to go there. */
-export type OpenFailed = { readonly failure: Pick<Attempt, "result" | "mxHost" | "sourceIp" | "tls"> };
+export type OpenFailed = { readonly failure: SmtpAttempt };
 
 /** A site that is left alone until a moment of performance.now(). */
 export type Cooling = OpenFailed & { readonly until: number };
@@ -178,17 +178,17 @@ export class SessionPool {
   }
 }
 
-function unreached(localAddress: string | undefined): Attempt["result"] {
+function unreached(localAddress: string | undefined): AttemptResult {
   const reason = `no mail host has an address${localAddress ? ` that ${localAddress} reaches` : ""}`;
   return { outcome: "unroutable", status: "deferred", enhanced: "4.4.4", reason };
 }
 
-function mayPass(result: Attempt["result"]): boolean {
+function mayPass(result: AttemptResult): boolean {
   return result.outcome !== "refused" || classifyReply(result).retry;
 }
 
 /** How long a site is left alone when it could not be opened, in milliseconds. */
-function restAfter(result: Attempt["result"]): number {
+function restAfter(result: AttemptResult): number {
   if (result.outcome === "broken" && result.fault !== "closed" && result.fault !== "protocol")
     return COOL_MS[result.fault];
   // A wrong password is wrong for every message: said a thousand times, it locks the account.

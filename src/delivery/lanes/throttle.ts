@@ -3,7 +3,7 @@
  * monotonic clock, in milliseconds.
  */
 
-import type { AttemptResult } from "#delivery/queue/delivery-result.ts";
+import type { AttemptResult } from "#delivery/message/attempt.ts";
 import { classifyReply } from "#mail/refusals/smtp-reply.ts";
 import type { SmtpStage } from "#smtp-client/outcome.ts";
 import type { Lane } from "./lanes.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { Priority } from "#delivery/queue/queue-store.ts";
-import type { Destination } from "#delivery/routes/destination.ts";
+import type { Priority } from "#delivery/message/message.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { leased } from "#test/support/transport-recorder.ts";
+import type { Destination } from "./lanes.ts";
 import { WaitingLine } from "./waiting-line.ts";
 
 const [a, b, c] = [asWorkspaceId(newId()), asWorkspaceId(newId()), asWorkspaceId(newId())];

@@ -3,14 +3,13 @@
  * that much of one workspace stands in front of nothing of another. A workspace's own go in the order in which they came.
  */
 
-import type { LeasedMessage } from "#delivery/message.ts";
-import type { Priority } from "#delivery/queue/queue-store.ts";
-import type { Destination } from "#delivery/routes/destination.ts";
+import type { Priority, ReadyMessage } from "#delivery/message/message.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
+import type { Destination } from "./lanes.ts";
 
 /** A message and where it has to go. */
 export interface Load {
-  readonly message: LeasedMessage;
+  readonly message: ReadyMessage;
   readonly destination: Destination;
 }
 

@@ -1,7 +1,7 @@
 /** What a large message says, which is loaded when it is composed and not when it is leased. */
 
 import sql from "sql-template-tag";
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 
 export interface StoredContent extends Pick<LeasedMessage, "html" | "text" | "raw"> {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
 import { declined } from "#delivery/sms/gateway.ts";
-import { concludeSms } from "#delivery/sms/sms-result.ts";
 import { leased } from "#test/support/transport-recorder.ts";
-import { conclude, handBack, postpone, turnAway } from "./delivery-result.ts";
+import { backOff, releaseLease, requeue, resultOfSmtp } from "./delivery-result.ts";
+import { resultOfSms } from "./result-of.ts";
 
 const now = new Date("2026-11-24T12:00:00Z");
 const inSeconds = (seconds: number) => new Date(now.getTime() + seconds * 1_000);
@@ -15,19 +15,19 @@ const message = (attempts: number, secondsLeft: number) => ({
 
 describe("a message that cannot be sent for some time", () => {
   test("waits, without an attempt and without news", () => {
-    const { outcome, settlement } = postpone(message(2, 3_600), now, 60);
+    const { outcome, settlement } = requeue(message(2, 3_600), now, 60);
     expect([outcome, settlement.attempts, settlement.dueAt]).toEqual([null, 2, inSeconds(60)]);
   });
 
   test("waits no longer than it lives, and then fails", () => {
-    expect(postpone(message(2, 30), now, 60).settlement.dueAt).toEqual(inSeconds(30));
-    const { outcome, settlement } = postpone(message(2, 0), now, 60);
+    expect(requeue(message(2, 30), now, 60).settlement.dueAt).toEqual(inSeconds(30));
+    const { outcome, settlement } = requeue(message(2, 0), now, 60);
     expect(outcome).toMatchObject({ status: "failed", attempts: 2, enhancedCode: "4.4.7" });
     expect(settlement.dueAt).toBeNull();
   });
 
   test("does not fail before anybody was asked to take it, however late it is", () => {
-    const { outcome, settlement } = postpone(message(0, -3_600), now, 60);
+    const { outcome, settlement } = requeue(message(0, -3_600), now, 60);
     expect([outcome, settlement.dueAt]).toEqual([null, inSeconds(60)]);
   });
 });
@@ -42,13 +42,14 @@ describe("a message whose look-up our own DNS servers do not answer for long", (
   const concluded = (attempts: number, waitedSeconds: number, secondsLeft = 86_400) => {
     const created_at = inSeconds(-waitedSeconds);
     const one = { ...message(attempts, secondsLeft), created_at };
-    return conclude({ message: one, result: { ...result, isUnanswered: true }, mxHost: null }, now, 0);
+    return resultOfSmtp(one, { result: { ...result, isUnanswered: true }, mxHost: null }, now, 0);
   };
 
   test("counts an attempt where the servers answered other look-ups meanwhile", () => {
     const silent = { ...result, isUnanswered: true, othersAnswered: true } as const;
-    const { outcome, settlement } = conclude(
-      { message: message(0, 86_400), result: silent, mxHost: null },
+    const { outcome, settlement } = resultOfSmtp(
+      message(0, 86_400),
+      { result: silent, mxHost: null },
       now,
       0,
     );
@@ -80,7 +81,7 @@ describe("a message whose look-up our own DNS servers do not answer for long", (
   });
 
   test("makes an attempt where a server said that it fails", () => {
-    const { outcome } = conclude({ message: message(0, 86_400), result, mxHost: null }, now, 0);
+    const { outcome } = resultOfSmtp(message(0, 86_400), { result, mxHost: null }, now, 0);
     expect(outcome).toMatchObject({ status: "deferred", attempts: 1 });
   });
 });
@@ -90,18 +91,23 @@ describe.each([
     "a mail",
     (message: LeasedMessage) => {
       const result = { outcome: "broken", fault: "unreachable", reason: "nobody", stage: "connect" } as const;
-      return conclude({ message, result: { ...result, dataSent: false }, mxHost: "mx.test" }, now, 0.5);
+      return resultOfSmtp(message, { result: { ...result, dataSent: false }, mxHost: "mx.test" }, now, 0.5);
     },
   ],
   [
     "an SMS",
     (message: LeasedMessage) =>
-      concludeSms(message, declined("nobody", true), { name: "gateway", host: "mx.test" }, now, 0.5),
+      resultOfSms(
+        message,
+        { result: declined("nobody", true), gateway: { name: "gateway", host: "mx.test" } },
+        now,
+        0.5,
+      ),
   ],
 ])("%s that is turned away because somebody else was in vain", (_, whyOf) => {
   const turnedAway = (attempts: number, secondsLeft: number) => {
     const one = message(attempts, secondsLeft);
-    return turnAway(one, now, whyOf(one), 60);
+    return backOff(one, now, whyOf(one), 60);
   };
 
   test("says why, the first time", () => {
@@ -124,7 +130,7 @@ describe.each([
 test.each([0, 2])(
   "a message that is handed back past its time is due at once and has not failed",
   (attempts) => {
-    const { outcome, settlement } = handBack(message(attempts, -3_600), now);
+    const { outcome, settlement } = releaseLease(message(attempts, -3_600), now);
     expect([outcome, settlement.dueAt, settlement.attempts]).toEqual([null, now, attempts]);
   },
 );

@@ -1,50 +1,38 @@
 /**
- * What an attempt comes to: how its lease is settled and what the log is told. Pure: reply in, decision out.
+ * What becomes of a message after an attempt or without one: how its lease is settled, and what its log says. Pure
+ * functions of the message, the reply and the time.
  */
 
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { AttemptResult, SmtpAttempt } from "#delivery/message/attempt.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
 import { classifyReply } from "#mail/refusals/smtp-reply.ts";
 import { type Classification, type Outcome, unclassified } from "#messages/message/outcome.ts";
-import type { Unroutable } from "#smtp-client/mx.ts";
-import type { TransactionResult } from "#smtp-client/outcome.ts";
 import { quoteAnswer } from "#smtp-client/reply-reader.ts";
-import type { TlsNote } from "#smtp-client/tls.ts";
 import type { Settlement } from "./queue-result-store.ts";
 import { nextAttemptAt } from "./retry.ts";
 
-/** A settled lease with its news; without an outcome the message only waits (its lane was full or cooling down). */
-export interface Conclusion {
+/** How a lease is settled, and the outcome for the log; without one the message only waits. */
+export interface DeliveryResult {
   readonly settlement: Settlement;
   readonly outcome: Outcome | null;
   /** Of an SMS whose gateway will tell its end: the id it gave. */
   readonly submission?: { readonly gateway: string; readonly gatewayId: string };
 }
 
-export type AttemptResult = TransactionResult | Unroutable;
-
-/** What an attempt means for others that want the same way. */
-export interface Attempt {
-  readonly message: LeasedMessage;
-  readonly result: AttemptResult;
-  /** Host that answered, or was tried last. */
-  readonly mxHost: string | null;
-  /** The address of ours it was made from, where that is known. */
-  readonly sourceIp?: string | null;
-  /** Set where that address was chosen: the next attempt is made from it, too. */
-  readonly isSourceChosen?: boolean;
-  /** What protected it; null or missing when nobody was spoken to. */
-  readonly tls?: TlsNote | null;
-}
-
-/** Settles an attempt. `random` is from 0 to 1, for the jitter of the retry. */
-export function conclude(attempt: Attempt, now: Date, random: number): Conclusion {
-  const { message, result, mxHost, sourceIp = null, isSourceChosen = false, tls = null } = attempt;
+/** @param random from 0 to 1, for the jitter of the retry */
+export function resultOfSmtp(
+  message: LeasedMessage,
+  attempt: SmtpAttempt,
+  now: Date,
+  random: number,
+): DeliveryResult {
+  const { result, mxHost, sourceIp = null, isSourceChosen = false, tls = null } = attempt;
   const { status, isAddressFault, classification, ...wait } = judge(result, message, now);
   const { code, enhanced: enhancedCode, text: detail } = replyOf(result);
   const about = { mxHost, code, enhancedCode, isAddressFault, classification, sourceIp, tls };
   const news = { ...unclassified, ...about, detail };
   const nextSourceIp = isSourceChosen ? sourceIp : null;
-  if (status === "deferred") return putOff(message, now, news, { ...wait, random, nextSourceIp });
+  if (status === "deferred") return deferOrFail(message, now, news, { ...wait, random, nextSourceIp });
   return finish(message, now, { ...news, status });
 }
 
@@ -54,13 +42,13 @@ type AttemptNews = Omit<
   keyof ReturnType<typeof identify> | "status" | "time" | "attempts" | "nextAttemptAt"
 >;
 
-/** No other attempt is made. A deferred message that is over for us is one whose end somebody else will tell (sms). */
+/** No further attempt is made. `deferred` is for an SMS that its gateway accepted: a delivery receipt ends it. */
 export function finish(
   message: LeasedMessage,
   now: Date,
   news: AttemptNews & { readonly status: "delivered" | "bounced" | "failed" | "deferred" },
   attempts: number = message.attempts + 1,
-): Conclusion {
+): DeliveryResult {
   const isDelivered = news.status === "delivered" || news.status === "deferred";
   return {
     settlement: settlementOf(message, now, attempts, null, isDelivered),
@@ -68,8 +56,8 @@ export function finish(
   };
 }
 
-/** It is tried again, or fails when that would be too late. */
-export function putOff(
+/** The message is attempted again, or fails where it expires before that. */
+export function deferOrFail(
   message: LeasedMessage,
   now: Date,
   news: AttemptNews,
@@ -84,7 +72,7 @@ export function putOff(
     readonly nextSourceIp?: string | null;
     readonly isAttempt?: boolean;
   },
-): Conclusion {
+): DeliveryResult {
   const attempts = message.attempts + (isAttempt ? 1 : 0);
   const next = nextAttemptAt({
     attempts,
@@ -108,32 +96,32 @@ export function putOff(
   };
 }
 
-/** Ends a message without an attempt: its recipient was suppressed after it had been accepted, or nobody wants it sent. */
-export function drop(
+/** Ends a message without an attempt: its recipient is suppressed by now, or its campaign was cancelled. */
+export function endUnsent(
   message: LeasedMessage,
   now: Date,
   { status, detail }: { readonly status: "suppressed" | "cancelled"; readonly detail: string },
-): Conclusion {
+): DeliveryResult {
   const outcome = { ...unattempted(message, now), status, detail, enhancedCode: null };
   return { settlement: settlementOf(message, now, message.attempts, null), outcome };
 }
 
 /**
- * Puts a message back without an attempt and without news, because it cannot be sent for some time. One that was tried
- * before and is past its time fails; nobody was asked yet to take another one, however long it waited: it has its try.
+ * Back to the queue without an attempt. A message that has been attempted and has expired fails; one that was never
+ * attempted is kept, however old: every message gets at least one attempt.
  *
- * @param sourceIp where it should leave from
+ * @param sourceIp the source address it should leave from
  */
-export function postpone(
+export function requeue(
   message: LeasedMessage,
   now: Date,
   seconds: number,
   sourceIp: string | null = message.source_ip,
-): Conclusion {
+): DeliveryResult {
   const { attempts, expires_at } = message;
-  if (attempts === 0) return handBack(message, now, seconds, sourceIp);
+  if (attempts === 0) return releaseLease(message, now, seconds, sourceIp);
   const left = (expires_at.getTime() - now.getTime()) / 1_000;
-  if (left > 0) return handBack(message, now, Math.min(seconds, left), sourceIp);
+  if (left > 0) return releaseLease(message, now, Math.min(seconds, left), sourceIp);
   const detail = `Gave up after ${attempts} attempts: the receiver's lane stayed closed`;
   return {
     settlement: settlementOf(message, now, attempts, null),
@@ -142,24 +130,29 @@ export function postpone(
 }
 
 /**
- * Nobody was asked, because somebody else was in vain. That is no attempt, but a message that was never put off yet has
- * to say why it waits; it says nothing where that would be its end, for it is to have its try.
+ * Back to the queue without an attempt, because the host failed for another message. A message that was never deferred
+ * says why it waits; where that result would end it, it says nothing and is requeued, so that it gets an attempt.
  *
- * @param why what the other one's failure would come to for this message
- * @param seconds until somebody is asked again
+ * @param why the result that the other message's failure would have for this one
+ * @param seconds until the host is asked again
  */
-export function turnAway(message: LeasedMessage, now: Date, why: Conclusion, seconds: number): Conclusion {
+export function backOff(
+  message: LeasedMessage,
+  now: Date,
+  why: DeliveryResult,
+  seconds: number,
+): DeliveryResult {
   const isSaid = message.attempts === 0 && why.settlement.dueAt !== null;
-  return isSaid ? why : postpone(message, now, seconds);
+  return isSaid ? why : requeue(message, now, seconds);
 }
 
-/** Puts a message back as it was taken: whoever takes it next decides about it. */
-export function handBack(
+/** Back to the queue as it was leased; the next lease decides about it. */
+export function releaseLease(
   message: LeasedMessage,
   now: Date,
   seconds = 0,
   sourceIp: string | null = message.source_ip,
-): Conclusion {
+): DeliveryResult {
   const { attempts } = message;
   const dueAt = new Date(now.getTime() + seconds * 1_000);
   const routingVersion = sourceIp === null || attempts > 0 ? null : message.routing_version;
@@ -169,7 +162,7 @@ export function handBack(
   };
 }
 
-/** What is said of a message without anybody having been asked. */
+/** The outcome of a message that was not attempted. */
 function unattempted(message: LeasedMessage, now: Date) {
   const { attempts } = message;
   const nothing = { nextAttemptAt: null, mxHost: null, code: null, isAddressFault: false };

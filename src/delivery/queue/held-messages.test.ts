@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { leased } from "#test/support/transport-recorder.ts";
-import { Holdings } from "./held-messages.ts";
+import { HeldMessages } from "./held-messages.ts";
 import { leaseKey } from "./queue-result-store.ts";
 
 test("of what is in doubt nothing may be started but what a later heartbeat finds to be held", () => {
   const [lost, kept] = [leased("ann"), leased("bob")];
-  const held = new Holdings();
+  const held = new HeldMessages();
   const until = performance.now() + 60_000;
   for (const message of [lost, kept]) held.add(message, until);
   const extend = (end: number) => held.extend(held.leases, new Set(held.leases.slice(1).map(leaseKey)), end);

@@ -1,5 +1,5 @@
 /** What a worker holds: leased messages, each with the moment until which it may be started. */
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Lease, leaseKey } from "./queue-result-store.ts";
 
@@ -11,7 +11,7 @@ export interface Holding {
 
 const nothing: Holding = { messages: 0, bytes: 0 };
 
-export class Holdings {
+export class HeldMessages {
   /** On the monotonic clock of performance.now(), which also runs while the process is frozen. */
   readonly #until = new Map<LeasedMessage, number>();
   readonly #holdings = new Map<WorkspaceId, Holding>();

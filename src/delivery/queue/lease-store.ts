@@ -4,12 +4,11 @@
  */
 
 import sql, { type Sql } from "sql-template-tag";
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { LeasedMessage, Priority } from "#delivery/message/message.ts";
 import { CLOCK_DIFFERENCE_SECONDS } from "#platform/clock.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import { nilId, type WorkspaceId } from "#platform/ids.ts";
 import type { Holding } from "./held-messages.ts";
-import type { Priority } from "./queue-store.ts";
 
 /** Content beyond this is not converted on an event loop, and is not in memory before it has to be. */
 export const LARGE_BYTES = 100 * 1024;

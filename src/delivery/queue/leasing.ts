@@ -3,15 +3,14 @@
  * little enough to give back. Bulk mail leaves room, so that a password reset never waits for a campaign to be carried.
  */
 
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { LeasedMessage, Priority } from "#delivery/message/message.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { type Limit, limits } from "#platform/limits/limits.ts";
 import { localNetworks } from "#platform/network/local-networks.ts";
-import type { Holdings } from "./held-messages.ts";
+import type { HeldMessages } from "./held-messages.ts";
 import type { LeaseOrder } from "./lease-store.ts";
 import { leaseMessages } from "./queue-cursor.ts";
-import type { Priority } from "./queue-store.ts";
 
 export const LEASE_SECONDS = 60;
 const LEASE_BATCH = 250;
@@ -32,7 +31,7 @@ const BUSY_POLL_MS = 100;
 export interface LeasingOptions {
   readonly db: Database;
   readonly workerId: string;
-  readonly held: Holdings;
+  readonly held: HeldMessages;
   /** Recipient domains whose lanes are full. */
   readonly saturatedDomains: (priority: Priority) => readonly string[];
   /** Campaigns of which nothing is leased now. */

@@ -10,7 +10,7 @@
  */
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { LeasedMessage, Priority } from "#delivery/message/message.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import {
   type LeaseOrder,
@@ -19,7 +19,6 @@ import {
   listPassedOver,
   type PassedOver,
 } from "./lease-store.ts";
-import type { Priority } from "./queue-store.ts";
 
 const DEAR_LOOK_MS = 50;
 /** To pass over fewer in a line is cheap, unless there is much more in the index than messages: then reading is dear. */

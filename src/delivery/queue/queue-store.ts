@@ -2,13 +2,13 @@
  * The delivery queue, a narrow table apart from the log: what comes into it, what leaves it by other ways than a
  * settled lease (lease-store.ts, queue-result-store.ts), and how much is there.
  */
+
 import sql, { type Sql } from "sql-template-tag";
+import type { Priority } from "#delivery/message/message.ts";
 import { integerArray, textArray, timestamptzArray, uuidArray } from "#platform/database/array-values.ts";
 import type { Queryable } from "#platform/database/pool.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
-/** Transactional and platform mail goes before campaigns. */
-export type Priority = 0 | 1;
 export const priorities: readonly Priority[] = [0, 1];
 
 const RELEASED_AT_ONCE = 5_000;

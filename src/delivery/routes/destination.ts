@@ -2,7 +2,9 @@
  * From a recipient's domain to the hosts that take its mail and the lane they belong to. Answers are kept for a minute: a
  * campaign asks for the same domains thousands of times. What the DNS has said is kept for its TTL below (platform/dns).
  */
+
 import { isIP } from "node:net";
+import type { Destination } from "#delivery/lanes/lanes.ts";
 import { type Lane, laneFor } from "#delivery/lanes/lanes.ts";
 import type { Lookup, Resolver } from "#dns/resolver.ts";
 import type { StsPolicy } from "#mail/dns/mta-sts.ts";
@@ -21,15 +23,6 @@ import { type DaneLookups, withTlsDemands } from "./tls-demands.ts";
 
 const KEPT_MS = 60_000;
 const MOST_KEPT = 50_000;
-
-/** Where the mail of a domain goes. */
-export interface Destination {
-  /** Its hosts, and what their TLS has to prove: domains of one site share its sessions. */
-  readonly site: string;
-  readonly lane: Lane;
-  /** In the order to try them. */
-  readonly hosts: readonly MailHost[];
-}
 
 /** Its mail goes nowhere, at least for now. */
 export interface NoDestination extends Unroutable {

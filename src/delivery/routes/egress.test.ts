@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { expect, onTestFinished, test } from "vitest";
 import { builtInLanes, defaultLane } from "#delivery/lanes/default-lanes.ts";
+import type { Destination } from "#delivery/lanes/lanes.ts";
 import { WarmUpAllowances } from "#delivery/warm-up/allowances.ts";
 import { ceilingOf, dayOf } from "#delivery/warm-up/warm-up.ts";
 import type { Resolver } from "#dns/resolver.ts";
@@ -12,7 +13,7 @@ import { stubClock } from "#test/support/clock.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { type DnsFault, type DnsZone, startFakeDns } from "#test/support/fake-dns.ts";
 import { leased } from "#test/support/transport-recorder.ts";
-import { type Destination, type FindRoute, routeByMx, routeToRelay } from "./destination.ts";
+import { type FindRoute, routeByMx, routeToRelay } from "./destination.ts";
 import { createDepartures, type DepartureDeps, type FindDeparture } from "./egress.ts";
 import type { RouteChoice, Routing, SendingIp } from "./egress-rules.ts";
 import { watchOtherMachines } from "./other-machines.ts";

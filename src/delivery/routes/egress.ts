@@ -3,15 +3,16 @@
  * host. Everybody else's never comes here.
  */
 
+import type { Destination } from "#delivery/lanes/lanes.ts";
 import type { SessionSettings } from "#delivery/lanes/openings.ts";
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
 import type { Allowance, WarmUpAllowances } from "#delivery/warm-up/allowances.ts";
 import { untilTomorrow } from "#delivery/warm-up/warm-up.ts";
 import { Answers } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";
 import type { localNetworks } from "#platform/network/local-networks.ts";
 import type { Unroutable } from "#smtp-client/mx.ts";
-import type { Destination, FindRoute, Route } from "./destination.ts";
+import type { FindRoute, Route } from "./destination.ts";
 import {
   type FindChoice,
   type FindRouting,

@@ -9,7 +9,7 @@ const MINUTES = 60_000;
 const DNS = { timeoutMs: 15_000, tries: 5 };
 
 /** Looks up the routes of so many new domains at once, each for two messages, and counts what was put off, by reason. */
-async function putOff(servers: readonly BusyDns[], domains: number): Promise<Record<string, number>> {
+async function deferredOf(servers: readonly BusyDns[], domains: number): Promise<Record<string, number>> {
   const findRoute = routeByMx({
     resolver: createResolver({ servers: servers.map(({ address }) => address), ...DNS }),
     allowPrivate: true,
@@ -39,7 +39,7 @@ test("20,000 messages to 10,000 new domains are not put off by their own look-up
   timeout: 3 * MINUTES,
 }, async () => {
   await using dns = await startBusyDns();
-  expect(await putOff([dns], 10_000)).toEqual({});
+  expect(await deferredOf([dns], 10_000)).toEqual({});
   const { questions, mostAtOnce } = await dns.counts();
   expect(mostAtOnce).toBeLessThanOrEqual(250);
   // Equal questions share one look-up: an MX and two address look-ups for each domain. A machine under load repeats some.
@@ -55,5 +55,5 @@ test.each([
   await using stack = new AsyncDisposableStack();
   const servers = await Promise.all(options.map((one) => startBusyDns(one)));
   for (const server of servers) stack.use(server);
-  expect(await putOff(servers, 1_000)).toEqual({});
+  expect(await deferredOf(servers, 1_000)).toEqual({});
 });

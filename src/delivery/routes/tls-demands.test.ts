@@ -78,7 +78,7 @@ async function startTransport(mxOptions: FakeMxOptions, { isTrusted = true, hasD
     const heard = recorder.heard.length + 1;
     transport.send(leased("ann", { domain }));
     const last = (await recorder.waitFor(heard)).at(-1);
-    if (last?.kind !== "attempt" && last?.kind !== "turnedAway") throw new Error(JSON.stringify(last));
+    if (last?.kind !== "attempted" && last?.kind !== "backoff") throw new Error(JSON.stringify(last));
     return last;
   };
   return { mx, send };

@@ -2,36 +2,15 @@
  * What carries short messages out of the house: an SMPP connection or an HTTP gateway, as SMS_GATEWAY_URL says. What
  * becomes of a message is a value, never an exception.
  */
-import type { WorkspaceId } from "#platform/ids.ts";
 
-/** The text of a short message and the number it goes to. */
-export interface SmsContent {
-  /** E.164, with its plus sign. */
-  readonly to: string;
-  readonly text: string;
-}
+import type { SmsResult } from "#delivery/message/attempt.ts";
+import type { SmsContent } from "#delivery/message/message.ts";
+import type { WorkspaceId } from "#platform/ids.ts";
 
 export interface ShortMessage extends SmsContent {
   readonly workspaceId: WorkspaceId;
   readonly id: string;
 }
-
-export type SmsResult =
-  /** The gateway has it. With a receipt id it will tell what became of it; without one there is nothing to wait for. */
-  | { readonly outcome: "taken"; readonly receiptId: string | null; readonly reason: string }
-  | {
-      readonly outcome: "declined";
-      readonly mayRetry: boolean;
-      /** Until it is tried again; null: as the schedule has it. */
-      readonly waitSeconds: number | null;
-      /** It takes too much from us: everything has to slow down. */
-      readonly isThrottled: boolean;
-      readonly reason: string;
-    }
-  /** Nobody was asked: the connection is down. */
-  | { readonly outcome: "away"; readonly reason: string; readonly seconds: number }
-  /** `mayStart` said no at the last moment; the gateway has nothing. */
-  | { readonly outcome: "withdrawn" };
 
 export interface SmsGateway {
   /** Names whose ids its receipts speak of; the same on every machine. */

@@ -3,9 +3,10 @@
  * 429 and 5xx and silence are for now, every other answer is for good. The id is the message's and the same at every
  * attempt, so that the gateway can tell a repetition.
  */
+import type { SmsResult } from "#delivery/message/attempt.ts";
 import { readText, reasonOf } from "#platform/network/http-answer.ts";
 import { encodeText, MOST_PARTS } from "./alphabet.ts";
-import { declined, type ShortMessage, type SmsGateway, type SmsResult } from "./gateway.ts";
+import { declined, type ShortMessage, type SmsGateway } from "./gateway.ts";
 import type { HttpSettings } from "./gateway-settings.ts";
 
 const ANSWER_MS = 30_000;

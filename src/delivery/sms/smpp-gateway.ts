@@ -2,11 +2,13 @@
  * The SMPP gateway: a session that is opened at once, for receipts come at any time, and opened again whenever it ends,
  * after a wait that doubles up to a minute.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
 import smpp, { type Pdu } from "smpp";
+import type { SmsResult } from "#delivery/message/attempt.ts";
 import type { Log } from "#platform/log/log.ts";
 import { encodeText, MOST_PARTS } from "./alphabet.ts";
-import { declined, type ShortMessage, type SmsGateway, type SmsReceipt, type SmsResult } from "./gateway.ts";
+import { declined, type ShortMessage, type SmsGateway, type SmsReceipt } from "./gateway.ts";
 import type { SmppSettings } from "./gateway-settings.ts";
 import { parseReceipt, plainId } from "./receipt.ts";
 import { openLink, type SmppLink, SUBMIT_MS } from "./smpp-link.ts";

@@ -1,6 +1,8 @@
 /** What the command_status of a submit_sm_resp means (SMPP 3.4 section 5.1.3). */
+
 import smpp from "smpp";
-import { declined, type SmsResult } from "./gateway.ts";
+import type { SmsResult } from "#delivery/message/attempt.ts";
+import { declined } from "./gateway.ts";
 
 const names: ReadonlyMap<number, string> = new Map(
   Object.entries(smpp.errors).map(([name, status]) => [status, name]),

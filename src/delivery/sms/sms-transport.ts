@@ -1,11 +1,11 @@
 /**
- * Short messages on their way: no more at once than the gateway takes, no faster than it wants, and no more in memory
- * than leaves room for mail. What the gateway has no use for now stays in the queue.
+ * SMS to their gateway: no more at once than the gateway takes, no faster than it allows, and no more in memory than
+ * leaves room for mail. What the gateway cannot take now stays in the queue.
  */
-import type { LeasedMessage } from "#delivery/message.ts";
-import type { TransportEvents } from "#delivery/transport.ts";
+import type { SmsAttempt } from "#delivery/message/attempt.ts";
+import type { LeasedMessage, ReadySms } from "#delivery/message/message.ts";
+import type { TransportEvents } from "#delivery/message/transport.ts";
 import { declined, type SmsGateway } from "./gateway.ts";
-import type { SmsAttempt } from "./sms-result.ts";
 
 /** Of the messages that a worker holds. */
 const SHARE = 500;
@@ -16,106 +16,112 @@ const LONGEST_PAUSE_MS = 60_000;
 /** Campaigns that are known to be SMS. */
 const MOST_KNOWN = 1_000;
 
-export interface SmsEvents extends Omit<TransportEvents, "onAttempt" | "onTurnedAway"> {
-  /** An attempt has ended. */
-  onSmsAttempt(message: LeasedMessage, result: SmsAttempt, gateway: SmsGateway): void;
-  /** Nobody was asked, for the reason that `why` gives; for some seconds nobody is. Past its time as in onTurnedAway. */
-  onSmsTurnedAway(message: LeasedMessage, why: SmsAttempt, gateway: SmsGateway, seconds: number): void;
-}
+export class SmsTransport {
+  readonly #gateway: SmsGateway;
+  readonly #events: TransportEvents;
+  readonly #waiting: ReadySms[] = [];
+  /** Campaigns that are known to be SMS, the oldest first. */
+  readonly #campaigns = new Set<string>();
+  #underWay = 0;
+  #pauseMs = 0;
+  #pausedUntil = 0;
+  /** When the next one may begin, for gateways with a limit per second. */
+  #nextAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
-export interface SmsTransport {
-  send(message: LeasedMessage): void;
-  /** Campaigns of which nothing should be leased now. */
-  saturatedCampaigns(): string[];
-  /** Drops what waits; what is under way ends, and then the gateway is closed. */
-  close(): void;
-}
+  constructor(gateway: SmsGateway, events: TransportEvents) {
+    this.#gateway = gateway;
+    this.#events = events;
+  }
 
-export function createSmsTransport(gateway: SmsGateway, events: SmsEvents): SmsTransport {
-  const waiting: LeasedMessage[] = [];
-  const known = new Set<string>();
-  let underWay = 0;
-  let pause = 0;
-  let pausedUntil = 0;
-  /** When the next one may begin, for gateways that count by the second. */
-  let nextAt = 0;
-  let timer: NodeJS.Timeout | undefined;
-  let isClosed = false;
+  send(message: ReadySms): void {
+    if (message.origin_id !== null) {
+      const [oldest] = this.#campaigns.size >= MOST_KNOWN ? this.#campaigns : [];
+      if (oldest !== undefined) this.#campaigns.delete(oldest);
+      this.#campaigns.add(message.origin_id);
+    }
+    if (this.#isClosed) this.#release(message);
+    else if (this.#waiting.length >= SHARE) {
+      this.#events.onEnd(message, { kind: "requeue", seconds: FULL_SECONDS });
+    } else {
+      this.#waiting.push(message);
+      this.#pump();
+    }
+  }
 
-  const wait = () => Math.max(pausedUntil, nextAt) - performance.now();
+  /** Campaigns of which no more is leased now. */
+  get saturatedCampaigns(): string[] {
+    const isSaturated =
+      this.#gateway.isAway || this.#pausedUntil > performance.now() || this.#waiting.length >= SHARE / 2;
+    return isSaturated ? [...this.#campaigns] : [];
+  }
 
-  const pump = () => {
-    clearTimeout(timer);
-    while (underWay < gateway.window && waiting.length > 0) {
-      const ms = wait();
+  /** Gives back what waits. What is under way ends, and then the gateway is closed. */
+  close(): void {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    for (const message of this.#waiting.splice(0)) this.#release(message);
+    if (this.#underWay === 0) this.#gateway.close();
+  }
+
+  #pump(): void {
+    clearTimeout(this.#timer);
+    while (this.#underWay < this.#gateway.window && this.#waiting.length > 0) {
+      const ms = Math.max(this.#pausedUntil, this.#nextAt) - performance.now();
       if (ms > 0) {
-        timer = setTimeout(pump, ms).unref();
+        this.#timer = setTimeout(() => this.#pump(), ms).unref();
         return;
       }
-      const message = waiting.shift();
+      const message = this.#waiting.shift();
       if (message === undefined) return;
-      if (!events.mayStart(message)) events.onDropped(message);
+      if (!this.#events.mayStart(message)) this.#release(message);
       else {
-        if (gateway.perSecond !== null) nextAt = performance.now() + 1_000 / gateway.perSecond;
-        void carry(message);
+        const { perSecond } = this.#gateway;
+        if (perSecond !== null) this.#nextAt = performance.now() + 1_000 / perSecond;
+        void this.#carry(message);
       }
     }
-  };
+  }
 
   /** Never rejects. */
-  const carry = async (message: LeasedMessage) => {
-    underWay += 1;
+  async #carry(message: ReadySms): Promise<void> {
+    this.#underWay += 1;
     try {
-      const { workspace_id: workspaceId, message_id: id } = message;
-      const content = message.sms?.();
-      if (content === undefined) throw new Error("a message that is no SMS was given to the SMS gateway");
-      const sms = { workspaceId, id, ...content };
-      const result = await gateway.submit(sms, () => events.mayStart(message));
-      if (result.outcome === "withdrawn") events.onDropped(message);
-      else if (result.outcome === "away") {
-        const why = declined(`not connected: ${result.reason}`, true);
-        events.onSmsTurnedAway(message, why, gateway, result.seconds);
-      } else {
-        heed(result);
-        events.onSmsAttempt(message, result, gateway);
-      }
+      await this.#submit(message);
     } catch (error) {
-      events.onFault(message, error);
+      this.#events.onEnd(message, { kind: "unsendable", error });
     }
-    underWay -= 1;
-    if (isClosed && underWay === 0) gateway.close();
-    pump();
-  };
+    this.#underWay -= 1;
+    if (this.#isClosed && this.#underWay === 0) this.#gateway.close();
+    this.#pump();
+  }
 
-  const heed = (result: SmsAttempt) => {
-    if (result.outcome === "taken") pause = 0;
-    else if (result.isThrottled && performance.now() >= pausedUntil) {
-      pause = Math.min(Math.max(pause * 2, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
-      pausedUntil = performance.now() + pause;
+  async #submit(message: ReadySms): Promise<void> {
+    const gateway = this.#gateway;
+    const { workspace_id: workspaceId, message_id: id } = message;
+    const sms = { workspaceId, id, ...message.sms() };
+    const result = await gateway.submit(sms, () => this.#events.mayStart(message));
+    if (result.outcome === "withdrawn") this.#release(message);
+    else if (result.outcome === "away") {
+      const attempt = { result: declined(`not connected: ${result.reason}`, true), gateway };
+      this.#events.onEnd(message, { kind: "backoff", attempt, seconds: result.seconds });
+    } else {
+      this.#throttle(result);
+      this.#events.onEnd(message, { kind: "attempted", attempt: { result, gateway } });
     }
-  };
+  }
 
-  return {
-    send(message) {
-      if (message.origin_id !== null) {
-        const [oldest] = known.size >= MOST_KNOWN ? known : [];
-        if (oldest !== undefined) known.delete(oldest);
-        known.add(message.origin_id);
-      }
-      if (isClosed) events.onDropped(message);
-      else if (waiting.length >= SHARE) events.onPostponed(message, FULL_SECONDS);
-      else {
-        waiting.push(message);
-        pump();
-      }
-    },
-    saturatedCampaigns: () =>
-      gateway.isAway || pausedUntil > performance.now() || waiting.length >= SHARE / 2 ? [...known] : [],
-    close() {
-      isClosed = true;
-      clearTimeout(timer);
-      for (const message of waiting.splice(0)) events.onDropped(message);
-      if (underWay === 0) gateway.close();
-    },
-  };
+  /** Each throttled answer doubles the pause; an accepted message ends it. */
+  #throttle(result: SmsAttempt["result"]): void {
+    if (result.outcome === "taken") this.#pauseMs = 0;
+    else if (result.isThrottled && performance.now() >= this.#pausedUntil) {
+      this.#pauseMs = Math.min(Math.max(this.#pauseMs * 2, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+      this.#pausedUntil = performance.now() + this.#pauseMs;
+    }
+  }
+
+  #release(message: LeasedMessage): void {
+    this.#events.onEnd(message, { kind: "release" });
+  }
 }

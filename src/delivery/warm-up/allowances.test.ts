@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import type { AttemptResult } from "#delivery/queue/delivery-result.ts";
-import type { Priority } from "#delivery/queue/queue-store.ts";
+import type { AttemptResult } from "#delivery/message/attempt.ts";
+import type { Priority } from "#delivery/message/message.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";

@@ -3,9 +3,10 @@
  * share, gives the messages one each, and tells in bulk what became of them. What it held when it was killed is lost
  * to that day.
  */
+
 import { setTimeout as delay } from "node:timers/promises";
-import type { AttemptResult } from "#delivery/queue/delivery-result.ts";
-import type { Priority } from "#delivery/queue/queue-store.ts";
+import type { AttemptResult } from "#delivery/message/attempt.ts";
+import type { Priority } from "#delivery/message/message.ts";
 import { classifyReply } from "#mail/refusals/smtp-reply.ts";
 import { ExpiringMap } from "#platform/cache.ts";
 import type { Clock } from "#platform/clock.ts";

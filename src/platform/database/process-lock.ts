@@ -13,9 +13,9 @@ const ANSWER_MS = 5_000;
 type Session = Awaited<ReturnType<Database["openSession"]>>;
 
 /** That a process lives. */
-export interface Mark {
+export interface ProcessLock {
   /** Not while the database is away, and a moment longer: then others may take the process for dead. */
-  readonly isThere: boolean;
+  readonly isHeld: boolean;
   /** Asks whether the database still knows it, and makes a new one where there is no answer. To be called now and then. */
   check(): Promise<void>;
   end(): Promise<void>;
@@ -29,9 +29,13 @@ export interface Mark {
  * @param onRenewed told when it was missing, right before it counts again: what the process holds may have been given to
  * others meanwhile
  */
-export async function markAlive(db: Database, lock: number, onRenewed = () => {}): Promise<Mark> {
+export async function holdProcessLock(
+  db: Database,
+  lock: number,
+  onRenewed = () => {},
+): Promise<ProcessLock> {
   let isOver = false;
-  let isThere = true;
+  let isHeld = true;
   /** The one with the lock, or that waits for it: whoever takes over from a dead process may have it for a while. */
   let session: Session | undefined;
   const mark = async () => {
@@ -39,7 +43,7 @@ export async function markAlive(db: Database, lock: number, onRenewed = () => {}
     session = opened;
     await opened.query(sql`select pg_advisory_lock(${lock})`);
     opened.once("end", () => {
-      isThere = false;
+      isHeld = false;
       if (!isOver) void markAgain();
     });
   };
@@ -48,7 +52,7 @@ export async function markAlive(db: Database, lock: number, onRenewed = () => {}
       try {
         await mark();
         onRenewed();
-        isThere = true;
+        isHeld = true;
         return;
       } catch {
         void session?.end();
@@ -58,11 +62,11 @@ export async function markAlive(db: Database, lock: number, onRenewed = () => {}
   };
   await mark();
   return {
-    get isThere() {
-      return isThere;
+    get isHeld() {
+      return isHeld;
     },
     async check() {
-      if (!isThere) return;
+      if (!isHeld) return;
       const asked = session;
       const answer = asked?.query(sql`select`).then(
         () => true,

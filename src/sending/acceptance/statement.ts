@@ -1,7 +1,9 @@
 /** Drafts become messages: log row, content and queue row in one statement, with the meter and whoever else hears of it. */
+
 import sql, { empty, type Sql } from "sql-template-tag";
 import { entriesFor, verdictOn } from "#audience/suppression-lists/suppression-check.ts";
-import { enqueueSql, type Priority } from "#delivery/queue/queue-store.ts";
+import type { Priority } from "#delivery/message/message.ts";
+import { enqueueSql } from "#delivery/queue/queue-store.ts";
 import { expiryOf } from "#delivery/queue/retry.ts";
 import type { SenderQuestion } from "#identity/may-send-as.ts";
 import { insertMessagesSql, isKept, type NewMessage } from "#messages/store.ts";

@@ -1,10 +1,11 @@
 import sql from "sql-template-tag";
 import { beforeEach, expect, test } from "vitest";
-import type { LeasedMessage } from "#delivery/message.ts";
-import type { Finding } from "#delivery/presend-check.ts";
-import { type AttemptResult, conclude } from "#delivery/queue/delivery-result.ts";
+import type { AttemptResult } from "#delivery/message/attempt.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
+import type { Decision } from "#delivery/message/presend-check.ts";
+import { resultOfSmtp } from "#delivery/queue/delivery-result.ts";
 import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
-import { settle } from "#delivery/queue/result-writer.ts";
+import { settle } from "#delivery/worker/result-writer.ts";
 import { unclassified } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { newId } from "#platform/ids.ts";
@@ -66,12 +67,12 @@ const lease = async (): Promise<LeasedMessage[]> =>
   });
 const leaseOne = async (): Promise<LeasedMessage> => (await lease())[0] ?? expect.fail("nothing is due");
 const findingOf = async (message: LeasedMessage) => (await examine([message])).get(message.message_id);
-const contentOf = (finding: Finding | undefined) =>
-  finding?.kind === "write"
+const contentOf = (finding: Decision | undefined) =>
+  finding?.kind === "email"
     ? finding.content()
     : expect.fail(`nothing is written: ${JSON.stringify(finding)}`);
 const end = (message: LeasedMessage, result: AttemptResult) =>
-  settle(db, [conclude({ message, result, mxHost: "mx" }, clock.now(), 0)], createReactions(clock));
+  settle(db, [resultOfSmtp(message, { result, mxHost: "mx" }, clock.now(), 0)], createReactions(clock));
 const deliver = (message: LeasedMessage) =>
   end(message, { outcome: "accepted", code: 250, enhanced: "2.0.0", text: "ok" });
 const bounce = (message: LeasedMessage) =>
@@ -263,13 +264,13 @@ test("somebody who left after the mail was made gets nothing", async () => {
   const message = await leaseOne();
   await setStatus("unsubscribed");
   expect(await findingOf(message)).toEqual({
-    kind: "over",
+    kind: "end",
     status: "suppressed",
     detail: "The subscriber is unsubscribed",
   });
   clock.advance(HOUR);
   await setStatus("active");
-  expect(await findingOf(message)).toMatchObject({ kind: "over", status: "suppressed" });
+  expect(await findingOf(message)).toMatchObject({ kind: "end", status: "suppressed" });
 });
 
 test("a deactivated autoresponder's mail waits in the queue, an activated one's goes on", async () => {
@@ -278,7 +279,7 @@ test("a deactivated autoresponder's mail waits in the queue, an activated one's 
   await set("activate");
   const message = await leaseOne();
   await set("deactivate");
-  expect(await findingOf(message)).toMatchObject({ kind: "wait" });
+  expect(await findingOf(message)).toMatchObject({ kind: "requeue" });
   await set("activate");
   contentOf(await findingOf(message));
 });
@@ -287,7 +288,7 @@ test("a deleted autoresponder's mail is cancelled, what workers hold of it as we
   expect(await listStopped(db)).toEqual({ paused: [], cancelled: [] });
   await service.call("DELETE", `/autoresponders/${series}`);
   expect(await listStopped(db)).toEqual({ paused: [], cancelled: [series] });
-  expect(await findingOf(await leaseOne())).toMatchObject({ kind: "over", status: "cancelled" });
+  expect(await findingOf(await leaseOne())).toMatchObject({ kind: "end", status: "cancelled" });
 });
 
 test("while its workspace is suspended an autoresponder's mail waits, what workers hold of it as well", async () => {
@@ -301,7 +302,7 @@ test("while its workspace is suspended an autoresponder's mail waits, what worke
 
 test("a sender who is not verified any more deactivates it", async () => {
   await db.run(sql`update sending_domains set is_verified = false where workspace_id = ${workspaceId}`);
-  expect(await findingOf(await leaseOne())).toMatchObject({ kind: "wait" });
+  expect(await findingOf(await leaseOne())).toMatchObject({ kind: "requeue" });
   expect(await show()).toMatchObject({ status: "inactive", deactivation_reason: "sender_not_verified" });
   expect((await set("activate")).body.code).toBe("EMAIL_NOT_VERIFIED");
   await db.run(sql`update sending_domains set is_verified = true where workspace_id = ${workspaceId}`);
@@ -324,12 +325,12 @@ test("content that cannot be rendered any more deactivates it and holds nobody e
   const message = await leaseOne();
   expect(message.message_id).toBe(other.message_id);
   const findings = await examine([message, { ...message, message_id: newId() }]);
-  expect(findings.get(message.message_id)).toMatchObject({ kind: "wait" });
+  expect(findings.get(message.message_id)).toMatchObject({ kind: "requeue" });
   expect(await show()).toMatchObject({ status: "inactive", deactivation_reason: "content_invalid" });
   await db.run(sql`
     update autoresponder_steps set content_id = gen_random_uuid() where autoresponder_id = ${series}`);
   await db.run(sql`update autoresponders set status = 'active' where id = ${series}`);
-  expect(await findingOf(message)).toMatchObject({ kind: "over", status: "cancelled" });
+  expect(await findingOf(message)).toMatchObject({ kind: "end", status: "cancelled" });
   expect(await show()).toMatchObject({ status: "active" });
 });
 
@@ -349,7 +350,7 @@ test("mail of a sender who was given up does not deactivate it again", async () 
   expect((await service.call("PUT", `/autoresponders/${series}`, changed)).status).toBe(200);
   expect((await set("activate")).status).toBe(200);
   expect(await findingOf(message)).toEqual({
-    kind: "over",
+    kind: "end",
     status: "cancelled",
     detail:
       "The sender news@shop.test is not verified any more; the autoresponder now writes as news@other.test",

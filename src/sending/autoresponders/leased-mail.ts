@@ -4,8 +4,8 @@
  * content goes the way of a campaign's; it is compiled once for each step and kept.
  */
 
-import type { LeasedMessage } from "#delivery/message.ts";
-import type { Examine, Finding } from "#delivery/presend-check.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
+import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
 import { maySendAsEach, type SenderQuestion } from "#identity/may-send-as.ts";
 import { domainOf } from "#mail/address.ts";
 import { Answers } from "#platform/cache.ts";
@@ -24,7 +24,7 @@ const BASE_KEPT_MS = 15_000;
 /** When the messages of one that has just been deactivated come back. */
 const WAIT_SECONDS = 2;
 
-export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
+export function createAutoresponderMail(deps: CampaignMailDeps): PresendCheck {
   const { db } = deps;
   const contents = new Answers<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
   const bases = new Answers<string>({ ms: BASE_KEPT_MS, most: MOST_KEPT });
@@ -41,14 +41,14 @@ export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
     await deactivate(deps, workspace_id, id, { reason: "content_invalid", contentId });
     if (await hasContent(db, workspace_id, id, contentId)) return wait;
     return {
-      kind: "over",
+      kind: "end",
       status: "cancelled",
       detail: `The content cannot be rendered: ${fault.message}`,
-    } as const satisfies Finding;
+    } as const satisfies Decision;
   };
 
   /** What the mail of one step is written with, or why it is not written now. */
-  const outfitOf = async (standing: MailStanding, message: LeasedMessage): Promise<Outfit | Finding> => {
+  const outfitOf = async (standing: MailStanding, message: LeasedMessage): Promise<Outfit | Decision> => {
     try {
       const ready = await prepared(message, standing);
       if (ready === null) return deleted;
@@ -65,14 +65,14 @@ export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
   };
 
   return async (messages) => {
-    const findings = new Map<string, Finding>();
+    const findings = new Map<string, Decision>();
     const standings = new Map(
       (await listMailStandings(db, messages)).map((standing) => [standing.message_id, standing]),
     );
     const senderFaultOf = await judgeSenders(deps, messages, standings);
     const going: Outfitted[] = [];
     /** By content: finding out may take long, and once. */
-    const outfits = new Map<string, Outfit | Finding>();
+    const outfits = new Map<string, Outfit | Decision>();
     for (const message of messages) {
       const standing = standings.get(message.message_id);
       const obstacle = obstacleOf(standing) ?? senderFaultOf(message);
@@ -90,15 +90,15 @@ export function createAutoresponderMail(deps: CampaignMailDeps): Examine {
   };
 }
 
-const wait: Finding = { kind: "wait", seconds: WAIT_SECONDS };
-const deleted: Finding = { kind: "over", status: "cancelled", detail: "The autoresponder was deleted" };
+const wait: Decision = { kind: "requeue", seconds: WAIT_SECONDS };
+const deleted: Decision = { kind: "end", status: "cancelled", detail: "The autoresponder was deleted" };
 
-function obstacleOf(standing: MailStanding | undefined): Finding | null {
+function obstacleOf(standing: MailStanding | undefined): Decision | null {
   if (standing === undefined || standing.status === null) return deleted;
   if (standing.status === "inactive") return wait;
   if (standing.has_stayed) return null;
   return {
-    kind: "over",
+    kind: "end",
     status: "suppressed",
     detail: "The subscriber left the list meanwhile, and came back",
   };
@@ -112,7 +112,7 @@ async function judgeSenders(
   deps: CampaignMailDeps,
   messages: readonly LeasedMessage[],
   standings: ReadonlyMap<string, MailStanding>,
-): Promise<(message: LeasedMessage) => Finding | null> {
+): Promise<(message: LeasedMessage) => Decision | null> {
   const presentOf = ({ message_id }: LeasedMessage) => standings.get(message_id)?.from_email ?? null;
   const maySend = await maySendAsEach(
     deps.db,
@@ -141,7 +141,7 @@ async function judgeSenders(
     const present = presentOf(message);
     if (!maySendAs(message, present)) return wait;
     return {
-      kind: "over",
+      kind: "end",
       status: "cancelled",
       detail: `The sender ${message.from_email} is not verified any more; the autoresponder now writes as ${present}`,
     };

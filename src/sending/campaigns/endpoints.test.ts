@@ -2,7 +2,7 @@ import { createSecretKey } from "node:crypto";
 import sql from "sql-template-tag";
 import { beforeAll, describe, expect, test } from "vitest";
 import { withDeadline } from "#audience/segments/members-store.ts";
-import { prepare } from "#delivery/compose.ts";
+import { prepare } from "#delivery/compose/compose.ts";
 import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
 import { createLog } from "#platform/log/log.ts";
 import { addPeople, newList } from "#test/support/audience.ts";
@@ -715,7 +715,7 @@ test("a test is made and leaves as the campaign's mail, but nobody is unsubscrib
   if (message === undefined) expect.fail("nothing is queued");
   expect(message.particulars).toMatchObject({ sending_ip: ip, routing_rule_id: null });
   const composed = await prepare(
-    message,
+    { ...message, content: null },
     {
       findIdentity: async () => ({ signingKey: null, returnPathHost: "bounce.us.test" }),
       returnPathKey: createSecretKey(Buffer.alloc(32)),

@@ -1,5 +1,5 @@
 /** A campaign's mail for one recipient. This happens to every message: it takes microseconds, and never throws. */
-import { UnfitValues } from "#delivery/presend-check.ts";
+import { UnfitValues } from "#delivery/message/presend-check.ts";
 import type { Render } from "#mail/merge-tags/compile.ts";
 import { LONGEST_SUBJECT } from "#mail/message/header.ts";
 import type { MailText } from "#mail/message/template-text.ts";

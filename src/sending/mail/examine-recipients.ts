@@ -5,8 +5,8 @@
 
 import type { CountryCode } from "libphonenumber-js";
 import { addressOf } from "#audience/suppression-lists/suppression-check.ts";
-import type { LeasedMessage } from "#delivery/message.ts";
-import type { Finding } from "#delivery/presend-check.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
+import type { Decision } from "#delivery/message/presend-check.ts";
 import type { Attachment } from "#mail/message/mime.ts";
 import { type KeptValues, keepShown } from "#messages/store.ts";
 import type { RecipientValues } from "#sending/content/render.ts";
@@ -49,7 +49,7 @@ export async function examineRecipients(
   deps: CampaignMailDeps,
   origin: Origin,
   going: readonly Outfitted[],
-  findings: Map<string, Finding>,
+  findings: Map<string, Decision>,
 ): Promise<void> {
   if (going.length === 0) return;
   const rows = await listRecipients(deps.db, origin, going.map(questionOf));
@@ -58,9 +58,9 @@ export async function examineRecipients(
   for (const one of going) {
     const { message_id: id } = one.message;
     const recipient = judge(byMessage.get(id));
-    const finding: Finding =
+    const finding: Decision =
       typeof recipient === "string"
-        ? { kind: "over", status: "suppressed", detail: recipient }
+        ? { kind: "end", status: "suppressed", detail: recipient }
         : mailTo(recipient, one, deps, kept);
     findings.set(id, finding);
   }
@@ -73,7 +73,7 @@ function mailTo(
   { message, outfit: { ready, place, attachments } }: Outfitted,
   { clock, linksOf, smsCountry = null }: CampaignMailDeps,
   kept: KeptValues[],
-): Finding {
+): Decision {
   const { campaign, content } = ready;
   const isSms = campaign.message_type === "sms";
   const { workspace_id: workspaceId, message_id: messageId } = message;
@@ -89,7 +89,7 @@ function mailTo(
   };
   if (isSms) return smsTo(ready, values, links(), smsCountry);
   const rest = { attachments, returnPathHost: place.returnPathHost };
-  return { kind: "write", content: () => writeMail(ready, values, links(), rest) };
+  return { kind: "email", content: () => writeMail(ready, values, links(), rest) };
 }
 
 function questionOf({ message, outfit: { ready, audience } }: Outfitted): RecipientQuestion {
@@ -112,13 +112,13 @@ function smsTo(
   values: RecipientValues,
   links: MailLinks,
   country: CountryCode | null,
-): Finding {
+): Decision {
   const to = phoneIn(values.custom_fields, campaign.phone_field_name ?? "", country);
   if (to === null) {
     const detail = "The subscriber has no valid telephone number any more";
-    return { kind: "over", status: "suppressed", detail };
+    return { kind: "end", status: "suppressed", detail };
   }
-  return { kind: "text", sms: () => writeSms(content, to, values, links) };
+  return { kind: "sms", sms: () => writeSms(content, to, values, links) };
 }
 
 type Recipient = Exclude<ReturnType<typeof judge>, string>;

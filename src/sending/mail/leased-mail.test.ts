@@ -1,10 +1,11 @@
 import sql from "sql-template-tag";
 import { beforeEach, describe, expect, test } from "vitest";
-import type { LeasedMessage } from "#delivery/message.ts";
-import { type Finding, UnfitValues } from "#delivery/presend-check.ts";
-import { type AttemptResult, conclude, drop } from "#delivery/queue/delivery-result.ts";
+import type { AttemptResult } from "#delivery/message/attempt.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
+import { type Decision, UnfitValues } from "#delivery/message/presend-check.ts";
+import { endUnsent, resultOfSmtp } from "#delivery/queue/delivery-result.ts";
 import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
-import { settle } from "#delivery/queue/result-writer.ts";
+import { settle } from "#delivery/worker/result-writer.ts";
 import { recordNews } from "#inbound/returns/record-outcome.ts";
 import { lostAmong, type OnMoved } from "#messages/message/outcome.ts";
 import { systemClock } from "#platform/clock.ts";
@@ -86,10 +87,10 @@ async function deliver(results: readonly AttemptResult[], limit = results.length
   const findings = await examine(messages);
   const conclusions = messages.flatMap((message, at) => {
     const finding = findings.get(message.message_id);
-    if (finding?.kind === "over") return drop(message, new Date(), finding);
+    if (finding?.kind === "end") return endUnsent(message, new Date(), finding);
     const result = results[at % results.length];
-    return finding?.kind === "write" && result
-      ? conclude({ message, result, mxHost: "mx" }, new Date(), 0)
+    return finding?.kind === "email" && result
+      ? resultOfSmtp(message, { result, mxHost: "mx" }, new Date(), 0)
       : [];
   });
   await settle(db, conclusions, count);
@@ -138,8 +139,8 @@ const ours = {
   reason: "internal error",
 } as const;
 
-const contentOf = (finding: Finding | undefined) =>
-  finding?.kind === "write" ? finding.content() : expect.fail("nothing is written");
+const contentOf = (finding: Decision | undefined) =>
+  finding?.kind === "email" ? finding.content() : expect.fail("nothing is written");
 
 describe("a leased message of a campaign", () => {
   test.each(["plan_limit_reached", "insufficient_balance"] as const)(
@@ -282,7 +283,7 @@ describe("a leased message of a campaign", () => {
     await begin();
     await happen();
     const [finding] = (await examine(await lease())).values();
-    expect(finding).toEqual({ kind: "over", status: "suppressed", detail });
+    expect(finding).toEqual({ kind: "end", status: "suppressed", detail });
   });
 
   test("ends as cancelled when its campaign was cancelled or deleted", async () => {
@@ -290,7 +291,7 @@ describe("a leased message of a campaign", () => {
     const id = await begin();
     await cancelCampaign(db, workspaceId, id, new Date());
     const endOfNext = async () => [...(await examine(await lease(1))).values()];
-    const over = { kind: "over", status: "cancelled" };
+    const over = { kind: "end", status: "cancelled" };
     expect(await endOfNext()).toEqual([{ ...over, detail: "The campaign was cancelled" }]);
     await removeCampaign(db, workspaceId, id, new Date());
     expect(await endOfNext()).toEqual([{ ...over, detail: "The campaign was deleted" }]);
@@ -306,12 +307,12 @@ describe("a leased message of a campaign", () => {
     expect(await findCampaign(db, workspaceId, id)).toBeUndefined();
     const makeDue = () => db.run(sql`update delivery_queue set due_at = now() where leased_by is null`);
     await makeDue();
-    expect([...(await examine(await lease(1))).values()]).toMatchObject([{ kind: "write" }]);
+    expect([...(await examine(await lease(1))).values()]).toMatchObject([{ kind: "email" }]);
     await db.run(sql`update sending_domains set is_verified = false where workspace_id = ${workspaceId}`);
     const stopped = await lease(1);
-    expect([...(await examine(stopped)).values()]).toMatchObject([{ kind: "wait" }]);
+    expect([...(await examine(stopped)).values()]).toMatchObject([{ kind: "requeue" }]);
     expect([...(await examine(stopped)).values()]).toEqual([
-      { kind: "over", status: "cancelled", detail: "The campaign was deleted" },
+      { kind: "end", status: "cancelled", detail: "The campaign was deleted" },
     ]);
   });
 
@@ -320,7 +321,7 @@ describe("a leased message of a campaign", () => {
     const id = await begin();
     const before = await lease(1);
     await pauseCampaign(db, workspaceId, id, null, new Date());
-    expect([...(await examine(before)).values()]).toMatchObject([{ kind: "wait" }]);
+    expect([...(await examine(before)).values()]).toMatchObject([{ kind: "requeue" }]);
     expect(await lease()).toEqual([]);
     await resumeCampaign(db, workspaceId, id, new Date());
     expect(await lease()).toHaveLength(1);
@@ -330,7 +331,7 @@ describe("a leased message of a campaign", () => {
     await people(1);
     const id = await begin();
     await db.run(sql`update sending_domains set is_verified = false where workspace_id = ${workspaceId}`);
-    expect([...(await examine(await lease())).values()]).toMatchObject([{ kind: "wait" }]);
+    expect([...(await examine(await lease())).values()]).toMatchObject([{ kind: "requeue" }]);
     expect(await find(id)).toMatchObject({ status: "paused", pause_reason: "sender_not_verified" });
   });
 });
@@ -375,7 +376,7 @@ describe("a pause", () => {
     expect((await find(id)).status).toBe("paused");
     if (message === undefined) expect.fail("nothing was leased");
     // Its conversation was under way.
-    await settle(db, [conclude({ message, result: accepted, mxHost: "mx" }, new Date(), 0)], countMoved);
+    await settle(db, [resultOfSmtp(message, { result: accepted, mxHost: "mx" }, new Date(), 0)], countMoved);
     await work();
     expect(await find(id)).toMatchObject({ status: "sent", paused_at: null, delivered_count: 1 });
   });
@@ -404,8 +405,8 @@ test("content that cannot be rendered any more pauses its campaign, and nobody e
   const second = (await lease()).find(({ origin_id }) => origin_id === sound);
   if (first === undefined || second === undefined) throw new Error("nothing was leased");
   const findings = await examine([first, second]);
-  expect(findings.get(first.message_id)).toMatchObject({ kind: "wait" });
-  expect(findings.get(second.message_id)).toMatchObject({ kind: "write" });
+  expect(findings.get(first.message_id)).toMatchObject({ kind: "requeue" });
+  expect(findings.get(second.message_id)).toMatchObject({ kind: "email" });
   expect(await find(broken)).toMatchObject({ status: "paused", pause_reason: "content_invalid" });
 });
 
@@ -446,7 +447,7 @@ describe("the brake", () => {
     await resumeCampaign(db, workspaceId, id, new Date());
     await db.run(sql`update delivery_queue set due_at = now(), leased_by = null`);
     const [finding] = (await examine(await lease())).values();
-    expect(finding?.kind).toBe("write");
+    expect(finding?.kind).toBe("email");
   });
 
   test("stops what workers hold already, without another look at the queue, and nothing that is over", async () => {

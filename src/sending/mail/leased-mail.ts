@@ -4,9 +4,9 @@
  * says. Three statements a batch, however many messages; content is compiled once for each campaign and kept.
  */
 
-import { encodedAttachment } from "#delivery/assemble.ts";
-import type { LeasedMessage } from "#delivery/message.ts";
-import type { Examine, Finding } from "#delivery/presend-check.ts";
+import { encodedAttachment } from "#delivery/compose/assemble.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
+import type { Decision, PresendCheck } from "#delivery/message/presend-check.ts";
 import { maySendAsEach } from "#identity/may-send-as.ts";
 import { ownReturnPathHost } from "#identity/return-path.ts";
 import { domainOf } from "#mail/address.ts";
@@ -32,7 +32,7 @@ const WAIT_SECONDS = 2;
 /** The same where the content is at fault: what is left of one that was sent is not held by a pause. */
 const FAULT_SECONDS = 300;
 
-export function createCampaignMail(deps: CampaignMailDeps): Examine {
+export function createCampaignMail(deps: CampaignMailDeps): PresendCheck {
   const { db } = deps;
   const contents = new Answers<PreparedCampaign | null>({ ms: CONTENT_KEPT_MS, most: MOST_KEPT });
   const places = new Answers<Place>({ ms: PLACE_KEPT_MS, most: MOST_KEPT });
@@ -56,7 +56,7 @@ export function createCampaignMail(deps: CampaignMailDeps): Examine {
     }));
 
   /** What the mail of one campaign is written with, or why it is not written now. */
-  const outfitOf = async (standing: CampaignStanding): Promise<Outfit | Finding> => {
+  const outfitOf = async (standing: CampaignStanding): Promise<Outfit | Decision> => {
     const ready = isGoing(standing) ? await prepared(standing) : null;
     if (ready === null) return findingOf(standing);
     return { ready, audience: standing, place: await placeOf(ready), attachments: await filesOf(ready) };
@@ -64,17 +64,17 @@ export function createCampaignMail(deps: CampaignMailDeps): Examine {
 
   /** One whose content is at fault stops, and makes nobody else wait. */
   const outfitOrStop = (standing: CampaignStanding) =>
-    outfitOf(standing).catch(async (fault: unknown): Promise<Finding> => {
+    outfitOf(standing).catch(async (fault: unknown): Promise<Decision> => {
       if (!(fault instanceof ContentFault)) throw fault;
       await stop(deps, standing, "content_invalid");
-      return { kind: "wait", seconds: FAULT_SECONDS };
+      return { kind: "requeue", seconds: FAULT_SECONDS };
     });
 
   return async (messages) => {
-    const findings = new Map<string, Finding>();
+    const findings = new Map<string, Decision>();
     const going: Outfitted[] = [];
     const standings = await standingsOf(deps, messages);
-    const outfits = new Map<string, Outfit | Finding>();
+    const outfits = new Map<string, Outfit | Decision>();
     for (const [id, standing] of standings) outfits.set(id, await outfitOrStop(standing));
     for (const message of messages) {
       const outfit = outfits.get(message.origin_id ?? "") ?? findingOf(undefined);
@@ -91,12 +91,12 @@ function isGoing({ status }: CampaignStanding): boolean {
   return status === "sending" || status === "sent";
 }
 
-function findingOf(standing: CampaignStanding | undefined): Finding {
+function findingOf(standing: CampaignStanding | undefined): Decision {
   if (standing === undefined || standing.status === "cancelled") {
     const what = standing?.is_deleted === false ? "cancelled" : "deleted";
-    return { kind: "over", status: "cancelled", detail: `The campaign was ${what}` };
+    return { kind: "end", status: "cancelled", detail: `The campaign was ${what}` };
   }
-  return { kind: "wait", seconds: WAIT_SECONDS };
+  return { kind: "requeue", seconds: WAIT_SECONDS };
 }
 
 /** By campaign id, with those paused that have to stop now. */

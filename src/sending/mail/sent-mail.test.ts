@@ -97,7 +97,7 @@ const send = async (way: keyof typeof ways, content: string) => {
   const { examine, path } = await ways[way](content);
   const message = await leased();
   const finding = (await examine([message])).get(message.message_id);
-  if (finding?.kind !== "write") return expect.fail(JSON.stringify(finding));
+  if (finding?.kind !== "email") return expect.fail(JSON.stringify(finding));
   return { html: String(finding.content().html), path, messageId: message.message_id };
 };
 
@@ -220,7 +220,7 @@ test("an SMS gives a short address of its web view, which says what the SMS said
   await advanceCampaigns({ db, clock, plans }, new AbortController().signal, deps.log);
   const message = await leased();
   const finding = (await createCampaignMail(deps)([message])).get(message.message_id);
-  if (finding?.kind !== "text") return expect.fail(JSON.stringify(finding));
+  if (finding?.kind !== "sms") return expect.fail(JSON.stringify(finding));
   const [, address = ""] = /^Dear Ann: (.*)$/.exec(finding.sms().text) ?? [];
   expect(address).toMatch(/\/v\/[\w-]{56}$/);
   await db.run(sql`update subscribers set first_name = 'Anna' where email = ${email}`);

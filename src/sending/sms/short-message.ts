@@ -1,5 +1,5 @@
 /** A campaign's SMS to one recipient: its text with their values. There is no footer and nothing is tracked. */
-import type { SmsContent } from "#delivery/sms/gateway.ts";
+import type { SmsContent } from "#delivery/message/message.ts";
 import type { CompiledContent } from "#sending/content/compile.ts";
 import { type RecipientValues, renderContent, unfitValues } from "#sending/content/render.ts";
 

@@ -7,12 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Dispatcher } from "#delivery/dispatcher.ts";
+import { type RunningWorker, startDeliveryWorker } from "#delivery/engine.ts";
 import type { SmsReceipt } from "#delivery/sms/gateway.ts";
 import { readGateway } from "#delivery/sms/gateway-settings.ts";
 import { applyReceipts, expireReceipts } from "#delivery/sms/receipts.ts";
 import { insertReceipts } from "#delivery/sms/store.ts";
-import { startDeliveryWorker } from "#delivery/worker.ts";
 import { createResolver } from "#dns/system.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
@@ -45,7 +44,7 @@ const onMoved = createReactions(systemClock);
 let workspaceId: WorkspaceId;
 let list: string;
 let centre: SmppServer;
-let workers: Dispatcher[] = [];
+let workers: RunningWorker[] = [];
 
 beforeEach(async () => {
   await db.run(sql`truncate delivery_queue, sms_submissions, sms_receipts`);
@@ -63,7 +62,7 @@ afterEach(async () => {
 const smppUrl = (options = "") =>
   `smpp://posthaste:${PASSWORD}@127.0.0.1:${centre.port}?source=Shop${options}`;
 
-async function startWorker(gateway: string | null = smppUrl()): Promise<Dispatcher> {
+async function startWorker(gateway: string | null = smppUrl()): Promise<RunningWorker> {
   const config = readConfig({
     DATA_DIR: await mkdtemp(join(tmpdir(), "posthaste-sms-")),
     ...(gateway !== null && { SMS_GATEWAY_URL: gateway }),
@@ -80,7 +79,7 @@ async function startWorker(gateway: string | null = smppUrl()): Promise<Dispatch
     findRouting: async () => ({ ips: [], rules: [] }),
     findChoice: async () => ({ ip: null, ruleId: null }),
     smsReceiptUrl: ({ workspaceId, id }) => `https://post.test/sms/receipts/${workspaceId}.${id}`,
-    examine: createCampaignMail({
+    check: createCampaignMail({
       db,
       clock: systemClock,
       log,

@@ -4,7 +4,7 @@
  */
 import { lockKey } from "#platform/database/advisory-lock.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { type Mark, markAlive } from "#platform/database/process-lock.ts";
+import { holdProcessLock, type ProcessLock } from "#platform/database/process-lock.ts";
 import { newId } from "#platform/ids.ts";
 
 const CHECK_MS = 10_000;
@@ -13,7 +13,7 @@ const RETRY_MS = 1_000;
 export class ProcessMark {
   readonly #db: Database;
   readonly #lock = lockKey(`api process ${newId()}`);
-  #mark: Mark | undefined;
+  #mark: ProcessLock | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -23,13 +23,13 @@ export class ProcessMark {
 
   /** The key of the lock; null while it is not held, when this process could be taken for dead. */
   get holder(): number | null {
-    return this.#mark?.isThere ? this.#lock : null;
+    return this.#mark?.isHeld ? this.#lock : null;
   }
 
   /** Goes on until it is there; does not throw. */
   async start(): Promise<void> {
     try {
-      this.#mark = await markAlive(this.#db, this.#lock);
+      this.#mark = await holdProcessLock(this.#db, this.#lock);
     } catch {
       if (!this.#isOver) this.#timer = setTimeout(() => void this.start(), RETRY_MS).unref();
       return;

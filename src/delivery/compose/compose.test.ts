@@ -1,11 +1,11 @@
 import { createSecretKey, generateKeyPairSync } from "node:crypto";
 import { afterAll, expect, it, vi } from "vitest";
+import type { TransportEvents } from "#delivery/message/transport.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { workedMs } from "#test/support/cpu-time.ts";
 import { leased, recordTransport } from "#test/support/transport-recorder.ts";
 import { openAssemblyLine } from "./assembly-line.ts";
 import { type ComposeOptions, prepare } from "./compose.ts";
-import type { TransportEvents } from "./transport.ts";
 
 const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
 
@@ -88,7 +88,7 @@ it("gives HTML its text part, and the text of a campaign an HTML part with direc
   expect(body).toContain('<p dir="auto">Hello</p>');
 });
 
-const line = openAssemblyLine(new URL("../processes/assembly-thread.ts", import.meta.url));
+const line = openAssemblyLine(new URL("../../processes/assembly-thread.ts", import.meta.url));
 afterAll(() => line.close());
 
 const large = "a < b & c  d\n".repeat(100_000);
@@ -158,7 +158,7 @@ it("fails a large message that cannot be assembled, and goes on with the next on
   const events = recordTransport();
   const raw = Buffer.from("no header at all");
   expect(await prepare(largeMessage("bad"), aside({ raw }), events)).toBeNull();
-  expect(events.heard).toMatchObject([{ kind: "fault", who: "bad" }]);
+  expect(events.heard).toMatchObject([{ kind: "unsendable", who: "bad" }]);
   expect(await prepare(largeMessage("good"), aside({ text: "Hi" }), events)).not.toBeNull();
 });
 
@@ -169,7 +169,7 @@ it("puts a large message back whose content could not be loaded, and fails one w
   const removed = { ...options, loadContent: async () => undefined };
   expect(await prepare(largeMessage("removed"), removed, events)).toBeNull();
   expect(events.heard).toMatchObject([
-    { kind: "postponed", who: "away" },
-    { kind: "fault", who: "removed" },
+    { kind: "requeue", who: "away" },
+    { kind: "unsendable", who: "removed" },
   ]);
 });

@@ -4,11 +4,14 @@
  * lives and does not move (a frozen process) keeps what it holds until its leases lapse, but what it had learned is
  * settled in its place, so that nobody sends it again.
  */
+
+import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
+import { holdLeasesOf, releaseLeasesOf } from "#delivery/queue/queue-result-store.ts";
+import { isLockFree, takeOver } from "#delivery/queue/worker-lock.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import { isAlive } from "#platform/process/alive.ts";
-import type { Conclusion } from "./delivery-result.ts";
 import {
   hasJournal,
   type JournalOwner,
@@ -17,9 +20,7 @@ import {
   readJournal,
   removeJournal,
 } from "./journal.ts";
-import { holdLeasesOf, releaseLeasesOf } from "./queue-result-store.ts";
-import { settleAll } from "./result-writer.ts";
-import { isUnmarked, takeOver } from "./worker-lock.ts";
+import { writeResults } from "./result-writer.ts";
 
 const BATCH = 500;
 /** So long what a dead worker held waits for its journal to be replayed, or for that to be tried again. */
@@ -56,9 +57,9 @@ export function createRecovery(
 
   const replay = async (owner: JournalOwner): Promise<number> => {
     let replayed = 0;
-    let batch: Conclusion[] = [];
+    let batch: DeliveryResult[] = [];
     const settleBatch = async () => {
-      await settleAll(db, batch, onMoved, log);
+      await writeResults(db, batch, onMoved, log);
       replayed += batch.length;
       batch = [];
     };
@@ -70,7 +71,7 @@ export function createRecovery(
   };
 
   const stateOf = async ({ workerId, pid }: JournalOwner, since: number | undefined): Promise<State> => {
-    if (!(await isUnmarked(db, workerId))) return "alive";
+    if (!(await isLockFree(db, workerId))) return "alive";
     const missingSince = since ?? performance.now();
     if (!isAlive(pid) || performance.now() - missingSince >= UNMARKED_MS) return "dead";
     unmarked.set(workerId, missingSince);

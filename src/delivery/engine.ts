@@ -1,6 +1,6 @@
 /**
- * A delivery worker: the process (role `delivery`) that turns queue rows into SMTP conversations. It keeps nothing
- * that another process needs, and may be killed at any moment.
+ * The delivery engine of one process (role `delivery`): a worker with the transports that the configuration names. It
+ * keeps nothing that another process needs, and may be killed at any moment.
  */
 import type { KeyObject } from "node:crypto";
 import { join } from "node:path";
@@ -11,13 +11,13 @@ import type { Config } from "#platform/config/config.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
 import { localNetworks } from "#platform/network/local-networks.ts";
-import type { TrackHtml } from "./assemble.ts";
-import { openAssemblyLine } from "./assembly-line.ts";
 import { createCaptureTransport } from "./capture/transport.ts";
-import type { ComposeOptions, FindIdentity } from "./compose.ts";
-import { type Dispatcher, type DispatcherOptions, startDispatcher } from "./dispatcher.ts";
+import type { TrackHtml } from "./compose/assemble.ts";
+import { openAssemblyLine } from "./compose/assembly-line.ts";
+import type { ComposeOptions, FindIdentity } from "./compose/compose.ts";
 import { rememberIdentities } from "./identity-cache.ts";
 import { type Lane, laneFor, mergeLanes } from "./lanes/lanes.ts";
+import type { Transport, TransportEvents } from "./message/transport.ts";
 import { contentLoader } from "./queue/content-store.ts";
 import { type FindRoute, routeByMx, routeToRelay } from "./routes/destination.ts";
 import { createDepartures } from "./routes/egress.ts";
@@ -30,16 +30,16 @@ import { readGateway } from "./sms/gateway-settings.ts";
 import { createHttpGateway } from "./sms/http-gateway.ts";
 import { openReceiptDesk, type ReceiptDesk } from "./sms/receipts.ts";
 import { createSmppGateway } from "./sms/smpp-gateway.ts";
-import { createSmsTransport } from "./sms/sms-transport.ts";
-import { createSmtpTransport } from "./smtp-transport.ts";
-import type { Transport, TransportEvents } from "./transport.ts";
+import { SmsTransport } from "./sms/sms-transport.ts";
+import { SmtpTransport } from "./smtp-transport.ts";
 import { WarmUpAllowances } from "./warm-up/allowances.ts";
+import { DeliveryWorker, type DeliveryWorkerOptions } from "./worker/delivery-worker.ts";
 
 /** Where a worker's journal lies, on each machine its own. */
 const JOURNALS = "journals";
 
 export interface WorkerOptions
-  extends Pick<DispatcherOptions, "examine" | "findHalted" | "onMoved" | "onConclusion" | "onLook"> {
+  extends Pick<DeliveryWorkerOptions, "check" | "findHalted" | "onMoved" | "onResult" | "onLook"> {
   readonly config: Config;
   readonly db: Database;
   readonly clock: Clock;
@@ -58,8 +58,11 @@ export interface WorkerOptions
   readonly smsReceiptUrl: (message: ShortMessage) => string;
 }
 
-export async function startDeliveryWorker(options: WorkerOptions): Promise<Dispatcher> {
-  const { config, db, clock, log, examine, findHalted, onMoved, onConclusion, onLook } = options;
+/** A worker that has been started. `stop` is that of DeliveryWorker, and closes what the engine opened. */
+export type RunningWorker = Pick<DeliveryWorker, "workerId" | "stop">;
+
+export async function startDeliveryWorker(options: WorkerOptions): Promise<RunningWorker> {
+  const { config, db, clock, log, check, findHalted, onMoved, onResult, onLook } = options;
   const desk = config.SMS_GATEWAY_URL === null ? null : openReceiptDesk({ db, clock, log, onMoved });
   const assemblyLine = openAssemblyLine(options.assemblyThread);
   const composing: ComposeOptions = {
@@ -72,23 +75,23 @@ export async function startDeliveryWorker(options: WorkerOptions): Promise<Dispa
   };
   const others = await watchOtherMachines(db, log);
   const warmUps = new WarmUpAllowances({ db, clock, log });
-  const dispatcher = await startDispatcher({
+  const worker = await DeliveryWorker.start({
     db,
     clock,
     log,
     journalFolder: join(config.DATA_DIR, JOURNALS),
     createTransport: (events) => chooseTransport({ ...options, others, warmUps }, composing, events),
-    createSmsTransport: desk && ((events) => createSmsTransport(chooseGateway(options, desk), events)),
-    examine,
+    createSmsTransport: desk && ((events) => new SmsTransport(chooseGateway(options, desk), events)),
+    check,
     findHalted,
     onMoved,
-    ...(onConclusion && { onConclusion }),
+    ...(onResult && { onResult }),
     ...(onLook && { onLook }),
   });
   return {
-    workerId: dispatcher.workerId,
+    workerId: worker.workerId,
     async stop() {
-      await dispatcher.stop();
+      await worker.stop();
       await Promise.all([desk?.stop(), others.stop(), warmUps.close(), assemblyLine.close()]);
     },
   };
@@ -128,13 +131,13 @@ function chooseTransport(
   if (config.MAIL_MODE === "relay" && config.RELAY_URL) {
     const { host, ...relay } = readRelay(config.RELAY_URL);
     const findRoute = routeToRelay(host, { resolver, lane, allowPrivate: true, setting: "RELAY_URL" });
-    return createSmtpTransport(
+    return new SmtpTransport(
       { findRoute, findDeparture, session: { ...session, ...relay }, composing },
       events,
     );
   }
   const findRoute = directRoutes(options, lanes);
-  return createSmtpTransport(
+  return new SmtpTransport(
     { findRoute, findDeparture, session: { ...session, port: config.SMTP_PORT }, composing },
     events,
   );

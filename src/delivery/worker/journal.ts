@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import type { Conclusion } from "./delivery-result.ts";
+import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
 
 /** Journals hold recipients' addresses and what other servers said of them. */
 const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
@@ -36,7 +36,7 @@ export interface JournalOwner {
 /** A full disk is reported, not thrown: what cannot be written down is kept in memory and nothing new is begun. */
 export interface Journal {
   /** False when it could not be written. */
-  append(conclusion: Conclusion): boolean;
+  append(conclusion: DeliveryResult): boolean;
   /** Can it be written (again)? Where the file was removed by another worker there is a new one, with nothing in it. */
   probe(): boolean;
   /** How much is in it, in characters. */
@@ -46,7 +46,7 @@ export interface Journal {
    *
    * @throws what the disk has against it; the journal is then as it was
    */
-  keepOnly(conclusions: readonly Conclusion[]): void;
+  keepOnly(conclusions: readonly DeliveryResult[]): void;
   /** Closes and deletes the file, after a stop in good order. */
   remove(): void;
 }
@@ -134,10 +134,10 @@ export function journalSilence(folder: string, owner: JournalOwner): number {
 }
 
 /** The conclusions of one journal. A line cut short by the kill is left out: its conversation counts as in flight. */
-export async function* readJournal(folder: string, owner: JournalOwner): AsyncGenerator<Conclusion> {
+export async function* readJournal(folder: string, owner: JournalOwner): AsyncGenerator<DeliveryResult> {
   for await (const line of linesOf(createReadStream(journalFile(folder, owner), "utf8"))) {
     try {
-      yield JSON.parse(line, reviveDate) as Conclusion;
+      yield JSON.parse(line, reviveDate) as DeliveryResult;
     } catch {
       // Not a whole line.
     }
@@ -164,7 +164,7 @@ async function* linesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
 }
 
 /** Moments are written in milliseconds: with a Date in it, to make the line takes three times as long. */
-function lineOf({ settlement, outcome, ...rest }: Conclusion): string {
+function lineOf({ settlement, outcome, ...rest }: DeliveryResult): string {
   const { dueAt, decidedAt, firstAttemptAt } = settlement;
   const noted = outcome && {
     ...outcome,

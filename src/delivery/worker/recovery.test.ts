@@ -4,6 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { resultOfSmtp } from "#delivery/queue/delivery-result.ts";
+import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { holdWorkerLock } from "#delivery/queue/worker-lock.ts";
 import { createDatabase, type Database } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -12,11 +15,8 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
-import { conclude } from "./delivery-result.ts";
 import { openJournal } from "./journal.ts";
-import { leaseMessages } from "./queue-cursor.ts";
 import { createRecovery } from "./recovery.ts";
-import { markAlive } from "./worker-lock.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
@@ -68,7 +68,7 @@ async function learn(pid: number, text = "ok"): Promise<string> {
   const journal = openJournal(journalFolder, { workerId, pid });
   for (const message of messages) {
     const result = { outcome: "accepted", code: 250, enhanced: null, text } as const;
-    journal.append(conclude({ message, result, mxHost: "mx" }, new Date(), 0));
+    journal.append(resultOfSmtp(message, { result, mxHost: "mx" }, new Date(), 0));
   }
   return workerId;
 }
@@ -116,7 +116,7 @@ test("a journal that can never be read is not waited for without end", async () 
 
 test("a worker with its mark keeps what it holds", async () => {
   const workerId = await holdMessage(spent);
-  const mark = await markAlive(db, workerId);
+  const mark = await holdWorkerLock(db, workerId);
   await recover();
   await recover();
   expect(await holders()).toEqual([{ leased_by: workerId }]);
@@ -129,10 +129,10 @@ test("what a frozen worker had learned is settled in its place, and it keeps the
   const lease = { workerId, priority: 0, limit: 2, bytes: 1_000_000, seconds: 60, saturated: [] } as const;
   const [learned] = await leaseMessages(db, lease);
   if (!learned) throw new Error("a lease is wanted");
-  const mark = await markAlive(db, workerId);
+  const mark = await holdWorkerLock(db, workerId);
   const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
   const journal = openJournal(journalFolder, { workerId, pid: process.pid });
-  journal.append(conclude({ message: learned, result, mxHost: "mx" }, new Date(), 0));
+  journal.append(resultOfSmtp(learned, { result, mxHost: "mx" }, new Date(), 0));
   await recover();
   expect(await holders()).toHaveLength(2);
 
@@ -156,7 +156,7 @@ test("a living process without a mark is taken for dead only when that is missin
   };
   const isHeld = [{ leased_by: workerId }];
   expect(await look(0)).toEqual(isHeld);
-  const mark = await markAlive(db, workerId);
+  const mark = await holdWorkerLock(db, workerId);
   expect(await look(20_000)).toEqual(isHeld);
   await mark.end();
   expect(await look(20_000)).toEqual(isHeld);

@@ -3,15 +3,15 @@
  * the next one. A database that is away stops nothing: conclusions wait, in memory and in the journal.
  */
 import { setTimeout as delay } from "node:timers/promises";
+import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
+import { type Lease, leaseKey, settleLeases } from "#delivery/queue/queue-result-store.ts";
 import { insertSubmissions } from "#delivery/sms/store.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import { recordOutcomes } from "#messages/record-outcomes.ts";
 import { isDataFault, togetherOrApart } from "#platform/database/data-fault.ts";
 import type { Database } from "#platform/database/pool.ts";
 import type { Log } from "#platform/log/log.ts";
-import type { Conclusion } from "./delivery-result.ts";
 import type { Journal } from "./journal.ts";
-import { type Lease, leaseKey, settleLeases } from "./queue-result-store.ts";
 
 const BATCH = 500;
 const RETRY_MS = 1_000;
@@ -21,7 +21,7 @@ const JOURNAL_BYTES = 8 * 1024 * 1024;
 /** Settles leases and passes their news through the message door, in one transaction. */
 export async function settle(
   db: Database,
-  conclusions: readonly Conclusion[],
+  conclusions: readonly DeliveryResult[],
   onMoved: OnMoved,
 ): Promise<void> {
   await db.transaction(
@@ -46,9 +46,9 @@ export async function settle(
 }
 
 /** The same, whatever the news say: a conclusion that PostgreSQL refuses holds up nobody else, and is cut short. */
-export async function settleAll(
+export async function writeResults(
   db: Database,
-  conclusions: readonly Conclusion[],
+  conclusions: readonly DeliveryResult[],
   onMoved: OnMoved,
   log: Log,
 ): Promise<void> {
@@ -62,7 +62,7 @@ export async function settleAll(
 /** With ever less of its news, at last with none; where even its lease cannot be settled, that lapses. */
 async function settleRefused(
   db: Database,
-  conclusion: Conclusion,
+  conclusion: DeliveryResult,
   onMoved: OnMoved,
   log: Log,
   fault: unknown,
@@ -87,7 +87,7 @@ async function settleRefused(
 }
 
 /** What became of a message, without a word of anybody else. */
-function bareOf({ settlement, outcome, submission }: Conclusion): Conclusion {
+function bareOf({ settlement, outcome, submission }: DeliveryResult): DeliveryResult {
   const wordless = { detail: "", mxHost: null, code: null, enhancedCode: null, sourceIp: null, tls: null };
   return {
     settlement: { ...settlement, sourceIp: null, routingVersion: null },
@@ -97,12 +97,12 @@ function bareOf({ settlement, outcome, submission }: Conclusion): Conclusion {
   };
 }
 
-export class Settler {
+export class ResultWriter {
   readonly #db: Database;
   readonly #journal: Journal;
   readonly #log: Log;
   readonly #onMoved: OnMoved;
-  #waiting: Conclusion[] = [];
+  #waiting: DeliveryResult[] = [];
   #flushing: Promise<void> | null = null;
   #isJournaling = true;
   #isFailing = false;
@@ -117,12 +117,12 @@ export class Settler {
   }
 
   /** Leases whose end the database does not know yet; they must not lapse meanwhile. */
-  get unsettled(): readonly Lease[] {
+  get unwritten(): readonly Lease[] {
     return this.#waiting.map(({ settlement }) => settlement);
   }
 
   /** How many leases' end the database does not know yet. */
-  get unsettledCount(): number {
+  get unwrittenCount(): number {
     return this.#waiting.length;
   }
 
@@ -138,7 +138,7 @@ export class Settler {
     this.#journalAgain();
   }
 
-  add(conclusion: Conclusion): void {
+  add(conclusion: DeliveryResult): void {
     if (!this.#journal.append(conclusion)) {
       if (this.#isJournaling) {
         this.#log.error("the journal of this worker cannot be written: is the disk of DATA_DIR full?");
@@ -161,7 +161,7 @@ export class Settler {
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.slice(0, BATCH);
       try {
-        await settleAll(this.#db, batch, this.#onMoved, this.#log);
+        await writeResults(this.#db, batch, this.#onMoved, this.#log);
         this.#isFailing = false;
         this.#waiting.splice(0, batch.length);
         const isDue = this.#waiting.length === 0 || this.#journal.size > JOURNAL_BYTES;

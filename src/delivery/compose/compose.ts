@@ -9,6 +9,9 @@
  */
 
 import type { KeyObject } from "node:crypto";
+import type { ReadyMessage } from "#delivery/message/message.ts";
+import type { TransportEvents } from "#delivery/message/transport.ts";
+import type { LoadContent, StoredContent } from "#delivery/queue/content-store.ts";
 import { domainOf } from "#mail/address.ts";
 import { encodeReturnPath } from "#mail/bounces/verp.ts";
 import { messageTokenHeader } from "#mail/dkim/dkim.ts";
@@ -25,9 +28,6 @@ import {
   type TrackHtml,
   type Tracking,
 } from "./assemble.ts";
-import type { LeasedMessage } from "./message.ts";
-import type { LoadContent, StoredContent } from "./queue/content-store.ts";
-import type { TransportEvents } from "./transport.ts";
 
 /** What the engine has to be told about a sender, by nouns it does not know. */
 export interface SenderIdentity {
@@ -52,7 +52,7 @@ export interface ComposeOptions {
   /** Where complaints may be sent (RFC 9477); null when we receive no mail. */
   readonly complaintAddress?: string | null;
   readonly trackHtml?: TrackHtml;
-  /** Loads the content of a large message (LeasedMessage.is_large). */
+  /** Loads the content of a large message (ReadyMessage.is_large). */
   readonly loadContent?: LoadContent;
   /** Assembles large messages beside the event loop; without it they are assembled on it. */
   readonly assembleAside?: (mail: Parts | Complete) => Promise<Assembled>;
@@ -77,7 +77,7 @@ const LOOK_UP_AGAIN_SECONDS = 5;
  * about the message, which comes back soon; content that cannot be composed fails it.
  */
 export async function prepare(
-  message: LeasedMessage,
+  message: ReadyMessage,
   options: ComposeOptions,
   events: TransportEvents,
 ): Promise<Composed | null> {
@@ -85,7 +85,7 @@ export async function prepare(
   try {
     identity = await options.findIdentity(message.workspace_id, domainOf(message.from_email));
   } catch (cause) {
-    events.onPostponed(message, LOOK_UP_AGAIN_SECONDS, cause);
+    events.onEnd(message, { kind: "requeue", seconds: LOOK_UP_AGAIN_SECONDS, cause });
     return null;
   }
   if (message.is_large) {
@@ -94,27 +94,27 @@ export async function prepare(
   try {
     return await takeTurn(() => compose(message, message, identity, options, assemble));
   } catch (error) {
-    events.onFault(message, error);
+    events.onEnd(message, { kind: "unsendable", error });
     return null;
   }
 }
 
 async function prepareLarge(
-  message: LeasedMessage,
+  message: ReadyMessage,
   identity: SenderIdentity,
   options: ComposeOptions,
   events: TransportEvents,
 ): Promise<Composed | null> {
   // It may have waited for long.
   if (!events.mayStart(message)) {
-    events.onDropped(message);
+    events.onEnd(message, { kind: "release" });
     return null;
   }
   let stored: StoredContent | undefined = message;
   try {
     if (message.has_content && options.loadContent) stored = await options.loadContent(message);
   } catch (cause) {
-    events.onPostponed(message, LOOK_UP_AGAIN_SECONDS, cause);
+    events.onEnd(message, { kind: "requeue", seconds: LOOK_UP_AGAIN_SECONDS, cause });
     return null;
   }
   try {
@@ -122,14 +122,14 @@ async function prepareLarge(
     const { assembleAside = assemble } = options;
     return await compose(message, stored, identity, options, assembleAside);
   } catch (error) {
-    events.onFault(message, error);
+    events.onEnd(message, { kind: "unsendable", error });
     return null;
   }
 }
 
 /** @throws a programmer's error on content that acceptance should have refused */
 async function compose(
-  message: LeasedMessage,
+  message: ReadyMessage,
   stored: StoredContent,
   identity: SenderIdentity,
   options: ComposeOptions,
@@ -158,7 +158,7 @@ async function compose(
   };
 }
 
-function ourFields(message: LeasedMessage, token: string, complaintAddress: string | null): HeaderField[] {
+function ourFields(message: ReadyMessage, token: string, complaintAddress: string | null): HeaderField[] {
   return [
     ["Feedback-ID", feedbackId(message)],
     [messageTokenHeader, token],
@@ -178,7 +178,7 @@ function complaintFields(address: string | null, token: string): HeaderField[] {
 }
 
 /** What the message says, of its own content or of what examination gave, with its host of the envelope sender. */
-function partsOf(message: LeasedMessage, stored: StoredContent, { tracking }: SenderIdentity) {
+function partsOf(message: ReadyMessage, stored: StoredContent, { tracking }: SenderIdentity) {
   const given = message.content?.();
   if (given !== undefined) {
     const { returnPathHost, subject, ...rest } = given;
@@ -208,12 +208,12 @@ function partsOf(message: LeasedMessage, stored: StoredContent, { tracking }: Se
 }
 
 /** The Date of every attempt. */
-function dateOf({ first_attempt_at, created_at }: LeasedMessage): Date {
+function dateOf({ first_attempt_at, created_at }: ReadyMessage): Date {
   return first_attempt_at ?? created_at;
 }
 
 /** Names the stream and the customer, never one recipient (mail-practice, section 3). */
-function feedbackId({ source, workspace_id, origin_id }: LeasedMessage): string {
+function feedbackId({ source, workspace_id, origin_id }: ReadyMessage): string {
   if (source === "campaign" || source === "autoresponder") {
     return `${origin_id?.slice(-8)}:${workspace_id.slice(-8)}:${source}:${SENDER_ID}`;
   }

@@ -3,15 +3,15 @@ import { mkdir, mkdtemp, readdir, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
+import type { DeliveryResult } from "#delivery/queue/delivery-result.ts";
 import { unclassified } from "#messages/message/outcome.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
-import type { Conclusion } from "./delivery-result.ts";
 import { openJournal, readJournal } from "./journal.ts";
 
 const owner = { workerId: newId(), pid: process.pid };
 const due = new Date("2026-11-22T09:30:00.250Z");
 const about = { workspaceId: asWorkspaceId(newId()), messageId: newId() };
-const deferred: Conclusion = {
+const deferred: DeliveryResult = {
   settlement: {
     ...about,
     leaseNumber: 3,
@@ -34,7 +34,7 @@ const deferred: Conclusion = {
     detail: "451 4.7.1 later, \u2028 please",
   },
 };
-const waiting: Conclusion = { settlement: { ...deferred.settlement, dueAt: null }, outcome: null };
+const waiting: DeliveryResult = { settlement: { ...deferred.settlement, dueAt: null }, outcome: null };
 
 let folder: string;
 beforeEach(async () => {

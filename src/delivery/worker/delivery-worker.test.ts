@@ -5,6 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { prepare } from "#delivery/compose/compose.ts";
+import { type RunningWorker, startDeliveryWorker } from "#delivery/engine.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
+import { UnfitValues } from "#delivery/message/presend-check.ts";
+import { releaseLease, requeue, resultOfSmtp } from "#delivery/queue/delivery-result.ts";
+import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
+import { extendLeases, leaseKey } from "#delivery/queue/queue-result-store.ts";
 import { createResolver } from "#dns/system.ts";
 import { findMessage, listEvents, type NewMessage } from "#messages/store.ts";
 import { type Clock, systemClock } from "#platform/clock.ts";
@@ -20,16 +27,9 @@ import { type FakeMx, startFakeMx } from "#test/support/fake-mx.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
 import { takeMark } from "#test/support/take-mark.ts";
 import { recordTransport } from "#test/support/transport-recorder.ts";
-import { prepare } from "./compose.ts";
-import type { Dispatcher, DispatcherOptions } from "./dispatcher.ts";
-import type { LeasedMessage } from "./message.ts";
-import { UnfitValues } from "./presend-check.ts";
-import { conclude, handBack, postpone } from "./queue/delivery-result.ts";
-import { openJournal, removeJournal } from "./queue/journal.ts";
-import { leaseMessages } from "./queue/queue-cursor.ts";
-import { extendLeases, leaseKey } from "./queue/queue-result-store.ts";
-import { Settler, settle } from "./queue/result-writer.ts";
-import { startDeliveryWorker } from "./worker.ts";
+import type { DeliveryWorkerOptions } from "./delivery-worker.ts";
+import { openJournal, removeJournal } from "./journal.ts";
+import { ResultWriter, settle } from "./result-writer.ts";
 
 const db = await testDatabase();
 const workspaceId = asWorkspaceId(newId());
@@ -39,7 +39,7 @@ const log = createLog("silent");
 let mx: FakeMx;
 let dns: FakeDns;
 let dataDir: string;
-let workers: Dispatcher[] = [];
+let workers: RunningWorker[] = [];
 let halted: string[] = [];
 let looks = 0;
 
@@ -67,10 +67,10 @@ afterEach(async () => {
 });
 
 async function startWorker(
-  examine: DispatcherOptions["examine"] = async () => new Map(),
+  check: DeliveryWorkerOptions["check"] = async () => new Map(),
   settings: Readonly<Record<string, string>> = {},
   clock: Clock = systemClock,
-): Promise<Dispatcher> {
+): Promise<RunningWorker> {
   const config = readConfig({
     MAIL_MODE: "direct",
     SMTP_PORT: String(mx.port),
@@ -90,11 +90,11 @@ async function startWorker(
       returnPathHost: "bounce.posthaste.test",
     }),
     returnPathKey: createSecretKey(Buffer.alloc(32, 7)),
-    assemblyThread: new URL("../processes/assembly-thread.ts", import.meta.url),
+    assemblyThread: new URL("../../processes/assembly-thread.ts", import.meta.url),
     findRouting: async () => ({ ips: [], rules: [] }),
     findChoice: async () => ({ ip: null, ruleId: null }),
     smsReceiptUrl: () => "",
-    examine,
+    check,
     async findHalted() {
       looks += 1;
       return { paused: halted, cancelled: [] };
@@ -236,7 +236,7 @@ test("mail that waited for days before its first attempt is dated when it goes o
   await db.run(sql`update delivery_queue set due_at = now() - interval '1 day' where message_id = ${given}`);
   const content = () => ({ ...hello, attachments: [], headers: [], returnPathHost: null });
   const begun = Math.floor(Date.now() / 1_000) * 1_000;
-  await startWorker(async () => new Map([[given, { kind: "write", content }]]));
+  await startWorker(async () => new Map([[given, { kind: "email", content }]]));
   const received = await mx.waitForMessages(2);
   for (const { raw } of received) {
     expect(dateIn(raw)).toBeGreaterThanOrEqual(begun);
@@ -277,13 +277,13 @@ test("what is put back without an attempt is dated anew, what an earlier version
   const createdAt = new Date("2026-01-05T10:00:00Z");
   const id = await accept("ada@example.test", { createdAt });
   const first = await leaseOne();
-  await settle(db, [handBack(first, new Date())], nobodyElse);
+  await settle(db, [releaseLease(first, new Date())], nobodyElse);
   const second = await leaseOne();
   expect(second.first_attempt_at?.getTime()).toBeGreaterThan(first.first_attempt_at?.getTime() ?? Infinity);
   await db.run(
     sql`update delivery_queue set attempts = 1, due_at = now(), leased_by = null where message_id = ${id}`,
   );
-  const composed = await prepare(await leaseOne(), composing, recordTransport());
+  const composed = await prepare({ ...(await leaseOne()), content: null }, composing, recordTransport());
   expect(dateIn(composed?.message)).toBe(createdAt.getTime());
 });
 
@@ -306,19 +306,19 @@ test("campaign mail is given up when its DNS look-up has had no answer for as lo
   expect(first.lives_ms).toBeGreaterThan(71 * 3_600_000);
   await settle(
     db,
-    [conclude({ message: first, result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
+    [resultOfSmtp(first, { result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
     nobodyElse,
   );
   await later(71);
   // Looked up again in vain, without news: that begins nothing anew.
-  await settle(db, [postpone(await leaseOne(), new Date(), 5)], nobodyElse);
+  await settle(db, [requeue(await leaseOne(), new Date(), 5)], nobodyElse);
   await later(1);
   const last = await leaseOne();
   expect(last.lives_ms).toBeLessThan(0);
   expect(last.first_attempt_at?.getTime()).toBe((first.first_attempt_at?.getTime() ?? 0) - 72 * 3_600_000);
   await settle(
     db,
-    [conclude({ message: last, result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
+    [resultOfSmtp(last, { result: lookUpUnanswered, mxHost: null }, new Date(), 0)],
     nobodyElse,
   );
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "failed", attempts: 0 });
@@ -391,7 +391,7 @@ test("content that does not fit its recipient fails with the sentence that says 
   };
   await db.run(sql`update delivery_queue set due_at = now() - interval '1 hour' where message_id = ${unfit}`);
   await startWorker(
-    async (messages) => new Map(messages.map(({ message_id }) => [message_id, { kind: "write", content }])),
+    async (messages) => new Map(messages.map(({ message_id }) => [message_id, { kind: "email", content }])),
   );
   expect(await reaches(unfit, "failed")).toMatchObject({ error_message: "it takes too many steps" });
 });
@@ -424,12 +424,8 @@ test("a late worker cannot overwrite what its successor settled", async () => {
   const reply = (code: number, text: string) => ({ code, enhanced: null, text });
   const accepted = { outcome: "accepted", ...reply(250, "ok") } as const;
   const refused = { outcome: "refused", stage: "rcpt", ...reply(550, "5.1.1 unknown") } as const;
-  await settle(
-    db,
-    [conclude({ message: current, result: accepted, mxHost: "mx" }, new Date(), 0)],
-    nobodyElse,
-  );
-  await settle(db, [conclude({ message: late, result: refused, mxHost: "mx" }, new Date(), 0)], nobodyElse);
+  await settle(db, [resultOfSmtp(current, { result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
+  await settle(db, [resultOfSmtp(late, { result: refused, mxHost: "mx" }, new Date(), 0)], nobodyElse);
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
   expect(await listEvents(db, workspaceId, id)).toHaveLength(1);
 });
@@ -451,7 +447,7 @@ test("what a killed worker had learned is taken from its journal: nothing is sen
   const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
   const { pid } = spawnSync("true");
   openJournal(join(dataDir, "journals"), { workerId: deadId, pid }).append(
-    conclude({ message, result: accepted, mxHost: "mx.example.test" }, new Date(), 0),
+    resultOfSmtp(message, { result: accepted, mxHost: "mx.example.test" }, new Date(), 0),
   );
   await startWorker();
   await reaches(known, "delivered");
@@ -624,7 +620,7 @@ test("a delivery that becomes known too late still ends the message", async () =
   await leaseMessages(db, { ...lease, workerId: newId() });
   if (!late) throw new Error("the lease is wanted");
   const accepted = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
-  await settle(db, [conclude({ message: late, result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
+  await settle(db, [resultOfSmtp(late, { result: accepted, mxHost: "mx" }, new Date(), 0)], nobodyElse);
   expect(await queued(id)).toBeUndefined();
   expect(await findMessage(db, workspaceId, id)).toMatchObject({ status: "delivered" });
 });
@@ -638,7 +634,7 @@ test("a message that has waited is judged again: who was suppressed meanwhile ge
   await startWorker(async (messages) => {
     asked.push(...messages.map(({ message_id }) => message_id));
     const detail = "Suppressed (manual): on the list Ours";
-    return new Map([[suppressed, { kind: "over", status: "suppressed", detail }]]);
+    return new Map([[suppressed, { kind: "end", status: "suppressed", detail }]]);
   });
   expect(await reaches(suppressed, "suppressed")).toMatchObject({
     attempts: 0,
@@ -655,7 +651,7 @@ test("so is one that was put off, before its next attempt", async () => {
   const id = await accept("greylist@example.test");
   let isSuppressed = false;
   const suppressed = {
-    kind: "over",
+    kind: "end",
     status: "suppressed",
     detail: "Suppressed (complaint): on a list",
   } as const;
@@ -671,7 +667,7 @@ test("a conclusion that PostgreSQL refuses holds up nobody else", async () => {
   const [strange, plain] = [await accept("ada@example.test"), await accept("bob@example.test")];
   const lease = leaseOrder();
   const messages = await leaseMessages(db, lease);
-  const settler = new Settler(
+  const settler = new ResultWriter(
     db,
     openJournal(join(dataDir, "journals"), { workerId: newId(), pid: 1 }),
     log,
@@ -680,7 +676,7 @@ test("a conclusion that PostgreSQL refuses holds up nobody else", async () => {
   for (const message of messages) {
     const text = message.message_id === strange ? "a NUL: \0" : "ok";
     const result = { outcome: "accepted", code: 250, enhanced: null, text } as const;
-    settler.add(conclude({ message, result, mxHost: "mx" }, new Date(), 0));
+    settler.add(resultOfSmtp(message, { result, mxHost: "mx" }, new Date(), 0));
   }
   expect(await settler.flushed(10_000)).toBe(true);
   for (const id of [strange, plain]) {
@@ -721,7 +717,7 @@ test("a message that is leased when its campaign is halted goes back without an 
     update delivery_queue set campaign_id = ${campaign}, due_at = now() - interval '1 minute' where message_id = ${id}`);
   await startWorker(async () => {
     halted = [campaign];
-    return new Map([[id, { kind: "wait", seconds: 0 }]]);
+    return new Map([[id, { kind: "requeue", seconds: 0 }]]);
   });
   await eventually("the lease to be given back", async () => {
     const row = await db.row<{ lease_number: number; leased_by: string | null; attempts: number }>(

@@ -4,8 +4,6 @@ import type { MailText } from "#mail/message/template-text.ts";
 import type { StoredAttachment } from "#messages/message/attachment.ts";
 import type { Particulars } from "#messages/store.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import type { Priority } from "./queue/queue-store.ts";
-import type { SmsContent } from "./sms/gateway.ts";
 
 /** A message with everything an attempt needs, held by one worker until its lease lapses. */
 export interface LeasedMessage {
@@ -38,17 +36,25 @@ export interface LeasedMessage {
   readonly particulars: Particulars | null;
   /** The complete message of a client of the submission port, in place of the three above. */
   readonly raw: Buffer | null;
-  /** Whether its content is stored with it; otherwise examination (presend-check.ts) gives it. */
+  /** Whether its content is stored with it; otherwise the pre-send check (presend-check.ts) gives it. */
   readonly has_content: boolean;
-  /** Leased before, or later than JUDGED_SECONDS after it was due: the message is judged once more. */
+  /** Leased before, or long after it was due: the suppression check made at acceptance no longer counts. */
   readonly is_stale: boolean;
   /** Which version of its workspace's sending IPs and routing rules holds; null: it has none. */
   readonly routing_version: number | null;
   /** The address of ours it should leave from, if one was settled on. */
   readonly source_ip: string | null;
-  readonly content?: () => MessageContent;
-  /** Of an SMS: what it says and where it goes. */
-  readonly sms?: () => SmsContent;
+}
+
+/** A mail that the pre-send check has passed. */
+export interface ReadyMessage extends LeasedMessage {
+  /** Makes the content when it is composed; null: the content is stored with the message. */
+  readonly content: (() => MessageContent) | null;
+}
+
+/** An SMS that the pre-send check has passed. */
+export interface ReadySms extends LeasedMessage {
+  readonly sms: () => SmsContent;
 }
 
 /** What a message says. At least one of the two bodies is given. */
@@ -64,3 +70,13 @@ export interface MessageContent {
   /** Host of the envelope sender, where it is not that of From's domain. */
   readonly returnPathHost: string | null;
 }
+
+/** The text of a short message and the number it goes to. */
+export interface SmsContent {
+  /** E.164, with its plus sign. */
+  readonly to: string;
+  readonly text: string;
+}
+
+/** Transactional and platform mail goes before campaigns. */
+export type Priority = 0 | 1;

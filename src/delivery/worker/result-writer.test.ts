@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
-import type { LeasedMessage } from "#delivery/message.ts";
+import type { LeasedMessage } from "#delivery/message/message.ts";
+import { type DeliveryResult, resultOfSmtp } from "#delivery/queue/delivery-result.ts";
+import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
 import type { OnMoved } from "#messages/message/outcome.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
@@ -14,10 +16,8 @@ import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { eventually } from "#test/support/eventually.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
-import { type Conclusion, conclude } from "./delivery-result.ts";
 import { type Journal, openJournal, readJournal, removeJournal } from "./journal.ts";
-import { leaseMessages } from "./queue-cursor.ts";
-import { Settler, settle, settleAll } from "./result-writer.ts";
+import { ResultWriter, settle, writeResults } from "./result-writer.ts";
 
 /** Where a worker's journal is to be. */
 async function journalPlace() {
@@ -28,7 +28,7 @@ async function journalPlace() {
 const databaseAway = () =>
   createDatabase("postgresql://127.0.0.1:1/nowhere", { size: 1, name: "test", onError: () => {} });
 
-const postponed = (): Conclusion => ({
+const postponed = (): DeliveryResult => ({
   settlement: {
     workspaceId: asWorkspaceId(newId()),
     messageId: newId(),
@@ -72,11 +72,11 @@ async function leaseAll(...recipients: readonly string[]) {
 test("without the database a result waits in memory and in the journal, and nobody waits for it without end", async () => {
   const db = databaseAway();
   const { folder, owner } = await journalPlace();
-  const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
+  const settler = new ResultWriter(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
   const conclusion = postponed();
   settler.add(conclusion);
   expect(await settler.flushed(50)).toBe(false);
-  expect(settler.unsettled).toEqual([conclusion.settlement]);
+  expect(settler.unwritten).toEqual([conclusion.settlement]);
   expect(await Array.fromAsync(readJournal(folder, owner))).toEqual([conclusion]);
 });
 
@@ -84,7 +84,7 @@ test("what a full disk did not take is journaled before anything new is begun", 
   const { folder, owner } = await journalPlace();
   const disk = { isFull: true };
   const journal = onDisk(disk, openJournal(folder, owner));
-  const settler = new Settler(databaseAway(), journal, createLog("silent"), nobodyElse);
+  const settler = new ResultWriter(databaseAway(), journal, createLog("silent"), nobodyElse);
   const conclusions = [postponed(), postponed()];
   for (const one of conclusions) settler.add(one);
   expect(settler.isSafe).toBe(false);
@@ -95,7 +95,12 @@ test("what a full disk did not take is journaled before anything new is begun", 
 
 test("a journal that another worker removed is begun anew with what waits, before anything new is begun", async () => {
   const { folder, owner } = await journalPlace();
-  const settler = new Settler(databaseAway(), openJournal(folder, owner), createLog("silent"), nobodyElse);
+  const settler = new ResultWriter(
+    databaseAway(),
+    openJournal(folder, owner),
+    createLog("silent"),
+    nobodyElse,
+  );
   const conclusions = [postponed(), postponed()];
   for (const one of conclusions) settler.add(one);
   removeJournal(folder, owner);
@@ -111,7 +116,7 @@ async function settleRefused(onMoved: OnMoved): Promise<void> {
   const { db, messages } = await leaseAll("ada@example.test");
   const result = { outcome: "refused", stage: "data", code: 503, enhanced: "5.5.1", text: "no" } as const;
   const conclusions = messages.map((message) =>
-    conclude({ message, result, mxHost: "mx.test" }, new Date(), 0),
+    resultOfSmtp(message, { result, mxHost: "mx.test" }, new Date(), 0),
   );
   await settle(db, conclusions, onMoved);
 }
@@ -127,7 +132,7 @@ test("one of two settlers who wait for each other, whom PostgreSQL ends, settles
 
 const accepted = (message: LeasedMessage) => {
   const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
-  return conclude({ message, result, mxHost: "mx.test" }, new Date(), 0);
+  return resultOfSmtp(message, { result, mxHost: "mx.test" }, new Date(), 0);
 };
 
 test("a message whose news nobody can take has its status, and holds up nobody else", async () => {
@@ -135,11 +140,16 @@ test("a message whose news nobody can take has its status, and holds up nobody e
   const { db, messages } = await leaseAll("ada@example.test", "bob@example.test");
   const refused = messages[0]?.message_id;
   const told: string[] = [];
-  const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), async (_tx, moves) => {
-    if (moves.some(({ messageId }) => messageId === refused))
-      throw Object.assign(new Error("integer out of range"), { code: "22003" });
-    told.push(...moves.map(({ messageId }) => messageId));
-  });
+  const settler = new ResultWriter(
+    db,
+    openJournal(folder, owner),
+    createLog("silent"),
+    async (_tx, moves) => {
+      if (moves.some(({ messageId }) => messageId === refused))
+        throw Object.assign(new Error("integer out of range"), { code: "22003" });
+      told.push(...moves.map(({ messageId }) => messageId));
+    },
+  );
   for (const message of messages) settler.add(accepted(message));
   expect(await settler.flushed(10_000)).toBe(true);
   expect(await db.rows(sql`select status from messages`)).toEqual(
@@ -155,7 +165,7 @@ test("an SMS whose id at the gateway cannot be stored waits for a receipt that n
     ...accepted(message),
     submission: { gateway: "smsc.test", gatewayId: "a\0b" },
   }));
-  await settleAll(db, conclusions, nobodyElse, createLog("silent"));
+  await writeResults(db, conclusions, nobodyElse, createLog("silent"));
   expect(await db.rows(sql`select gateway_id from sms_submissions`)).toEqual(
     messages.map(({ message_id }) => ({ gateway_id: message_id })),
   );
@@ -166,7 +176,7 @@ test("a journal that cannot be emptied keeps nobody from leasing", async () => {
   // It takes everything, and refuses to be truncated.
   await symlink("/dev/null", join(folder, `${owner.workerId}.${owner.pid}.jsonl`));
   const { db, messages } = await leaseAll("ada@example.test");
-  const settler = new Settler(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
+  const settler = new ResultWriter(db, openJournal(folder, owner), createLog("silent"), nobodyElse);
   for (const message of messages) settler.add(accepted(message));
   expect(await settler.flushed(10_000)).toBe(true);
   expect(settler.isSafe).toBe(true);
@@ -178,7 +188,7 @@ test("it is tried again until it can be, and what is learned meanwhile is journa
   const disk = { isStiff: true };
   const journal = onDisk(disk, openJournal(folder, owner));
   let told = 0;
-  const settler = new Settler(db, journal, createLog("silent"), async (_tx, moves) => {
+  const settler = new ResultWriter(db, journal, createLog("silent"), async (_tx, moves) => {
     told += moves.length;
   });
   for (const message of messages) {

@@ -4,17 +4,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import sql from "sql-template-tag";
 import { expect, test } from "vitest";
+import { resultOfSmtp } from "#delivery/queue/delivery-result.ts";
+import { HeldMessages } from "#delivery/queue/held-messages.ts";
+import { leaseMessages } from "#delivery/queue/queue-cursor.ts";
 import { asWorkspaceId, newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { insertDrafts } from "#sending/acceptance/statement.ts";
 import { testDatabase } from "#test/support/database.ts";
 import { draft, nobodyElse } from "#test/support/drafts.ts";
 import { leaseOrder } from "#test/support/lease-order.ts";
-import { conclude } from "./delivery-result.ts";
 import { createHeartbeat } from "./heartbeat.ts";
-import { Holdings } from "./held-messages.ts";
 import { openJournal } from "./journal.ts";
-import { leaseMessages } from "./queue-cursor.ts";
 import { createRecovery } from "./recovery.ts";
 
 const db = await testDatabase();
@@ -33,13 +33,13 @@ test("a worker's leases do not wait for the replay of a dead one's journal, of w
   const learned = await leaseOne(dead);
   const result = { outcome: "accepted", code: 250, enhanced: null, text: "ok" } as const;
   openJournal(journalFolder, { workerId: dead, pid: spawnSync("true").pid }).append(
-    conclude({ message: learned, result, mxHost: "mx" }, new Date(), 0),
+    resultOfSmtp(learned, { result, mxHost: "mx" }, new Date(), 0),
   );
-  const held = new Holdings();
+  const held = new HeldMessages();
   held.add(await leaseOne(workerId), 0);
   const recover = createRecovery(db, { journalFolder, workerId }, log, nobodyElse);
-  const mark = { check: async () => {} };
-  const beat = createHeartbeat({ db, workerId, held, settler: { unsettled: [] }, mark, recover, log });
+  const lock = { check: async () => {} };
+  const beat = createHeartbeat({ db, workerId, held, writer: { unwritten: [] }, lock, recover, log });
 
   const obstacle = await db.connect();
   await obstacle.query("begin");
