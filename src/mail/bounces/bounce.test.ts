@@ -57,6 +57,41 @@ function only(mail: string) {
 }
 
 describe("delivery status notifications", () => {
+  test("comments in their fields are read away", () => {
+    const recipient = `Original-Recipient: rfc822 (RFC 5322) ; (Ann) ann@example.com (Ann (at work))
+Final-Recipient: RFC822; <ann@inner.example>(inner)
+Action: (at last) failed (no retry)
+Status: (not 4.2.2) 5.1.1 (Bad destination mailbox address)
+Remote-MTA: dns; mx.example.com (192.0.2.1)
+Diagnostic-Code: smtp (quoted) ; 550 No such user (#5.1.1)`;
+    const message = "Original-Envelope-Id: env-1 (ours)\n";
+    const mail = dsn({ message, recipients: [recipient] }).replace(
+      "message/delivery-status",
+      "message/delivery-status (RFC 3464)",
+    );
+    expect(read(mail)).toMatchObject({
+      originalEnvelopeId: "env-1",
+      recipients: [
+        {
+          address: "ann@example.com",
+          finalRecipient: "ann@inner.example",
+          action: "failed",
+          status: "5.1.1",
+          remoteMta: "mx.example.com",
+          verdict: { category: "NoEmail" },
+        },
+      ],
+    });
+    expect(only(mail)?.diagnostic).toMatch(/^550 No such user \(#5\.1\.1\)/);
+  });
+
+  test.each([
+    ['"ann(x)"@example.com', '"ann(x)"@example.com'],
+    ["ann@example.com (Ann", "ann@example.com (Ann"],
+  ])("a parenthesis that is no comment stays: %s", (written, address) => {
+    expect(only(dsn({ recipients: [block(written, "failed", "5.1.1")] }))?.address).toBe(address);
+  });
+
   test("every recipient is told with address, action, status, words, server and verdict", () => {
     const report = dsn({
       message: "Original-Envelope-Id: env-4711\n",

@@ -78,9 +78,33 @@ export function inBrackets(value: string): string | undefined {
   return /<([^<>]*)>/.exec(value)?.[1]?.trim();
 }
 
+/**
+ * A field's value without its comments, nested ones included (RFC 5322 section 3.2.2). Quoted strings stay as they are; a
+ * value whose parentheses do not close stays whole.
+ */
+export function withoutComments(value: string): string {
+  let kept = "";
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = 0; at < value.length; at++) {
+    const character = value[at] ?? "";
+    const isOutside = depth === 0;
+    if (character === "\\") {
+      if (isOutside) kept += value.slice(at, at + 2);
+      at++;
+      continue;
+    }
+    if (isOutside && character === '"') isQuoted = !isQuoted;
+    if (!isQuoted && character === "(") depth++;
+    if (depth === 0) kept += character;
+    if (!isQuoted && character === ")" && depth > 0 && --depth === 0) kept += " ";
+  }
+  return depth > 0 ? value : kept.replace(/\s+/g, " ").trim();
+}
+
 /** The content in octets, its transfer encoding undone (RFC 2045 section 6). */
 export function octetsOf({ headers, body }: Pick<MailPart, "headers" | "body">): Buffer {
-  const encoding = (fieldOf({ headers }, "Content-Transfer-Encoding") ?? "").trim().toLowerCase();
+  const encoding = withoutComments(fieldOf({ headers }, "Content-Transfer-Encoding") ?? "").toLowerCase();
   if (/^"?base64/.test(encoding)) return fromBase64(body);
   return Buffer.from(encoding === "quoted-printable" ? fromQuotedPrintable(body) : body, "latin1");
 }
@@ -131,7 +155,9 @@ function readPart(source: string, depth: number, budget: { left: number }): Mail
   budget.left--;
   const { headers, end } = readFields(source);
   const body = source.slice(end);
-  const { type, parameters } = contentType(fieldOf({ headers }, "Content-Type") ?? "text/plain");
+  const { type, parameters } = contentType(
+    withoutComments(fieldOf({ headers }, "Content-Type") ?? "text/plain"),
+  );
   const part = { headers, type, parameters, body };
   if (depth === maxDepth) return { ...part, parts: [] };
   if (WHOLE_MESSAGES.has(type) && budget.left > 0) {
