@@ -338,6 +338,44 @@ describe("what is no bounce", () => {
   });
 });
 
+describe("a report with more parts than are read", () => {
+  const text = "Content-Type: text/plain\n\nAn attachment was removed.";
+  const status =
+    "Content-Type: message/delivery-status\n\nReporting-MTA: dns; mx.example.net\n\nFinal-Recipient: rfc822; ann@example.com\nAction: failed\nStatus: 5.1.1";
+  const ours = "Content-Type: message/rfc822\n\nX-Posthaste-Message: b.token\nSubject: Hello\n\nHello";
+  const divided = (boundary: string, parts: readonly string[]) =>
+    `${parts.map((part) => `--${boundary}\n${part}\n`).join("")}--${boundary}--\n`;
+  const head =
+    "From: MAILER-DAEMON@mx.example.net\nSubject: Undelivered\nContent-Type: multipart/report; boundary=b\n\n";
+
+  test.each([
+    ["behind five hundred texts", [...Array<string>(500).fill(text), status, ours]],
+    [
+      "behind a multipart of five hundred texts",
+      [
+        `Content-Type: multipart/mixed; boundary=c\n\n${divided("c", Array<string>(500).fill(text))}`,
+        status,
+        ours,
+      ],
+    ],
+    ["before five hundred texts", [status, ours, ...Array<string>(500).fill(text)]],
+  ])("is read by its status part and our message %s", (_, parts) => {
+    expect(read(head + divided("b", parts))).toMatchObject({
+      kind: "bounce",
+      recipients: [{ address: "ann@example.com", status: "5.1.1" }],
+      returned: { token: "b.token" },
+    });
+  });
+
+  test("is read by the words of its first text", () => {
+    const words = "Content-Type: text/plain\n\nCould not be delivered:\n\nann@example.com\n550 User unknown";
+    expect(only(head + divided("b", [words, ...Array<string>(500).fill(ours)]))).toMatchObject({
+      address: "ann@example.com",
+      verdict: { category: "NoEmail" },
+    });
+  });
+});
+
 describe("broken and hostile mails", () => {
   const good = dsn({
     recipients: [block("anna@example.com", "failed", "5.1.1", "550 5.1.1 User unknown")],
