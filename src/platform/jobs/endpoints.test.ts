@@ -98,9 +98,10 @@ describe("a file that a job does not have is 404, and the answer says why", () =
   });
 
   it("the job has not ended", async () => {
-    const id = await start();
-    for (const path of ["errors", "download"]) {
-      const { status, body } = await api.call("GET", `/jobs/${id}/${path}`, keyWith("*:*"));
+    const [waiting, running] = [await start(), await start()];
+    await database.run(sql`update jobs set status = 'processing' where id = ${running}`);
+    for (const path of [`${waiting}/errors`, `${waiting}/download`, `${running}/errors`]) {
+      const { status, body } = await api.call("GET", `/jobs/${path}`, keyWith("*:*"));
       expect([status, body.error]).toEqual([404, expect.stringContaining("has not ended yet")]);
     }
   });

@@ -225,7 +225,7 @@ function visiblePermissions({ permissions }: Caller): string[] | null {
 /** What a caller is told who asks for a file that the job does not have. */
 function whyNoFile({ id, status, failed }: JobRow, kind: "result" | "errors"): string {
   const record = `GET ${API_PREFIX}/jobs/${id}`;
-  if (status === "pending" || status === "running") {
+  if (status === "pending" || status === "processing") {
     return `The job has not ended yet: once it has, ${record} says which files it has`;
   }
   if (kind === "result") return `The job has no result file: ${record} says how it ended`;
