@@ -144,9 +144,10 @@ function readTags(text: string): readonly Tag[] | RecordFault {
     const [, name, given] = /^[ \t\r\n]*([a-z]\w*)[ \t\r\n]*=(.*)$/is.exec(part) ?? [];
     const value = given?.replace(/^[ \t\r\n]+/, "").replace(/(?<![ \t\r\n])[ \t\r\n]+$/, "");
     if (name === undefined || value === undefined) return { fault: `"${written}" is not a tag with a value` };
-    if (tags.some((tag) => tag.name === name.toLowerCase()))
-      return { fault: `the tag "${name}" stands twice` };
-    tags.push({ name: name.toLowerCase(), value, written });
+    const key = name.toLowerCase();
+    if (names.has(key)) return { fault: `the tag "${name}" stands twice` };
+    names.add(key);
+    tags.push({ name: key, value, written });
   }
   return tags;
 }
