@@ -1,6 +1,6 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { CustomField } from "#audience/custom-fields/field.ts";
-import { readColumns } from "./columns.ts";
+import { headerAmong, readColumns } from "./columns.ts";
 
 const field = (field_name: string, field_label = field_name) => ({ field_name, field_label }) as CustomField;
 
@@ -59,4 +59,35 @@ test("takes what others call the address where nothing is called Email", () => {
 test("shows no half a character of a header that is cut short", () => {
   const { skipped } = readColumns(["Email", `${"q".repeat(99)}😀?`], []);
   expect(skipped.map(({ header }) => header)).toEqual([`${"q".repeat(99)}�`]);
+});
+
+describe("a cell that looks like an address", () => {
+  test.each([
+    ["ann@corp.example", true],
+    ["  ann@corp.example\t", true],
+    ["a@b.c", true],
+    ["a@b.c.", true],
+    ["a@..c", true],
+    ["@corp.example", false],
+    ["ann@.c", false],
+    ["ann@corp.", false],
+    ["ann@corp", false],
+    ["ann@corp@corp.example", false],
+    ["ann lee@corp.example", false],
+    ["ann@corp.example x", false],
+  ])("%j: %s", (cell, isAddress) => {
+    // No header is looked for below a row that holds an address.
+    expect(headerAmong([{ cells: [cell] }, { cells: ["Email"] }])).toBe(isAddress ? 0 : 1);
+  });
+
+  test.each([
+    ["dots and a blank", `a@${".".repeat(1_000_000)} x`],
+    ["dots and another @", `a@${"a.".repeat(500_000)}@`],
+    ["blanks", `a${" ".repeat(1_000_000)}b`],
+    ["@", "@".repeat(1_000_000)],
+  ])("is looked at in no time, however long: %s", (_, cell) => {
+    const start = process.threadCpuUsage();
+    headerAmong([{ cells: [cell] }, { cells: [cell] }]);
+    expect(process.threadCpuUsage(start).user / 1_000).toBeLessThan(500);
+  });
 });

@@ -39,6 +39,53 @@ function read(mail: string) {
   return readComplaint(Buffer.from(mail));
 }
 
+test.each([
+  "abuse (spam)",
+  "(reported by a person) abuse",
+  "abuse (a (nested) comment)",
+  "abuse(spam)",
+  "Abuse\t(with a \\) in it)",
+  "abuse\n (folded)",
+])("a comment in Feedback-Type does not change it: %j", (type) => {
+  expect(read(arf(`Feedback-Type: ${type}\nVersion: 1`))).toMatchObject({
+    feedbackType: "abuse",
+    counts: true,
+  });
+});
+
+test("a comment that never closes is part of the value", () => {
+  expect(read(arf("Feedback-Type: abuse (spam\nVersion: 1"))).toMatchObject({ counts: false });
+});
+
+test("comments in any field and in the types of the parts are read away", () => {
+  const fields = `Feedback-Type: fraud (phishing)
+Version: (first) 1 (one)
+Original-Envelope-Id: env-1 (ours)
+Original-Mail-From: <b.token@bounce.sender.example> (VERP)
+Original-Rcpt-To: (Anna) anna@example.com (a, b), berta@example.com(Berta)
+Reporting-MTA: dns (DNS name) ; mx.provider.example (192.0.2.7)
+Source-IP: 192.0.2.1 (mail.sender.example)
+Incidents: (about) 3
+Reported-Domain: sender.example (ours)
+CFBL-Feedback-ID: 111:222 (signed)`;
+  const mail = arf(fields).replace(
+    "message/feedback-report",
+    "message/feedback-report (RFC 5965)\nContent-Transfer-Encoding: 7bit (as it is)",
+  );
+  expect(read(mail)).toMatchObject({
+    feedbackType: "fraud",
+    version: "1",
+    originalEnvelopeId: "env-1",
+    originalMailFrom: "b.token@bounce.sender.example",
+    originalRcptTo: ["anna@example.com", "berta@example.com"],
+    reportingMta: "mx.provider.example",
+    sourceIp: "192.0.2.1",
+    incidents: 3,
+    reportedDomains: ["sender.example"],
+    cfblFeedbackId: "111:222",
+  });
+});
+
 test("every field of RFC 5965 is read, and what identifies our message", () => {
   const fields = `Feedback-Type: abuse
 User-Agent: SomeGenerator/1.0

@@ -5,7 +5,7 @@
  */
 import { ipAddressIn } from "#mail/ip-address.ts";
 import type { HeaderField } from "#mail/message/header.ts";
-import { typedValue } from "./dsn.ts";
+import { bareValue, typedValue } from "./dsn.ts";
 import {
   fieldOf,
   inBrackets,
@@ -14,6 +14,7 @@ import {
   ownParts,
   readFields,
   readReportMail,
+  withoutComments,
 } from "./report-mail.ts";
 import { describeReturned, type ReturnedMessage, returnedMessage } from "./returned-message.ts";
 
@@ -89,28 +90,31 @@ function fromReport(report: MailPart, mail: MailPart): Complaint {
   // Some leave empty lines between the fields.
   const { headers: fields } = readFields(`${text.replace(/\n\s*\n/g, "\n")}\n`);
   const field = (name: string) => fieldOf({ headers: fields }, name) || null;
+  const bare = (name: string) => withoutComments(field(name) ?? "") || null;
   const returned = returnedMessage(mail);
-  const feedbackType = (field("Feedback-Type") ?? field("Abuse-Type") ?? "abuse").toLowerCase();
+  const feedbackType = (bare("Feedback-Type") ?? bare("Abuse-Type") ?? "abuse").toLowerCase();
   const removals = valuesOf(fields, "Removal-Recipient");
-  const recipients = valuesOf(fields, "Original-Rcpt-To").flatMap((value) => value.split(","));
-  const mailFrom = field("Original-Mail-From");
+  const recipients = valuesOf(fields, "Original-Rcpt-To").flatMap((value) =>
+    withoutComments(value).split(","),
+  );
+  const mailFrom = bare("Original-Mail-From");
   return {
     feedbackType,
     counts: COUNTED.has(feedbackType),
     from: fieldOf(mail, "From"),
     userAgent: field("User-Agent"),
-    version: field("Version"),
+    version: bare("Version"),
     originalMailFrom: mailFrom === null ? null : bareAddress(mailFrom),
     originalRcptTo: shownAddresses(recipients.length > 0 ? recipients : removals),
-    originalEnvelopeId: field("Original-Envelope-Id"),
+    originalEnvelopeId: bare("Original-Envelope-Id"),
     arrivalDate: field("Arrival-Date") ?? field("Received-Date"),
-    reportingMta: typedValue(field("Reporting-MTA")) || null,
-    sourceIp: ipAddressIn(field("Source-IP") ?? ""),
-    incidents: Math.min(Math.max(Number.parseInt(field("Incidents") ?? "1", 10) || 1, 1), maxIncidents),
+    reportingMta: bareValue(field("Reporting-MTA")),
+    sourceIp: ipAddressIn(bare("Source-IP") ?? "") ?? ipAddressIn(field("Source-IP") ?? ""),
+    incidents: Math.min(Math.max(Number.parseInt(bare("Incidents") ?? "1", 10) || 1, 1), maxIncidents),
     authenticationResults: valuesOf(fields, "Authentication-Results"),
-    reportedDomains: valuesOf(fields, "Reported-Domain"),
+    reportedDomains: valuesOf(fields, "Reported-Domain").flatMap((value) => withoutComments(value) || []),
     reportedUris: valuesOf(fields, "Reported-URI"),
-    cfblFeedbackId: field("CFBL-Feedback-ID") ?? returned?.cfblFeedbackId ?? null,
+    cfblFeedbackId: bare("CFBL-Feedback-ID") ?? returned?.cfblFeedbackId ?? null,
     returned,
     fields,
   };
@@ -154,7 +158,8 @@ function shownAddresses(values: readonly string[]): string[] {
   return [...new Set(addresses)].slice(0, maxValues);
 }
 
-/** "rfc822; <a@b>", "<a@b>" and "a@b" alike. */
+/** "rfc822; <a@b>", "<a@b> (Ann)" and "a@b" alike. */
 function bareAddress(value: string): string {
-  return inBrackets(value) ?? typedValue(value);
+  const bare = withoutComments(value);
+  return inBrackets(bare) ?? typedValue(bare);
 }

@@ -69,6 +69,21 @@ export const BEFORE_SENDER_ELSEWHERE =
 export const BYSTANDER =
   /^(?:post-?master|mailer-?daemon|mdaemon|abuse|help(?:desk)?|support|hostmaster|no-?reply|do-?not-?reply)$/i;
 
+const REASON =
+  "(?:reasons?|cause|because|explanation|diagnos\\p{L}*|(?:server|remote|host)(?:'s)? (?:said|answered|replied|response|answer|reply)|gr[uü]nd(?:en)?|ursache|raisons?|motivos?|motivi|razón|ragione|razão|redenen|reden|oorzaak|przyczyn\\p{L}*|powod\\p{L}*|årsag|orsak|årsak|anledning|syy|syystä|důvod\\p{L}*|dôvod\\p{L}*|indok|oka|nedenle?|sebebi?|motivul|причин\\p{L}*|λόγο\\p{L}*|razlog\\p{L}*)";
+const REASON_ELSEWHERE = "(?:原因|理由|이유|사유|سبب|הסיבה|เหตุผล)";
+
+/** The end of a line behind which the reason follows: "for the following reason:". */
+export const ANNOUNCES_REASON = new RegExp(
+  `(?:(?<!\\p{L})${REASON}(?!\\p{L})|${REASON_ELSEWHERE})(?: (?:is|was|ist|war|est|è|es|é|follows|below|given))?[^\\p{L}\\d@]{0,8}[:：][^\\p{L}\\d@]{0,8}$|(?<!\\p{L})(?:following|folgende\\p{L}*|suivantes?|siguientes?|seguenti?|seguintes?|volgende) ${REASON}[^\\p{L}\\d@]{0,8}$`,
+  "iu",
+);
+/** Words of a line before which the reason began: "Reason: mailbox of …". */
+export const REASON_BEFORE = new RegExp(
+  `(?:(?<!\\p{L})${REASON}(?!\\p{L})|${REASON_ELSEWHERE})[^\\p{L}\\d@]{0,8}[:：][^@]{0,200}$`,
+  "iu",
+);
+
 /** Announces recipients that some systems name without their domain. */
 export const ANNOUNCES_USERS =
   /\b(?:following (?:\S+ )?(?:recipient|address|user|account)|(?:delivered|sent) to the following|recipient(?:s|\(s\))?:\s*$)/i;

@@ -5,6 +5,7 @@
  */
 import {
   AFTER_RECIPIENT,
+  ANNOUNCES_REASON,
   ANNOUNCES_USERS,
   BEFORE_BYSTANDER,
   BEFORE_ORIGINAL,
@@ -12,6 +13,7 @@ import {
   BEFORE_SENDER_ELSEWHERE,
   BYSTANDER,
   ORIGINAL_FOLLOWS,
+  REASON_BEFORE,
 } from "./bounce-text-rules.ts";
 
 export interface NamedRecipient {
@@ -77,7 +79,7 @@ export function namedRecipients(
   strangers: ReadonlySet<string>,
   reporterDomain: string | null,
 ): NamedRecipient[] {
-  const mentions = readMentions(lines, strangers);
+  const { mentions, forwardedTo } = withoutForward(readMentions(lines, strangers));
   const listed = mentions.filter(({ place }) => place === "listed");
   const told = mentions.filter(({ place }) => place === "told");
   const chosen = listed.length > 0 ? listed : told.length > 0 ? told : onlyOne(mentions);
@@ -97,7 +99,7 @@ export function namedRecipients(
     const stop = chosen[next]?.line ?? lines.length;
     recipients.set(key, {
       address: known?.address ?? address,
-      finalRecipient: known?.finalRecipient ?? failed,
+      finalRecipient: known?.finalRecipient ?? forwardedTo ?? failed,
       reason: known?.reason || reasonOf(lines, line, end, stop),
       reply: known?.reply || quotedReply(lines.slice(line, Math.max(stop, line + 1))),
     });
@@ -170,6 +172,8 @@ interface Mention {
   /** Where the line goes on after the address. */
   readonly end: number;
   readonly place: Place;
+  /** It is in a server's reply, or in the words that a line announces as the reason. */
+  readonly isInReason: boolean;
 }
 
 /** listed: at the beginning of a line; told: in a sentence about a failure; else merely mentioned. */
@@ -183,11 +187,41 @@ interface Seen {
   readonly place: Place | null;
 }
 
+/**
+ * Mentions without the address that a reason names where they name one recipient before it: "… to ann@example.com for the
+ * following reason: 552 Quota violation for ann@mailhost.example.com". The message was forwarded to that one.
+ */
+function withoutForward(mentions: readonly Mention[]): {
+  readonly mentions: readonly Mention[];
+  readonly forwardedTo: string | null;
+} {
+  const outside = mentions.filter(({ isInReason, place }) => !isInReason && place !== "mentioned");
+  const inReason = mentions.filter(({ isInReason, place }) => isInReason && place !== "mentioned");
+  const keyOf = ({ address }: Mention) => address.toLowerCase();
+  const recipients = new Set(outside.map(keyOf));
+  const others = new Set(inReason.map(keyOf).filter((address) => !recipients.has(address)));
+  const forward = inReason.find((mention) => others.has(keyOf(mention)));
+  const [first] = outside;
+  const isClear = recipients.size === 1 && others.size === 1;
+  if (!isClear || first === undefined || forward === undefined) return { mentions, forwardedTo: null };
+  // A recipient at the beginning of a line counts more than what a sentence names.
+  const isOutweighed = first.place === "listed" && forward.place === "told";
+  if (isOutweighed || forward.address !== forward.failed || forward.line < first.line) {
+    return { mentions, forwardedTo: null };
+  }
+  return {
+    mentions: mentions.filter((mention) => !others.has(keyOf(mention))),
+    forwardedTo: forward.address,
+  };
+}
+
 function readMentions(lines: readonly string[], strangers: ReadonlySet<string>): Mention[] {
   const mentions: Mention[] = [];
   let openIndent = Number.POSITIVE_INFINITY;
   let seen: Seen | null = null;
+  const reason = new ReasonLines();
   lines.forEach((line, number) => {
+    const isReason = reason.holds(line);
     if (line.trim() === "") openIndent = Number.POSITIVE_INFINITY;
     const indent = line.search(/\S/);
     for (const match of line.matchAll(ADDRESS)) {
@@ -200,7 +234,7 @@ function readMentions(lines: readonly string[], strangers: ReadonlySet<string>):
       if (BEFORE_ORIGINAL.test(before)) {
         const last = mentions.at(-1);
         if (last !== undefined && number - last.line <= 3) last.address = address;
-        else mentions.push({ address, failed: address, line: number, end, place: "told" });
+        else mentions.push({ address, failed: address, line: number, end, place: "told", isInReason: false });
         continue;
       }
       const goesOn: boolean = seen !== null && isList(lines, seen, number, before);
@@ -211,11 +245,29 @@ function readMentions(lines: readonly string[], strangers: ReadonlySet<string>):
       seen = { line: number, end, place };
       // What a notice quotes under a recipient is indented further, and may begin with another address.
       if (place === null || (place === "listed" && indent > openIndent && !goesOn)) continue;
-      mentions.push({ address, failed: address, line: number, end, place });
+      const isInReason = isReason || QUOTED_REPLY.test(before) || REASON_BEFORE.test(before);
+      mentions.push({ address, failed: address, line: number, end, place, isInReason });
       if (place === "listed") openIndent = Math.min(openIndent, indent);
     }
   });
   return mentions;
+}
+
+/** Follows the lines of a notice: a paragraph behind a line that announces the reason is the reason. */
+class ReasonLines {
+  #isAnnounced = false;
+  #isReason = false;
+
+  holds(line: string): boolean {
+    if (line.trim() === "") {
+      this.#isReason = false;
+      return false;
+    }
+    const isReason = this.#isReason || this.#isAnnounced;
+    this.#isReason = isReason;
+    this.#isAnnounced = ANNOUNCES_REASON.test(line);
+    return isReason;
+  }
 }
 
 /** The address without marks before it, and without the words of scripts that put no blank around it. */

@@ -57,6 +57,41 @@ function only(mail: string) {
 }
 
 describe("delivery status notifications", () => {
+  test("comments in their fields are read away", () => {
+    const recipient = `Original-Recipient: rfc822 (RFC 5322) ; (Ann) ann@example.com (Ann (at work))
+Final-Recipient: RFC822; <ann@inner.example>(inner)
+Action: (at last) failed (no retry)
+Status: (not 4.2.2) 5.1.1 (Bad destination mailbox address)
+Remote-MTA: dns; mx.example.com (192.0.2.1)
+Diagnostic-Code: smtp (quoted) ; 550 No such user (#5.1.1)`;
+    const message = "Original-Envelope-Id: env-1 (ours)\n";
+    const mail = dsn({ message, recipients: [recipient] }).replace(
+      "message/delivery-status",
+      "message/delivery-status (RFC 3464)",
+    );
+    expect(read(mail)).toMatchObject({
+      originalEnvelopeId: "env-1",
+      recipients: [
+        {
+          address: "ann@example.com",
+          finalRecipient: "ann@inner.example",
+          action: "failed",
+          status: "5.1.1",
+          remoteMta: "mx.example.com",
+          verdict: { category: "NoEmail" },
+        },
+      ],
+    });
+    expect(only(mail)?.diagnostic).toMatch(/^550 No such user \(#5\.1\.1\)/);
+  });
+
+  test.each([
+    ['"ann(x)"@example.com', '"ann(x)"@example.com'],
+    ["ann@example.com (Ann", "ann@example.com (Ann"],
+  ])("a parenthesis that is no comment stays: %s", (written, address) => {
+    expect(only(dsn({ recipients: [block(written, "failed", "5.1.1")] }))?.address).toBe(address);
+  });
+
   test("every recipient is told with address, action, status, words, server and verdict", () => {
     const report = dsn({
       message: "Original-Envelope-Id: env-4711\n",
@@ -300,6 +335,44 @@ describe("what is no bounce", () => {
     ["a header alone", "Subject: Hello"],
   ])("%s is nothing", (_, mail) => {
     expect(read(mail)).toBeNull();
+  });
+});
+
+describe("a report with more parts than are read", () => {
+  const text = "Content-Type: text/plain\n\nAn attachment was removed.";
+  const status =
+    "Content-Type: message/delivery-status\n\nReporting-MTA: dns; mx.example.net\n\nFinal-Recipient: rfc822; ann@example.com\nAction: failed\nStatus: 5.1.1";
+  const ours = "Content-Type: message/rfc822\n\nX-Posthaste-Message: b.token\nSubject: Hello\n\nHello";
+  const divided = (boundary: string, parts: readonly string[]) =>
+    `${parts.map((part) => `--${boundary}\n${part}\n`).join("")}--${boundary}--\n`;
+  const head =
+    "From: MAILER-DAEMON@mx.example.net\nSubject: Undelivered\nContent-Type: multipart/report; boundary=b\n\n";
+
+  test.each([
+    ["behind five hundred texts", [...Array<string>(500).fill(text), status, ours]],
+    [
+      "behind a multipart of five hundred texts",
+      [
+        `Content-Type: multipart/mixed; boundary=c\n\n${divided("c", Array<string>(500).fill(text))}`,
+        status,
+        ours,
+      ],
+    ],
+    ["before five hundred texts", [status, ours, ...Array<string>(500).fill(text)]],
+  ])("is read by its status part and our message %s", (_, parts) => {
+    expect(read(head + divided("b", parts))).toMatchObject({
+      kind: "bounce",
+      recipients: [{ address: "ann@example.com", status: "5.1.1" }],
+      returned: { token: "b.token" },
+    });
+  });
+
+  test("is read by the words of its first text", () => {
+    const words = "Content-Type: text/plain\n\nCould not be delivered:\n\nann@example.com\n550 User unknown";
+    expect(only(head + divided("b", [words, ...Array<string>(500).fill(ours)]))).toMatchObject({
+      address: "ann@example.com",
+      verdict: { category: "NoEmail" },
+    });
   });
 });
 

@@ -5,7 +5,16 @@
 
 import { decodeWords } from "postal-mime";
 import type { HeaderField } from "#mail/message/header.ts";
-import { fieldOf, inBrackets, type MailPart, octetsOf, ownParts, readFields, textOf } from "./report-mail.ts";
+import {
+  fieldOf,
+  inBrackets,
+  type MailPart,
+  octetsOf,
+  ownParts,
+  readFields,
+  textOf,
+  withoutComments,
+} from "./report-mail.ts";
 
 export type DeliveryAction = "failed" | "delayed" | "delivered" | "relayed" | "expanded";
 
@@ -37,6 +46,8 @@ const STATUS_IN_TEXT = /^[ \t]*(?:Original|Final)-Recipient[ \t]*:/im;
 const maxStatusText = 256 * 1024;
 const maxRecipients = 1_000;
 const TYPE = /^[ \t]*[\w.+-]+[ \t]*;/;
+/** A type with comments around it: a comment in the value itself may be what a server said. */
+const COMMENTED_TYPE = /^(?:\s*\([^()]*\))*\s*([\w.+-]+)(?:\s*\([^()]*\))*\s*;/;
 /** Types as people misspell them; words before a semicolon that are none of these are part of the value. */
 const KNOWN_TYPE =
   /^[ \t]*(?:rfc[ -]?\d{3,4}|smtp|esmtp|utf-?8|utf-8-addr\w*|x-?400|dns|local|unknown|internet|x-[\w.-]+)[ \t]*;/i;
@@ -54,10 +65,15 @@ export function deliveryReport(mail: MailPart): DeliveryReport | null {
 
 /** The value of a field of the kind `type; value` (RFC 3464 section 2.1.2), with or without the type, or with two. */
 export function typedValue(field: string | null): string {
-  let value = (field ?? "").trim();
+  let value = (field ?? "").trim().replace(COMMENTED_TYPE, "$1;");
   if (TYPE.test(value)) value = value.replace(TYPE, "");
   while (KNOWN_TYPE.test(value)) value = value.replace(KNOWN_TYPE, "");
   return value.trim();
+}
+
+/** The value without its type and its comments; null for none. */
+export function bareValue(field: string | null): string | null {
+  return withoutComments(typedValue(field)) || null;
 }
 
 /** A status part that is declared as something else: as a text, or as a file. */
@@ -75,8 +91,8 @@ function readReport(part: MailPart): DeliveryReport {
     .reduce<HeaderField[][]>(joinContinued, []);
   const first = { headers: groups[0] ?? [] };
   return {
-    originalEnvelopeId: fieldOf(first, "Original-Envelope-Id"),
-    reportingMta: typedValue(fieldOf(first, "Reporting-MTA")) || null,
+    originalEnvelopeId: withoutComments(fieldOf(first, "Original-Envelope-Id") ?? "") || null,
+    reportingMta: bareValue(fieldOf(first, "Reporting-MTA")),
     recipients: groups.flatMap((headers) => readRecipient(headers) ?? []).slice(0, maxRecipients),
   };
 }
@@ -126,7 +142,7 @@ function readRecipient(headers: readonly HeaderField[]): DeliveryStatus | null {
   const recipient = original.includes("@") || final === "" ? original : final;
   if (recipient === "") return null;
   const statusField = fieldOf({ headers }, "Status") ?? "";
-  const status = /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])/.exec(statusField)?.[0] ?? null;
+  const status = statusIn(withoutComments(statusField)) ?? statusIn(statusField);
   const diagnostic = decodeWords(typedValue(fieldOf({ headers }, "Diagnostic-Code")));
   const comment = decodeWords(statusField)
     .replace(status ?? "", "")
@@ -135,20 +151,29 @@ function readRecipient(headers: readonly HeaderField[]): DeliveryStatus | null {
   return {
     recipient,
     finalRecipient: actual.includes("@") ? actual : final || original,
-    action: actionOf(fieldOf({ headers }, "Action") ?? "", status, diagnostic || comment),
+    action: actionOf(
+      bareValue(fieldOf({ headers }, "Action")) ?? fieldOf({ headers }, "Action") ?? "",
+      status,
+      diagnostic || comment,
+    ),
     status,
     diagnostic: [diagnostic, comment].filter((text) => text !== "").join("; "),
-    remoteMta: typedValue(fieldOf({ headers }, "Remote-MTA")) || null,
+    remoteMta: bareValue(fieldOf({ headers }, "Remote-MTA")),
   };
+}
+
+function statusIn(text: string): string | null {
+  return /(?<![\d.])([245])\.(\d{1,3})\.(\d{1,3})(?![\d.])/.exec(text)?.[0] ?? null;
 }
 
 /** "rfc822; <a@b>" and "a@b" alike; X.400 names and others stay as they are. Characters as in RFC 6533 section 3. */
 function recipientName(field: string | null): string {
-  const name = decodeWords(typedValue(field))
+  const value = typedValue(field);
+  const bare = withoutComments(value);
+  // Other names, such as those of X.400, may have parentheses of their own.
+  const name = decodeWords(bare.includes("@") ? bare : value)
     .replace(/\\x\{([\da-f]{2,5})\}/gi, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
-    .replace(LOOSE_TYPE, "")
-    // A comment behind it.
-    .replace(/(@\S+)\s+\([^()]*\)$/, "$1");
+    .replace(LOOSE_TYPE, "");
   return (
     inBrackets(name)?.replace(LOOSE_TYPE, "") ??
     name

@@ -25,13 +25,22 @@ export interface MailPart {
 /** Octets that are read of a mail; what is beyond is taken as not sent. */
 export const reportMailLimit = 1024 * 1024;
 const maxDepth = 10;
+/** Parts of a mail that are read, in the order of partRank() where there are more. */
 const maxParts = 200;
+/** Pieces of a multipart that are looked at to choose those parts. */
+const maxPieces = 5_000;
+/** Parts that are read before the mails that a report carries: the words of people and programs come first. */
+const maxLeading = 20;
 const maxHeaders = 1_000;
 const maxValueLength = 10_000;
 
 const FIELD = /^([!-9;-~]+)[ \t]*:[ \t]*(.*)$/s;
 /** A delimiter line that declares itself by the header field of a part after it. */
 const UNDECLARED_BOUNDARY = /^--(\S[^\n]*)\n(?:content-|\n)/im;
+const REPORT_PART =
+  /^content-type[ \t]*:\s*message\/(?:global-|x-)?(?:delivery-status|disposition-notification|feedback-report)/im;
+const CARRIED_PART =
+  /^content-type[ \t]*:\s*(?:message|multipart)\/|^content-type[ \t]*:\s*text\/rfc822-headers/im;
 const WHOLE_MESSAGES = new Set(["message/rfc822", "message/global"]);
 
 /**
@@ -78,9 +87,33 @@ export function inBrackets(value: string): string | undefined {
   return /<([^<>]*)>/.exec(value)?.[1]?.trim();
 }
 
+/**
+ * A field's value without its comments, nested ones included (RFC 5322 section 3.2.2). Quoted strings stay as they are; a
+ * value whose parentheses do not close stays whole.
+ */
+export function withoutComments(value: string): string {
+  let kept = "";
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = 0; at < value.length; at++) {
+    const character = value[at] ?? "";
+    const isOutside = depth === 0;
+    if (character === "\\") {
+      if (isOutside) kept += value.slice(at, at + 2);
+      at++;
+      continue;
+    }
+    if (isOutside && character === '"') isQuoted = !isQuoted;
+    if (!isQuoted && character === "(") depth++;
+    if (depth === 0) kept += character;
+    if (!isQuoted && character === ")" && depth > 0 && --depth === 0) kept += " ";
+  }
+  return depth > 0 ? value : kept.replace(/\s+/g, " ").trim();
+}
+
 /** The content in octets, its transfer encoding undone (RFC 2045 section 6). */
 export function octetsOf({ headers, body }: Pick<MailPart, "headers" | "body">): Buffer {
-  const encoding = (fieldOf({ headers }, "Content-Transfer-Encoding") ?? "").trim().toLowerCase();
+  const encoding = withoutComments(fieldOf({ headers }, "Content-Transfer-Encoding") ?? "").toLowerCase();
   if (/^"?base64/.test(encoding)) return fromBase64(body);
   return Buffer.from(encoding === "quoted-printable" ? fromQuotedPrintable(body) : body, "latin1");
 }
@@ -131,7 +164,9 @@ function readPart(source: string, depth: number, budget: { left: number }): Mail
   budget.left--;
   const { headers, end } = readFields(source);
   const body = source.slice(end);
-  const { type, parameters } = contentType(fieldOf({ headers }, "Content-Type") ?? "text/plain");
+  const { type, parameters } = contentType(
+    withoutComments(fieldOf({ headers }, "Content-Type") ?? "text/plain"),
+  );
   const part = { headers, type, parameters, body };
   if (depth === maxDepth) return { ...part, parts: [] };
   if (WHOLE_MESSAGES.has(type) && budget.left > 0) {
@@ -139,12 +174,31 @@ function readPart(source: string, depth: number, budget: { left: number }): Mail
     return { ...part, parts: [readPart(carried, depth + 1, budget)] };
   }
   if (!type.startsWith("multipart/")) return { ...part, parts: [] };
-  const pieces = piecesOf(body, parameters.get("boundary"), budget.left);
+  const pieces = piecesOf(body, parameters.get("boundary"), maxPieces);
   // A multipart that is not divided is a text whose header is wrong.
   if (pieces.length === 0) return { ...part, type: "text/plain", parts: [] };
-  const parts: MailPart[] = [];
-  for (const piece of pieces) if (budget.left > 0) parts.push(readPart(piece, depth + 1, budget));
-  return { ...part, parts };
+  const ranked = pieces
+    .map((piece, at) => ({ piece, at, rank: partRank(piece, at) }))
+    .sort((one, other) => one.rank - other.rank);
+  const read: { at: number; part: MailPart }[] = [];
+  ranked.forEach(({ piece, at }, place) => {
+    if (budget.left <= 0) return;
+    // A multipart leaves something to the parts behind it: two for each, because a carried mail is one itself.
+    const kept = Math.min(2 * (ranked.length - place - 1), maxLeading, budget.left - 1);
+    budget.left -= kept;
+    read.push({ at, part: readPart(piece, depth + 1, budget) });
+    budget.left += kept;
+  });
+  return { ...part, parts: read.sort((one, other) => one.at - other.at).map((one) => one.part) };
+}
+
+/** Which parts are read first where a mail has too many: reports for programs, the first texts, carried mails, the rest. */
+function partRank(piece: string, at: number): number {
+  const end = piece.indexOf("\n\n");
+  const header = piece.slice(0, Math.min(end < 0 ? maxValueLength : end, maxValueLength));
+  if (REPORT_PART.test(header)) return 0;
+  if (at < maxLeading) return 1;
+  return CARRIED_PART.test(header) ? 2 : 3;
 }
 
 /** The texts between delimiter lines (RFC 2046 section 5.1.1); the last need not be closed. */

@@ -87,6 +87,57 @@ describe("the sender of the returned message never failed", () => {
   });
 });
 
+describe("a reason that names another address explains the only recipient, who forwards to that address", () => {
+  const sorry = "Sorry, unable to deliver your message to ann@corp.example for";
+  test.each([
+    [`${sorry}\nthe following reason:\n\n 552 Quota violation for dump@other.example\n`, "MailboxFull"],
+    [`${sorry} the following reason:\n\n Quota violation for dump@other.example\n`, "MailboxFull"],
+    [`${sorry}\nthe following reason:\n\n 550 User unknown: dump@other.example\n`, "NoEmail"],
+    [`${sorry}\nthe following reason:\n\n dump@other.example: 552 Quota violation\n`, "MailboxFull"],
+    [
+      "Your message to ann@corp.example could not be delivered: 552 Quota violation for dump@other.example\n",
+      "MailboxFull",
+    ],
+    [
+      "Delivery to ann@corp.example failed.\n\nReason: 552 Mailbox of dump@other.example is full\n",
+      "MailboxFull",
+    ],
+    [
+      "Delivery to ann@corp.example failed.\n\nThe remote server said:\n550 5.1.1 <dump@other.example> User unknown\n",
+      "NoEmail",
+    ],
+    [
+      "Ihre Nachricht an ann@corp.example konnte nicht zugestellt werden. Grund:\n\n550 User unknown: dump@other.example\n",
+      "NoEmail",
+    ],
+    [
+      "Votre message à ann@corp.example n'a pas pu être remis pour la raison suivante :\n\n552 Quota violation for dump@other.example\n",
+      "MailboxFull",
+    ],
+  ])("%j", (body, category) => {
+    const [recipient, ...others] = read(body)?.recipients ?? [];
+    expect(others).toEqual([]);
+    expect(recipient).toMatchObject({
+      address: "ann@corp.example",
+      finalRecipient: "dump@other.example",
+      verdict: { category },
+    });
+    expect(recipient?.diagnostic).toMatch(/quota|full|unknown/i);
+  });
+
+  test("but a reason announced before the recipients names them", () => {
+    const body =
+      "Your message could not be delivered for the following reason:\n\nuser unknown: ann@one.example\nuser unknown: bob@two.example\n";
+    expect(failedIn(body)).toEqual(["ann@one.example", "bob@two.example"]);
+  });
+
+  test("and of two recipients none is taken for the other's forward", () => {
+    const body =
+      "Delivery to ann@one.example failed.\nDelivery to bob@two.example failed.\nReason: 552 Quota violation for bob@two.example\n";
+    expect(failedIn(body)).toEqual(["ann@one.example", "bob@two.example"]);
+  });
+});
+
 describe("every line that begins with a recipient counts", () => {
   test.each([
     ["wrapped after a comma", "Your message could not be delivered to ann@one.example,\nbob@two.example.\n"],

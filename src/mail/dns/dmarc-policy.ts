@@ -103,11 +103,14 @@ async function checkAt(resolver: Resolver, domain: string): Promise<DmarcCheck> 
   }
   if (found.length > 1)
     return conclude("mismatch", `${host} has ${found.length} DMARC records; receivers ignore them all.`);
-  const record = parseDmarcRecord(text);
-  if ("fault" in record)
-    return conclude("mismatch", `The DMARC record at ${host} is invalid: ${record.fault}.`);
+  const invalid = ({ fault }: RecordFault) =>
+    conclude("mismatch", `The DMARC record at ${host} is invalid: ${fault}.`);
+  const tags = readTags(text);
+  if ("fault" in tags) return invalid(tags);
+  const record = recordOf(tags);
+  if ("fault" in record) return invalid(record);
   const published = `${host} publishes the policy p=${record.policy}.`;
-  return conclude("verified", [published, ...valueRemarks(text)].join(" "), record);
+  return conclude("verified", [published, ...valueRemarks(tags)].join(" "), record);
 }
 
 const REPORT_URI = /^(?:mailto:[^\s/@:]+@[^\s@]+|https?:\S+)$/i;
@@ -119,18 +122,43 @@ const READABLE = new Map([
   ["pct", /^(?:\d\d?|100)$/],
 ]);
 
+interface Tag {
+  /** Lower case. */
+  readonly name: string;
+  readonly value: string;
+  /** Name and value as they are published. */
+  readonly written: string;
+}
+
+interface RecordFault {
+  readonly fault: string;
+}
+
+/** The tags of a record in its order (RFC 7489 section 6.4), or what is wrong with them. */
+function readTags(text: string): readonly Tag[] | RecordFault {
+  const tags: Tag[] = [];
+  const names = new Set<string>();
+  for (const part of text.split(";")) {
+    const written = part.trim();
+    if (written === "") continue;
+    const [, name, given] = /^[ \t\r\n]*([a-z]\w*)[ \t\r\n]*=(.*)$/is.exec(part) ?? [];
+    const value = given?.replace(/^[ \t\r\n]+/, "").replace(/(?<![ \t\r\n])[ \t\r\n]+$/, "");
+    if (name === undefined || value === undefined) return { fault: `"${written}" is not a tag with a value` };
+    const key = name.toLowerCase();
+    if (names.has(key)) return { fault: `the tag "${name}" stands twice` };
+    names.add(key);
+    tags.push({ name: key, value, written });
+  }
+  return tags;
+}
+
 /** Values that receivers ignore, although the record is valid; addresses for reports have to be URIs. */
-function valueRemarks(text: string): string[] {
-  return text.split(";").flatMap((part) => {
-    const [, tag = "", given = ""] = /^\s*([a-z]+)\s*=(.*)$/is.exec(part) ?? [];
-    const value = given.trim();
-    const name = tag.toLowerCase();
+function valueRemarks(tags: readonly Tag[]): string[] {
+  return tags.flatMap(({ name, value, written }) => {
     if (name === "rua" || name === "ruf")
       return value.split(",").flatMap((uri) => uriRemark(name, uri.trim()));
     const isIgnored = READABLE.get(name)?.test(value) === false;
-    return isIgnored
-      ? `Receivers ignore "${part.trim().slice(0, 150)}", which has no value that they know.`
-      : [];
+    return isIgnored ? `Receivers ignore "${written.slice(0, 150)}", which has no value that they know.` : [];
   });
 }
 
@@ -145,19 +173,16 @@ function uriRemark(tag: string, uri: string): string[] {
  * The record, or what is wrong with it. "v=DMARC1" must come first and "p" must be there with a known value; other
  * tags that are unknown or have an unknown value count as absent.
  */
-export function parseDmarcRecord(text: string): DmarcRecord | { readonly fault: string } {
-  const tags = new Map<string, string>();
-  for (const part of text.split(";")) {
-    if (part.trim() === "") continue;
-    const [, name, given] = /^[ \t\r\n]*([a-z]\w*)[ \t\r\n]*=(.*)$/is.exec(part) ?? [];
-    const value = given?.replace(/^[ \t\r\n]+/, "").replace(/(?<![ \t\r\n])[ \t\r\n]+$/, "");
-    if (name === undefined || value === undefined)
-      return { fault: `"${part.trim()}" is not a tag with a value` };
-    if (tags.has(name.toLowerCase())) return { fault: `the tag "${name}" stands twice` };
-    tags.set(name.toLowerCase(), value);
-  }
-  const [version] = tags;
-  if (version?.[0] !== "v" || version[1] !== "DMARC1") return { fault: 'it does not begin with "v=DMARC1"' };
+export function parseDmarcRecord(text: string): DmarcRecord | RecordFault {
+  const read = readTags(text);
+  return "fault" in read ? read : recordOf(read);
+}
+
+function recordOf(read: readonly Tag[]): DmarcRecord | RecordFault {
+  const [version] = read;
+  if (version?.name !== "v" || version.value !== "DMARC1")
+    return { fault: 'it does not begin with "v=DMARC1"' };
+  const tags = new Map(read.map(({ name, value }) => [name, value]));
   const policy = disposition(tags.get("p"));
   if (policy === null) return { fault: 'it has no "p=none", "p=quarantine" or "p=reject"' };
   const subdomainPolicy = disposition(tags.get("sp")) ?? policy;

@@ -64,14 +64,17 @@ const LONG_HOST = /\b(?:[a-z0-9-]+\.){2,}[a-z]{2,}\b/gi;
 const SPEAKER =
   /\b(host|server|mta|mx|by|from|to|with) [\w.-]+ ?[[(][\da-f.:]+[\])](?=[:,]? (?:said|while|after|refused|returned|responded)|:\d)/gi;
 
-/** A refusal's text with the words of its links in their place, and without addresses and host names. */
-export function readLinks(text: string): string {
+/**
+ * A refusal's text with the words of its links in their place, and without host names.
+ * @param address stands for each e-mail address
+ */
+export function readLinks(text: string, address: string): string {
   return text
     .replace(SPEAKER, "$1 host")
     .replace(/\brefused to talk to me\b/gi, "said")
     .replace(REMOVAL_ADDRESS, ` ${BLOCK_LIST_MARK} `)
     .replace(LINK, (link) => ` ${wordsOfLink(link)} `)
-    .replace(ADDRESS, " ")
+    .replace(ADDRESS, ` ${address} `)
     .replace(BLOCK_LIST_HOST, ` ${BLOCK_LIST_MARK} `)
     .replace(LONG_HOST, " ");
 }

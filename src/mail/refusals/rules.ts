@@ -11,7 +11,6 @@ import {
   PASSING_TROUBLE,
   REFUSED,
   SENDER_FAULT,
-  UNDECIDED,
   UNKNOWN_ADDRESS,
   UNWANTED_CONTENT,
 } from "./languages.ts";
@@ -23,6 +22,7 @@ import {
   NAME_SERVER_FAULT,
   NO_SUCH_DOMAIN,
 } from "./network.ts";
+import { UNDECIDED } from "./undecided.ts";
 
 interface TextRule extends Meaning {
   /** On lower-case text without accents; words.ts says what else is taken out. Each begins and ends a word. */

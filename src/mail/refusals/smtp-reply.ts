@@ -16,7 +16,8 @@ import {
   type ReplyScope,
 } from "./codes.ts";
 import { CERTAINLY_NO_DOMAIN } from "./network.ts";
-import { meaningOfWords } from "./rules.ts";
+import { ADDRESS_MARK, besidesRejection, withoutDelivery } from "./own-message.ts";
+import { meaningOfWords, type Said } from "./rules.ts";
 import { plainWords, reportedRefusal } from "./words.ts";
 
 /**
@@ -75,6 +76,10 @@ const STAGES_BEFORE_RECIPIENT: ReadonlySet<ReplyStage> = new Set([
   "mail",
 ]);
 
+/** Faults of the recipient's address or mailbox, and the enhanced codes (subject and detail) that name them. */
+const RECIPIENT_FAULTS: ReadonlySet<BounceCategory> = new Set(["NoEmail", "MailboxDisabled", "MailboxFull"]);
+const RECIPIENT_CODES = /^(?:1\.[1236]|2\.[1-4])$/;
+
 /** Judges one refusal. Any code and text get a verdict; it never throws. */
 export function classifyReply(refusal: SmtpRefusal): ReplyVerdict {
   const { code, stage } = refusal;
@@ -87,7 +92,7 @@ export function classifyReply(refusal: SmtpRefusal): ReplyVerdict {
   const words = plainWords(text);
   const digit = firstDigit(refusal, status, words);
   const permanent = digit === "5" && stage !== "auth";
-  const meaning = meaningOf({ code, status, digit, words, stage });
+  const meaning = meaningOf({ code, status, digit, text, stage });
   const { category, scope } = meaning ?? unexplained(digit);
   const believed = possible(category, permanent && !STAGES_BEFORE_RECIPIENT.has(stage));
   const retry = !permanent;
@@ -136,12 +141,12 @@ interface Judged {
   readonly code: number | null;
   readonly status: string | null;
   readonly digit: string;
-  readonly words: string;
+  readonly text: string;
   readonly stage: ReplyStage;
 }
 
 /** What a refusal means; null when neither its codes nor its words are known. */
-function meaningOf({ code, status, digit, words, stage }: Judged): Meaning | null {
+function meaningOf({ code, status, digit, text, stage }: Judged): Meaning | null {
   if (stage === "auth" || (digit !== "4" && digit !== "5")) return { category: "ProtocolError" };
   const detail = status?.slice(2) ?? "";
   // "550 4.1.1" contradicts itself: then neither number says what is wrong.
@@ -150,10 +155,22 @@ function meaningOf({ code, status, digit, words, stage }: Judged): Meaning | nul
     list.find(({ codes }) => codes.test(wanted)) ?? null;
   return (
     meant(DECISIVE_CODES, agreed) ??
-    meaningOfWords({ words, detail, isReport: stage === "report", hasReply: code !== null }) ??
+    meaningOfText(text, { detail, isReport: stage === "report", hasReply: code !== null }) ??
     meant(PRESUMED_CODES, agreed) ??
     meant(BASIC_CODES, String(code))
   );
+}
+
+/** What the words mean, read without the part that names the message (own-message.ts) where that is not the reason. */
+function meaningOfText(text: string, said: Omit<Said, "words">): Meaning | null {
+  const marked = plainWords(text, ADDRESS_MARK);
+  const reason = besidesRejection(marked);
+  if (reason !== null) {
+    const meaning = meaningOfWords({ ...said, words: reason.words });
+    const isConfirmed = reason.isAboutRecipient || RECIPIENT_CODES.test(said.detail);
+    if (meaning !== null && isConfirmed && RECIPIENT_FAULTS.has(meaning.category)) return meaning;
+  }
+  return meaningOfWords({ ...said, words: withoutDelivery(marked) });
 }
 
 /** A fault of the address is believed only when it is final and said by somebody who knew the address. */

@@ -15,9 +15,12 @@ const PLAIN_LETTERS: Readonly<Record<string, string>> = {
 /** Accents of Latin and Greek letters; in other scripts a letter with a mark is another letter. */
 const ACCENTS = /(?<=[\p{Script=Latin}\p{Script=Greek}])[\u0300-\u036f]+/gu;
 
-/** Lower case, no accents, links as links.ts reads them, one blank between words, at most twice as long as the text. */
-export function plainWords(text: string): string {
-  return readLinks(text)
+/**
+ * Lower case, no accents, links as links.ts reads them, one blank between words, at most twice as long as the text.
+ * @param address stands for each e-mail address
+ */
+export function plainWords(text: string, address = ""): string {
+  return readLinks(text, address)
     .toLowerCase()
     .normalize("NFKD")
     .slice(0, 2 * text.length)
@@ -25,7 +28,7 @@ export function plainWords(text: string): string {
     .normalize("NFC")
     .replace(/[łøđðıßæœ]/g, (letter) => PLAIN_LETTERS[letter] ?? letter)
     .replace(/[’`´‘]/g, "'")
-    .replace(/[<>[\]()"*_“”„«»]+/g, " ")
+    .replace(/[<>‹›[\]()"*_“”„«»]+/g, " ")
     .replace(/\s+/g, " ")
     .trim()
     .slice(0, 2 * text.length);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { gzipSync } from "node:zlib";
+import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
@@ -300,6 +300,59 @@ describe("a report keeps what can be kept", () => {
     expect(process.threadCpuUsage(start).user / 1_000).toBeLessThan(1_000);
   });
 
+  test.each(["1,024", "1 024", "1'024", "1\u00a0024", "1\u202f024", "1’024", "1,024.0", "01,024"])(
+    "with a count in groups of three digits: %s",
+    (count) => {
+      expect(read(xml({ records: RECORD.replace(">3<", `>${count}<`) })).messages).toBe(1_024);
+    },
+  );
+
+  test.each([
+    ["1.234.567", 1_234_567],
+    ["12,345,678", 12_345_678],
+    ["1.000", 1],
+  ])("with a count that is written %s", (count, messages) => {
+    expect(read(xml({ records: RECORD.replace(">3<", `>${count}<`) })).messages).toBe(messages);
+  });
+
+  test("with its beginning and its end exchanged", () => {
+    const { begin, end } = read(xml({ range: "<begin>1700086399</begin><end>1700000000</end>" }));
+    expect([begin.getTime(), end.getTime()]).toEqual([1_700_000_000_000, 1_700_086_399_000]);
+  });
+
+  describe("whose archive breaks off: the records before the break", () => {
+    const records = Array.from({ length: 500 }, (_, at) =>
+      RECORD.replace("192.0.2.1", `192.0.${at % 200}.${at % 251}`),
+    );
+    const whole = xml({ records: records.join("") });
+    test.each<[string, Uint8Array]>([
+      ["gzip", gzipSync(whole)],
+      ["zip", zipSync({ "r.xml": strToU8(whole) })],
+      ["zlib", deflateSync(whole)],
+      ["gzip in a zip", zipSync({ "r.xml.gz": [gzipSync(whole), { level: 0 }] })],
+    ])("%s", (_, packed) => {
+      const { rows, unread } = read(packed.subarray(0, packed.length * 0.7));
+      expect(rows.length).toBeGreaterThan(200);
+      expect(rows.length).toBeLessThan(500);
+      expect(unread).toEqual([{ reason: "cut_off", records: 1 }]);
+    });
+
+    test.each<[string, Uint8Array]>([
+      ["gzip", gzipSync(whole).subarray(0, -8)],
+      ["zip", Buffer.from(zipSync({ "r.xml": strToU8(whole) })).subarray(0, -60)],
+    ])("all of them where nothing but the end of the %s is missing", (_, packed) => {
+      expect(read(packed)).toMatchObject({ messages: 1_500, unread: [] });
+    });
+
+    test("and as corrupt where there is none", () => {
+      const noRecords = xml({ records: "" }).replace("</feedback>", "");
+      for (const text of [noRecords, "hello ".repeat(200)]) {
+        const packed = gzipSync(text).subarray(0, -9);
+        expect(readReports(packed)).toMatchObject({ reports: [], refused: [{ reason: "corrupt" }] });
+      }
+    });
+  });
+
   test("that is cut off: the records before the cut", () => {
     const whole = xml({ records: RECORD.repeat(3) });
     const report = read(whole.slice(0, whole.lastIndexOf("<identifiers>")));
@@ -411,16 +464,14 @@ describe("a report is refused", () => {
     ],
     ["bad_date", "no dates", xml({ range: "" })],
     ["bad_date", "dates in words", xml({ range: "<begin>today</begin><end>1700086399</end>" })],
-    [
-      "bad_date",
-      "an end before the beginning",
-      xml({ range: "<begin>1700086399</begin><end>1700000000</end>" }),
-    ],
     ["bad_date", "a date far away", xml({ range: "<begin>1700000000</begin><end>9999999999</end>" })],
     ["bad_count", "a negative count", count("-1")],
     ["bad_count", "an endless count", count("1000000000000000000")],
     ["bad_count", "1e18", count("1e18")],
     ["bad_count", "part of a mail", count("1.5")],
+    ["bad_count", "part of a mail with a comma", count("1,5")],
+    ["bad_count", "groups of other lengths", count("1,02,4")],
+    ["bad_count", "a negative count in groups", count("-1,024")],
     ["bad_count", "no count", count("")],
     ["bad_source_ip", "no address", xml({ records: RECORD.replace("192.0.2.1", "mx.example.com") })],
     [

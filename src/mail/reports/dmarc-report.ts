@@ -19,6 +19,7 @@ import {
   domainIn,
   fileParts,
   idFor,
+  inOrder,
   instantOf,
   noHints,
   type ReportHints,
@@ -156,8 +157,8 @@ function readRange(range: XmlNode | null, hints: ReportHints): { readonly begin:
   const file = fileParts(hints);
   const begin = instantOf(textOf(range, "begin")) ?? instantOf(file.begin);
   const end = instantOf(textOf(range, "end")) ?? instantOf(file.end);
-  if (begin === null || end === null || end < begin) throw new DmarcRefused("bad_date");
-  return { begin: new Date(begin), end: new Date(end) };
+  if (begin === null || end === null) throw new DmarcRefused("bad_date");
+  return inOrder(begin, end);
 }
 
 /** Without a policy, the report is about the domain of the file's name, or that of its mails. */

@@ -1,9 +1,10 @@
 /**
- * Gzip (RFC 1952). A file is one member or several, and ends behind the last whole one: octets behind that, such as a
- * CRLF, NULs or the footer of a mailing list, are not part of it.
+ * Gzip (RFC 1952) and zlib streams (RFC 1950). A gzip file is one member or several, and ends behind the last one: octets
+ * behind that, such as a CRLF, NULs or the footer of a mailing list, are not part of it. Of a stream that breaks off, what
+ * comes before the break is kept; one that contradicts its checksum is corrupt.
  */
 
-import { crc32, type InflateRaw, inflateRawSync } from "node:zlib";
+import { constants, crc32, type InflateRaw, inflateRawSync, inflateSync } from "node:zlib";
 import type { UnpackRefusal } from "./unpacked.ts";
 
 const HEADER_LENGTH = 10;
@@ -11,12 +12,22 @@ const TRAILER_LENGTH = 8;
 const DEFLATED = 8;
 const FLAG = { headerCrc: 2, extra: 4, name: 8, comment: 16 };
 const MOST_MEMBERS = 1_000;
+/** Octets of a zlib stream that are inflated to see whether it is one. */
+const ZLIB_SAMPLE = 512;
 /** Octets of the first attempt to inflate, and how much larger each further attempt is. */
 const FIRST_ATTEMPT = 256 * 1024;
 const GROWTH = 4;
 
+type Inflate = typeof inflateRawSync;
+
 export type Inflated =
-  | { readonly ok: true; readonly octets: Buffer; readonly packedLength: number }
+  | {
+      readonly ok: true;
+      readonly octets: Buffer;
+      readonly packedLength: number;
+      /** The stream has no end: these are the octets before the break. */
+      readonly isCutOff: boolean;
+    }
   | { readonly ok: false; readonly reason: UnpackRefusal };
 
 /**
@@ -46,6 +57,7 @@ export function isGzip(octets: Buffer): boolean {
 export function gunzip(octets: Buffer, room: InflateRoom): Inflated {
   const members: Buffer[] = [];
   let at = 0;
+  let isCutOff = false;
   while (isGzip(octets.subarray(at)) && members.length < MOST_MEMBERS) {
     const member = gunzipMember(octets.subarray(at), room);
     if (!member.ok) {
@@ -54,37 +66,75 @@ export function gunzip(octets: Buffer, room: InflateRoom): Inflated {
     }
     members.push(member.octets);
     at += member.packedLength;
+    isCutOff = member.isCutOff;
   }
-  return { ok: true, octets: Buffer.concat(members), packedLength: at };
+  return { ok: true, octets: Buffer.concat(members), packedLength: at, isCutOff };
+}
+
+/** Whether octets are a zlib stream: its header alone could as well begin a text. */
+export function isZlib(octets: Buffer): boolean {
+  const [method = 0, flags = 0] = octets;
+  const hasHeader =
+    (method & 0x0f) === DEFLATED &&
+    method >> 4 <= 7 &&
+    (flags & 0x20) === 0 &&
+    (method * 256 + flags) % 31 === 0;
+  if (!hasHeader) return false;
+  const beginning = inflateUpTo(octets.subarray(2, ZLIB_SAMPLE), FIRST_ATTEMPT, inflateRawSync);
+  return beginning.ok ? beginning.octets.length > 0 : beginning.reason === "too_large";
+}
+
+/** Its checksum is compared by Node.js. */
+export function unzlib(octets: Buffer, room: InflateRoom): Inflated {
+  return inflate(octets, room, inflateSync);
 }
 
 /**
  * Deflate (RFC 1951) up to its own end. Node.js does not say how much it inflated before a fault in the stream, so the
  * attempts grow, and a corrupt stream counts as much as the attempt that found the fault could inflate.
  */
-export function inflate(packed: Buffer, room: InflateRoom): Inflated {
+export function inflate(packed: Buffer, room: InflateRoom, method: Inflate = inflateRawSync): Inflated {
   for (let most = Math.min(FIRST_ATTEMPT, room.left); ; most = Math.min(most * GROWTH, room.left)) {
-    const result = inflateUpTo(packed, most);
+    const result = inflateUpTo(packed, most, method);
     if (!result.ok && result.reason === "too_large" && most < room.left) continue;
     room.take(result.ok ? result.octets.length : most);
     return result;
   }
 }
 
-function inflateUpTo(packed: Buffer, limit: number): Inflated {
+function inflateUpTo(packed: Buffer, limit: number, method: Inflate): Inflated {
+  const whole = inflateOnce(packed, { limit, method, isCutOff: false });
+  return whole === "cut_off" ? inflateBeforeBreak(packed, limit, method) : whole;
+}
+
+function inflateBeforeBreak(packed: Buffer, limit: number, method: Inflate): Inflated {
+  const part = inflateOnce(packed, { limit, method, isCutOff: true });
+  return part === "cut_off" ? { ok: false, reason: "corrupt" } : part;
+}
+
+interface Attempt {
+  readonly limit: number;
+  readonly method: Inflate;
+  /** Takes what there is before the break, instead of asking for the end of the stream. */
+  readonly isCutOff: boolean;
+}
+
+function inflateOnce(packed: Buffer, { limit, method, isCutOff }: Attempt): Inflated | "cut_off" {
   try {
+    const finishFlush = isCutOff ? constants.Z_SYNC_FLUSH : constants.Z_FINISH;
     // With `info` the answer says how many octets the stream took; the type of Node.js knows nothing of that.
-    const options = { maxOutputLength: Math.max(1, limit), info: true };
-    const { buffer, engine } = inflateRawSync(packed, options) as unknown as {
+    const options = { maxOutputLength: Math.max(1, limit), info: true, finishFlush };
+    const { buffer, engine } = method(packed, options) as unknown as {
       readonly buffer: Buffer;
       readonly engine: InflateRaw;
     };
     return buffer.length > limit
       ? { ok: false, reason: "too_large" }
-      : { ok: true, octets: buffer, packedLength: engine.bytesWritten };
+      : { ok: true, octets: buffer, packedLength: engine.bytesWritten, isCutOff };
   } catch (error) {
-    const isTooLong = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
-    return { ok: false, reason: isTooLong ? "too_large" : "corrupt" };
+    const code = error instanceof Error && "code" in error ? error.code : "";
+    if (code === "Z_BUF_ERROR") return "cut_off";
+    return { ok: false, reason: code === "ERR_BUFFER_TOO_LARGE" ? "too_large" : "corrupt" };
   }
 }
 
@@ -92,13 +142,20 @@ function gunzipMember(octets: Buffer, room: InflateRoom): Inflated {
   const start = endOfHeader(octets);
   if (start < 0) return { ok: false, reason: "corrupt" };
   const inflated = inflate(octets.subarray(start), room);
-  if (!inflated.ok) return inflated;
-  const trailer = start + inflated.packedLength;
-  const isWhole =
-    trailer + TRAILER_LENGTH <= octets.length &&
-    octets.readUInt32LE(trailer) === crc32(inflated.octets) &&
-    octets.readUInt32LE(trailer + 4) === inflated.octets.length % 2 ** 32;
-  return isWhole ? { ...inflated, packedLength: trailer + TRAILER_LENGTH } : { ok: false, reason: "corrupt" };
+  if (!inflated.ok || inflated.isCutOff) return inflated;
+  const trailer = octets.subarray(start + inflated.packedLength);
+  const [checksum, length] = [numberAt(trailer, 0), numberAt(trailer, 4)];
+  const isRight =
+    (checksum ?? crc32(inflated.octets)) === crc32(inflated.octets) &&
+    (length ?? inflated.octets.length % 2 ** 32) === inflated.octets.length % 2 ** 32;
+  if (!isRight) return { ok: false, reason: "corrupt" };
+  const packedLength = Math.min(octets.length, start + inflated.packedLength + TRAILER_LENGTH);
+  return { ...inflated, packedLength, isCutOff: length === null };
+}
+
+/** Null where the octets break off before it. */
+function numberAt(octets: Buffer, at: number): number | null {
+  return at + 4 <= octets.length ? octets.readUInt32LE(at) : null;
 }
 
 /** Where the compressed octets begin; -1 when the header is broken. */

@@ -25,7 +25,7 @@ export interface ReportsOfMail {
 }
 
 /**
- * Reads a mail as it was received, or an attachment's content: XML, JSON, gzip or zip. Never throws. All DMARC reports
+ * Reads a mail as it was received, or an attachment's content: XML, JSON, gzip, zip or a zlib stream. Never throws. All DMARC reports
  * of a mail have together no more records than one may have.
  */
 export function readReports(raw: Uint8Array): ReportsOfMail {
@@ -36,7 +36,8 @@ export function readReports(raw: Uint8Array): ReportsOfMail {
   for (const document of documents) {
     for (const reading of readDocument(document, { name: document.name, sender }, left)) {
       if ("reason" in reading) {
-        unread.push(reading);
+        const isTorn = document.isCutOff && reading.reason === "malformed";
+        unread.push(isTorn ? { ...reading, reason: "corrupt" } : reading);
         continue;
       }
       if (reading.kind === "dmarc") left -= reading.report.rows.length;

@@ -18,6 +18,8 @@ export interface ReportDocument {
   /** The file's. */
   readonly name: string | null;
   readonly text: string;
+  /** The archive that it comes in breaks off: this is the text before the break. */
+  readonly isCutOff: boolean;
 }
 
 /** Why a document is refused; "too_many_in_mail": reports, or parts, beyond those that are read of a mail. */
@@ -60,8 +62,8 @@ const REPORT_WORDS = {
   dmarc: /<(?:[\w-]+:)?feedback[\s>]/i,
   tls: /"(?:policies|date[-_]range|report[-_]id)"/i,
 };
-/** How gzip, zip, XML and JSON begin in Base64. */
-const BASE64_TEXT = /^\s*(?:H4sI|UEsDB|PD94|PGZlZWRiYWNr|77u\/|\/\/48|eyJ|ewo|ew0K)[\w+/=\s]+$/;
+/** How gzip, zip, zlib streams, XML and JSON begin in Base64. */
+const BASE64_TEXT = /^\s*(?:H4sI|UEsDB|eJ[w-z]|eNo|PD94|PGZlZWRiYWNr|77u\/|\/\/48|eyJ|ewo|ew0K)[\w+/=\s]+$/;
 
 /** The reports of a mail as it was received, or of an attachment's content. Never throws. */
 export function reportDocuments(raw: Uint8Array, limit = reportTextLimit): ReportDocuments {
@@ -109,11 +111,16 @@ class Collection {
         continue;
       }
       const kind = kindOf(file.octets);
-      if (kind === null) continue;
+      if (kind === null && !file.isCutOff) continue;
+      if (kind === null) {
+        this.#refused.push({ kind: guess(fileName), name: fileName, reason: "corrupt" });
+        found++;
+        continue;
+      }
       const text = reportText(file.octets);
       if (needsWords && !isArchive && !REPORT_WORDS[kind].test(text)) return;
       if (!isArchive) this.#room.take(octets.length);
-      this.#documents.push({ kind, name: fileName, text });
+      this.#documents.push({ kind, name: fileName, text, isCutOff: file.isCutOff });
       found++;
     }
     if (found === 0) this.#refused.push({ kind: guess(null), name, reason: "no_report" });

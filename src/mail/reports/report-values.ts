@@ -15,6 +15,12 @@ export const noHints: ReportHints = { name: null, sender: null };
 const maxDomainLength = 253;
 const LAST_INSTANT = Date.UTC(2100, 0, 1);
 const NUMBER = /^\+?\d{1,20}(?:\.\d{1,20})?(?:e\+?\d{1,2})?$/i;
+/**
+ * Digits in groups of three: "1,024", "1 024", "1'024", with decimals that are zero, "1,024.0". A single dot is decimal, as
+ * in all other numbers.
+ */
+const GROUPED =
+  /^(\d{1,3}(?:([, \u00a0\u202f\u2009'’_])\d{3}(?:\2\d{3}){0,5}|(?:\.\d{3}){2,6}))(?:[.,]0{1,2})?$/;
 const ISO =
   /^(\d{4})[-/](\d\d)[-/](\d\d)(?:(?:T|\s+)(\d\d):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?)?\s*(?:(?:Z|UTC|GMT)|([+-]\d\d):?(\d\d)?)?$/i;
 /** RFC 5322 section 3.3. */
@@ -30,10 +36,16 @@ export function instantOf(text: string | null): number | null {
   return Number.isFinite(instant) && instant >= 0 && instant <= LAST_INSTANT ? Math.floor(instant) : null;
 }
 
-/** A count of mails or sessions; "3.0" is 3. Null for what is none, or is more than `most`. */
+/** The time between two instants, which some programs exchange. */
+export function inOrder(one: number, other: number): { readonly begin: Date; readonly end: Date } {
+  return { begin: new Date(Math.min(one, other)), end: new Date(Math.max(one, other)) };
+}
+
+/** A count of mails or sessions; "3.0" is 3, "1,024" is 1024. Null for what is none, or is more than `most`. */
 export function countIn(text: string | null, most: number): number | null {
   const given = text?.trim() ?? "";
-  const count = NUMBER.test(given) ? Number(given) : Number.NaN;
+  const digits = GROUPED.exec(given)?.[1]?.replace(/\D/g, "") ?? given;
+  const count = NUMBER.test(digits) ? Number(digits) : Number.NaN;
   return Number.isInteger(count) && count <= most ? count : null;
 }
 

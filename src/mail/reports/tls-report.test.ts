@@ -39,6 +39,13 @@ function reading(report: unknown) {
   return { reports: reports.map((one) => one.report), reasons: refused.map(({ reason }) => reason) };
 }
 
+test("a report whose beginning and end are exchanged is about the time between them", () => {
+  const range = { "start-datetime": "2016-04-01T23:59:59Z", "end-datetime": "2016-04-01T00:00:00Z" };
+  expect(reading({ ...REPORT, "date-range": range }).reports).toMatchObject([
+    { begin: new Date("2016-04-01T00:00:00Z"), end: new Date("2016-04-01T23:59:59Z") },
+  ]);
+});
+
 describe("a report is read", () => {
   const expected = {
     organizationName: "Receiver",

@@ -10,6 +10,7 @@ import {
   domainIn,
   fileParts,
   idFor,
+  inOrder,
   instantOf,
   noHints,
   type ReportHints,
@@ -122,8 +123,8 @@ function readRange(value: unknown, hints: ReportHints): { readonly begin: Date; 
   const file = fileParts(hints);
   const begin = instantOf(textOf(range["start-datetime"])) ?? instantOf(file.begin);
   const end = instantOf(textOf(range["end-datetime"])) ?? instantOf(file.end);
-  if (begin === null || end === null || end < begin) throw new TlsRefused("bad_date");
-  return { begin: new Date(begin), end: new Date(end) };
+  if (begin === null || end === null) throw new TlsRefused("bad_date");
+  return inOrder(begin, end);
 }
 
 /** Throws when there are policies, and none of them can be read. */

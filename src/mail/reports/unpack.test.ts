@@ -1,4 +1,5 @@
-import { deflateRawSync, gzipSync } from "node:zlib";
+import { randomBytes } from "node:crypto";
+import { crc32, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { strToU8, zipSync } from "fflate";
 import { describe, expect, test } from "vitest";
@@ -30,12 +31,100 @@ function zip(
   return archive;
 }
 
+const manyFiles = Object.fromEntries(
+  Array.from({ length: 10_000 }, (_, at) => [`${at}.xml`, new Uint8Array()]),
+);
+
+/** A zip archive that breaks off in its directory. */
+function withoutDirectory(archive: Buffer): Buffer {
+  return archive.subarray(0, archive.indexOf("PK\x01\x02") + 10);
+}
+
+function wrongOctet(packed: Uint8Array, at: number): Buffer {
+  const changed = Buffer.from(packed);
+  const place = at < 0 ? changed.length + at : at;
+  changed[place] = (changed[place] ?? 0) ^ 0xff;
+  return changed;
+}
+
+const wrongChecksum = (gzip: Uint8Array) => wrongOctet(gzip, -8);
+
+/** A zip as programs write it that do not know a file's length beforehand: it stands behind the file. */
+function streamedZip(files: Readonly<Record<string, string>>, hasSignature = true): Buffer {
+  const parts = Object.entries(files).flatMap(([name, content]) => {
+    const local = Buffer.alloc(30);
+    local.writeUInt32LE(0x04034b50, 0);
+    local.writeUInt16LE(8, 6);
+    local.writeUInt16LE(8, 8);
+    local.writeUInt16LE(name.length, 26);
+    const packed = deflateRawSync(content);
+    const descriptor = Buffer.alloc(16);
+    descriptor.writeUInt32LE(0x08074b50, 0);
+    descriptor.writeUInt32LE(crc32(content), 4);
+    descriptor.writeUInt32LE(packed.length, 8);
+    descriptor.writeUInt32LE(content.length, 12);
+    return [local, Buffer.from(name), packed, hasSignature ? descriptor : descriptor.subarray(4)];
+  });
+  return Buffer.concat(parts);
+}
+
+describe("an archive that breaks off", () => {
+  const files = { "a.xml": strToU8(XML), "b.xml": strToU8(XML.toUpperCase()) };
+  const upper = XML.toUpperCase();
+
+  test.each<[string, Uint8Array, string[]]>([
+    ["a gzip without its trailer", gzipSync(XML).subarray(0, -8), [XML]],
+    ["a gzip with a part of its checksum", gzipSync(XML).subarray(0, -6), [XML]],
+    ["a gzip with its checksum and no length", gzipSync(XML).subarray(0, -4), [XML]],
+    ["a zlib stream without its checksum", deflateSync(XML).subarray(0, -4), [XML]],
+    ["a zip without its directory", withoutDirectory(Buffer.from(zipSync(files))), [XML, upper]],
+    ["a zip without compression", withoutDirectory(Buffer.from(zipSync(files, { level: 0 }))), [XML, upper]],
+    ["a zip without the end of its directory", Buffer.from(zipSync(files)).subarray(0, -22), [XML, upper]],
+    ["a zip with lengths behind its files", streamedZip({ "a.xml": XML, "b.xml": upper }), [XML, upper]],
+    ["a zip with lengths without a mark", streamedZip({ "a.xml": XML, "b.xml": upper }, false), [XML, upper]],
+    [
+      "a zip without the last length",
+      streamedZip({ "a.xml": XML, "b.xml": upper }).subarray(0, -16),
+      [XML, upper],
+    ],
+    [
+      "a zip with a folder",
+      withoutDirectory(Buffer.from(zipSync({ "r/": new Uint8Array(), ...files }))),
+      [XML, upper],
+    ],
+  ])("keeps what is whole: %s", (_, packed, texts) => {
+    expect(textsIn(packed)).toEqual(texts);
+    expect(reasonOf(packed)).toBe("none");
+  });
+
+  test.each<[string, Uint8Array]>([
+    ["a gzip", gzipSync(XML)],
+    ["the second member of a gzip", Buffer.concat([gzipSync(XML.slice(0, 500)), gzipSync(XML.slice(500))])],
+    ["a zlib stream", deflateSync(XML)],
+    ["a zip", Buffer.from(zipSync({ "r.xml": strToU8(XML) })).subarray(0, -90)],
+    ["a zip without compression", Buffer.from(zipSync({ "r.xml": [strToU8(XML), { level: 0 }] }))],
+    ["a gzip in a zip", Buffer.from(zipSync({ "r.gz": [gzipSync(XML), { level: 0 }] }))],
+    ["a streamed zip", streamedZip({ "r.xml": XML })],
+  ])("keeps what comes before the break: %s", (_, whole) => {
+    const packed = whole.subarray(0, Math.floor(whole.length * 0.8));
+    const [text = ""] = textsIn(packed);
+    expect(text.length).toBeGreaterThan(XML.length / 2);
+    expect([XML.startsWith(text), text === XML]).toEqual([true, false]);
+    expect(unpack(packed, new InflateRoom(LIMIT))).toMatchObject([{ ok: true, isCutOff: true }]);
+  });
+});
+
 describe("what is unpacked", () => {
   test.each<[string, Uint8Array]>([
     ["plain", Buffer.from(XML)],
     ["plain after a byte order mark and blanks", Buffer.from(`\ufeff\n ${XML}`)],
     ["gzip", gzipSync(XML)],
     ["zip", zipSync({ "report.xml": strToU8(XML) })],
+    ["a zlib stream", deflateSync(XML)],
+    ["a zlib stream of a small window", deflateSync(XML, { windowBits: 9, level: 1 })],
+    ["a zlib stream and more", Buffer.concat([deflateSync(XML), Buffer.from("\r\n")])],
+    ["a gzip in a zip", zipSync({ "report.xml.gz": gzipSync(XML) })],
+    ["a zlib stream in a zip", zipSync({ "report.xml.z": deflateSync(XML) })],
     ["zip without compression", zipSync({ "report.xml": [strToU8(XML), { level: 0 }] })],
   ])("%s", (_, packed) => {
     expect(textsIn(packed).map((text) => text.replace(/^\ufeff\n /, ""))).toEqual([XML]);
@@ -95,6 +184,13 @@ describe("what is unpacked", () => {
     expect(unpack(files, new InflateRoom(LIMIT))[1]).toEqual({ ok: false, name: "b.xml", reason: "corrupt" });
   });
 
+  test.each(["x^2 + y^2", "hC", "x\u0001", "Hi there", "8=D"])(
+    "a text that begins as a zlib stream does: %j",
+    (text) => {
+      expect(textsIn(Buffer.from(text, "latin1"))).toEqual([text]);
+    },
+  );
+
   test("a file by its octets, whatever its name", () => {
     expect(textsIn(zip("r.zip", Buffer.from(XML)))).toEqual([XML]);
     expect(textsIn(Buffer.concat([Buffer.from("\r\n"), gzipSync(XML)]))).toEqual([XML]);
@@ -104,8 +200,31 @@ describe("what is unpacked", () => {
 describe("what is refused", () => {
   test.each<[UnpackRefusal, string, Uint8Array]>([
     ["empty", "nothing", new Uint8Array()],
-    ["corrupt", "a gzip that is cut", gzipSync(XML).subarray(0, 100)],
-    ["corrupt", "a zip that is cut", zip("r.xml", Buffer.from(XML)).subarray(0, 100)],
+    ["corrupt", "a gzip that is cut in its header", gzipSync(XML).subarray(0, 9)],
+    ["corrupt", "a zip that is cut in its header", zip("r.xml", Buffer.from(XML)).subarray(0, 20)],
+    ["corrupt", "a gzip with a wrong checksum and no length", wrongChecksum(gzipSync(XML)).subarray(0, -4)],
+    ["corrupt", "a gzip with a wrong checksum", wrongChecksum(gzipSync(XML))],
+    ["corrupt", "a zlib stream with a wrong checksum", wrongOctet(deflateSync(XML), -1)],
+    [
+      "corrupt",
+      "a cut zip with a wrong checksum",
+      withoutDirectory(wrongOctet(zip("r.xml", Buffer.from(XML)), 14)),
+    ],
+    ["nested_archive", "a zip in a gzip in a zip", zip("a.gz", gzipSync(zip("r.xml", Buffer.from(XML))))],
+    ["nested_archive", "a zip in a cut zip", withoutDirectory(zip("a.zip", zip("r.xml", Buffer.from(XML))))],
+    [
+      "bad_entry_name",
+      "a name that climbs in a cut zip",
+      withoutDirectory(zip("../r.xml", Buffer.from(XML))),
+    ],
+    ["too_large", "a cut gzip bomb", gzipSync(Buffer.alloc(60 * 1024 * 1024)).subarray(0, -100)],
+    ["too_large", "a cut zip bomb", withoutDirectory(zip("r.xml", Buffer.alloc(60 * 1024 * 1024)))],
+    ["too_large", "a zlib bomb", deflateSync(Buffer.alloc(60 * 1024 * 1024))],
+    [
+      "too_many_entries",
+      "a cut zip of ten thousand files",
+      withoutDirectory(Buffer.from(zipSync(manyFiles))),
+    ],
     ["too_large", "a gzip bomb", gzipSync(Buffer.alloc(60 * 1024 * 1024))],
     ["too_large", "a zip bomb", zip("r.xml", Buffer.alloc(60 * 1024 * 1024))],
     [
@@ -121,11 +240,7 @@ describe("what is refused", () => {
     ["bad_entry_name", "an absolute name", zip("/r.xml", Buffer.from(XML))],
     ["bad_entry_name", "a name of another system", zip("C:r.xml", Buffer.from(XML))],
     ["bad_entry_name", "a name that climbs out of a folder", zip("a/../../r.xml", Buffer.from(XML))],
-    [
-      "too_many_entries",
-      "ten thousand files",
-      zipSync(Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`${at}.xml`, new Uint8Array()]))),
-    ],
+    ["too_many_entries", "ten thousand files", zipSync(manyFiles)],
     [
       "encrypted",
       "a password",
@@ -179,7 +294,8 @@ describe("what is refused", () => {
   test.each<[UnpackRefusal, string, Uint8Array]>([
     ["corrupt", "a zip with a wrong checksum", zip("r.xml", Buffer.alloc(2 * MB), wrongSum)],
     ["corrupt", "a zip whose deflate stream breaks", zip("r.xml", Buffer.alloc(2 * MB), badBlock)],
-    ["corrupt", "a gzip that is cut", gzipSync(Buffer.alloc(2 * MB)).subarray(0, -12)],
+    ["corrupt", "a gzip with a wrong checksum", wrongChecksum(gzipSync(Buffer.alloc(2 * MB)))],
+    ["nested_archive", "a cut gzip in a gzip", gzipSync(gzipSync(randomBytes(2 * MB + 99))).subarray(0, -12)],
     ["nested_archive", "a gzip in a gzip", gzipSync(Buffer.concat([gzipSync(XML), Buffer.alloc(2 * MB)]))],
     ["too_large", "a gzip bomb", gzipSync(Buffer.alloc(11 * MB))],
     ["too_large", "a zip bomb", zip("r.xml", Buffer.alloc(11 * MB))],
@@ -204,7 +320,12 @@ describe("what is refused", () => {
   });
 
   test("nothing throws: archives changed anywhere", () => {
-    const archives = [gzipSync(XML), zip("r.xml", Buffer.from(XML))];
+    const archives = [
+      gzipSync(XML),
+      zip("r.xml", Buffer.from(XML)),
+      deflateSync(XML),
+      streamedZip({ a: XML, b: XML }),
+    ];
     fc.assert(
       fc.property(
         fc.constantFrom(...archives),

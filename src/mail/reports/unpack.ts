@@ -1,10 +1,10 @@
 /**
- * Unpacks what reports come in: gzip, zip or nothing, told by the first octets, because media types and file names are
+ * Unpacks what reports come in: gzip, zip, a zlib stream or nothing, told by the first octets, because media types and file names are
  * often wrong. The sender may mean harm: sizes are limited while unpacking, not believed from the header. How well a
  * report packs says nothing about it: thousands of alike records pack a hundred to one.
  */
 
-import { gunzip, type InflateRoom, isGzip } from "./gzip.ts";
+import { gunzip, type InflateRoom, isGzip, isZlib, unzlib } from "./gzip.ts";
 import type { Unpacked } from "./unpacked.ts";
 import { isZip, unzip } from "./zip.ts";
 
@@ -12,30 +12,45 @@ import { isZip, unzip } from "./zip.ts";
 const STRAY = new Set([0x0a, 0x0d, 0x20, 0x09]);
 
 /**
- * The files in an archive, or what was given where it is none.
+ * The files in an archive, or what was given where it is none. A file of a zip may be a gzip or
+ * a zlib stream; any other archive in an archive is refused.
  * @param room of what is packed it takes what is inflated; of what is not, nothing
  */
 export function unpack(given: Uint8Array, room: InflateRoom): Unpacked[] {
   const octets = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   const packed = withoutStray(octets);
   if (packed.length === 0) return [{ ok: false, name: null, reason: "empty" }];
-  if (isGzip(packed)) return [gunzipped(packed, room)].map(withoutNested);
-  if (isZip(packed)) return unzip(packed, room).map(withoutNested);
+  if (isZip(packed)) return unzip(packed, room).map((file) => unpackStream(file, room));
+  if (isStream(packed)) return [withoutNested(inflated(null, packed, room))];
   const isTooLarge = octets.length > room.left;
-  return [isTooLarge ? { ok: false, name: null, reason: "too_large" } : { ok: true, name: null, octets }];
+  return [
+    isTooLarge
+      ? { ok: false, name: null, reason: "too_large" }
+      : { ok: true, name: null, octets, isCutOff: false },
+  ];
 }
 
 /** Whether octets are packed in a way that is read here. */
 export function isPacked(octets: Buffer): boolean {
   const packed = withoutStray(octets);
-  return isGzip(packed) || isZip(packed);
+  return isZip(packed) || isStream(packed);
 }
 
-function gunzipped(packed: Buffer, room: InflateRoom): Unpacked {
-  const result = gunzip(packed, room);
+function unpackStream(file: Unpacked, room: InflateRoom): Unpacked {
+  if (!file.ok || !isStream(file.octets)) return withoutNested(file);
+  const inner = inflated(file.name, file.octets, room);
+  return withoutNested(inner.ok ? { ...inner, isCutOff: inner.isCutOff || file.isCutOff } : inner);
+}
+
+function isStream(octets: Buffer): boolean {
+  return isGzip(octets) || isZlib(octets);
+}
+
+function inflated(name: string | null, packed: Buffer, room: InflateRoom): Unpacked {
+  const result = isGzip(packed) ? gunzip(packed, room) : unzlib(packed, room);
   return result.ok
-    ? { ok: true, name: null, octets: result.octets }
-    : { ok: false, name: null, reason: result.reason };
+    ? { ok: true, name, octets: result.octets, isCutOff: result.isCutOff }
+    : { ok: false, name, reason: result.reason };
 }
 
 function withoutNested(file: Unpacked): Unpacked {

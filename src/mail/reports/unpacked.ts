@@ -10,5 +10,11 @@ export type UnpackRefusal =
 
 /** One file. `name` is that in the archive; null where there is none. */
 export type Unpacked =
-  | { readonly ok: true; readonly name: string | null; readonly octets: Buffer }
+  | {
+      readonly ok: true;
+      readonly name: string | null;
+      readonly octets: Buffer;
+      /** The archive breaks off in the file: these are the octets before the break, and no checksum confirms them. */
+      readonly isCutOff: boolean;
+    }
   | { readonly ok: false; readonly name: string | null; readonly reason: UnpackRefusal };

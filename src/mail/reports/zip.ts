@@ -1,25 +1,33 @@
 /**
- * The files of a zip archive, found through its directory (APPNOTE 4.3.12 and 4.3.16). Folders, and what operating
+ * The files of a zip archive, found through its directory (APPNOTE 4.3.12 and 4.3.16), or, where the archive breaks off
+ * before its end, by their own headers one behind the other (4.3.7). Folders, and what operating
  * systems add to archives of their own accord (`__MACOSX/`, `.DS_Store`), are no files of a report. Nothing is written
  * to a disk, so a name is only a name; one that climbs out of the archive shows that harm is meant.
  */
 
 import { crc32 } from "node:zlib";
-import { type InflateRoom, inflate } from "./gzip.ts";
+import { type Inflated, type InflateRoom, inflate } from "./gzip.ts";
 import type { Unpacked, UnpackRefusal } from "./unpacked.ts";
 
 const LOCAL_HEADER = 0x04034b50;
+const DESCRIPTOR = 0x08074b50;
 const CENTRAL_HEADER = 0x02014b50;
 const END_OF_DIRECTORY = 0x06054b50;
 const END_LENGTH = 22;
 const CENTRAL_LENGTH = 46;
 const LOCAL_LENGTH = 30;
+const DESCRIPTOR_LENGTH = 12;
+/** The length of a file is told behind it (bit 3 of the flags), or in the extra field (zip64). */
+const FLAG_ENCRYPTED = 1;
+const FLAG_DESCRIPTOR = 8;
+const UNTOLD_LENGTH = 0xffffffff;
 const maxCommentLength = 0xffff;
 const STORED = 0;
 const DEFLATED = 8;
 /** Entries of an archive, folders included. */
 const maxEntries = 100;
 const UNWANTED = /(?:^|\/)(?:__MACOSX\/.*|\.[^/]*|Thumbs\.db|desktop\.ini)$|\/$/i;
+const CORRUPT = { ok: false, reason: "corrupt" } as const;
 const HARMFUL = /\\|^\/|^[a-z]:|^$|(?:^|\/)\.\.?(?:\/|$)/i;
 
 export function isZip(octets: Buffer): boolean {
@@ -29,7 +37,7 @@ export function isZip(octets: Buffer): boolean {
 /** Reads no further than the first file that is too large. */
 export function unzip(octets: Buffer, room: InflateRoom): Unpacked[] {
   const end = endOfDirectory(octets);
-  if (end < 0) return [refuse(null, "corrupt")];
+  if (end < 0) return unzipBroken(octets, room);
   const entries = octets.readUInt16LE(end + 10);
   if (entries > maxEntries) return [refuse(null, "too_many_entries")];
   const files: Unpacked[] = [];
@@ -70,9 +78,8 @@ function unzipEntry(octets: Buffer, { at, seen, room }: Entry): Unpacked | null 
     at + CENTRAL_LENGTH,
     at + CENTRAL_LENGTH + octets.readUInt16LE(at + 28),
   );
-  if (HARMFUL.test(name) || name.includes("\0")) return refuse(name, "bad_entry_name");
-  if (UNWANTED.test(name)) return null;
-  if ((flags & 1) !== 0) return refuse(name, "encrypted");
+  const refusal = refusalOf(name, flags);
+  if (refusal !== "none") return refusal;
   if (seen.has(local)) return refuse(name, "corrupt");
   seen.add(local);
   if (local + LOCAL_LENGTH > at || octets.readUInt32LE(local) !== LOCAL_HEADER)
@@ -81,20 +88,72 @@ function unzipEntry(octets: Buffer, { at, seen, room }: Entry): Unpacked | null 
   if (start + packedLength > at) return refuse(name, "corrupt");
   const packed = octets.subarray(start, start + packedLength);
   const content =
-    method === STORED ? stored(packed, room) : method === DEFLATED ? inflated(packed, room) : "corrupt";
-  if (typeof content === "string") return refuse(name, content);
-  return crc32(content) === checksum ? { ok: true, name, octets: content } : refuse(name, "corrupt");
+    method === STORED ? stored(packed, room) : method === DEFLATED ? inflate(packed, room) : CORRUPT;
+  if (!content.ok) return refuse(name, content.reason);
+  const isWhole = !content.isCutOff && crc32(content.octets) === checksum;
+  return isWhole ? { ok: true, name, octets: content.octets, isCutOff: false } : refuse(name, "corrupt");
 }
 
-function stored(content: Buffer, room: InflateRoom): Buffer | UnpackRefusal {
+/** The files of an archive without a directory. What follows a file whose end cannot be found is left out. */
+function unzipBroken(octets: Buffer, room: InflateRoom): Unpacked[] {
+  const files: Unpacked[] = [];
+  let at = 0;
+  for (let entry = 0; at >= 0 && at + LOCAL_LENGTH <= octets.length; entry++) {
+    if (octets.readUInt32LE(at) !== LOCAL_HEADER) break;
+    if (entry === maxEntries) return [refuse(null, "too_many_entries")];
+    const { file, end } = unzipLocal(octets, at, room);
+    if (file !== null) files.push(file);
+    at = end;
+  }
+  return files.length > 0 ? files : [refuse(null, "corrupt")];
+}
+
+/** The file whose header begins at `at`, and where it ends; -1 where that is not known. */
+function unzipLocal(octets: Buffer, at: number, room: InflateRoom): { file: Unpacked | null; end: number } {
+  const flags = octets.readUInt16LE(at + 6);
+  const method = octets.readUInt16LE(at + 8);
+  const told = octets.readUInt32LE(at + 18);
+  const nameEnd = at + LOCAL_LENGTH + octets.readUInt16LE(at + 26);
+  const name = octets.toString("utf8", at + LOCAL_LENGTH, nameEnd);
+  const start = nameEnd + octets.readUInt16LE(at + 28);
+  const isTold = (flags & FLAG_DESCRIPTOR) === 0 && told !== UNTOLD_LENGTH;
+  const toldEnd = isTold ? start + told : -1;
+  const refusal = refusalOf(name, flags);
+  if (refusal !== "none") return { file: refusal, end: toldEnd };
+  if (start >= octets.length || (method === STORED && !isTold) || (method !== STORED && method !== DEFLATED))
+    return { file: refuse(name, "corrupt"), end: toldEnd };
+  const packed = octets.subarray(start, isTold ? start + told : undefined);
+  const isShort = packed.length < told && isTold;
+  const content = method === STORED ? stored(packed, room) : inflate(packed, room);
+  if (!content.ok)
+    return { file: refuse(name, content.reason), end: content.reason === "too_large" ? -1 : toldEnd };
+  const isCutOff = content.isCutOff || isShort;
+  const behind = start + content.packedLength;
+  const descriptor = behind + (isTold || numberIn(octets, behind) !== DESCRIPTOR ? 0 : 4);
+  const checksum = isTold ? octets.readUInt32LE(at + 14) : numberIn(octets, descriptor);
+  if (!isCutOff && checksum !== null && crc32(content.octets) !== checksum)
+    return { file: refuse(name, "corrupt"), end: toldEnd };
+  const end = isCutOff ? -1 : isTold ? toldEnd : descriptor + DESCRIPTOR_LENGTH;
+  return { file: { ok: true, name, octets: content.octets, isCutOff: isCutOff || checksum === null }, end };
+}
+
+/** Why a file is not read, null where it is not of the report; "none" where it is read. */
+function refusalOf(name: string, flags: number): Unpacked | null | "none" {
+  if (HARMFUL.test(name) || name.includes("\0")) return refuse(name, "bad_entry_name");
+  if (UNWANTED.test(name)) return null;
+  return (flags & FLAG_ENCRYPTED) === 0 ? "none" : refuse(name, "encrypted");
+}
+
+function numberIn(octets: Buffer, at: number): number | null {
+  return at + 4 <= octets.length ? octets.readUInt32LE(at) : null;
+}
+
+function stored(content: Buffer, room: InflateRoom): Inflated {
   const isTooLarge = content.length > room.left;
   room.take(content.length);
-  return isTooLarge ? "too_large" : content;
-}
-
-function inflated(packed: Buffer, room: InflateRoom): Buffer | UnpackRefusal {
-  const result = inflate(packed, room);
-  return result.ok ? result.octets : result.reason;
+  return isTooLarge
+    ? { ok: false, reason: "too_large" }
+    : { ok: true, octets: content, packedLength: content.length, isCutOff: false };
 }
 
 /** Where the record at the archive's end begins; behind it there is a comment, or what came after the archive. */

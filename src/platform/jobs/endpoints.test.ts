@@ -90,6 +90,32 @@ describe("a job that was just started", () => {
   });
 });
 
+describe("a file that a job does not have is 404, and the answer says why", () => {
+  it("no row was refused", async () => {
+    const id = await endedJob("completed", { "rows.csv": "a" });
+    const { status, body } = await api.call("GET", `/jobs/${id}/errors`, keyWith("*:*"));
+    expect([status, body.error]).toEqual([404, "No row was refused, so there is no errors file"]);
+  });
+
+  it("the job has not ended", async () => {
+    const [waiting, running] = [await start(), await start()];
+    await database.run(sql`update jobs set status = 'processing' where id = ${running}`);
+    for (const path of [`${waiting}/errors`, `${waiting}/download`, `${running}/errors`]) {
+      const { status, body } = await api.call("GET", `/jobs/${path}`, keyWith("*:*"));
+      expect([status, body.error]).toEqual([404, expect.stringContaining("has not ended yet")]);
+    }
+  });
+
+  it("rows were refused without a file, or the result is none", async () => {
+    const id = await endedJob("failed");
+    await database.run(sql`update jobs set failed = 3 where id = ${id}`);
+    const errors = await api.call("GET", `/jobs/${id}/errors`, keyWith("*:*"));
+    expect([errors.status, errors.body.error]).toEqual([404, expect.stringContaining("no errors file")]);
+    const result = await api.call("GET", `/jobs/${id}/download`, keyWith("*:*"));
+    expect([result.status, result.body.error]).toEqual([404, expect.stringContaining("no result file")]);
+  });
+});
+
 describe("who may see a job", () => {
   it.each(["jobs:read", "jobs:*", "subscribers:read", "subscribers:*", "*:read", "*:*"])(
     "a key with %s may",

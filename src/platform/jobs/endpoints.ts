@@ -108,11 +108,13 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
     });
   const file = async (
     { workspaceId }: Caller,
-    { id: jobId }: JobRow,
-    name: string | null,
+    job: JobRow,
+    kind: "result" | "errors",
   ): Promise<FileAnswer> => {
-    const content = name === null ? undefined : await openFile(db, { workspaceId, jobId, name });
-    if (name === null || content === undefined) throw new ApiError("NOT_FOUND", "The job has no such file");
+    const name = kind === "result" ? job.result_file : job.errors_file;
+    if (name === null) throw new ApiError("NOT_FOUND", whyNoFile(job, kind));
+    const content = await openFile(db, { workspaceId, jobId: job.id, name });
+    if (content === undefined) throw new ApiError("NOT_FOUND", "The job's files have been removed");
     return new FileAnswer(downloadName(name), content);
   };
 
@@ -160,7 +162,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       answer: Csv("The result, as the kind of job defines it."),
       async handle({ caller, params }) {
         const job = await getOwn(caller, params.job_id);
-        return file(caller, job, job.result_file);
+        return file(caller, job, "result");
       },
     }),
     endpoint({
@@ -173,7 +175,7 @@ export function jobEndpoints({ db, types, onEnded }: Dependencies): Endpoint[] {
       answer: Csv("The refused rows, each with the reason."),
       async handle({ caller, params }) {
         const job = await getOwn(caller, params.job_id);
-        return file(caller, job, job.errors_file);
+        return file(caller, job, "errors");
       },
     }),
     endpoint({
@@ -218,6 +220,18 @@ function visiblePermissions({ permissions }: Caller): string[] | null {
     const read = `${held.split(":", 1)[0]}:read`;
     return grants(held, read) ? [read] : [];
   });
+}
+
+/** What a caller is told who asks for a file that the job does not have. */
+function whyNoFile({ id, status, failed }: JobRow, kind: "result" | "errors"): string {
+  const record = `GET ${API_PREFIX}/jobs/${id}`;
+  if (status === "pending" || status === "processing") {
+    return `The job has not ended yet: once it has, ${record} says which files it has`;
+  }
+  if (kind === "result") return `The job has no result file: ${record} says how it ended`;
+  return failed === 0
+    ? "No row was refused, so there is no errors file"
+    : `The job has no errors file: ${record} says how it ended`;
 }
 
 function describe(job: JobRow): Static<typeof Job> {

@@ -615,6 +615,34 @@ describe("a schedule", () => {
     expect((await act(future, "send", { send_now: true })).body.data.status).toBe("sending");
     await Promise.all([act(past, "cancel"), act(future, "cancel")]);
   });
+
+  test.each(["", "  ", "\t", "\u00a0", null])(
+    "that is empty (%j) is refused, and is not now",
+    async (empty) => {
+      const id = await create();
+      const { status, body } = await act(id, "send", { scheduled_at: empty });
+      expect([status, body.details?.[0]?.field]).toEqual([400, "scheduled_at"]);
+      expect((await read(id)).status).toBe("draft");
+    },
+  );
+
+  test("that is empty is refused beside a time or send_now; null is then as good as left out", async () => {
+    const id = await create({ ...complete(), scheduled_at: later(86_400_000) });
+    expect((await act(id, "send", { scheduled_at: "" })).status).toBe(400);
+    expect((await act(id, "send", { scheduled_at: "", send_now: true })).status).toBe(400);
+    expect((await act(id, "send", { scheduled_at: null })).body.data.status).toBe("scheduled");
+    const now = await create();
+    expect((await act(now, "send", { scheduled_at: null, send_now: true })).body.data.status).toBe("sending");
+    await Promise.all([act(id, "cancel"), act(now, "cancel")]);
+  });
+
+  test("of a draft may be empty: a draft has no time then, and sends nothing", async () => {
+    const drafts = [
+      await create({ ...complete(), scheduled_at: "" }),
+      await create({ ...complete(), scheduled_at: null }),
+    ];
+    for (const id of drafts) expect(await read(id)).toMatchObject({ status: "draft", scheduled_at: null });
+  });
 });
 
 describe("every state", () => {

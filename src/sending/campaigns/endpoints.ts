@@ -27,7 +27,10 @@ const BODY_LIMIT = 30 * 1024 * 1024;
 const SendOrder = Type.Object(
   {
     scheduled_at: omittable(
-      Type.String({ maxLength: 40, description: "Instead of the campaign's own; past is now." }),
+      Type.String({
+        maxLength: 40,
+        description: "Instead of the campaign's own; past is now, empty is 400.",
+      }),
     ),
     send_now: omittable(
       Type.Boolean({

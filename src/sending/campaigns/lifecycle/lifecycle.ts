@@ -146,14 +146,13 @@ export async function sendCampaign(
   const { workspaceId, timezone } = caller;
   const now = clock.now();
   // Two answers to one question: mail that went out cannot be taken back.
-  if (order.scheduled_at && order.send_now) {
+  if (order.scheduled_at != null && order.send_now) {
     throw invalid({ field: "send_now", message: "send_now and scheduled_at exclude each other: give one" });
   }
   const campaign = await findHeldCampaign(db, workspaceId, id);
   if (campaign === undefined) throw notFound("Campaign");
   if (campaign.status !== "draft") throw wrongState(campaign.status, "sent", "a draft");
-  const given = order.scheduled_at ? readScheduledAt(order.scheduled_at, timezone) : campaign.scheduled_at;
-  const scheduledAt = order.send_now ? null : given;
+  const scheduledAt = order.send_now ? null : timeOf(order, campaign.scheduled_at, timezone);
   const warnings = await checkSendable(deps, caller, campaign, now);
   const waits = scheduledAt !== null && scheduledAt > now;
   // Since it was written people have come and gone; when it is sent at once they are counted anyway.
@@ -167,6 +166,20 @@ export async function sendCampaign(
     await wakeCampaigns(tx);
     return answeredIn(tx, idempotency, await requireCampaign(tx, workspaceId, id));
   });
+}
+
+/**
+ * When a campaign goes out: as the call says, else as the draft says; null for now. An empty time in the call is a mistake,
+ * such as the empty field of a form, and does not mean now.
+ */
+function timeOf(order: SendOrder, ofDraft: Date | null, timezone: string): Date | null {
+  const given = order.scheduled_at;
+  const isEmpty = given !== undefined && (given ?? "").trim() === "";
+  if (isEmpty && (given !== null || ofDraft === null)) {
+    const message = "scheduled_at is empty: give a time, or leave scheduled_at out; send_now sends at once";
+    throw invalid({ field: "scheduled_at", message });
+  }
+  return given == null ? ofDraft : readScheduledAt(given, timezone);
 }
 
 /** Conversations under way end; no other is begun. */
