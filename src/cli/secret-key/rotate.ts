@@ -110,6 +110,6 @@ async function remaining(db: Database, { secrets }: MachineKeys, unopened: numbe
   }
   const needed = earlier.length === 1 ? "it is" : "they are";
   return `${lost}The rotation to ${first} is complete. Still in the ring, for links and return paths in mail that has left: ${earlier.join(", ")}.
-When ${needed} no longer needed: \`npm run -s posthaste -- secret-key retire FINGERPRINT\`. To begin another rotation before that: rotate --another.
+When ${needed} no longer needed: \`npm run -s posthaste -- secret-key retire FINGERPRINT\`. To begin another rotation before that: \`${AGAIN} --another\`.
 `;
 }
