@@ -13,7 +13,7 @@ import { createLogins } from "#inbound/submission/login.ts";
 import { createSubmission } from "#inbound/submission/submission.ts";
 import { createAuthenticator } from "#platform/http/authenticate.ts";
 import { limits } from "#platform/limits/limits.ts";
-import { bind, type PortSetting } from "#platform/network/bind.ts";
+import { bindPort, type PortSetting } from "#platform/network/bind-port.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { mailLinkKeys } from "#tracking/tokens.ts";
@@ -74,7 +74,7 @@ export async function startInbound(services: Services): Promise<Inbound> {
   const listen = async (gate: Gate | null, setting: SmtpPort, isImplicitTls: boolean) => {
     const port = config[setting];
     if (gate === null || port === null) return null;
-    const listener = await bind(config, setting, startListener({ ...gate.options, port, isImplicitTls }));
+    const listener = await bindPort(config, setting, startListener({ ...gate.options, port, isImplicitTls }));
     listeners.push(listener);
     return listener.port;
   };

@@ -15,7 +15,7 @@ import { startEmbedded } from "#platform/database/embedded/embedded.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/schema.ts";
 import { createLog, type Log } from "#platform/log/log.ts";
-import { bind } from "#platform/network/bind.ts";
+import { bindPort } from "#platform/network/bind-port.ts";
 import { publicUrlFault } from "#platform/network/public-url-check.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
 import { makePrivate } from "#platform/process/private-folder.ts";
@@ -162,7 +162,7 @@ async function startParts(
     const api = createApi(services, { delivery: async () => workers.fault });
     parts.add(() => api.stop());
     workers.onOutcome = api.countOutcome;
-    address = await bind(config, "PORT", api.server.listen({ host: config.HOST, port: config.PORT }));
+    address = await bindPort(config, "PORT", api.server.listen({ host: config.HOST, port: config.PORT }));
   }
   if (roles.includes("inbound")) {
     const inbound = await startInbound(services);

@@ -11,7 +11,7 @@ type PortConfig = Pick<Config, PortSetting | "HOST" | "INBOUND_HOST">;
  * Waits until the port of a setting listens.
  * @throws an Error for the operator, which names the setting and says what to do
  */
-export async function bind<Result>(
+export async function bindPort<Result>(
   config: PortConfig,
   setting: PortSetting,
   listening: Promise<Result>,

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { bind } from "./bind.ts";
+import { bindPort } from "./bind-port.ts";
 
 const config = {
   HOST: "127.0.0.1",
@@ -20,7 +20,7 @@ test("a port that another program has is named with its setting and what to do",
   const { port } = other.address() as AddressInfo;
   const late = createServer().listen(port, "127.0.0.1");
   await expect(
-    bind({ ...config, INBOUND_PORT: port }, "INBOUND_PORT", once(late, "listening")),
+    bindPort({ ...config, INBOUND_PORT: port }, "INBOUND_PORT", once(late, "listening")),
   ).rejects.toThrow(
     `INBOUND_PORT: 127.0.0.1:${port} is in use by another program. Stop it, or set another INBOUND_PORT.`,
   );
@@ -56,9 +56,11 @@ test.each([
   ["PORT", "ENOTFOUND", { HOST: "no.example" }, /^HOST: the name no\.example has no address/],
   ["PORT", "EMFILE", {}, /^PORT: 127\.0\.0\.1:8080 cannot be used: listen EMFILE/],
 ] as const)("%s with %s and %o has a sentence for the operator", async (setting, code, hosts, expected) => {
-  await expect(bind({ ...config, ...hosts }, setting, fault(code))).rejects.toThrow(expected);
+  await expect(bindPort({ ...config, ...hosts }, setting, fault(code))).rejects.toThrow(expected);
 });
 
 test("a port that listens is passed on", async () => {
-  expect(await bind(config, "PORT", Promise.resolve("http://127.0.0.1:8080"))).toBe("http://127.0.0.1:8080");
+  expect(await bindPort(config, "PORT", Promise.resolve("http://127.0.0.1:8080"))).toBe(
+    "http://127.0.0.1:8080",
+  );
 });
