@@ -28,7 +28,8 @@ function commandsOf(script: string): string[][] {
   const commands: string[][] = [[]];
   const id = newId();
   const word = /((?:'[^']*'|"(?:\\.|[^"\\])*"|\\\n|\\.|[^\s'"\\|])+)|(\n|\|)/g;
-  for (const [, text, end] of script.replaceAll(/(^|\s)#.*/g, "$1").matchAll(word)) {
+  const plain = script.replaceAll(/(^|\s)#.*/g, "$1").replaceAll(/^ *[A-Z]+=\$\(/gm, "");
+  for (const [, text, end] of plain.matchAll(word)) {
     if (end !== undefined) commands.push([]);
     else if (text !== undefined && text !== "\\\n")
       commands.at(-1)?.push(unquoted(text).replaceAll(/\$\w+/g, id));
