@@ -10,7 +10,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { overloaded } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { takeUpTo } from "#workspace/billing/meter.ts";
+import { getReading, takeUpTo } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import { refusalError } from "#workspace/billing/refusal.ts";
 import type { Examiner } from "./examiner.ts";
@@ -59,7 +59,10 @@ export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Va
     const now = clock.now();
     if (cost > 0) {
       const { taken, refusal } = await takeUpTo(tx, plans, workspaceId, "validation", cost, now);
-      if (taken < cost) throw refusalError(refusal, now);
+      if (taken < cost) {
+        const reading = await getReading(tx, plans, workspaceId, now);
+        throw refusalError(refusal, reading, "validation", now);
+      }
     }
     const { status, risk_score } = verdict;
     const id = newId();
