@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { summary } from "./demo.ts";
+import { demoSummary } from "./demo.ts";
 
 const INBOX_TOKEN = "t".repeat(32);
 const service = {
@@ -18,7 +18,7 @@ const campaign = {
   unsubscribe_count: 1,
 };
 const printed = (stay: boolean) =>
-  summary(service, "efk_demo", { list: "customers", segment: "buyers" }, campaign, stay);
+  demoSummary(service, "efk_demo", { list: "customers", segment: "buyers" }, campaign, stay);
 
 test("a demo whose service goes on prints where to look", () => {
   expect(printed(true)).toMatch(

@@ -81,7 +81,7 @@ export function addDemoCommand(program: Command, { stdout, environment }: CliOpt
       return agree(now, done) && now;
     });
     say(`${done.machineOpens} more were opened by a program, and are not counted`);
-    stdout.write(summary(service, api.key, audience, { id: campaign, ...figures }, stay));
+    stdout.write(demoSummary(service, api.key, audience, { id: campaign, ...figures }, stay));
   }
 }
 
@@ -108,7 +108,7 @@ const agree = (figures: Figures, done: Done): boolean =>
  * What the demo prints last.
  * @param stay whether the service goes on: only then do its addresses lead somewhere
  */
-export function summary(
+export function demoSummary(
   service: Pick<DemoService, "url" | "logFile" | "environment">,
   key: string,
   audience: Pick<SampleAudience, "list" | "segment">,
