@@ -1,6 +1,17 @@
 /** The committed files that are read from the code: they change with it, by `npm run generate`, and never by hand. */
 import { readFileSync } from "node:fs";
+import { customFieldRoom } from "./audience/custom-fields/store.ts";
+import { mailingListRoom } from "./audience/mailing-lists/store.ts";
+import { segmentRoom } from "./audience/segments/store.ts";
+import { suppressionListRoom } from "./audience/suppression-lists/store.ts";
+import { monitorRoom } from "./hygiene/blacklist/monitor-store.ts";
+import { routingRuleRoom } from "./identity/routing-rules/store.ts";
+import { sendingDomainRoom } from "./identity/sending-domains/store.ts";
+import { sendingIpRoom } from "./identity/sending-ips/store.ts";
+import { trackingDomainRoom } from "./identity/tracking-domains/store.ts";
+import { verifiedSenderRoom } from "./identity/verified-senders/store.ts";
 import { settings } from "./platform/config/settings.ts";
+import type { Room } from "./platform/database/row-limit-store.ts";
 import { type ErrorCode, errorTable } from "./platform/errors.ts";
 import type { Endpoint } from "./platform/http/endpoint.ts";
 import { permissionOf } from "./platform/http/endpoint.ts";
@@ -8,7 +19,11 @@ import { errorCodesOf } from "./platform/http/error-codes.ts";
 import { openApiDocument } from "./platform/http/openapi.ts";
 import { type Limit, limits } from "./platform/limits/limits.ts";
 import { bytesText } from "./platform/limits/refusal.ts";
+import { autoresponderRoom } from "./sending/autoresponders/store.ts";
+import { campaignRoom } from "./sending/campaigns/store.ts";
+import { webhookRoom } from "./webhooks/store.ts";
 import { catalogueOf } from "./workspace/api-keys/catalogue.ts";
+import { apiKeyRoom } from "./workspace/api-keys/store.ts";
 
 /** Text by path, relative to the root of the repository. */
 export function generatedFiles(endpoints: readonly Endpoint[]): ReadonlyMap<string, string> {
@@ -51,10 +66,43 @@ function configurationPage(): string {
   );
 }
 
+/** Every bound on the rows of a workspace. */
+const rooms: readonly Pick<Room, "what" | "most">[] = [
+  mailingListRoom,
+  segmentRoom,
+  { ...customFieldRoom(null), what: "custom fields of one mailing list, and as many of all lists" },
+  suppressionListRoom,
+  campaignRoom,
+  autoresponderRoom,
+  sendingDomainRoom,
+  verifiedSenderRoom,
+  trackingDomainRoom,
+  sendingIpRoom,
+  routingRuleRoom,
+  { ...monitorRoom, what: "blacklist monitors" },
+  webhookRoom,
+  apiKeyRoom,
+];
+
 function limitsPage(): string {
   return page(
     "Limits",
     "What one workspace, API key, network or mailbox may have of a resource that others use too. A network is one IPv4 address or one IPv6 /64. A refusal names the limit and, in `Retry-After`, the seconds until there is room again; nothing of the refused request was done.",
+    `Some limits are elsewhere, and the operator can raise them:
+
+- emails, validations and blacklist checks of a month, and what a workspace stores: its [plan](billing.md), which \`workspace set --plan\` changes and \`PLANS_FILE\` defines; a prepaid balance covers more;
+- emails and validations of an hour: \`workspace set --hourly-cap\`, none unless set;
+- requests of one network in a second: \`RATE_LIMIT\` ([configuration.md](configuration.md));
+- mail to one provider or from a new address: [lanes](delivery.md) and [warm-up](routing.md); the size of a body: [api.md](api.md).
+
+The limits below are fixed.`,
+    "## What a workspace may have",
+    table(
+      ["What", "Most"],
+      rooms.map(({ what, most }) => [what, most.toLocaleString("en")]),
+    ),
+    "An addition beyond it is refused with 400 or 409, which says what to delete first. Subscribers and suppression entries are limited by the plan.",
+    "## What is shared",
     table(
       ["What", "Most", "Per", "Beyond it"],
       Object.values<Limit>(limits).map(({ what, scope, most, unit, per, beyond }) => [

@@ -1,6 +1,11 @@
-/** The calls in README.md and docs/ are calls of the API: there, by that method, with bodies of the right shape. */
+/**
+ * What README.md and docs/ tell people to type works: calls are calls of the API, with bodies of the right shape, and
+ * commands are commands of the program, with the options that they need.
+ */
 import { readdir, readFile } from "node:fs/promises";
+import type { Command } from "commander";
 import { describe, expect, test } from "vitest";
+import { createProgram } from "#cli/program.ts";
 import { BODY_LIMIT } from "#platform/http/endpoint.ts";
 import { bodyReader } from "#platform/http/request/validate.ts";
 import { newId } from "#platform/ids.ts";
@@ -23,7 +28,8 @@ function commandsOf(script: string): string[][] {
   const commands: string[][] = [[]];
   const id = newId();
   const word = /((?:'[^']*'|"(?:\\.|[^"\\])*"|\\\n|\\.|[^\s'"\\|])+)|(\n|\|)/g;
-  for (const [, text, end] of script.replaceAll(/(^|\s)#.*/g, "$1").matchAll(word)) {
+  const plain = script.replaceAll(/(^|\s)#.*/g, "$1").replaceAll(/^ *[A-Z]+=\$\(/gm, "");
+  for (const [, text, end] of plain.matchAll(word)) {
     if (end !== undefined) commands.push([]);
     else if (text !== undefined && text !== "\\\n")
       commands.at(-1)?.push(unquoted(text).replaceAll(/\$\w+/g, id));
@@ -53,8 +59,37 @@ function callsOf(page: string, text: string): Call[] {
 
 const pages = ["README.md", ...(await readdir(new URL("docs", root))).map((name) => `docs/${name}`)];
 const calls: Call[] = [];
+const commands: { readonly page: string; readonly line: string }[] = [];
+const commandNames = new Set(programFor().commands.map((command) => command.name()));
+/** Commands that a shell does not find, because there is no program `posthaste` on its path. */
+const bare: string[] = [];
 for (const page of pages.filter((name) => name.endsWith(".md"))) {
-  calls.push(...callsOf(page, await readFile(new URL(page, root), "utf8")));
+  const text = await readFile(new URL(page, root), "utf8");
+  calls.push(...callsOf(page, text));
+  const typed = text.replaceAll(/\\\n\s*/g, " ").matchAll(/npm (?:run -s posthaste|start) -- [^\n`|)]+/g);
+  for (const [line] of typed) commands.push({ page, line: line.replace(/\s+#.*/, "").trim() });
+  for (const [whole, name = ""] of text.matchAll(/(?<![\w-] |[-/\w])posthaste ([a-z-]+)/g)) {
+    if (commandNames.has(name)) bare.push(`${page}: ${whole}`);
+  }
+}
+
+/** The program's commands, none of which does anything. */
+function programFor(): Command {
+  const output = { write: () => true };
+  const program = createProgram({
+    stdout: output,
+    stderr: output,
+    environment: {},
+    endpoints: () => endpoints,
+    serve: async () => {},
+  });
+  const disarm = (command: Command) => {
+    command.exitOverride();
+    if (command.commands.length === 0) command.action(() => {});
+    command.commands.forEach(disarm);
+  };
+  disarm(program);
+  return program;
 }
 
 test("the examples are found", () => {
@@ -71,6 +106,29 @@ describe("an example", () => {
     );
     expect(found?.path).toBeDefined();
     if (body !== undefined && found?.body !== undefined) bodyReader(found.body)(JSON.parse(body));
+  });
+});
+
+test("the commands are found", () => {
+  expect(commands.length).toBeGreaterThan(30);
+});
+
+describe("a command", () => {
+  test.each(commands)("of $page: $line", async ({ line }) => {
+    const words = line
+      .replace(/^npm run -s posthaste -- /, "")
+      .replace(/^npm start --/, "serve")
+      .replaceAll(/\bID\b|\$[A-Z]+/g, newId());
+    const argv = Array.from(words.matchAll(/"([^"]*)"|(\S+)/g), ([, quoted, word]) => quoted ?? word ?? "");
+    await programFor()
+      .parseAsync(argv, { from: "user" })
+      .catch((fault: { code?: string }) => {
+        if (fault.code !== "commander.helpDisplayed") throw fault;
+      });
+  });
+
+  test("is never one that the shell does not find", () => {
+    expect(bare).toEqual([]);
   });
 });
 

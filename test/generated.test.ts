@@ -15,6 +15,20 @@ describe("generated files", () => {
     },
   );
 
+  it("docs/limits.md has the bound of every kind of row", async () => {
+    const source = await readFile(new URL("src/generated-files.ts", root), "utf8");
+    const folder = fileURLToPath(new URL("src", root));
+    const found = spawnSync("grep", ["-rhoE", "export const \\w+Room\\b", folder], { encoding: "utf8" });
+    const names = found.stdout
+      .trim()
+      .split("\n")
+      .map((line) => line.split(" ").at(-1) ?? "");
+    expect(names.length).toBeGreaterThan(10);
+    expect(names.filter((name) => !source.includes(`${name},`) && !source.includes(`...${name}`))).toEqual(
+      [],
+    );
+  });
+
   it("openapi.json passes the linter", () => {
     const environment = { ...process.env, REDOCLY_TELEMETRY: "off", REDOCLY_SUPPRESS_UPDATE_NOTICE: "true" };
     const linter = fileURLToPath(new URL("node_modules/.bin/redocly", root));

@@ -10,7 +10,7 @@ import { readConfig } from "#platform/config/config.ts";
 import { createWorkspace } from "#workspace/create-workspace.ts";
 import { withDatabase } from "./command/database.ts";
 import type { CliOptions } from "./command/options.ts";
-import { type DemoApi, demoApi, until } from "./demo/api.ts";
+import { demoApi, until } from "./demo/api.ts";
 import { buildAudience, confirmSender, type SampleAudience, sendNewsletter } from "./demo/newsletter.ts";
 import { people } from "./demo/people.ts";
 import { type Done, readMails } from "./demo/readers.ts";
@@ -44,18 +44,22 @@ export function addDemoCommand(program: Command, { stdout, environment }: CliOpt
         process.once(signal, () => stopping.resolve(false));
       const service = await startDemoService(environment, dataDir, port ?? null);
       try {
-        const isOver = await Promise.race([play(service).then(() => true), stopping.promise]);
+        const isOver = await Promise.race([play(service, stay).then(() => true), stopping.promise]);
         if (!isOver) stdout.write("Interrupted.\n");
         else if (stay) {
           stdout.write("The service goes on until you press Ctrl-C.\n");
           await Promise.race([stopping.promise, service.ended]);
-        } else stdout.write("The service has ended with the demo; `--stay` keeps it running.\n");
+        } else {
+          stdout.write(
+            "The service ends with the demo. `npm run demo -- --stay` keeps it running, and prints where to look at the mails.\n",
+          );
+        }
       } finally {
         await service.stop();
       }
     });
 
-  async function play(service: DemoService): Promise<void> {
+  async function play(service: DemoService, stay: boolean): Promise<void> {
     const { workspace, key } = await withDatabase(service.environment, (db) =>
       db.transaction((tx) =>
         createWorkspace(tx, { name: "Demo", plan: "enterprise", timezone: "UTC" }, systemClock),
@@ -77,7 +81,7 @@ export function addDemoCommand(program: Command, { stdout, environment }: CliOpt
       return agree(now, done) && now;
     });
     say(`${done.machineOpens} more were opened by a program, and are not counted`);
-    stdout.write(summary(service, api, audience, { id: campaign, ...figures }));
+    stdout.write(demoSummary(service, api.key, audience, { id: campaign, ...figures }, stay));
   }
 }
 
@@ -100,17 +104,30 @@ const agree = (figures: Figures, done: Done): boolean =>
   figures.unique_click_count === done.clickers &&
   figures.unsubscribe_count === done.unsubscribes;
 
-function summary(
-  { url, logFile, environment }: DemoService,
-  { key }: DemoApi,
-  { list, segment }: SampleAudience,
+/**
+ * What the demo prints last.
+ * @param stay whether the service goes on: only then do its addresses lead somewhere
+ */
+export function demoSummary(
+  service: Pick<DemoService, "url" | "logFile" | "environment">,
+  key: string,
+  audience: Pick<SampleAudience, "list" | "segment">,
   campaign: Figures & { readonly id: string },
+  stay: boolean,
 ): string {
   const figures = shown.map(([name, field]) => `  ${name.padEnd(14)}${campaign[field]}`);
+  const places = stay ? placesText(service, key, audience, campaign.id) : "";
+  return `\n${figures.join("\n")}\n${places}\nThe service's log is ${service.logFile}.\n`;
+}
+
+function placesText(
+  { url, environment }: Pick<DemoService, "url" | "environment">,
+  key: string,
+  { list, segment }: Pick<SampleAudience, "list" | "segment">,
+  campaign: string,
+): string {
   const curl = (path: string) => `  curl -H "X-API-Key: $KEY" "$URL/api/v1${path}"`;
   return `
-${figures.join("\n")}
-
 Look at the mails and the API:
 
   ${inboxAddress(url, inboxToken(readConfig(environment)))}
@@ -119,14 +136,12 @@ Look at the mails and the API:
 or ask:
 
   KEY=${key} URL=${url}
-${curl(`/campaigns/${campaign.id}`)}
-${curl(`/campaigns/${campaign.id}/activity`)}
-${curl(`/campaigns/${campaign.id}/smtp-domain-stats`)}
-${curl(`/campaigns/${campaign.id}/recent-activity`)}
-${curl(`/campaigns/${campaign.id}/messages?status=bounced`)}
+${curl(`/campaigns/${campaign}`)}
+${curl(`/campaigns/${campaign}/activity`)}
+${curl(`/campaigns/${campaign}/smtp-domain-stats`)}
+${curl(`/campaigns/${campaign}/recent-activity`)}
+${curl(`/campaigns/${campaign}/messages?status=bounced`)}
 ${curl(`/mailing-lists/${list}/segments/${segment}/subscribers`)}
-
-Its log is ${logFile}.
 `;
 }
 

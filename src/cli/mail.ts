@@ -43,7 +43,8 @@ export function addMailCommands(program: Command, { stdout, environment }: CliOp
 }
 
 function readMailId(text: string): string {
-  if (!isUuid(text)) throw new InvalidArgumentError("An id is a UUID, as `mail list` shows it.");
+  if (!isUuid(text))
+    throw new InvalidArgumentError("An id is a UUID, as `npm run -s posthaste -- mail list` shows it.");
   return text;
 }
 

@@ -24,8 +24,8 @@ import { addWorkspaceCommands } from "./workspace.ts";
 const FAILED = 1;
 const WRONG_USAGE = 2;
 
-/** Runs the command that `argv` (without the program's name) says, and gives the exit code: 0, 1 or 2. */
-export async function runCli(argv: readonly string[], options: CliOptions): Promise<number> {
+/** Every command, not yet run. */
+export function createProgram(options: CliOptions): Command {
   const { stdout, stderr } = options;
   const program = new Command("posthaste")
     .description("Self-hosted email delivery and audience service.")
@@ -45,8 +45,14 @@ export async function runCli(argv: readonly string[], options: CliOptions): Prom
   addInboxCommand(program, options);
   addDoctorCommand(program, options);
   addDemoCommand(program, options);
+  return program;
+}
+
+/** Runs the command that `argv` (without the program's name) says, and gives the exit code: 0, 1 or 2. */
+export async function runCli(argv: readonly string[], options: CliOptions): Promise<number> {
+  const { stderr } = options;
   try {
-    await program.parseAsync(argv, { from: "user" });
+    await createProgram(options).parseAsync(argv, { from: "user" });
     return 0;
   } catch (fault) {
     if (fault instanceof CommanderError) return fault.exitCode === 0 ? 0 : WRONG_USAGE;

@@ -7,6 +7,7 @@ import { hostname } from "node:os";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { newId } from "#platform/ids.ts";
 import type { Log } from "#platform/log/log.ts";
+import { newSecretKey } from "#platform/secrets/key-ring.ts";
 import {
   listRunningRings,
   listSecretKeys,
@@ -16,7 +17,7 @@ import {
   saveRing,
   saveSecretKey,
 } from "#platform/secrets/secret-key-store.ts";
-import { type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
+import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { canOpenDkimKeys } from "./dkims/signing-key.ts";
 
 /** Far more often than the rows of killed processes are passed over (secret-keys/store.ts). */
@@ -47,6 +48,11 @@ export async function keyFault(db: Queryable, secrets: Secrets): Promise<Error |
   return behind.length === 0 ? null : notEverywhere(first, behind);
 }
 
+/** Why a machine without a secret key must not make one: the database was used with another. Null where it may. */
+export function firstKeyFault(db: Queryable): Promise<Error | null> {
+  return keyFault(db, createSecrets(newSecretKey()));
+}
+
 /** The running processes that could not open what this key seals. */
 export async function processesWithout(db: Queryable, fingerprint: Buffer): Promise<RunningRing[]> {
   const rings = await listRunningRings(db);
@@ -56,6 +62,24 @@ export async function processesWithout(db: Queryable, fingerprint: Buffer): Prom
 /** Such as "mail1 (process 4711), mail2 (process 12)". */
 export function namesOf(processes: readonly Pick<RunningRing, "host" | "pid">[]): string {
   return processes.map(({ host, pid }) => `${host} (process ${pid})`).join(", ");
+}
+
+/**
+ * What the operator has to do so that every running process signs with the first of these keys, such as "restart the
+ * service (mail1, process 4711), which still signs with 783e02c4"; null where all do.
+ */
+export function lateText(running: readonly RunningRing[], secrets: Secrets): string | null {
+  const [own] = secrets.fingerprints;
+  const late = running.filter(({ fingerprints }) => fingerprints[0]?.equals(own) === false);
+  if (late.length === 0) return null;
+  const where = late.map(({ host, pid }) => `${host}, process ${pid}`).join("; ");
+  const earlier = new Set(late.flatMap(({ fingerprints }) => fingerprints.slice(0, 1).map(shortFingerprint)));
+  const elsewhere = new Set(late.map(({ host }) => host).filter((host) => host !== hostname()));
+  const first =
+    elsewhere.size === 0
+      ? ""
+      : `give ${[...elsewhere].join(", ")} the same keys in the same order as this machine, then `;
+  return `${first}restart the service (${where}), which still signs with ${[...earlier].join(" or ")}`;
 }
 
 /** Takes the first key of the ring into use unless it is. @throws an Error for the operator when that must not be */

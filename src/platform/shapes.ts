@@ -6,7 +6,9 @@ export const Id = Type.String({ format: "uuid" });
 /** A Date in code, ISO 8601 UTC in JSON. */
 export const Timestamp = Type.Unsafe<Date>(Type.String({ format: "date-time" }));
 
-export const nullable = <Shape extends TSchema>(shape: Shape) => Type.Union([shape, Type.Null()]);
+export const nullable = <Shape extends TSchema>(shape: Shape) =>
+  // The reference shows the description of the union, not that of its parts.
+  Type.Union([shape, Type.Null()], descriptionOf(shape));
 
 /** A field of a request that may be left out or null, which mean the same. */
 export const omittable = <Shape extends TSchema>(shape: Shape) => Type.Optional(nullable(shape));
@@ -29,3 +31,9 @@ export function patterned(pattern: string, wanted: string, options: TStringOptio
 
 /** What a DELETE answers. */
 export const Deleted = Type.Object({ id: Id, deleted: Type.Literal(true) }, { $id: "Deleted" });
+
+function descriptionOf(shape: object): { readonly description?: string } {
+  return "description" in shape && typeof shape.description === "string"
+    ? { description: shape.description }
+    : {};
+}

@@ -95,7 +95,8 @@ export async function deliver(environment: Readonly<Record<string, string | unde
       hasLooked = true;
     },
   });
-  const tell = (report: DeliveryReport) => process.send?.(report);
+  // The parent may end at any time, which endWithParent notices: a report that it does not read is no fault.
+  const tell = (report: DeliveryReport) => process.send?.(report, undefined, undefined, () => {});
   const reporting = setInterval(() => {
     tell({ kind: "news", hasLooked, counts });
     counts = {};

@@ -13,6 +13,7 @@ import { createLogins } from "#inbound/submission/login.ts";
 import { createSubmission } from "#inbound/submission/submission.ts";
 import { createAuthenticator } from "#platform/http/authenticate.ts";
 import { limits } from "#platform/limits/limits.ts";
+import { bindPort, type PortSetting } from "#platform/network/bind-port.ts";
 import { createAcceptor } from "#sending/acceptance/acceptor.ts";
 import { createPlatformMail } from "#sending/platform-mail/platform-mail.ts";
 import { mailLinkKeys } from "#tracking/tokens.ts";
@@ -37,6 +38,8 @@ const RETURNS = {
   sessions: { perNetwork: limits.returnsSessionsPerNetwork.most, all: limits.returnsSessions.most },
 };
 
+type SmtpPort = Exclude<PortSetting, "PORT">;
+
 export interface Inbound {
   /** Where it listens: 0 in the configuration takes any free port. */
   readonly inboundPort: number | null;
@@ -48,35 +51,51 @@ export interface Inbound {
 
 /** Ports of one purpose, and what runs behind them. */
 interface Gate {
-  readonly listeners: readonly Listener[];
+  readonly options: Omit<ListenerOptions, "port" | "isImplicitTls">;
   close(): Promise<void>;
 }
 
+/** @throws an Error for the operator when a port cannot be had; nothing is left running then */
 export async function startInbound(services: Services): Promise<Inbound> {
-  const { INBOUND_PORT, SUBMISSION_PORT, SUBMISSIONS_PORT } = services.config;
+  const { config, log } = services;
+  const { INBOUND_PORT, SUBMISSION_PORT, SUBMISSIONS_PORT } = config;
   if (INBOUND_PORT === null && SUBMISSION_PORT === null && SUBMISSIONS_PORT === null) {
     return { inboundPort: null, submissionPort: null, submissionsPort: null, stop: async () => {} };
   }
-  const certificate = openCertificate(services.config, services.clock.now(), services.log);
-  const returns = INBOUND_PORT === null ? null : await openReturns(services, certificate, INBOUND_PORT);
-  const submission = await openSubmission(services, certificate);
-  return {
-    inboundPort: returns?.listeners[0]?.port ?? null,
-    submissionPort: submission.port,
-    submissionsPort: submission.tlsPort,
-    async stop(patienceMs) {
-      const gates = [submission, ...(returns === null ? [] : [returns])];
-      await Promise.all(
-        gates.flatMap(({ listeners }) => listeners.map((listener) => listener.stop(patienceMs))),
-      );
-      certificate.close();
-      await Promise.all(gates.map((gate) => gate.close()));
-    },
+  const certificate = openCertificate(config, services.clock.now(), log);
+  const returns = INBOUND_PORT === null ? null : openReturns(services, certificate);
+  const submission = openSubmission(services, certificate);
+  const listeners: Listener[] = [];
+  const stop = async (patienceMs: number) => {
+    await Promise.all(listeners.map((listener) => listener.stop(patienceMs)));
+    certificate.close();
+    await Promise.all([submission.close(), returns?.close()]);
   };
+  const listen = async (gate: Gate | null, setting: SmtpPort, isImplicitTls: boolean) => {
+    const port = config[setting];
+    if (gate === null || port === null) return null;
+    const listener = await bindPort(config, setting, startListener({ ...gate.options, port, isImplicitTls }));
+    listeners.push(listener);
+    return listener.port;
+  };
+  try {
+    const inboundPort = await listen(returns, "INBOUND_PORT", false);
+    if (inboundPort !== null) log.info({ port: inboundPort }, "the port for mail that comes back listens");
+    const submissionPort = await listen(submission, "SUBMISSION_PORT", false);
+    if (submissionPort !== null)
+      log.info({ port: submissionPort, isImplicitTls: false }, "SMTP submission listens");
+    const submissionsPort = await listen(submission, "SUBMISSIONS_PORT", true);
+    if (submissionsPort !== null)
+      log.info({ port: submissionsPort, isImplicitTls: true }, "SMTP submission listens");
+    return { inboundPort, submissionPort, submissionsPort, stop };
+  } catch (fault) {
+    await stop(0);
+    throw fault;
+  }
 }
 
 /** Mail that comes back: taken by the port, processed behind it. */
-async function openReturns(services: Services, certificate: Certificate, port: number): Promise<Gate> {
+function openReturns(services: Services, certificate: Certificate): Gate {
   const { config, database, clock, log, secrets } = services;
   const addresses = {
     db: database,
@@ -94,11 +113,9 @@ async function openReturns(services: Services, certificate: Certificate, port: n
     onUnsubscribed,
     sendPlatformMail: createPlatformMail(config.PLATFORM_SENDER, clock),
   });
-  const listener = await startListener({
+  const options = {
     host: config.INBOUND_HOST ?? config.HOST,
-    port,
     name: config.MAIL_HOSTNAME,
-    isImplicitTls: false,
     needsLogin: false,
     takesAnySender: true,
     certificate,
@@ -113,10 +130,9 @@ async function openReturns(services: Services, certificate: Certificate, port: n
       log: networkLog,
       onStored: (mailClass) => processing.wake(mailClass),
     }),
-  });
-  log.info({ port: listener.port }, "the port for mail that comes back listens");
+  };
   return {
-    listeners: [listener],
+    options,
     async close() {
       await processing.stop();
       await Promise.all([readings.signed.close(), readings.open.close()]);
@@ -125,10 +141,7 @@ async function openReturns(services: Services, certificate: Certificate, port: n
 }
 
 /** Mail that programs hand in. */
-async function openSubmission(
-  services: Services,
-  certificate: Certificate,
-): Promise<Gate & { readonly port: number | null; readonly tlsPort: number | null }> {
+function openSubmission(services: Services, certificate: Certificate): Gate {
   const { config, requests: database, clock, log } = services;
   const lastUsed = createLastUsed({ db: services.database, clock, log });
   const authenticator = createAuthenticator({
@@ -136,7 +149,7 @@ async function openSubmission(
     clock,
     onUse: (caller) => lastUsed.note(caller),
   });
-  const shared: Omit<ListenerOptions, "port" | "isImplicitTls"> = {
+  const options = {
     host: config.INBOUND_HOST ?? config.HOST,
     name: config.MAIL_HOSTNAME,
     needsLogin: true,
@@ -162,18 +175,5 @@ async function openSubmission(
       platformFrom: config.DEFAULT_SENDER,
     }),
   };
-  const listeners: Listener[] = [];
-  const listen = async (port: number | null, isImplicitTls: boolean) => {
-    if (port === null) return null;
-    const listener = await startListener({ ...shared, port, isImplicitTls });
-    listeners.push(listener);
-    log.info({ port: listener.port, isImplicitTls }, "SMTP submission listens");
-    return listener.port;
-  };
-  return {
-    port: await listen(config.SUBMISSION_PORT, false),
-    tlsPort: await listen(config.SUBMISSIONS_PORT, true),
-    listeners,
-    close: () => lastUsed.flush(),
-  };
+  return { options, close: () => lastUsed.flush() };
 }

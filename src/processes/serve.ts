@@ -1,24 +1,26 @@
 /**
  * `posthaste serve`: the service from first start to graceful stop. In this order: database (embedded or
- * DATABASE_URL), schema, first workspace, HTTP, delivery processes, background jobs, SMTP ports. Each delivery process is
- * a child, started again when it dies.
+ * DATABASE_URL), schema, secret key, first workspace, the ports of HTTP and SMTP, delivery processes, background jobs.
+ * Each delivery process is a child, started again when it dies.
  */
 
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import { mergeLanes } from "#delivery/lanes/lanes.ts";
-import { KeyHolding } from "#identity/own-key.ts";
+import { firstKeyFault, KeyHolding } from "#identity/own-key.ts";
 import { ensurePartitions } from "#messages/partitions.ts";
 import { type Config, readConfig } from "#platform/config/config.ts";
 import { startEmbedded } from "#platform/database/embedded/embedded.ts";
+import { createDatabase } from "#platform/database/pool.ts";
 import { prepareSchema } from "#platform/jobs/schema.ts";
 import { createLog, type Log } from "#platform/log/log.ts";
+import { bindPort } from "#platform/network/bind-port.ts";
 import { publicUrlFault } from "#platform/network/public-url-check.ts";
 import { endWithParent } from "#platform/process/exit-with-parent.ts";
 import { makePrivate } from "#platform/process/private-folder.ts";
 import { sweepScratch } from "#platform/process/temp-files.ts";
-import { formatRing, loadSecretKeys } from "#platform/secrets/key-ring.ts";
+import { findSecretKeys, formatRing, loadSecretKeys } from "#platform/secrets/key-ring.ts";
 import { createFirstWorkspace } from "#workspace/first-workspace.ts";
 import { createApi } from "./api.ts";
 import { createServices, type Services } from "./context.ts";
@@ -58,26 +60,47 @@ export async function serve(environment: Environment, roles: readonly Role[]): P
 
   makePrivate(config.DATA_DIR, log);
   const embedded = config.DATABASE_URL ? null : await startEmbedded({ dataDir: config.DATA_DIR, log });
-  const services = createServices(
-    config,
-    config.DATABASE_URL?.href ?? embedded?.connection.url ?? "",
-    "posthaste",
-  );
+  const url = config.DATABASE_URL?.href ?? embedded?.connection.url ?? "";
   let isOver = false;
-  let fault: unknown;
+  let fault: Error | null = null;
+  let services: Services | undefined;
   try {
+    await refuseFirstKey(config, url, log);
+    services = createServices(config, url, "posthaste");
     isOver = await run(services, environment, roles, stopping.signal);
   } catch (error) {
-    // A start that failed (the port is taken, say) leaves nothing running.
-    fault = error;
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`);
+    fault = error instanceof Error ? error : new Error("the start failed", { cause: error });
   }
-  const isClosed = await settlesWithin(CLOSE_MS, [services.database.close(), services.requests.close()], log);
+  const isClosed = await settlesWithin(
+    CLOSE_MS,
+    [services?.database.close(), services?.requests.close()],
+    log,
+  );
   const isDown = await settlesWithin(CLOSE_MS, [embedded?.stop()], log);
-  if (fault !== undefined) process.exit(1);
+  if (fault !== null) {
+    // Last, so that it is what the operator sees.
+    process.stderr.write(`error: ${fault.message}\n`);
+    process.exit(1);
+  }
   if (isOver && isClosed && isDown) process.exit();
   log.error("ended by force: not everything stopped in time");
   process.exit(1);
+}
+
+/** Before this machine makes its first secret key: a database that was used with another key is refused, and no key is left behind. */
+async function refuseFirstKey({ SECRET_KEY, DATA_DIR }: Config, url: string, log: Log): Promise<void> {
+  const isMissing = () => findSecretKeys(SECRET_KEY, DATA_DIR) === undefined;
+  if (!isMissing()) return;
+  const onError = (err: Error) => log.warn({ err }, "an idle database connection broke");
+  const database = createDatabase(url, { size: 1, name: "posthaste", onError });
+  try {
+    await prepareSchema(database, log);
+    const fault = await firstKeyFault(database);
+    // Another process with the same DATA_DIR may have made the key since.
+    if (fault !== null && isMissing()) throw fault;
+  } finally {
+    await database.close();
+  }
 }
 
 /** From the schema to the stop; says whether everything that ran is over. Throws when it cannot start. */
@@ -88,42 +111,76 @@ async function run(
   signal: AbortSignal,
 ): Promise<boolean> {
   const keys = await prepareDatabase(services);
+  const parts = new RunningParts(services.log);
+  let isOver = false;
   try {
-    return await runParts(services, environment, roles, signal);
+    await startParts(services, environment, roles, parts);
+    if (!signal.aborted) await once(signal, "abort");
+    services.log.info("stopping: finishing what is in flight");
   } finally {
+    // A start that failed (a port is taken, say) leaves nothing running.
+    isOver = await parts.stop();
     await settlesWithin(CLOSE_MS, [keys.stop()], services.log);
+  }
+  return isOver;
+}
+
+/** What runs so far, and how each part is stopped. */
+class RunningParts {
+  readonly #log: Log;
+  readonly #stops: (() => Promise<unknown>)[] = [];
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  add(stop: () => Promise<unknown>): void {
+    this.#stops.push(stop);
+  }
+
+  /** Stops all at once, and says whether all ended in time. */
+  stop(): Promise<boolean> {
+    const stopped = this.#stops.map((stop) => stop());
+    return settlesWithin(STOP_MS + KILL_MS, stopped, this.#log);
   }
 }
 
-async function runParts(
+/** Every port is bound before anything is announced, and before anything else begins. */
+async function startParts(
   services: Services,
   environment: Environment,
   roles: readonly Role[],
-  signal: AbortSignal,
-): Promise<boolean> {
+  parts: RunningParts,
+): Promise<void> {
   const { config, log } = services;
   const fault = publicUrlFault(config);
   if (fault !== null) log.warn(fault);
   const workers = new DeliveryWorkers(environment, config, services.database.url, log);
-  const delivery = async () => workers.fault;
-  const api = roles.includes("api") ? createApi(services, { delivery }) : null;
-  if (api) {
+  parts.add(() => workers.stop(STOP_MS));
+  let address: string | null = null;
+  if (roles.includes("api")) {
+    const api = createApi(services, { delivery: async () => workers.fault });
+    parts.add(() => api.stop());
     workers.onOutcome = api.countOutcome;
-    const address = await api.server.listen({ host: config.HOST, port: config.PORT });
+    address = await bindPort(config, "PORT", api.server.listen({ host: config.HOST, port: config.PORT }));
+  }
+  if (roles.includes("inbound")) {
+    const inbound = await startInbound(services);
+    parts.add(() => inbound.stop(STOP_MS));
+  }
+  if (address !== null) {
     log.info({ address, mode: config.MAIL_MODE }, "Posthaste listens");
     process.stdout.write(await startNotice(services, Number(new URL(address).port)));
   }
   if (roles.includes("delivery")) workers.start(config.DELIVERY_WORKERS);
-  const jobs = roles.includes("jobs") ? await startJobs(services) : null;
-  const takesFiles = roles.includes("api") || roles.includes("jobs");
-  const scratch = takesFiles ? sweepScratch(config.DATA_DIR, log) : null;
-  const inbound = roles.includes("inbound") ? await startInbound(services) : null;
-
-  if (!signal.aborted) await once(signal, "abort");
-  log.info("stopping: finishing what is in flight");
-  scratch?.stop();
-  const parts = [api?.stop(), inbound?.stop(STOP_MS), jobs?.stop(), workers.stop(STOP_MS)];
-  return settlesWithin(STOP_MS + KILL_MS, parts, log);
+  if (roles.includes("jobs")) {
+    const jobs = await startJobs(services);
+    parts.add(() => jobs.stop());
+  }
+  if (roles.includes("api") || roles.includes("jobs")) {
+    const scratch = sweepScratch(config.DATA_DIR, log);
+    parts.add(async () => scratch.stop());
+  }
 }
 
 /** Waits for all of it, at most so long, and says whether all is over; what fails is logged, and is over as well. */

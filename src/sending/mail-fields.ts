@@ -7,8 +7,8 @@ import { type ApiError, invalid } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 
 /** What is wrong with an address that the workspace may not send as, behind its field. */
-export const NOT_VERIFIED = "is not on a verified sending domain and is no verified sender of this workspace";
-export const VERIFY_FIRST = "use an address there, or verify the domain or the address first";
+export const NOT_VERIFIED =
+  "is not on a verified sending domain and is no verified sender of this workspace: use an address there, or add and verify the domain (POST /sending-domains) or the address (POST /verified-senders)";
 
 /** @throws ApiError VALIDATION_ERROR unless the workspace may send as this address */
 export async function readFromEmail(db: Queryable, workspaceId: WorkspaceId, text: string): Promise<string> {
@@ -30,7 +30,7 @@ export async function readBounceEmail(
 ): Promise<string | null> {
   const address = readEmail("bounce_email", text);
   if (address !== null && !(await maySendAs(db, workspaceId, address)).allowed) {
-    throw refuse("bounce_email", `${NOT_VERIFIED}: ${VERIFY_FIRST}`);
+    throw refuse("bounce_email", NOT_VERIFIED);
   }
   return address;
 }

@@ -58,7 +58,7 @@ test("the key in DATA_DIR is rotated beside the running service, through a kill,
   expect(await ring()).toEqual([second, first]);
   expect((await list()).unopened).toBe(0);
   await restart();
-  expect(await program.command("secret-key", "rotate")).toMatch(/^1 sealed values are sealed again/);
+  expect(await program.command("secret-key", "rotate")).toMatch(/^1 sealed value is sealed again/);
 
   const { keys, unopened } = await list();
   expect([unopened, keys.map((key: { sealed_values: number }) => key.sealed_values)]).toEqual([0, [0, 2]]);

@@ -136,7 +136,9 @@ const history = {
   recent_activity: Type.Array(Activity, {
     description: "With mail of campaigns and autoresponders, as the stats are. Newest first.",
   }),
-  bounces: Type.Array(Bounce, { description: "Of mail of campaigns and autoresponders. Newest first." }),
+  bounces: Type.Array(Bounce, {
+    description: "Of mail of campaigns and autoresponders; GET /bounces has those of all mail. Newest first.",
+  }),
   suppressions: Type.Array(Suppression, { description: "Lists that keep mail from this person." }),
 };
 

@@ -17,7 +17,8 @@ export function argument<Value>(read: (text: string) => Value): (text: string) =
 
 /** The form only: whether there is such a workspace is for the command to find out. */
 export function readWorkspaceId(text: string): WorkspaceId {
-  if (!isUuid(text)) throw new InvalidArgumentError("An id is a UUID, as `workspace list` shows it.");
+  if (!isUuid(text))
+    throw new InvalidArgumentError("An id is a UUID, as `npm run -s posthaste -- workspace list` shows it.");
   return asWorkspaceId(text);
 }
 

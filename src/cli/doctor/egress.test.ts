@@ -87,10 +87,18 @@ test("a server whose TLS breaks is greeted in clear text, as mail is", async () 
   for (const env of [() => ({}), relay]) {
     const { of, code } = await examine({ env, mx: { tls: "broken" } });
     expect([of(env === relay ? "relay" : "port"), code]).toMatchObject([
-      { status: "ok", message: expect.stringContaining("in clear text") },
+      { status: "ok", message: expect.stringMatching(/ in clear text: TLS failed \(.+\)\.$/) },
       0,
     ]);
   }
+});
+
+test("a server without TLS is said to offer none", async () => {
+  const { of } = await examine({ mx: { tls: "none" } });
+  expect(of("port")).toMatchObject({
+    status: "ok",
+    message: expect.stringMatching(/ in clear text: the server offers no STARTTLS\.$/),
+  });
 });
 
 test("a relay's further addresses are tried, as mail tries them", async () => {

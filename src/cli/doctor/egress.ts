@@ -85,11 +85,13 @@ interface Judgement {
 
 function judge(say: Say, { answered, silent }: Knock, { silence, refused, refusal }: Judgement): Finding {
   if (answered === null) return say("fault", `Nobody answers. ${silent.join("; ")}. ${silence}`);
-  const { place, opened } = answered;
+  const { place, opened, tlsFault } = answered;
   if (opened.outcome === "open") {
     const { tls, offers } = opened.session;
-    const secured = tls === null ? "in clear text" : `with ${tls.protocol}`;
-    return say("ok", `${place} answers, ${secured}${offers.pipelining ? "" : ", without pipelining"}.`);
+    const pipelining = offers.pipelining ? "" : ", without pipelining";
+    if (tls !== null) return say("ok", `${place} answers, with ${tls.protocol}${pipelining}.`);
+    const why = tlsFault === null ? "the server offers no STARTTLS" : `TLS failed (${tlsFault})`;
+    return say("ok", `${place} answers, in clear text${pipelining}: ${why}.`);
   }
   const words =
     opened.outcome === "refused"

@@ -29,7 +29,7 @@ async function checkSchema(db: Database): Promise<Finding> {
     const rest = others.length === 0 ? "" : ` and ${others.length} more`;
     return say(
       "warning",
-      `Not applied yet: ${first}${rest}. The next start of the service does it, or \`posthaste migrate\`.`,
+      `Not applied yet: ${first}${rest}. The next start of the service does it, or \`npm run -s posthaste -- migrate\`.`,
     );
   } catch (fault) {
     return say("fault", `${sentence(fault)}.`);

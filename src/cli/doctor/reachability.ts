@@ -22,10 +22,16 @@ const MOST_TRIES = 3;
 
 export type Way = Pick<SessionOptions, "port" | "tls" | "ehloName" | "credentials">;
 
+interface Opened {
+  readonly opened: OpenResult;
+  /** Why TLS broke, where the session was then opened in clear text. */
+  readonly tlsFault: string | null;
+}
+
 /** What came of knocking. */
 export interface Knock {
   /** The first that answered. */
-  readonly answered: { readonly place: string; readonly opened: OpenResult } | null;
+  readonly answered: (Opened & { readonly place: string }) | null;
   /** Those before it, and why. */
   readonly silent: readonly string[];
 }
@@ -41,22 +47,23 @@ export async function knock(
     .slice(0, MOST_TRIES);
   const silent: string[] = [];
   for (const { name, address } of doors) {
-    const opened = await open({ ...way, host: name, address, deadlines });
+    const { opened, tlsFault } = await open({ ...way, host: name, address, deadlines });
     if (opened.outcome === "open") await opened.session.quit();
     const place = `${name} (${address}, port ${way.port})`;
-    if (!isSilence(opened)) return { answered: { place, opened }, silent };
+    if (!isSilence(opened)) return { answered: { place, opened, tlsFault }, silent };
     silent.push(`${place}: ${opened.reason}`);
   }
   return { answered: null, silent };
 }
 
 /** As mail does: where TLS breaks, it goes in clear text, but no password does, except within this machine. */
-async function open(target: SessionOptions): Promise<OpenResult> {
+async function open(target: SessionOptions): Promise<Opened> {
   const { tls, credentials, address } = target;
   const opened = await openSession(target);
   const mayGoInClear = tls === "opportunistic" && (credentials === undefined || isLoopback(address));
-  if (opened.outcome === "open" || !opened.tlsFailed || !mayGoInClear) return opened;
-  return openSession({ ...target, tls: "none" });
+  if (opened.outcome === "open" || !opened.tlsFailed || !mayGoInClear) return { opened, tlsFault: null };
+  const tlsFault = opened.outcome === "refused" ? `${opened.code} ${opened.text}` : opened.reason;
+  return { opened: await openSession({ ...target, tls: "none" }), tlsFault };
 }
 
 /** A connection without a banner is nobody's: networks that close a port may take the connection themselves. */

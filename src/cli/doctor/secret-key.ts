@@ -2,14 +2,17 @@
 
 import { sentence } from "#cli/command/sentence.ts";
 import { sealedColumns } from "#cli/secret-key/sealed-columns.ts";
-import { foreignKey, keyFault, namesOf, processesWithout } from "#identity/own-key.ts";
+import { foreignKey, keyFault, lateText, namesOf, processesWithout } from "#identity/own-key.ts";
 import type { Config } from "#platform/config/config.ts";
+import { counted } from "#platform/counted.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { findSecretKeys } from "#platform/secrets/key-ring.ts";
 import { countSealed } from "#platform/secrets/sealed-store.ts";
-import { listRunningRings, listSecretKeys } from "#platform/secrets/secret-key-store.ts";
+import { type KnownKey, listRunningRings, listSecretKeys } from "#platform/secrets/secret-key-store.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { type Finding, of } from "./finding.ts";
+
+const ROTATE = "`npm run -s posthaste -- secret-key rotate`";
 
 /** Makes no key where there is none. */
 export async function checkSecretKey(
@@ -46,17 +49,27 @@ async function rotationState(db: Database, secrets: Secrets): Promise<string | n
     const behind = await processesWithout(db, prepared);
     const name = shortFingerprint(prepared);
     return behind.length === 0
-      ? `A rotation is under way: every running process has the new key ${name}. Run secret-key rotate.`
-      : `A rotation is under way: ${namesOf(behind)} must be restarted with the new key ${name}.`;
+      ? `A rotation is under way: every running process has the new key ${name}. Run ${ROTATE}.`
+      : `A rotation is under way: restart the service with the new key ${name} (${namesOf(behind)}).`;
   }
-  const late = (await listRunningRings(db)).filter(({ fingerprints }) => !fingerprints[0]?.equals(first));
-  if (late.length > 0) {
-    return `Other processes have another first key than this machine: ${namesOf(late)}. Give all machines the same keys in the same order, and restart them.`;
+  const running = await listRunningRings(db);
+  const late = lateText(running, secrets);
+  if (late !== null) {
+    const ahead = running.filter(({ fingerprints: [other] }) => other && isLater(known, other, first));
+    return ahead.length === 0
+      ? `A rotation is not complete yet: ${late}.`
+      : `This machine's first key ${shortFingerprint(first)} is an earlier one than that of ${namesOf(ahead)}. Give all machines the same keys in the same order, and restart the service.`;
   }
   if (others.length === 0) return null;
   const { byPosition } = await countSealed(db, secrets, sealedColumns);
   const left = byPosition.slice(1).reduce((sum, count) => sum + count, 0);
   return left === 0
     ? null
-    : `${left} values are still sealed with an earlier key: run secret-key rotate to seal them again.`;
+    : `${counted(left, "value")} ${left === 1 ? "is" : "are"} still sealed with an earlier key: ${ROTATE} seals again.`;
+}
+
+/** Whether the database knows one key since later than another. */
+function isLater(known: readonly KnownKey[], one: Buffer, other: Buffer): boolean {
+  const at = (key: Buffer) => known.findIndex(({ fingerprint }) => fingerprint.equals(key));
+  return at(one) > at(other);
 }

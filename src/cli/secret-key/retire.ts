@@ -1,5 +1,6 @@
 /** `posthaste secret-key retire`: a key is no longer needed. Refused while something sealed needs it, or a process signs with it. */
 import { namesOf } from "#identity/own-key.ts";
+import { counted } from "#platform/counted.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { countSealed } from "#platform/secrets/sealed-store.ts";
 import {
@@ -44,7 +45,7 @@ export async function retire(
       position < 0
         ? "this machine lacks the key and cannot seal them again: add it to the other keys first"
         : "`npm run -s posthaste -- secret-key rotate` seals them again with the first key";
-    throw new Error(`${needing} sealed values may need ${name}: ${how}`);
+    throw new Error(`${counted(needing, "sealed value")} may need ${name}: ${how}`);
   }
   const warning = lossOf(key, name);
   if (!isSure) throw new Error(`${warning} Nothing has changed: add --yes to retire it`);
@@ -77,7 +78,7 @@ async function refuseWhileUsed(db: Queryable, fingerprint: Buffer): Promise<void
   const users = rings.filter(({ fingerprints }) => fingerprints[0]?.equals(fingerprint));
   if (users.length === 0) return;
   throw new Error(
-    `${namesOf(users)} still sign with ${shortFingerprint(fingerprint)}: put the new key first there and restart`,
+    `${namesOf(users)} still ${users.length === 1 ? "signs" : "sign"} with ${shortFingerprint(fingerprint)}: put the new key first there and restart the service`,
   );
 }
 
@@ -86,7 +87,7 @@ function lossOf({ last_used_at: last }: KnownKey, name: string): string {
   const newest =
     last === null
       ? "; when the newest was signed is not known"
-      : `, the newest of them from ${last.toISOString()} (${days} days ago)`;
+      : `, the newest of them from ${last.toISOString()} (${counted(days ?? 0, "day")} ago)`;
   return `Without ${name}, links (unsubscribing, tracking, confirmations, sign-up forms), return paths and SMS receipts that were signed with it are not recognised any more${newest}.`;
 }
 

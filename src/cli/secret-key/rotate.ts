@@ -8,7 +8,8 @@
  *
  * Each run looks how far the rotation is. It may be broken off anywhere and run again.
  */
-import { namesOf, processesWithout, requireOwnKeys } from "#identity/own-key.ts";
+import { lateText, namesOf, processesWithout, requireOwnKeys } from "#identity/own-key.ts";
+import { counted } from "#platform/counted.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { MOST_KEYS, newSecretKey } from "#platform/secrets/key-ring.ts";
 import { countSealed, resealAll } from "#platform/secrets/sealed-store.ts";
@@ -37,7 +38,7 @@ export async function rotate(db: Database, keys: MachineKeys, beginsAnother: boo
   const { byPosition, unopened } = await countSealed(db, keys.secrets, sealedColumns);
   const total = byPosition.reduce((sum, count) => sum + count, 0);
   if (byPosition[0] !== total) return seal(db, keys);
-  if (others.length > 0 && !beginsAnother) return finished(keys, unopened);
+  if (others.length > 0 && !beginsAnother) return remaining(db, keys, unopened);
   return begin(db, keys);
 }
 
@@ -91,23 +92,24 @@ async function seal(db: Database, keys: MachineKeys): Promise<string> {
   await db.transaction((tx) => requireOwnKeys(tx, keys.secrets));
   const resealed = await resealAll(db, keys.secrets, sealedColumns);
   const { unopened } = await countSealed(db, keys.secrets, sealedColumns);
-  const [first] = keys.secrets.fingerprints;
-  const running = await listRunningRings(db);
-  const late = running.filter(({ fingerprints }) => fingerprints[0]?.equals(first) === false);
-  const restart =
-    late.length === 0
-      ? ""
-      : `Restart the service with the new key first: ${namesOf(late)} still sign with an earlier one.\n`;
-  return `${resealed} sealed values are sealed again, with ${shortFingerprint(first)}.\n${restart}${finished(keys, unopened)}`;
+  const again = resealed === 1 ? "is sealed again" : "are sealed again";
+  const name = shortFingerprint(keys.secrets.fingerprints[0]);
+  return `${counted(resealed, "sealed value")} ${again}, with ${name}.\n${await remaining(db, keys, unopened)}`;
 }
 
-function finished({ secrets }: MachineKeys, unopened: number): string {
+/** Everything is sealed with the first key: says which restart is left, or that the rotation is complete. */
+async function remaining(db: Database, { secrets }: MachineKeys, unopened: number): Promise<string> {
   const [first, ...earlier] = secrets.fingerprints.map(shortFingerprint);
   const lost =
     unopened === 0
       ? ""
-      : `${unopened} sealed values are opened by no key of this machine, and were left as they are.\n`;
+      : `No key of this machine opens ${counted(unopened, "sealed value")}: nothing was changed there.\n`;
+  const late = lateText(await listRunningRings(db), secrets);
+  if (late !== null) {
+    return `${lost}Everything is sealed with ${first}. One step is left: ${late}. Then the rotation is complete.\n`;
+  }
+  const needed = earlier.length === 1 ? "it is" : "they are";
   return `${lost}The rotation to ${first} is complete. Still in the ring, for links and return paths in mail that has left: ${earlier.join(", ")}.
-When they are no longer needed: \`npm run -s posthaste -- secret-key retire FINGERPRINT\`. To begin another rotation before that: rotate --another.
+When ${needed} no longer needed: \`npm run -s posthaste -- secret-key retire FINGERPRINT\`. To begin another rotation before that: \`${AGAIN} --another\`.
 `;
 }

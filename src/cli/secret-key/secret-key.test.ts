@@ -1,14 +1,17 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import sql, { raw } from "sql-template-tag";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { checkSecretKey } from "#cli/doctor/secret-key.ts";
 import { runCli } from "#cli/program.ts";
 import { KeyHolding } from "#identity/own-key.ts";
 import type { Database } from "#platform/database/pool.ts";
+import { newId } from "#platform/ids.ts";
 import { createLog } from "#platform/log/log.ts";
 import { parseRing } from "#platform/secrets/key-ring.ts";
 import { countSealed, resealAll } from "#platform/secrets/sealed-store.ts";
+import { saveRing, saveSecretKey } from "#platform/secrets/secret-key-store.ts";
 import { createSecrets, type Secrets, shortFingerprint } from "#platform/secrets/secrets.ts";
 import { insertVerifiedDomain } from "#test/support/sender-domain.ts";
 import { startService } from "#test/support/service.ts";
@@ -68,6 +71,13 @@ async function newMachine(keys: { readonly env?: string; readonly file?: string 
   const dataDir = await newDataDir();
   if (keys.file !== undefined) await writeFile(join(dataDir, "secret.key"), keys.file);
   return {
+    async doctor() {
+      const { status, message } = await checkSecretKey(db, {
+        SECRET_KEY: keys.env === undefined ? null : parseRing(keys.env),
+        DATA_DIR: dataDir,
+      });
+      return { status, message };
+    },
     file: async () => parseRing((await readFile(join(dataDir, "secret.key"), "utf8")).trim()),
     async run(...words: string[]) {
       const printed: string[] = [];
@@ -106,19 +116,30 @@ test("in the key file: prepared beside a running service, brought into use after
   await first.stop();
   const second = await start(createSecrets(OLD, fresh));
   const done = await machine.run("rotate");
-  expect(done).toMatchObject({
-    code: 0,
-    text: expect.stringMatching(
-      new RegExp(`^${SEALED} sealed values are sealed again.*still sign with an earlier one`, "s"),
-    ),
+  const [name = ""] = createSecrets(fresh).fingerprints.map(shortFingerprint);
+  const here = `${hostname()}, process ${process.pid}`;
+  const step = `restart the service (${here}), which still signs with ${nameOf(old)}.`;
+  const left = `Everything is sealed with ${name}. One step is left: ${step} Then the rotation is complete.\n`;
+  const resealed = `${SEALED} sealed values are sealed again, with ${name}.\n`;
+  expect(done).toEqual({ code: 0, text: `${resealed}${left}` });
+  expect(await machine.run("rotate")).toEqual({ code: 0, text: left });
+  expect(await machine.doctor()).toEqual({
+    status: "warning",
+    message: `A rotation is not complete yet: ${step}`,
   });
   expect(await machine.file()).toEqual([fresh, OLD]);
   expect(await sealedBy(createSecrets(fresh))).toEqual({ byPosition: [SEALED], unopened: 0 });
 
   const signing = await machine.run("retire", nameOf(old), "--yes");
-  expect(signing).toMatchObject({ code: 1, text: expect.stringContaining("still sign with") });
+  expect(signing).toMatchObject({
+    code: 1,
+    text: expect.stringContaining(`still signs with ${nameOf(old)}`),
+  });
   await second.stop();
   await start(createSecrets(fresh, OLD));
+  expect((await machine.run("rotate")).text).toMatch(
+    /^The rotation to [\da-f]+ is complete\..*When it is no longer/s,
+  );
   const unsure = await machine.run("retire", nameOf(old));
   expect(unsure).toMatchObject({
     code: 1,
@@ -181,6 +202,22 @@ test("a new key put first while a machine knows only the old one changes nothing
     text: expect.stringContaining("could not be opened by"),
   });
   expect(await sealedBy(old)).toEqual({ byPosition: [SEALED], unopened: 0 });
+});
+
+test("another machine that signs with an earlier key is given the keys before its restart", async () => {
+  const first = await newMachine({ env: `${NEW},${OLD}` });
+  await saveSecretKey(db, old.fingerprints[0]);
+  const { fingerprints } = both;
+  await saveRing(db, { process_id: newId(), host: "mail2.example", pid: 17, fingerprints });
+  await start(promoted);
+  await first.run("rotate");
+  const step =
+    "give mail2.example the same keys in the same order as this machine, then restart the service " +
+    `(mail2.example, process 17), which still signs with ${nameOf(old)}.`;
+  expect((await first.run("rotate")).text).toContain(`One step is left: ${step} Then`);
+  expect((await first.doctor()).message).toBe(`A rotation is not complete yet: ${step}`);
+  const behind = await newMachine({ env: `${OLD},${NEW}` });
+  expect((await behind.doctor()).message).toContain("is an earlier one than that of");
 });
 
 test("another key alone is refused as before", async () => {

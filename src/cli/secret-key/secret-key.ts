@@ -5,6 +5,7 @@ import { withDatabase } from "#cli/command/database.ts";
 import type { CliOptions } from "#cli/command/options.ts";
 import { json, table } from "#cli/command/output.ts";
 import { readConfig } from "#platform/config/config.ts";
+import { counted } from "#platform/counted.ts";
 import type { Database } from "#platform/database/pool.ts";
 import { loadSecretKeys } from "#platform/secrets/key-ring.ts";
 import { countSealed } from "#platform/secrets/sealed-store.ts";
@@ -37,7 +38,7 @@ export function addSecretKeyCommands(program: Command, { stdout, environment }: 
         return;
       }
       stdout.write(table(columns, keys));
-      if (unopened > 0) stdout.write(`${unopened} sealed values are opened by no key of this machine.\n`);
+      if (unopened > 0) stdout.write(`No key of this machine opens ${counted(unopened, "sealed value")}.\n`);
     });
   secretKey
     .command("rotate")

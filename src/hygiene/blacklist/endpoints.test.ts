@@ -164,7 +164,9 @@ test("without allowance nobody is asked, whatever the balance, and no top-up is 
   service.dns.questions.length = 0;
   const { status, body } = await check("bad.example");
   expect([status, body.code]).toEqual([402, "PLAN_LIMIT_REACHED"]);
-  expect(body.error).toMatch(/blacklist checks are used up.*bigger plan$/);
+  expect(body.error).toMatch(
+    /^The plan Free has 50 blacklist checks a month, and all are used until .*bigger plan$/,
+  );
   expect(service.dns.questions).toEqual([]);
   expect(await history()).toEqual([]);
 });

@@ -22,7 +22,7 @@ import {
   removeMonitor,
   updateMonitor,
 } from "./monitor-store.ts";
-import { type CheckDeps, findRefusal, recordManual, refusalOfCheck } from "./record.ts";
+import { type CheckDeps, recordManual, requireCheck } from "./record.ts";
 import { wakeMonitors } from "./run-monitors.ts";
 import {
   BlacklistCheck,
@@ -68,8 +68,7 @@ export function blacklistEndpoints(deps: CheckDeps): Endpoint[] {
           throw overloaded("Too many blacklist checks at this moment; try again");
         underWay++;
         try {
-          const refusal = await findRefusal(deps, workspaceId);
-          if (refusal !== null) throw refusalOfCheck(refusal, clock.now());
+          await requireCheck(deps, workspaceId);
           const checked = await checker.check(asked);
           const { allowance, checkedAt } = await recordManual(deps, workspaceId, checked);
           return {

@@ -1,7 +1,7 @@
 /** How a check becomes a row of the history, and what it takes from the allowance. */
 import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
-import { ApiError } from "#platform/errors.ts";
+import type { ApiError } from "#platform/errors.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
 import { getReading, takeUpTo } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
@@ -41,12 +41,23 @@ export async function findRefusal(
   return most === 0 ? refusal : null;
 }
 
-/** Money buys no checks beyond the allowance, but where an operator has set a rate: a top-up is not advised. */
-export function refusalOfCheck(refusal: Capacity["refusal"], now: Date): ApiError {
-  if (refusal !== "plan_limit_reached") return refusalError(refusal, now);
-  const message =
-    "The plan's blacklist checks are used up until its period ends: wait for it, or subscribe to a bigger plan";
-  return new ApiError("PLAN_LIMIT_REACHED", message);
+/**
+ * Refuses a check that nothing covers, before a zone is asked.
+ * @throws ApiError PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE
+ */
+export async function requireCheck(deps: CheckDeps, workspaceId: WorkspaceId): Promise<void> {
+  const refusal = await findRefusal(deps, workspaceId);
+  if (refusal !== null) throw await refusalOfCheck(deps.db, deps, workspaceId, refusal);
+}
+
+async function refusalOfCheck(
+  db: Queryable,
+  { plans, clock }: CheckDeps,
+  workspaceId: WorkspaceId,
+  refusal: Capacity["refusal"],
+): Promise<ApiError> {
+  const now = clock.now();
+  return refusalError(refusal, await getReading(db, plans, workspaceId, now), KIND, now);
 }
 
 /**
@@ -79,17 +90,18 @@ export interface Allowance {
  * @throws ApiError PLAN_LIMIT_REACHED or INSUFFICIENT_BALANCE
  */
 export function recordManual(
-  { db, clock, plans }: CheckDeps,
+  deps: CheckDeps,
   workspaceId: WorkspaceId,
   checked: Checked,
 ): Promise<{ readonly allowance: Allowance; readonly checkedAt: Date }> {
+  const { db, clock, plans } = deps;
   return db.transaction(
     async (tx) => {
       const now = clock.now();
       const { target, target_type } = checked;
       const outcome = outcomeOf(checked);
       const refusal = await take(tx, { plans }, workspaceId, outcome.cost, now);
-      if (refusal !== null) throw refusalOfCheck(refusal, now);
+      if (refusal !== null) throw await refusalOfCheck(tx, deps, workspaceId, refusal);
       await insertCheck(tx, workspaceId, {
         ...outcome,
         target,

@@ -10,9 +10,8 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { overloaded } from "#platform/errors.ts";
 import { newId, type WorkspaceId } from "#platform/ids.ts";
-import { takeUpTo } from "#workspace/billing/meter.ts";
+import { takeAll } from "#workspace/billing/meter.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
-import { refusalError } from "#workspace/billing/refusal.ts";
 import type { Examiner } from "./examiner.ts";
 import { type Findings, malformed } from "./findings.ts";
 import { shownText } from "./shown-text.ts";
@@ -57,10 +56,7 @@ export function createValidate({ db, clock, plans, examiner }: ValidateDeps): Va
     cost: 0 | 1,
   ) => {
     const now = clock.now();
-    if (cost > 0) {
-      const { taken, refusal } = await takeUpTo(tx, plans, workspaceId, "validation", cost, now);
-      if (taken < cost) throw refusalError(refusal, now);
-    }
+    if (cost > 0) await takeAll(tx, plans, workspaceId, "validation", cost, now);
     const { status, risk_score } = verdict;
     const id = newId();
     await insertValidations(tx, workspaceId, [{ id, email, status, risk_score, cost, created_at: now }]);

@@ -102,6 +102,22 @@ test("publishing the suggested records passes every check", async () => {
   expect(records.map(({ status }) => status)).toEqual(Array(6).fill("verified"));
 });
 
+test("a record that names a host only this machine knows says to set MAIL_HOSTNAME first", async () => {
+  dns.zone = { test: {} };
+  const local = { BOUNCE_DOMAIN: "bounce.vm", PLATFORM_SPF_DOMAIN: "spf.vm", PRIVATE_NAME: "vm" };
+  const checks = await checkDns(resolver, domain, [key], local);
+  const warning = (name: string) =>
+    expect.stringContaining(
+      `MAIL_HOSTNAME is not set, so ${name} is no public name: set it before you publish`,
+    );
+  expect(checks.spf.message).toEqual(warning("spf.vm"));
+  expect(checks.return_path?.message).toEqual(warning("bounce.vm"));
+  expect(checks.dmarc_reports?.message).toEqual(warning("bounce.vm"));
+  const named = { ...local, PLATFORM_SPF_DOMAIN: "spf.example.net" };
+  expect((await checkDns(resolver, domain, [key], named)).spf.message).not.toContain("MAIL_HOSTNAME");
+  expect((await check()).spf.message).not.toContain("MAIL_HOSTNAME");
+});
+
 test("switched-off purposes are not looked up", async () => {
   dns.questions.length = 0;
   const checks = await check({}, [key], { custom_return_path: false, dmarc_ingestion: false });

@@ -14,6 +14,8 @@ import { checkDomainSpf, type SpfDnsCheck } from "./check-spf.ts";
 export interface PlatformDomains {
   readonly BOUNCE_DOMAIN: string;
   readonly PLATFORM_SPF_DOMAIN: string;
+  /** The name of the machine where no MAIL_HOSTNAME is set and others cannot look it up. */
+  readonly PRIVATE_NAME?: string | null;
 }
 
 export interface KeyCheck {
@@ -48,7 +50,25 @@ export async function checkDns(
     settings.custom_return_path ? checkReturnPath(resolver, domain, platform.BOUNCE_DOMAIN) : null,
     Promise.all(keys.map(async (key) => ({ key, check: await checkKeyRecord(resolver, key) }))),
   ]);
-  return { ownership, spf, dmarc, keys: keyChecks, return_path: returnPath, dmarc_reports: reports };
+  const warned = withPrivateName(platform);
+  return {
+    ownership,
+    spf: warned(spf, platform.PLATFORM_SPF_DOMAIN),
+    dmarc,
+    keys: keyChecks,
+    return_path: returnPath && warned(returnPath, platform.BOUNCE_DOMAIN),
+    dmarc_reports: reports && warned(reports, platform.BOUNCE_DOMAIN),
+  };
+}
+
+/** Says so in the message of a check where the record to publish names a host that only this machine knows. */
+function withPrivateName({ PRIVATE_NAME = null }: PlatformDomains) {
+  return <Check extends DnsCheck>(check: Check, name: string): Check => {
+    const isPrivate = PRIVATE_NAME !== null && (name === PRIVATE_NAME || name.endsWith(`.${PRIVATE_NAME}`));
+    if (!isPrivate) return check;
+    const warning = `MAIL_HOSTNAME is not set, so ${name} is no public name: set it before you publish this record.`;
+    return { ...check, message: `${check.message} ${warning}`.trim() };
+  };
 }
 
 /** The key to speak of when there are several: one that is published, and of those the one that signs. */

@@ -29,7 +29,15 @@ export async function noteConfirmationMail(
   await lockConfirmationMails(tx, workspaceId);
   const last = await insertConfirmationMail(tx, workspaceId, mailbox, { now, quietSince, forgetBefore });
   if (last === undefined) return;
-  throw new ApiError("RATE_LIMIT_EXCEEDED", "A link was sent to this address less than a minute ago", {
-    headers: { "Retry-After": String(Math.ceil((last.getTime() + pauseMs - now.getTime()) / 1000)) },
-  });
+  throw tooSoon(last, pauseMs, now);
+}
+
+/** @param last when the workspace's last link was sent to this mailbox */
+export function tooSoon(last: Date, pauseMs: number, now: Date): ApiError {
+  const wait = Math.max(1, Math.ceil((last.getTime() + pauseMs - now.getTime()) / 1000));
+  return new ApiError(
+    "RATE_LIMIT_EXCEEDED",
+    `A link was sent to this mailbox less than ${pauseMs / 1000} s ago: look there first, or wait ${wait} s`,
+    { headers: { "Retry-After": String(wait) } },
+  );
 }

@@ -15,7 +15,7 @@ import { limitRefusal } from "#platform/limits/refusal.ts";
 import type { Secrets } from "#platform/secrets/secrets.ts";
 import { Deleted, Id, NullableTimestamp, omittable, Timestamp } from "#platform/shapes.ts";
 import { findWorkspace } from "#workspace/workspaces/store.ts";
-import { noteConfirmationMail } from "./confirmation-limit.ts";
+import { noteConfirmationMail, tooSoon } from "./confirmation-limit.ts";
 import { type ConfirmationMail, confirmationMail } from "./confirmation-mail.ts";
 import { confirmationPath } from "./confirmation-page.ts";
 import { senderLinkKeys, signSenderLink } from "./confirmation-token.ts";
@@ -178,10 +178,7 @@ async function refusal(tx: Queryable, workspaceId: WorkspaceId, id: string, now:
   const sender = await findVerifiedSender(tx, workspaceId, id);
   if (sender === undefined) return notFound("Verified sender");
   if (sender.is_verified) return new ApiError("CONFLICT", `${sender.email} is verified already`);
-  const wait = sender.link_sent_at.getTime() + RESEND_PAUSE_MS - now.getTime();
-  return new ApiError("RATE_LIMIT_EXCEEDED", "A link was sent less than a minute ago; look there first", {
-    headers: { "Retry-After": String(Math.max(1, Math.ceil(wait / 1000))) },
-  });
+  return tooSoon(sender.link_sent_at, RESEND_PAUSE_MS, now);
 }
 
 /** @throws ApiError RATE_LIMIT_EXCEEDED */

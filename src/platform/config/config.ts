@@ -3,6 +3,7 @@
  * (main.ts hands it in).
  */
 import { hostname } from "node:os";
+import { parse } from "tldts";
 import { ConfigError, HOST_NAME, type Setting } from "./setting-readers.ts";
 import { type SettingName, settings } from "./settings.ts";
 
@@ -17,6 +18,11 @@ export interface Config extends SettingValues {
   readonly PLATFORM_SENDER: string;
   /** Sender of messages that name none, which every workspace may name as well; null: there is none. */
   readonly DEFAULT_SENDER: string | null;
+  /**
+   * The name of this machine, which takes the place of MAIL_HOSTNAME while that is not set, where it is none that others
+   * could look up; else null.
+   */
+  readonly PRIVATE_NAME: string | null;
 }
 
 /** Reads and checks every setting; throws one ConfigError that lists all faults. */
@@ -53,7 +59,14 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     PLATFORM_SENDER: platformSender,
     // Nothing leaves the machine in capture mode, so that any address will do.
     DEFAULT_SENDER: read.PLATFORM_FROM ?? (read.MAIL_MODE === "capture" ? platformSender : null),
+    PRIVATE_NAME: read.MAIL_HOSTNAME === null && !isPublicName(mailHostname) ? mailHostname : null,
   };
+}
+
+/** Whether the name is below a top-level domain of the world's DNS. */
+function isPublicName(name: string): boolean {
+  const { isIcann, domain } = parse(name);
+  return isIcann === true && domain !== null;
 }
 
 /** Null for an address, and for localhost: nothing elsewhere can be an alias of them. */

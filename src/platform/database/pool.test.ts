@@ -24,6 +24,20 @@ test("a statement can be run again: its values are its own", async () => {
   expect(runs).toEqual([{ word: "ada" }, { word: "ada" }]);
 });
 
+test("a connection that the server ends while the pool closes is no fault", async () => {
+  const faults: Error[] = [];
+  const database = createDatabase(db.url, { size: 1, name: "pool", onError: (fault) => faults.push(fault) });
+  const client = await database.connect();
+  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
+  const ended = new Promise((resolve) => client.once("end", resolve));
+  const closed = database.close();
+  await db.run(sql`select pg_terminate_backend(${rows[0]?.pid})`);
+  await ended;
+  client.release();
+  await closed;
+  expect(faults).toEqual([]);
+});
+
 describe("a transaction", () => {
   test("that throws leaves nothing behind, and its connection is used again", async () => {
     const database = open();

@@ -182,10 +182,15 @@ export function createDatabase(
     query_timeout: deadlines.answerMs,
     idle_in_transaction_session_timeout: deadlines.idleTransactionMs,
   });
-  pool.on("error", options.onError);
+  let isClosing = false;
+  /** While the pool closes, the server may end first: nothing is lost by that. */
+  const onError = (fault: Error) => {
+    if (!isClosing) options.onError(fault);
+  };
+  pool.on("error", onError);
   // A connection that breaks while it is lent out reports to the statement under way; without a listener of its own
   // a break between two statements would end the process.
-  pool.on("connect", (client) => client.on("error", options.onError));
+  pool.on("connect", (client) => client.on("error", onError));
 
   const attempt = async <Result>(work: (tx: Transaction) => Promise<Result>): Promise<Result> => {
     const left = new TimeLeft(deadlines.wholeMs);
@@ -240,11 +245,14 @@ export function createDatabase(
     connect: () => pool.connect(),
     async openSession() {
       const client = new pg.Client(connection);
-      client.on("error", options.onError);
+      client.on("error", onError);
       await client.connect();
       return client;
     },
-    close: () => pool.end(),
+    close() {
+      isClosing = true;
+      return pool.end();
+    },
     async transaction(work, { mayRepeat = false } = {}) {
       for (let tries = 1; ; tries++) {
         try {

@@ -27,7 +27,7 @@ export interface Limit {
   /** `most` is in bytes; a count otherwise. */
   readonly unit?: "bytes";
   /** The window of a quota or a rate; without it, the limit is on what is held at one time. */
-  readonly per?: "second" | "hour" | "day";
+  readonly per?: "second" | "minute" | "hour" | "day";
   /** What happens beyond it, for docs/limits.md. */
   readonly beyond: string;
 }
@@ -267,6 +267,13 @@ export const limits = {
     most: 5,
     per: "day",
     beyond: "429",
+  },
+  senderConfirmationsOfWorkspaceToMailbox: {
+    what: "confirmation links for verified senders",
+    scope: "workspace and mailbox",
+    most: 1,
+    per: "minute",
+    beyond: "429; the first resend of a link goes out at once",
   },
   bounceCopiesOfWorkspace: {
     what: "copies of bounces",

@@ -119,7 +119,9 @@ export async function findUncovered(
     const verdicts = await judgeRecipients(tx, ofWorkspace.map(recipientOf));
     const costing = ofWorkspace.filter((_, at) => verdicts[at] === undefined);
     const covered = most === null ? costing : costing.slice(0, most);
-    for (const message of costing.slice(covered.length)) refused.set(message, refusalError(refusal, now));
+    for (const message of costing.slice(covered.length)) {
+      refused.set(message, refusalError(refusal, reading, "email", now));
+    }
     const limit = reading.plan.storage.bytes;
     if (room === null || limit === null) continue;
     for (const message of beyondRoom(covered, room)) {
@@ -190,7 +192,7 @@ export async function requireOneMore(
   const { most, refusal } = capacityFor(reading, "email");
   if (most !== 0 || refusal === "hourly_cap") return;
   onLimit?.(workspaceId, refusal);
-  throw refusalError(refusal, now);
+  throw refusalError(refusal, reading, "email", now);
 }
 
 /** Whether one message would be accepted. @throws ApiError as requireOneMore does, also when its content has no room */

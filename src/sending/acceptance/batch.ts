@@ -8,7 +8,7 @@ import type { Clock } from "#platform/clock.ts";
 import type { Database, Queryable } from "#platform/database/pool.ts";
 import { type ApiError, invalid } from "#platform/errors.ts";
 import { takenOver, updateAnswers } from "#platform/http/idempotency/idempotency.ts";
-import { NOT_VERIFIED, VERIFY_FIRST } from "#sending/mail-fields.ts";
+import { NOT_VERIFIED } from "#sending/mail-fields.ts";
 import type { OnLimit } from "#workspace/billing/limit-notices.ts";
 import type { Plans } from "#workspace/billing/plans.ts";
 import { refusalOfError } from "#workspace/billing/refusal.ts";
@@ -119,7 +119,7 @@ export function foreignAddress(
     return invalid({ field: "from_email", message });
   }
   if (bouncesTo && !maySendAs(bouncesTo)) {
-    const message = `bounce_email ${bouncesTo.address} ${NOT_VERIFIED}: ${VERIFY_FIRST}`;
+    const message = `bounce_email ${bouncesTo.address} ${NOT_VERIFIED}`;
     return invalid({ field: "bounce_email", message });
   }
   return null;

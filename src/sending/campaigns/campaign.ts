@@ -23,20 +23,44 @@ export const NewCampaign = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: LONGEST_NAME, description: "Internal name." }),
     subject: Type.String({ minLength: 1, maxLength: LONGEST_SUBJECT, description: "May hold merge tags." }),
-    from_email: Type.String({ description: "On a verified sending domain, or a verified sender." }),
+    from_email: Type.String({
+      description:
+        "An address on a sending domain whose ownership is verified (POST /sending-domains), or a verified sender (POST /verified-senders).",
+    }),
     from_name: omittable(Type.String({ maxLength: LONGEST_NAME, description: "Omitted: the list's." })),
     reply_to: omittable(Type.String({ description: "Omitted: the list's reply_to_email." })),
-    message_type: omittable(Type.Enum([...messageTypes], { default: "email" })),
+    message_type: omittable(Type.Enum([...messageTypes], { default: "email", description: "What is sent." })),
     phone_field_name: omittable(
       Type.String({ maxLength: LONGEST_NAME, description: "For sms: the field that holds the number." }),
     ),
     recipient_type: omittable(
       Type.Enum([...recipientTypes], { description: "Omitted: what of the three fields below is given." }),
     ),
-    mailing_list_id: omittable(Type.Unsafe<string>({ ...Uuid, description: "Looked for when it is sent." })),
-    segment_id: omittable(Uuid),
-    segment_conditions: omittable(LooseConditions),
-    html_content: omittable(Type.String({ maxLength: LONGEST_BODY })),
+    mailing_list_id: omittable(
+      Type.Unsafe<string>({
+        ...Uuid,
+        description: "All active members of this list. Looked for when the campaign is sent.",
+      }),
+    ),
+    segment_id: omittable(
+      Type.Unsafe<string>({
+        ...Uuid,
+        description: "Only the members of this segment, in place of all members of its list.",
+      }),
+    ),
+    segment_conditions: omittable(
+      Type.Unsafe<object>({
+        ...LooseConditions,
+        description:
+          "Segment rules `{ logic, rules }`, in place of a saved segment: members of mailing_list_id, or of any list without it.",
+      }),
+    ),
+    html_content: omittable(
+      Type.String({
+        maxLength: LONGEST_BODY,
+        description: "May hold merge tags. Omitted: made of the text.",
+      }),
+    ),
     text_content: omittable(
       Type.String({
         maxLength: LONGEST_BODY,
@@ -46,12 +70,16 @@ export const NewCampaign = Type.Object(
     enable_open_tracking: omittable(Type.Boolean({ description: "Omitted: as the list has it." })),
     enable_click_tracking: omittable(Type.Boolean({ description: "Omitted: as the list has it." })),
     url_domain_id: omittable(Type.Unsafe<string>({ ...Uuid, description: "Tracking domain for links." })),
-    use_custom_headers: omittable(Type.Boolean({ default: false })),
+    use_custom_headers: omittable(
+      Type.Boolean({ default: false, description: "Whether custom_headers are in the mail." }),
+    ),
     custom_headers: omittable(Type.String({ description: "Lines `Name: value`." })),
     virtual_mta_ip: omittable(
       Type.String({ maxLength: 100, description: "A sending IP, or `routing_rule:<uuid>`." }),
     ),
-    routing_rule_id: omittable(Uuid),
+    routing_rule_id: omittable(
+      Type.Unsafe<string>({ ...Uuid, description: "The routing rule by which the mail leaves." }),
+    ),
     bounce_email: omittable(
       Type.String({
         description:
@@ -64,9 +92,13 @@ export const NewCampaign = Type.Object(
       }),
     ),
     scheduled_at: omittable(
-      Type.String({ maxLength: 40, description: "Without an offset in the workspace's time zone." }),
+      Type.String({
+        maxLength: 40,
+        description:
+          "When POST /campaigns/{id}/send lets it leave; a draft is never sent by this alone. Such as `2026-12-01T09:00:00+01:00`; without an offset in the workspace's time zone. Omitted, or past: at once.",
+      }),
     ),
-    attachments: omittable(Type.Array(Attachment)),
+    attachments: omittable(Type.Array(Attachment, { description: "Files in every mail of the campaign." })),
   },
   { $id: "NewCampaign" },
 );
@@ -95,7 +127,10 @@ const summary = {
   mailing_list_name: nullable(Type.String()),
   segment_id: nullable(Id),
   segment_name: nullable(Type.String()),
-  scheduled_at: NullableTimestamp,
+  scheduled_at: Type.Unsafe<Date | null>({
+    ...NullableTimestamp,
+    description: "When it leaves, in UTC; null: when it is sent by a call.",
+  }),
   sent_at: Type.Unsafe<Date | null>({ ...NullableTimestamp, description: "Begin of dispatch." }),
   completed_at: NullableTimestamp,
   paused_at: NullableTimestamp,

@@ -238,7 +238,7 @@ test("a bounce_email of a stranger is refused with an Idempotency-Key and in a d
     expect([status, body.code, body.error]).toEqual([
       400,
       "VALIDATION_ERROR",
-      "bounce_email victim@example.net is not on a verified sending domain and is no verified sender of this workspace: use an address there, or verify the domain or the address first",
+      "bounce_email victim@example.net is not on a verified sending domain and is no verified sender of this workspace: use an address there, or add and verify the domain (POST /sending-domains) or the address (POST /verified-senders)",
     ]);
   }
   expect(await countMessages()).toBe(before);

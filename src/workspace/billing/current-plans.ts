@@ -9,7 +9,10 @@ export async function plansInForce(db: Queryable, plans: Plans, now: Date): Prom
   const [only] = counts;
   if (only === undefined) return "there is no workspace yet";
   if (all === 1) return `${only.plan} for the workspace "${only.name}": ${volumeOf(plans[only.plan])}`;
-  const each = counts.map(({ plan, workspaces }) => `${workspaces} have ${plan} (${volumeOf(plans[plan])})`);
+  const each = counts.map(
+    ({ plan, workspaces }) =>
+      `${workspaces} ${workspaces === 1 ? "has" : "have"} ${plan} (${volumeOf(plans[plan])})`,
+  );
   return `of ${all} workspaces ${each.join(", ")}`;
 }
 

@@ -39,6 +39,6 @@ test("the plan in force is said in words: one workspace by its name, several by 
   const { workspaceId } = await service.newWorkspace();
   await changeWorkspace(database, workspaceId, { plan: "free" }, { clock, plans });
   expect(await plansInForce(database, plans, clock.now())).toBe(
-    "of 3 workspaces 2 have enterprise (unlimited), 1 have free (3,000 emails a month)",
+    "of 3 workspaces 2 have enterprise (unlimited), 1 has free (3,000 emails a month)",
   );
 });

@@ -30,6 +30,7 @@ import {
   type Use,
   withUse,
 } from "./reading.ts";
+import { refusalError } from "./refusal.ts";
 import { contentRoom } from "./storage.ts";
 import { addContents } from "./storage-store.ts";
 
@@ -77,6 +78,31 @@ export async function takeUpTo(
   wanted: number,
   now: Date,
 ): Promise<{ readonly taken: number; readonly refusal: Capacity["refusal"] }> {
+  const { taken, refusal } = await takeFrom(tx, plans, workspaceId, kind, wanted, now);
+  return { taken, refusal };
+}
+
+/** Takes all that is asked for. @throws ApiError as refusalError has it, when there is less */
+export async function takeAll(
+  tx: Queryable,
+  plans: Plans,
+  workspaceId: WorkspaceId,
+  kind: MeterKind,
+  wanted: number,
+  now: Date,
+): Promise<void> {
+  const { taken, refusal, before } = await takeFrom(tx, plans, workspaceId, kind, wanted, now);
+  if (taken < wanted) throw refusalError(refusal, before, kind, now, wanted);
+}
+
+async function takeFrom(
+  tx: Queryable,
+  plans: Plans,
+  workspaceId: WorkspaceId,
+  kind: MeterKind,
+  wanted: number,
+  now: Date,
+) {
   const before = await settle(tx, plans, workspaceId, now);
   const { most, refusal } = capacityFor(before, kind);
   const taken = Math.min(wanted, most ?? wanted);
@@ -85,7 +111,7 @@ export async function takeUpTo(
     await write(tx, workspaceId, step, now);
     await writeHeadroom(tx, workspaceId, step.reading, before.contentRoom);
   }
-  return { taken, refusal };
+  return { taken, refusal, before };
 }
 
 /** What was used in a period, and what that comes to. */

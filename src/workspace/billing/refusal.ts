@@ -1,25 +1,69 @@
-/** How a caller hears that allowance, balance or hourly cap cover no more. */
+/** What a caller reads when allowance, balance or hourly cap cover no more: the figures, and what to do. */
+import { Big } from "big.js";
+import { counted } from "#platform/counted.ts";
 import { ApiError } from "#platform/errors.ts";
-import { type Capacity, nextHour } from "./reading.ts";
+import type { MeterKind } from "./plans.ts";
+import { type Capacity, nextHour, type Reading, standingOf } from "./reading.ts";
+import { remainingOf, type Standing } from "./usage.ts";
 
-const messages = {
-  plan_limit_reached:
-    "The plan's volume is used up until its period ends: subscribe to a bigger plan, or top up to pay as you go",
-  insufficient_balance: "The allowance is used up and the prepaid balance does not cover this: top up",
-  hourly_cap: "The workspace's hourly cap is reached: go on when the hour is over",
+const nouns: Readonly<Record<MeterKind, string>> = {
+  email: "email",
+  validation: "validation",
+  blacklist_check: "blacklist check",
 };
 
-/** Which of them an error says; undefined for any other. */
-export function refusalOfError({ code, message }: ApiError): Capacity["refusal"] | undefined {
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" });
+
+/** Which of them a refusal of acceptance says; undefined for any other. */
+export function refusalOfError({ code }: ApiError): Capacity["refusal"] | undefined {
   if (code === "PLAN_LIMIT_REACHED") return "plan_limit_reached";
   if (code === "INSUFFICIENT_BALANCE") return "insufficient_balance";
-  return message === messages.hourly_cap ? "hourly_cap" : undefined;
+  return code === "RATE_LIMIT_EXCEEDED" ? "hourly_cap" : undefined;
 }
 
-export function refusalError(refusal: Capacity["refusal"], now: Date): ApiError {
-  const message = messages[refusal];
-  if (refusal === "plan_limit_reached") return new ApiError("PLAN_LIMIT_REACHED", message);
-  if (refusal === "insufficient_balance") return new ApiError("INSUFFICIENT_BALANCE", message);
-  const seconds = Math.ceil((nextHour(now).getTime() - now.getTime()) / 1_000);
+/**
+ * @param reading of the workspace, before anything was taken
+ * @param wanted how many were asked for at once
+ */
+export function refusalError(
+  refusal: Capacity["refusal"],
+  reading: Reading,
+  kind: MeterKind,
+  now: Date,
+  wanted = 1,
+): ApiError {
+  if (refusal === "hourly_cap") return hourlyCapError(reading, kind, now);
+  const standing = standingOf(reading, kind);
+  const used = usedText(reading, standing, kind, wanted);
+  if (refusal === "plan_limit_reached") {
+    const way = standing.rate === null ? "" : ", or top up to pay as you go";
+    return new ApiError("PLAN_LIMIT_REACHED", `${used}: subscribe to a bigger plan${way}`);
+  }
+  const balance = new Big(standing.balance).toFixed();
+  const each = `${standing.rate ?? "0"} USD for each ${nouns[kind]} more`;
+  return new ApiError(
+    "INSUFFICIENT_BALANCE",
+    `${used}; the balance of ${balance} USD does not cover this at ${each}: top up`,
+  );
+}
+
+function hourlyCapError({ account }: Reading, kind: MeterKind, now: Date): ApiError {
+  const next = nextHour(now);
+  const cap = counted(account.hourly_cap ?? 0, nouns[kind]);
+  const message = `The hourly cap of ${cap} is reached; it begins anew at ${next.toISOString().slice(11, 16)} UTC. The operator can raise it`;
+  const seconds = Math.ceil((next.getTime() - now.getTime()) / 1_000);
   return new ApiError("RATE_LIMIT_EXCEEDED", message, { headers: { "Retry-After": String(seconds) } });
+}
+
+/** Such as "The plan Free has 3,000 emails a month, and all are used until 1 December". */
+function usedText({ plan, period }: Reading, standing: Standing, kind: MeterKind, wanted: number): string {
+  const allowance = standing.allowance ?? 0;
+  if (allowance === 0) return `The plan ${plan.name} includes no ${nouns[kind]}s`;
+  const left = remainingOf(standing) ?? 0;
+  const until = `until ${day.format(period.end)}`;
+  const has = `The plan ${plan.name} has ${counted(allowance, nouns[kind])} a month, and`;
+  // Where there is room for what was asked, others who asked at the same time have taken it.
+  if (left === 0 || wanted <= left) return `${has} ${allowance === 1 ? "it is" : "all are"} used ${until}`;
+  const fewer = `${left.toLocaleString("en")} of them ${left === 1 ? "is" : "are"} left ${until}`;
+  return `${has} ${fewer}, fewer than the ${wanted.toLocaleString("en")} that this takes`;
 }

@@ -36,7 +36,7 @@ export function bind(
 function bindRule({ field: name, operator, value }: Condition, scope: Scope): Rule | string {
   const field = fieldOf(name, scope);
   if (field === undefined) {
-    const meant = new KnownNames([...builtInFields.keys(), ...scope.fieldNames]).meantBy(name);
+    const meant = new KnownNames([...builtInFields.keys(), ...scope.fieldNames]).nearestTo(name);
     return `there is no field ${name}${meant === undefined ? "" : `: did you mean ${meant}?`}`;
   }
   const rule = field.bind(operator, value, scope);

@@ -88,6 +88,10 @@ describe("what is refused names the rule", () => {
     ["last_opend_at", "last_opened_at"],
     ["Email", "email"],
     ["opencount", "open_count"],
+    ["first_nam", "first_name"],
+    ["fist_name", "first_name"],
+    ["emai", "email"],
+    ["satus", "status"],
   ])("a field that is nearly one is told which: %s", async (field, meant) => {
     const { body } = await preview(all([field, "equals", "x"]));
     expect(body.error).toBe(`conditions.rules[0]: there is no field ${field}: did you mean ${meant}?`);

@@ -8,6 +8,7 @@ import { CUSTOM, markedName } from "./bind.ts";
 import { openBinder, referencesIn, type Target } from "./binder.ts";
 import { type Conditions, eachCondition, readConditions, ruleFault } from "./conditions.ts";
 import { listNameable, listReferences, type Reference } from "./definitions-store.ts";
+import { builtInFields } from "./fields.ts";
 import { hasMorePeople, listDefinedNames, listHeldNames } from "./known-names-store.ts";
 import { referenceFault } from "./references.ts";
 import type { Segmentation } from "./rule.ts";
@@ -97,12 +98,13 @@ async function unknownNames(
   if (open.length > 0) drop(await listHeldNames(db, workspaceId, open, FEW_PEOPLE));
   if (open.length > 0) drop(await listHeldNames(db, workspaceId, open, MOST_PEOPLE));
   if (open.length === 0 || (await hasMorePeople(db, workspaceId, MOST_PEOPLE))) return [];
-  const known = new KnownNames(defined);
+  const known = new KnownNames([...builtInFields.keys(), ...defined]);
   return rules
     .filter(({ name }) => open.includes(name))
     .map(({ path, name }) => {
-      const meant = known.meantBy(name);
-      const hint = meant === undefined ? "" : `: did you mean ${CUSTOM}${meant}?`;
+      const meant = known.nearestTo(name);
+      const written = meant !== undefined && isDefined.has(meant) ? `${CUSTOM}${meant}` : meant;
+      const hint = written === undefined ? "" : `: did you mean ${written}?`;
       return ruleFault(path, `no list defines the field ${name}, and no person has a value of it${hint}`);
     });
 }

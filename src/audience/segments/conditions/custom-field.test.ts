@@ -94,6 +94,9 @@ describe("custom fields", () => {
     for (const [field, hint] of [
       ["custom_fields.ctiy", ": did you mean custom_fields.city?"],
       ["custom_fields.City", ": did you mean custom_fields.city?"],
+      ["custom_fields.citty", ": did you mean custom_fields.city?"],
+      ["custom_fields.cty", ": did you mean custom_fields.city?"],
+      ["custom_fields.first_nam", ": did you mean first_name?"],
       ["custom_fields.ctiy' OR", ""],
       ["custom_fields.constructor", ""],
       ["custom_fields.__proto__", ""],

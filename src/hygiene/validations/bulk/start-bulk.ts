@@ -38,10 +38,13 @@ export async function startBulkValidation(
   await requireFewOpen(db, workspaceId, BULK_JOB, "validations");
   const { addresses, duplicates } = await readAddressFile(file.path, encoding);
   const now = clock.now();
-  const standing = standingOf(await getReading(db, plans, workspaceId, now), "validation");
+  const reading = await getReading(db, plans, workspaceId, now);
+  const standing = standingOf(reading, "validation");
   const most = capacityOf(standing);
   const cost = addresses.filter(({ syntax }) => syntax.ok).length;
-  if (most !== null && most < cost) throw refusalError(refusalOf(standing), now);
+  if (most !== null && most < cost) {
+    throw refusalError(refusalOf(standing), reading, "validation", now, cost);
+  }
   const input: BulkInput = { file_name: file.name, encoding: encoding ?? null };
   const total = addresses.length + duplicates;
   return startWithInput(db, workspaceId, file.path, async (tx, id) => {

@@ -150,3 +150,21 @@ describe("an unknown name that is near to a known one", () => {
     expect(new KnownNames(known).meantBy(given)).toBeUndefined();
   });
 });
+
+describe("a name that is refused in any case", () => {
+  it.each<[given: string, known: readonly string[], meant: string | undefined]>([
+    ["first_nam", person, "first_name"],
+    ["citty", ["city", "county"], "city"],
+    ["cty", ["city", "county"], "city"],
+    ["ctiy", ["city", "county"], "city"],
+    ["colour", ["color"], "color"],
+    ["firstName", person, "first_name"],
+    ["size", ["site", "side"], undefined],
+    ["ci", ["cti"], undefined],
+    ["phone", person, undefined],
+    ["", person, undefined],
+    ["x".repeat(100_000), person, undefined],
+  ])("%.40j beside %j is told %j", (given, known, meant) => {
+    expect(new KnownNames(known).nearestTo(given)).toBe(meant);
+  });
+});

@@ -2,6 +2,8 @@
 
 /** Longer names are not compared: no known one is half as long. */
 const LONGEST = 64;
+/** A shorter one is as near to many. */
+const SHORTEST_GUESS = 3;
 
 /**
  * Other words for a thing. `of` are the names that the API has for it, the first one known wins. All are in snake case,
@@ -149,6 +151,21 @@ export class KnownNames {
       this.#spelled.find(({ telling }) => telling === given.telling)?.name ??
       this.#spelled.find(({ words }) => isSlip(given.words, words))?.name
     );
+  }
+
+  /**
+   * The same for a name that is refused in any case, so that a wrong guess does no harm: also one slip in a short word,
+   * where only one known name is as near.
+   */
+  nearestTo(unknown: string): string | undefined {
+    const meant = this.meantBy(unknown);
+    if (meant !== undefined || unknown.length > LONGEST) return meant;
+    const given = spell(unknown);
+    this.#spelled ??= this.#names.map(spell);
+    const near = this.#spelled.filter(
+      ({ joined }) => given.joined.length >= SHORTEST_GUESS && slipsBetween(given.joined, joined) === 1,
+    );
+    return near.length === 1 ? near[0]?.name : undefined;
   }
 }
 

@@ -1,0 +1,60 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import sql from "sql-template-tag";
+import { expect, onTestFinished, test } from "vitest";
+import { testDatabase } from "#test/support/database.ts";
+
+const launcher = fileURLToPath(new URL("../../bin/posthaste.js", import.meta.url));
+const db = await testDatabase();
+await db.run(sql`delete from secret_keys`);
+
+/** Starts the service, which has to end by itself. */
+async function start(settings: Readonly<Record<string, string>>) {
+  const dataDir = await mkdtemp(join(tmpdir(), "posthaste-failed-start-"));
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }));
+  const { PATH = "" } = process.env;
+  const own = { PATH, DATABASE_URL: db.url, DATA_DIR: dataDir, MAIL_MODE: "capture", PORT: "0" };
+  const child = spawn(process.execPath, [launcher, "serve"], { env: { ...own, ...settings } });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  return { code, out, err, files: await readdir(dataDir) };
+}
+
+async function busyPort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => void server.close());
+  return (server.address() as AddressInfo).port;
+}
+
+test.each(["PORT", "INBOUND_PORT", "SUBMISSION_PORT", "SUBMISSIONS_PORT"])(
+  "a %s that is in use ends the start with one sentence, and nothing else",
+  async (setting) => {
+    const port = await busyPort();
+    const { code, out, err } = await start({ SECRET_KEY: "k".repeat(32), [setting]: String(port) });
+    expect(err).toBe(
+      `error: ${setting}: 127.0.0.1:${port} is in use by another program. Stop it, or set another ${setting}.\n`,
+    );
+    expect(code).toBe(1);
+    expect(out).not.toMatch(/API docs|Posthaste listens|"level":[4-6]0/);
+  },
+  60_000,
+);
+
+test("a start without a secret key on a database that has one is refused and leaves no key behind", async () => {
+  await db.run(
+    sql`insert into secret_keys (fingerprint, last_used_at) values (${Buffer.alloc(32, 7)}, now())`,
+  );
+  const { code, err, files } = await start({});
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/^error: the database belongs to another secret key/),
+  ]);
+  expect(files).not.toContain("secret.key");
+}, 60_000);
