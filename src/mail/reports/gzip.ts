@@ -154,7 +154,7 @@ function gunzipMember(octets: Buffer, room: InflateRoom): Inflated {
 }
 
 /** Null where the octets break off before it. */
-function numberAt(octets: Buffer, at: number): number | null {
+export function numberAt(octets: Buffer, at: number): number | null {
   return at + 4 <= octets.length ? octets.readUInt32LE(at) : null;
 }
 

@@ -6,7 +6,7 @@
  */
 
 import { crc32 } from "node:zlib";
-import { type Inflated, type InflateRoom, inflate } from "./gzip.ts";
+import { type Inflated, type InflateRoom, inflate, numberAt } from "./gzip.ts";
 import type { Unpacked, UnpackRefusal } from "./unpacked.ts";
 
 const LOCAL_HEADER = 0x04034b50;
@@ -17,9 +17,10 @@ const END_LENGTH = 22;
 const CENTRAL_LENGTH = 46;
 const LOCAL_LENGTH = 30;
 const DESCRIPTOR_LENGTH = 12;
-/** The length of a file is told behind it (bit 3 of the flags), or in the extra field (zip64). */
 const FLAG_ENCRYPTED = 1;
+/** Length and checksum of a file are told behind it. */
 const FLAG_DESCRIPTOR = 8;
+/** The length is told in the extra field (zip64). */
 const UNTOLD_LENGTH = 0xffffffff;
 const maxCommentLength = 0xffff;
 const STORED = 0;
@@ -116,7 +117,8 @@ function unzipLocal(octets: Buffer, at: number, room: InflateRoom): { file: Unpa
   const nameEnd = at + LOCAL_LENGTH + octets.readUInt16LE(at + 26);
   const name = octets.toString("utf8", at + LOCAL_LENGTH, nameEnd);
   const start = nameEnd + octets.readUInt16LE(at + 28);
-  const isTold = (flags & FLAG_DESCRIPTOR) === 0 && told !== UNTOLD_LENGTH;
+  const hasDescriptor = (flags & FLAG_DESCRIPTOR) !== 0;
+  const isTold = !hasDescriptor && told !== UNTOLD_LENGTH;
   const toldEnd = isTold ? start + told : -1;
   const refusal = refusalOf(name, flags);
   if (refusal !== "none") return { file: refusal, end: toldEnd };
@@ -129,11 +131,12 @@ function unzipLocal(octets: Buffer, at: number, room: InflateRoom): { file: Unpa
     return { file: refuse(name, content.reason), end: content.reason === "too_large" ? -1 : toldEnd };
   const isCutOff = content.isCutOff || isShort;
   const behind = start + content.packedLength;
-  const descriptor = behind + (isTold || numberIn(octets, behind) !== DESCRIPTOR ? 0 : 4);
-  const checksum = isTold ? octets.readUInt32LE(at + 14) : numberIn(octets, descriptor);
+  const descriptor = behind + (numberAt(octets, behind) === DESCRIPTOR ? 4 : 0);
+  const checksum = hasDescriptor ? numberAt(octets, descriptor) : octets.readUInt32LE(at + 14);
   if (!isCutOff && checksum !== null && crc32(content.octets) !== checksum)
     return { file: refuse(name, "corrupt"), end: toldEnd };
-  const end = isCutOff ? -1 : isTold ? toldEnd : descriptor + DESCRIPTOR_LENGTH;
+  const wholeEnd = isTold ? toldEnd : hasDescriptor ? descriptor + DESCRIPTOR_LENGTH : behind;
+  const end = isCutOff ? -1 : wholeEnd;
   return { file: { ok: true, name, octets: content.octets, isCutOff: isCutOff || checksum === null }, end };
 }
 
@@ -142,10 +145,6 @@ function refusalOf(name: string, flags: number): Unpacked | null | "none" {
   if (HARMFUL.test(name) || name.includes("\0")) return refuse(name, "bad_entry_name");
   if (UNWANTED.test(name)) return null;
   return (flags & FLAG_ENCRYPTED) === 0 ? "none" : refuse(name, "encrypted");
-}
-
-function numberIn(octets: Buffer, at: number): number | null {
-  return at + 4 <= octets.length ? octets.readUInt32LE(at) : null;
 }
 
 function stored(content: Buffer, room: InflateRoom): Inflated {
