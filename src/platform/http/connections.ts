@@ -1,24 +1,17 @@
 /**
  * Open connections: each network has its share of them (limits.ts), trusted proxies aside, which carry other people's
  * requests. A network at its limit loses the connection that has been idle for longest; when none is idle, the new one is
- * closed at once. A connection on which more requests were sent at once than may wait (request-turns.ts) counts as many,
- * and one that sends on after refusals is closed. At a stop what is idle, or has not sent its headers whole, is closed, and every other connection with
+ * closed at once. A connection that sends on after refusals is closed. At a stop what is idle, or has not sent its headers whole, is closed, and every other connection with
  * its last answer.
  */
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { type Held, HeldShares, type Share } from "#platform/limits/held-shares.ts";
+import { type Held, HeldShares } from "#platform/limits/held-shares.ts";
 import type { HttpLimits } from "#platform/limits/limits.ts";
 import { networkOf } from "./auth/source-network.ts";
-import { RequestTurns } from "./request-turns.ts";
 
 /** An idle connection is closed for another one no sooner: its client may be about to use it. */
 const IDLE_MS = 1_000;
-/**
- * What an overrun connection counts as, and for how long: to read what it has sent costs many times what a request costs,
- * and its network can do that again by connecting again.
- */
-const OVERRUN = { connections: 50, ms: 10_000 };
 
 interface Open {
   readonly network: string;
@@ -46,9 +39,6 @@ export class Connections {
   }
 
   watch(server: FastifyInstance): void {
-    new RequestTurns(this.#limits.unansweredOfConnection, (socket) => this.#overrun(socket)).watch(
-      server.server,
-    );
     server.server.on("connection", (socket) => this.#accept(socket));
     server.server.on("request", ({ socket }, response) => {
       this.#use(socket);
@@ -77,28 +67,10 @@ export class Connections {
 
   /** Null when the network has no place left. */
   #takePlace(network: string): Held | null {
-    const share = this.#shareOf(network);
+    const share = { limit: this.#limits.connectionsOfNetwork, holder: network };
     let place = this.#held.take([share]);
     if ("reached" in place && this.#closeIdle(network)) place = this.#held.take([share]);
     return "held" in place ? place.held : null;
-  }
-
-  #shareOf(network: string): Share {
-    return { limit: this.#limits.connectionsOfNetwork, holder: network };
-  }
-
-  /** Where its network has no room for that, its other connections that wait for no answer are closed. */
-  #overrun(socket: Socket): void {
-    const open = this.#open.get(socket);
-    if (open?.held === undefined) return;
-    const share = this.#shareOf(open.network);
-    const room = share.limit.most - this.#held.used(share.limit, share.holder);
-    const counted = this.#held.take([share], Math.min(room, OVERRUN.connections - 1));
-    if ("held" in counted) setTimeout(() => counted.held.release(), OVERRUN.ms).unref();
-    if (room >= OVERRUN.connections - 1) return;
-    for (const [other, { network, unanswered }] of this.#open) {
-      if (network === open.network && unanswered === 0) this.#close(other);
-    }
   }
 
   #hasEnoughRefusals(socket: Socket): boolean {
@@ -108,16 +80,12 @@ export class Connections {
     return open.refusals >= this.#limits.refusalsOfConnection.most;
   }
 
-  #close(socket: Socket): void {
-    this.#forget(socket);
-    socket.destroy();
-  }
-
   #closeIdle(network: string): boolean {
     for (const socket of this.#idle.get(network) ?? []) {
       const { idleSince = Infinity } = this.#open.get(socket) ?? {};
       if (performance.now() - idleSince < IDLE_MS) return false;
-      this.#close(socket);
+      this.#forget(socket);
+      socket.destroy();
       return true;
     }
     return false;

@@ -152,20 +152,53 @@ it("a body that came with its request is read when its turn comes", async () => 
   expect(text).toContain(`\r\n\r\n${long}`);
 });
 
-it("a network whose connections send too many requests at once loses those that wait for no answer", async () => {
+it("what was sent beyond is not parsed", async () => {
   const api = await start();
-  // Twenty such connections count as a thousand.
-  const waiting = open(api, "127.0.0.9");
-  await once(waiting, "connect");
-  const other = open(api, "127.0.0.8");
-  await once(other, "connect");
-  await Promise.all(
-    Array.from({ length: 21 }, () => exchange(api, get("/healthz").repeat(100), "127.0.0.9")),
+  let parsed = 0;
+  api.server.server.prependListener("request", () => {
+    parsed += 1;
+  });
+  await exchange(api, get("/healthz").repeat(2_000));
+  expect(parsed).toBe(9);
+});
+
+it("the answers of those that wait are whole, however large they are", async () => {
+  const page = "x".repeat(8_000_000);
+  const api = await start(new Slow(), {
+    pages: (pages) => pages.get("/large", async () => page),
+  });
+  const text = await exchange(api, get("/large").repeat(100));
+  expect(statusesOf(text)).toEqual([...Array(8).fill(200), 429]);
+  expect(text.split(page)).toHaveLength(9);
+});
+
+it("a client that goes away while its requests wait takes nothing with it", async () => {
+  const slow = new Slow();
+  const api = await start(slow);
+  const socket = open(api);
+  socket.write(get("/slow/first").repeat(100));
+  await vi.waitFor(() => expect(slow.seen).toEqual(["begin first"]), 10_000);
+  socket.resetAndDestroy();
+  slow.let("first");
+  await vi.waitFor(() => expect(slow.seen).toEqual(["begin first", "end first"]), 10_000);
+  const count = () =>
+    new Promise((resolve) => api.server.server.getConnections((_fault, open) => resolve(open)));
+  await vi.waitFor(async () => expect(await count()).toBe(0), 10_000);
+  expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
+  expect(slow.seen).toHaveLength(2);
+});
+
+it("a request that would change the protocol is answered as any other", async () => {
+  const api = await start();
+  const socket = open(api);
+  socket.write(
+    "GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\n",
   );
-  await vi.waitFor(() => expect(waiting.closed).toBe(true), 10_000);
-  other.write(get("/healthz"));
-  const [answer] = await once(other.setEncoding("latin1"), "data");
+  const [answer] = await once(socket.setEncoding("latin1"), "data");
   expect(statusesOf(String(answer))).toEqual([200]);
+  socket.write(get("/nothing"));
+  const [next] = await once(socket, "data");
+  expect(statusesOf(String(next))).toEqual([404]);
 });
 
 it("a connection that goes on after ten refusals is closed with the last of them", async () => {

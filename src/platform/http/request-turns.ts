@@ -2,9 +2,13 @@
  * Requests of one connection are handled one after another. A client may send the next ones before it has its answer
  * (pipelining, RFC 9112 section 9.3.2), and Node.js hands over at once all requests that one read has brought, thousands of
  * them. Between two of them the event loop serves other connections. A connection with too many that wait has those
- * answered that the limit admits, then gets 429 and is closed; the rest is dropped.
+ * answered that the limit admits, then gets 429 and is closed.
+ *
+ * What else such a connection has sent is not even parsed, for that costs as much as many requests. Node.js has no call that
+ * ends the parsing of a connection, but it parses nothing behind a request that changes the protocol: so the next request
+ * is taken for one.
  */
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Limit } from "#platform/limits/limits.ts";
 import { limitRefusal } from "#platform/limits/refusal.ts";
@@ -19,7 +23,7 @@ interface Turn {
 
 /** The requests of one connection that have no answer yet. */
 interface Line {
-  isBusy: boolean;
+  current: ServerResponse | undefined;
   readonly waiting: Turn[];
   /** More were sent than may wait. */
   isOverrun: boolean;
@@ -27,12 +31,32 @@ interface Line {
 
 export class RequestTurns {
   readonly #limit: Limit;
-  readonly #onOverrun: (socket: Socket) => void;
   readonly #lines = new WeakMap<Socket, Line>();
 
-  constructor(limit: Limit, onOverrun: (socket: Socket) => void) {
+  constructor(limit: Limit) {
     this.#limit = limit;
-    this.#onOverrun = onOverrun;
+  }
+
+  /** What the server is made with. */
+  get serverOptions(): ServerOptions {
+    const isOverrun = (socket: Socket) => this.#lines.get(socket)?.isOverrun === true;
+    class Message extends IncomingMessage {
+      #isUpgrade = false;
+
+      get upgrade(): boolean {
+        return this.#isUpgrade || isOverrun(this.socket);
+      }
+
+      set upgrade(isUpgrade: boolean | null) {
+        // Also set by the constructor of IncomingMessage, before there is the field.
+        if (#isUpgrade in this) this.#isUpgrade = isUpgrade === true;
+      }
+    }
+    return {
+      IncomingMessage: Message,
+      // No other request changes the protocol: its Upgrade is left aside (RFC 9110 section 7.8).
+      shouldUpgradeCallback: ({ socket }) => isOverrun(socket),
+    };
   }
 
   /** Puts the turns before what handles the requests of the server. */
@@ -44,46 +68,42 @@ export class RequestTurns {
         for (const handle of handlers) handle.apply(server, turn);
       }),
     );
+    server.on("upgrade", (_request, socket: Socket) => {
+      // Node.js has let go of the socket, but the answers of those that wait are still written to it.
+      socket.on("error", () => socket.destroy());
+      socket.on("drain", () => this.#lines.get(socket)?.current?.emit("drain"));
+    });
   }
 
   #take(turn: Turn, handle: Handle): void {
     const { socket } = turn.request;
     const line = this.#lineOf(socket);
-    if (!line.isBusy) {
-      this.#begin(socket, line, turn, handle);
-    } else if (line.isOverrun) {
-      socket.pause();
-    } else if (line.waiting.length + 1 < this.#limit.most) {
-      line.waiting.push(turn);
-    } else {
-      line.isOverrun = true;
-      socket.pause();
-      this.#onOverrun(socket);
-    }
+    if (line.current === undefined) this.#begin(socket, line, turn, handle);
+    else if (line.waiting.length + 1 < this.#limit.most) line.waiting.push(turn);
+    else line.isOverrun = true;
   }
 
   #begin(socket: Socket, line: Line, { request, response }: Turn, handle: Handle): void {
-    line.isBusy = true;
+    line.current = response;
     response.once("close", () => {
-      if (line.waiting.length === 0 && !line.isOverrun) line.isBusy = false;
-      else if (!socket.destroyed) setImmediate(() => this.#next(socket, line, handle));
+      if (line.waiting.length === 0 && !line.isOverrun) line.current = undefined;
+      else setImmediate(() => this.#next(socket, line, handle));
     });
     handle(request, response);
   }
 
   #next(socket: Socket, line: Line, handle: Handle): void {
     if (socket.destroyed) return;
-    // Node.js reads on after each answer.
-    if (line.isOverrun) socket.pause();
     const turn = line.waiting.shift();
     if (turn !== undefined) this.#begin(socket, line, turn, handle);
-    else refuseOnSocket(socket, "429 Too Many Requests", limitRefusal(this.#limit));
+    else if (line.isOverrun) refuseOnSocket(socket, "429 Too Many Requests", limitRefusal(this.#limit));
+    else line.current = undefined;
   }
 
   #lineOf(socket: Socket): Line {
     const known = this.#lines.get(socket);
     if (known !== undefined) return known;
-    const line: Line = { isBusy: false, waiting: [], isOverrun: false };
+    const line: Line = { current: undefined, waiting: [], isOverrun: false };
     this.#lines.set(socket, line);
     return line;
   }

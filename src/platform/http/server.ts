@@ -36,6 +36,7 @@ import { refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./r
 import { ignoreBodies, takeBodies } from "./request/read-body.ts";
 import { announcesBody, answerBeforeBodies } from "./request/unread-body.ts";
 import { fileFieldOf, formLimit } from "./request/uploads.ts";
+import { RequestTurns } from "./request-turns.ts";
 import { asFailure, failure } from "./response/envelope.ts";
 import { html, sendPage } from "./response/page.ts";
 import { UnsentAnswers } from "./response/unsent-answers.ts";
@@ -108,6 +109,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   const { headersMs, requestMs, stallMs, unreadMs, checkMs } = { ...PATIENCE, ...options.patience };
   const limits: HttpLimits = { ...httpLimits, ...options.limits };
   const isProxy = trustedProxies(options.trustedProxies);
+  const turns = new RequestTurns(limits.unansweredOfConnection);
   const server = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
@@ -116,6 +118,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT,
     requestTimeout: requestMs,
     http: {
+      ...turns.serverOptions,
       maxHeaderSize: MOST_HEADER_BYTES,
       headersTimeout: headersMs,
       connectionsCheckingInterval: checkMs,
@@ -138,6 +141,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.server.on("checkExpectation", refuseExpectation);
   // A client that asks first is told to go on when its body is read, and not before (body-budget.ts).
   server.server.on("checkContinue", (request, response) => server.server.emit("request", request, response));
+  turns.watch(server.server);
   new Connections(limits, isProxy).watch(server);
   new UnsentAnswers(limits, unreadMs).watch(server);
   watchArrivingBodies(server, limits, stallMs);

@@ -49,7 +49,7 @@ export const httpLimits = {
     scope: "connection",
     most: 8,
     beyond:
-      "these are answered, the next one is answered 429, and the connection is closed. For ten seconds it counts as 50 connections of its network",
+      "these are answered, the next one is answered 429, and the connection is closed",
   },
   refusalsOfConnection: {
     what: "answers with 429",
