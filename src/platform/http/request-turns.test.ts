@@ -152,6 +152,32 @@ it("a body that came with its request is read when its turn comes", async () => 
   expect(text).toContain(`\r\n\r\n${long}`);
 });
 
+it("of all requests that wait, one begins in each turn of the event loop", async () => {
+  let turn = 0;
+  const begun: { turn: number; isFirst: boolean }[] = [];
+  const api = await start(new Slow(), {
+    pages: (pages) =>
+      pages.get<{ Params: { at: string } }>("/turn/:at", async ({ params }) => {
+        begun.push({ turn, isFirst: params.at === "1" });
+        return "";
+      }),
+  });
+  const countTurns = () => {
+    turn += 1;
+    immediate = setImmediate(countTurns);
+  };
+  let immediate = setImmediate(countTurns);
+  const several = open(api);
+  const connections = [several, ...Array.from({ length: 19 }, () => open(api))];
+  await Promise.all(connections.map((socket) => once(socket, "connect")));
+  const requests = [1, 2, 3, 4].map((at) => get(`/turn/${at}`)).join("");
+  for (const socket of connections) socket.write(requests);
+  await vi.waitFor(() => expect(begun).toHaveLength(80), 10_000);
+  clearImmediate(immediate);
+  const turns = begun.filter(({ isFirst }) => !isFirst).map((one) => one.turn);
+  expect(new Set(turns).size).toBe(turns.length);
+});
+
 it("what was sent beyond is not parsed", async () => {
   const api = await start();
   let parsed = 0;

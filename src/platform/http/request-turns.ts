@@ -1,7 +1,7 @@
 /**
  * Requests of one connection are handled one after another. A client may send the next ones before it has its answer
  * (pipelining, RFC 9112 section 9.3.2), and Node.js hands over at once all requests that one read has brought, thousands of
- * them. Between two of them the event loop serves other connections. A connection with too many that wait has those
+ * them. Of all that wait on any connection the event loop takes one in each turn, between what others ask. A connection with too many that wait has those
  * answered that the limit admits, then gets 429 and is closed.
  *
  * What else such a connection has sent is not even parsed, for that costs as much as many requests. Node.js has no call that
@@ -32,6 +32,8 @@ interface Line {
 export class RequestTurns {
   readonly #limit: Limit;
   readonly #lines = new WeakMap<Socket, Line>();
+  /** What goes on next, of all connections together: one in each turn of the event loop. */
+  readonly #next: (() => void)[] = [];
 
   constructor(limit: Limit) {
     this.#limit = limit;
@@ -87,12 +89,22 @@ export class RequestTurns {
     line.current = response;
     response.once("close", () => {
       if (line.waiting.length === 0 && !line.isOverrun) line.current = undefined;
-      else setImmediate(() => this.#next(socket, line, handle));
+      else this.#later(() => this.#goOn(socket, line, handle));
     });
     handle(request, response);
   }
 
-  #next(socket: Socket, line: Line, handle: Handle): void {
+  #later(go: () => void): void {
+    if (this.#next.push(go) === 1) setImmediate(() => this.#takeNext());
+  }
+
+  #takeNext(): void {
+    const go = this.#next.shift();
+    if (this.#next.length > 0) setImmediate(() => this.#takeNext());
+    go?.();
+  }
+
+  #goOn(socket: Socket, line: Line, handle: Handle): void {
     if (socket.destroyed) return;
     const turn = line.waiting.shift();
     if (turn !== undefined) this.#begin(socket, line, turn, handle);

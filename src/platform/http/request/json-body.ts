@@ -22,6 +22,7 @@ const MOST_IN_FIELD = 10_000;
 /** Unstorable characters can only come as escapes: raw, the one is no JSON and the other no UTF-8. */
 const unstorableEscape = /\\u(0000|d[89a-f])/i;
 
+export const NO_UTF8 = "Send the body in UTF-8";
 const NO_JSON = "The body is not valid JSON";
 
 /** What a body may hold beyond what is taken everywhere. */
