@@ -48,8 +48,7 @@ export const httpLimits = {
     what: "HTTP requests that wait for their answers",
     scope: "connection",
     most: 8,
-    beyond:
-      "these are answered, the next one is answered 429, and the connection is closed",
+    beyond: "these are answered, the next one is answered 429, and the connection is closed",
   },
   refusalsOfConnection: {
     what: "answers with 429",

@@ -8,6 +8,7 @@
  */
 import type { Socket } from "node:net";
 import { Readable } from "node:stream";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { networkOf } from "#platform/http/auth/source-network.ts";
 import { type Held, HeldShares, type Share } from "#platform/limits/held-shares.ts";
@@ -33,8 +34,12 @@ export function inPieces(octets: Buffer): Readable {
   return Readable.from(piecesOf(octets), { objectMode: false, highWaterMark: PIECE_BYTES });
 }
 
-function* piecesOf(octets: Buffer): Generator<Buffer> {
-  for (let at = 0; at < octets.length; at += PIECE_BYTES) yield octets.subarray(at, at + PIECE_BYTES);
+/** Between two pieces the event loop serves others: the kernel may take megabytes at once. */
+async function* piecesOf(octets: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < octets.length; at += PIECE_BYTES) {
+    if (at > 0) await nextTurn();
+    yield octets.subarray(at, at + PIECE_BYTES);
+  }
 }
 
 /** What a connection has taken. */
