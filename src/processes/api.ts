@@ -17,13 +17,14 @@ import { countInboundMails, countWaitingMails, waitOfOldestMail } from "#inbound
 import { recordEngagements } from "#messages/record-engagement.ts";
 import { systemClock } from "#platform/clock.ts";
 import { readConfig } from "#platform/config/config.ts";
+import type { RateLimit } from "#platform/config/setting-readers.ts";
 import { createDatabase } from "#platform/database/pool.ts";
 import { metricsAccess } from "#platform/http/auth/metrics-access.ts";
 import { createRateLimiter } from "#platform/http/auth/rate-limit.ts";
 import { createAuthenticator } from "#platform/http/authenticate.ts";
 import { registerDocs } from "#platform/http/docs-page.ts";
 import type { Endpoint } from "#platform/http/endpoint.ts";
-import { HEALTH_RATE, type ReadinessCheck, registerHealth } from "#platform/http/health.ts";
+import { HEALTH_RATE, LIVENESS_RATE, type ReadinessCheck, registerHealth } from "#platform/http/health.ts";
 import { registerHome } from "#platform/http/home-page.ts";
 import { createServer } from "#platform/http/server.ts";
 import { createLog } from "#platform/log/log.ts";
@@ -96,12 +97,13 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
     monotonicMs: () => performance.now(),
     log,
   });
-  const healthRateLimiter = createRateLimiter({
-    limit: config.RATE_LIMIT && HEALTH_RATE,
-    redisUrl: null,
-    monotonicMs: () => performance.now(),
-    log,
-  });
+  const ownLimiter = (rate: RateLimit) =>
+    createRateLimiter({
+      limit: config.RATE_LIMIT && rate,
+      redisUrl: null,
+      monotonicMs: () => performance.now(),
+      log,
+    });
   const lastUsed = createLastUsed({ db: background, clock, log });
   const authenticator = createAuthenticator({
     findKey: (keyHash) => findKeyByHash(database, keyHash),
@@ -183,7 +185,8 @@ export function createApi(services: Services, checks: Readonly<Record<string, Re
         dataDir: config.DATA_DIR,
         metrics,
         maySeeMetrics: metricsAccess(config),
-        rateLimiter: healthRateLimiter,
+        rateLimiter: ownLimiter(HEALTH_RATE),
+        livenessLimiter: ownLimiter(LIVENESS_RATE),
         checks,
       });
       registerDocs(pages);

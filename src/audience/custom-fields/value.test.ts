@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { DateReader } from "#platform/dates/date-reader.ts";
 import type { Definition } from "./reader.ts";
 import { fieldReader as readerOf } from "./reader.ts";
@@ -186,4 +186,25 @@ test.each([
   const read = fieldReader(field(type, { validation_rules }));
   expect(inside.map((value) => read(value).ok)).not.toContain(false);
   expect(outside.map((value) => read(value).ok)).not.toContain(true);
+});
+
+test("what could be no choice is not looked through", () => {
+  const normalize = vi.spyOn(String.prototype, "normalize");
+  const select = fieldReader(field("select"));
+  const multiselect = fieldReader(field("multiselect"));
+  const yesNo = fieldReader(field("boolean"));
+  normalize.mockClear();
+  for (const [read, value] of [
+    [select, "S".repeat(1_000_000)],
+    [multiselect, "S;".repeat(500_000)],
+    [multiselect, `[${'"S",'.repeat(250_000)}"S"]`],
+    [multiselect, Array(90_000).fill("S")],
+    [multiselect, ["S".repeat(1_000_000)]],
+    [yesNo, "yes".repeat(300_000)],
+  ] as const) {
+    expect(read(value).ok).toBe(false);
+  }
+  expect(normalize.mock.calls.length).toBe(0);
+  normalize.mockRestore();
+  expect(multiselect("S;".repeat(1_000))).toEqual({ ok: true, value: ["S"] });
 });

@@ -124,6 +124,12 @@ export function readBoolean(value: unknown): Reading {
 /** A text without what people vary: case, blanks and the Unicode form. */
 const folded = (text: string) => text.normalize("NFKC").toLowerCase().replaceAll(/\s+/g, " ").trim();
 
+/** No choice is as long, and no field has as many choices. */
+const LONGEST_CHOICE = 10_000;
+const MOST_CHOICES = 1_000;
+/** Of a text that names several. */
+const LONGEST_CHOICES = 65_536;
+
 /** The choices of a field, found by value or label, exactly or as people vary them. */
 export class Choices {
   readonly values: readonly string[];
@@ -142,6 +148,7 @@ export class Choices {
 
   /** The value of the choice that a text means; undefined for none, and for one of several. */
   find(text: string): string | undefined {
+    if (text.length > LONGEST_CHOICE) return undefined;
     const exact = text.trim();
     return this.values.find((value) => value === exact) ?? this.#byFolded.get(folded(text)) ?? undefined;
   }
@@ -178,8 +185,12 @@ function partsOf(text: string, choices: Choices): unknown[] {
 
 /** An array, or text with a usual separator between the choices. */
 function readChoices(value: unknown, choices: Choices): Reading {
+  if (typeof value === "string" && value.length > LONGEST_CHOICES) {
+    return refused(`must be at most ${LONGEST_CHOICES} characters`);
+  }
   const given = typeof value === "string" ? partsOf(value, choices) : value;
   if (!Array.isArray(given)) return refused("must be an array of its choices");
+  if (given.length > MOST_CHOICES) return refused(`must name at most ${MOST_CHOICES} choices`);
   const chosen = new Set<string>();
   for (const one of given) {
     const reading = readChoice(one, choices);

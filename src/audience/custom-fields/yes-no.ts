@@ -15,8 +15,12 @@ const no = new Set(
     nu fals hayır yanlış ei epatosi οχι ψευδης لا לא いいえ 否 不是 아니오 아니요`),
 );
 
+/** With the blanks round it. */
+const LONGEST = 1_000;
+
 /** Undefined for a text that is neither. */
 export function readYesNo(text: string): boolean | undefined {
+  if (text.length > LONGEST) return undefined;
   const word = foldedWord(text);
   return yes.has(word) ? true : no.has(word) ? false : undefined;
 }

@@ -56,6 +56,8 @@ export function valueReader(fields: readonly CustomField[], dates: DateReader): 
     given: CustomValues,
     held: CustomValues,
   ): { values: Map<string, unknown>; faults: FieldFault[] } => {
+    // Before each is read.
+    if (valuesIn(given) > MOST_KEYS && valuesIn(given) > valuesIn(held)) throw invalid(tooMuch);
     const values = new Map(Object.entries(held));
     const faults: FieldFault[] = [];
     for (const [key, value] of Object.entries(given)) {
@@ -116,6 +118,11 @@ function grows(values: ReadonlyMap<string, unknown>, held: CustomValues): boolea
     (values.size > MOST_KEYS && values.size > Object.keys(held).length) ||
     (octets > MOST_OCTETS && octets > octetsOf(held))
   );
+}
+
+/** How many fields have a value; empty text may be none. */
+function valuesIn(values: CustomValues): number {
+  return Object.values(values).filter((value) => value !== null && value !== "").length;
 }
 
 const octetsOf = (values: CustomValues) => Buffer.byteLength(JSON.stringify(values));

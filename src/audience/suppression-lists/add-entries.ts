@@ -20,9 +20,9 @@ export async function addEntries(
   createdBy: string,
 ): Promise<AddedEntries> {
   const { db, clock } = deps;
-  const items = splitEntries(text);
-  if (items.length > MOST_ITEMS) {
-    const message = `entries must be at most ${MOST_ITEMS} (there are ${items.length}): import a file instead`;
+  const items = splitEntries(text, MOST_ITEMS);
+  if (items === undefined) {
+    const message = `entries must be at most ${MOST_ITEMS}, and there are more: import a file instead`;
     throw invalid({ field: "entries", message });
   }
   const tally = new EntryTally();

@@ -1,4 +1,4 @@
-import { describe, expect, it, test } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { readEntryValue, splitEntries } from "./entry-value.ts";
 
 const normalized = (text: string) => readEntryValue(text)?.normalized;
@@ -53,5 +53,22 @@ test.each([
 ])("%j is neither", (text) => expect(readEntryValue(text)).toBeUndefined());
 
 test("a text is parted by line ends of every kind, commas and semicolons, and blanks are none", () => {
-  expect(splitEntries("a\r\nb\nc\rd,e;f,,; \r\n\t\n\"\"\n'g'")).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
+  const text = "a\r\nb\nc\rd,e;f,,; \r\n\t\n\"\"\n'g'";
+  expect(splitEntries(text, 10)).toEqual(["a", "b", "c", "d", "e", "f", "g"]);
+});
+
+it.each([
+  ["exactly as many", "a\n".repeat(10), 10],
+  ["blank lines round them", `\n \n;,${" a ,\n\n".repeat(10)}\n ;`, 10],
+  ["one more", "a\n".repeat(11), undefined],
+  ["many more", "a\n".repeat(1_300_000), undefined],
+  ["nothing but separators", ";\n ,".repeat(1_000_000), 0],
+  ["one long piece", "a".repeat(4_000_000), 1],
+  ["blanks alone", " ".repeat(4_000_000), 0],
+])("a text is split into no more entries than are taken: %s", (_what, text, entries) => {
+  const split = vi.spyOn(String.prototype, "trim");
+  expect(splitEntries(text, 10)?.length).toBe(entries);
+  // Each piece is trimmed.
+  expect(split.mock.calls.length).toBeLessThan(20);
+  split.mockRestore();
 });

@@ -17,12 +17,19 @@ export interface EntryValue {
 /** Quotes that spreadsheets and people put round a value. */
 const QUOTED = /^(?:"([^"]*)"|'([^']*)'|“([^”]*)”)$/;
 
-/** The pieces of a text that are not blank, parted by line breaks, commas and semicolons. */
-export function splitEntries(text: string): string[] {
-  return text
-    .split(/[\r\n,;]/)
-    .map(unquoted)
-    .filter((item) => item !== "");
+/** What parts two entries: a line break, a comma or a semicolon, with the blank ones that follow. */
+const SEPARATOR = /[\r\n,;][\s,;]*/;
+
+/**
+ * The pieces of a text that are not blank, parted by line breaks, commas and semicolons.
+ * @returns undefined when there are more than `most`; the text is not read on then
+ */
+export function splitEntries(text: string, most: number): string[] | undefined {
+  // Only the first and the last piece can be blank, and those that are empty quotes.
+  const pieces = text.split(SEPARATOR, most + 3);
+  if (pieces.length > most + 2) return undefined;
+  const entries = pieces.map(unquoted).filter((item) => item !== "");
+  return entries.length > most ? undefined : entries;
 }
 
 /**

@@ -1,13 +1,13 @@
 /**
  * Open connections: each network has its share of them (limits.ts), trusted proxies aside, which carry other people's
  * requests. A network at its limit loses the connection that has been idle for longest; when none is idle, the new one is
- * closed at once. At a stop what is idle, or has not sent its headers whole, is closed, and every other connection with
+ * closed at once. A connection that sends on after refusals is closed. At a stop what is idle, or has not sent its headers whole, is closed, and every other connection with
  * its last answer.
  */
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { type Held, HeldShares } from "#platform/limits/held-shares.ts";
-import type { Limit } from "#platform/limits/limits.ts";
+import type { HttpLimits } from "#platform/limits/limits.ts";
 import { networkOf } from "./auth/source-network.ts";
 
 /** An idle connection is closed for another one no sooner: its client may be about to use it. */
@@ -19,11 +19,13 @@ interface Open {
   readonly held: Held | undefined;
   /** Requests that are not answered: a client may send the next before (RFC 9112 section 9.3.2). */
   unanswered: number;
+  /** Answers with 429. */
+  refusals: number;
   idleSince: number;
 }
 
 export class Connections {
-  readonly #limit: Limit;
+  readonly #limits: HttpLimits;
   readonly #isProxy: (address: string) => boolean;
   readonly #held = new HeldShares();
   readonly #open = new Map<Socket, Open>();
@@ -31,8 +33,8 @@ export class Connections {
   readonly #idle = new Map<string, Set<Socket>>();
   #isStopping = false;
 
-  constructor(limit: Limit, isProxy: (address: string) => boolean) {
-    this.#limit = limit;
+  constructor(limits: HttpLimits, isProxy: (address: string) => boolean) {
+    this.#limits = limits;
     this.#isProxy = isProxy;
   }
 
@@ -41,6 +43,12 @@ export class Connections {
     server.server.on("request", ({ socket }, response) => {
       this.#use(socket);
       response.once("close", () => this.#answered(socket));
+    });
+    server.addHook("onSend", (request, reply, payload, done) => {
+      if (reply.statusCode === 429 && this.#hasEnoughRefusals(request.raw.socket)) {
+        reply.header("Connection", "close");
+      }
+      done(null, payload);
     });
     server.addHook("preClose", async () => this.#stop());
   }
@@ -53,16 +61,23 @@ export class Connections {
       socket.destroy();
       return;
     }
-    this.#open.set(socket, { network, held, unanswered: 0, idleSince: 0 });
+    this.#open.set(socket, { network, held, unanswered: 0, refusals: 0, idleSince: 0 });
     socket.once("close", () => this.#forget(socket));
   }
 
   /** Null when the network has no place left. */
   #takePlace(network: string): Held | null {
-    const share = { limit: this.#limit, holder: network };
+    const share = { limit: this.#limits.connectionsOfNetwork, holder: network };
     let place = this.#held.take([share]);
     if ("reached" in place && this.#closeIdle(network)) place = this.#held.take([share]);
     return "held" in place ? place.held : null;
+  }
+
+  #hasEnoughRefusals(socket: Socket): boolean {
+    const open = this.#open.get(socket);
+    if (open?.held === undefined) return false;
+    open.refusals += 1;
+    return open.refusals >= this.#limits.refusalsOfConnection.most;
   }
 
   #closeIdle(network: string): boolean {

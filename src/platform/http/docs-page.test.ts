@@ -38,4 +38,35 @@ describe("the reference page", () => {
     expect(headers["content-type"]).toContain("application/json");
     expect(body).toBe(await readFile(new URL("../../../openapi.json", import.meta.url), "utf8"));
   });
+
+  it.each([
+    ["gzip", true],
+    ["br, gzip;q=0.5", true],
+    ["*", true],
+    ["gzip;q=0, br", false],
+    ["identity", false],
+  ])("sends the document in the form that Accept-Encoding: %s asks for", async (accepted, isCompressed) => {
+    const { headers, rawPayload } = await server.inject({
+      url: "/api/v1/openapi.json",
+      headers: { "accept-encoding": accepted },
+    });
+    expect(headers["content-encoding"]).toBe(isCompressed ? "gzip" : undefined);
+    expect(headers.vary).toBe("Accept-Encoding");
+    expect(headers["content-length"]).toBe(String(rawPayload.length));
+    const plain = isCompressed ? gunzipSync(rawPayload) : rawPayload;
+    expect(JSON.parse(plain.toString()).openapi).toBe("3.1.0");
+  });
+
+  it.each(["/api/v1/openapi.json", "/docs/scalar.js"])(
+    "sends %s no second time to a client that has it",
+    async (url) => {
+      const { etag } = (await server.inject(url)).headers;
+      for (const known of [String(etag), `"other", W/${etag}`, "*"]) {
+        const { statusCode, body } = await server.inject({ url, headers: { "if-none-match": known } });
+        expect([statusCode, body]).toEqual([304, ""]);
+      }
+      const changed = await server.inject({ url, headers: { "if-none-match": '"other"' } });
+      expect(changed.statusCode).toBe(200);
+    },
+  );
 });

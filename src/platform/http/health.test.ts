@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Fastify from "fastify";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { createDatabase } from "#platform/database/pool.ts";
 import { createLog } from "#platform/log/log.ts";
 import { createMetrics } from "#platform/metrics.ts";
@@ -28,6 +28,7 @@ async function ask(
     metrics: createMetrics(),
     maySeeMetrics: () => true,
     rateLimiter: unlimited,
+    livenessLimiter: unlimited,
     ...changes,
     checks: changes.check ? { delivery: changes.check } : {},
   });
@@ -108,6 +109,7 @@ describe("many callers", () => {
       metrics,
       maySeeMetrics: () => true,
       rateLimiter: unlimited,
+      livenessLimiter: unlimited,
       checks: {},
     });
     const answers = await Promise.all(
@@ -119,19 +121,21 @@ describe("many callers", () => {
   });
 
   it("have a limit of their own", async () => {
-    const rateLimiter = createRateLimiter({
-      limit: { perSecond: 1, burst: 2 },
-      redisUrl: null,
-      monotonicMs: () => 0,
-      log: createLog("silent"),
-    });
+    const limiter = () =>
+      createRateLimiter({
+        limit: { perSecond: 1, burst: 2 },
+        redisUrl: null,
+        monotonicMs: () => 0,
+        log: createLog("silent"),
+      });
     const server = Fastify();
     registerHealth(server, {
       database,
       dataDir,
       metrics: createMetrics(),
       maySeeMetrics: () => true,
-      rateLimiter,
+      rateLimiter: limiter(),
+      livenessLimiter: limiter(),
       checks: {},
     });
     const statuses = [];
@@ -140,7 +144,8 @@ describe("many callers", () => {
       statuses.push(statusCode);
     }
     expect(statuses).toEqual([200, 200, 429, 429]);
-    expect((await server.inject("/healthz")).statusCode).toBe(200);
+    const alive = await Promise.all([1, 2, 3].map(() => server.inject("/healthz")));
+    expect(alive.map(({ statusCode }) => statusCode)).toEqual([200, 200, 429]);
     await server.close();
   });
 });
@@ -150,4 +155,40 @@ it("/metrics is Prometheus' text format", async () => {
   expect(status).toBe(200);
   expect(type).toContain("text/plain");
   expect(body).toContain("process_cpu_seconds_total");
+});
+
+describe("with a silent database", () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("/metrics is 503 within five seconds", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const server = Fastify();
+    const metrics = createMetrics();
+    const asked = Promise.withResolvers<void>();
+    metrics.gauge({
+      name: "waiting",
+      help: "Never answered.",
+      read() {
+        asked.resolve();
+        return new Promise<number>(() => {});
+      },
+    });
+    registerHealth(server, {
+      database,
+      dataDir,
+      metrics,
+      maySeeMetrics: () => true,
+      rateLimiter: unlimited,
+      livenessLimiter: unlimited,
+      checks: {},
+    });
+    const answer = server.inject("/metrics");
+    await asked.promise;
+    await vi.advanceTimersByTimeAsync(5_000);
+    const { statusCode, headers } = await answer;
+    expect([statusCode, headers["retry-after"]]).toEqual([503, "5"]);
+    await server.close();
+  });
 });

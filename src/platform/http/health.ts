@@ -8,8 +8,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import sql from "sql-template-tag";
 import { Answers } from "#platform/cache.ts";
+import type { RateLimit } from "#platform/config/setting-readers.ts";
 import type { Database } from "#platform/database/pool.ts";
-import { limits } from "#platform/limits/limits.ts";
+import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
+import { type Limit, limits } from "#platform/limits/limits.ts";
 import type { Metrics } from "#platform/metrics.ts";
 import type { RateLimiter } from "./auth/rate-limit.ts";
 
@@ -21,8 +23,8 @@ const LEAST_FREE_MB = 100;
 /** How long what was found is told. */
 const FRESH_MS = 1_000;
 /** Several load balancers and Prometheus together stay far below. */
-const { most } = limits.healthLooks;
-export const HEALTH_RATE = { perSecond: most, burst: 2 * most };
+export const HEALTH_RATE = rateOf(limits.healthLooks);
+export const LIVENESS_RATE = rateOf(limits.livenessLooks);
 const NO_METRICS =
   "Set METRICS_TOKEN and send it as Authorization: Bearer (docs/operations.md, Health and metrics).\n";
 
@@ -34,8 +36,10 @@ export function registerHealth(
     readonly metrics: Metrics;
     /** Whether a caller may see the metrics. */
     readonly maySeeMetrics: (request: FastifyRequest) => boolean;
-    /** Of their own, so that a flood of them leaves the API's limit alone, and the other way round. */
+    /** Of /readyz and /metrics, so that a flood of them leaves the API's limit alone, and the other way round. */
     readonly rateLimiter: RateLimiter;
+    /** Of /healthz, so that a supervisor is answered whatever else its network asks. */
+    readonly livenessLimiter: RateLimiter;
     /** Further ones by name, such as the delivery process. */
     readonly checks: Readonly<Record<string, ReadinessCheck>>;
   },
@@ -45,7 +49,10 @@ export function registerHealth(
     disk: () => diskFault(options.dataDir),
     ...options.checks,
   };
-  server.get("/healthz", async () => ({ status: "ok" }));
+  const onLiveness = async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.headers(await options.livenessLimiter.take(request.ip));
+  };
+  server.get("/healthz", { onRequest: onLiveness }, async () => ({ status: "ok" }));
   const look = () =>
     Promise.all(
       Object.entries(checks).map(
@@ -73,9 +80,16 @@ export function registerHealth(
         .type("text/plain; charset=utf-8")
         .send(NO_METRICS);
     }
-    const { contentType, text } = await scrapes.get("", () => options.metrics.scrape());
+    const { contentType, text } = await inTime(
+      PATIENCE_MS,
+      scrapes.get("", () => options.metrics.scrape()),
+    );
     return reply.type(contentType).send(text);
   });
+}
+
+function rateOf({ most }: Limit): RateLimit {
+  return { perSecond: most, burst: 2 * most };
 }
 
 async function faultWithin(check: ReadinessCheck): Promise<string | null> {

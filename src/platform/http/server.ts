@@ -16,7 +16,7 @@ import Fastify, {
 import type { Database } from "#platform/database/pool.ts";
 import { ApiError } from "#platform/errors.ts";
 import { inTime, PATIENCE_MS } from "#platform/in-time.ts";
-import { httpLimits } from "#platform/limits/limits.ts";
+import { type HttpLimits, httpLimits } from "#platform/limits/limits.ts";
 import type { Log } from "#platform/log/log.ts";
 import { RepeatedFaults } from "#platform/log/repeated-faults.ts";
 import { answerer } from "./answer.ts";
@@ -30,14 +30,16 @@ import { BODY_LIMIT, type Endpoint } from "./endpoint.ts";
 import { ProcessMark } from "./idempotency/process-mark.ts";
 import { UnsettledKeys } from "./idempotency/unsettled-keys.ts";
 import { watchMethods } from "./other-methods.ts";
-import { type HttpLimits, watchArrivingBodies } from "./request/body-budget.ts";
+import { watchArrivingBodies } from "./request/body-budget.ts";
 import { JsonReader } from "./request/json-reader.ts";
 import { refuseExpectation, refuseMalformedHttp, requirePlainRequest } from "./request/malformed.ts";
 import { ignoreBodies, takeBodies } from "./request/read-body.ts";
 import { announcesBody, answerBeforeBodies } from "./request/unread-body.ts";
 import { fileFieldOf, formLimit } from "./request/uploads.ts";
+import { RequestTurns } from "./request-turns.ts";
 import { asFailure, failure } from "./response/envelope.ts";
 import { html, sendPage } from "./response/page.ts";
+import { UnsentAnswers } from "./response/unsent-answers.ts";
 
 /** What machines of the operator's own ask, often and from one address (health.ts); everything else has a rate limit. */
 const unlimitedPaths = new Set(["/healthz", "/readyz", "/metrics"]);
@@ -48,17 +50,25 @@ const MOST_CONNECTIONS = 10_000;
 /** Path and headers together, twice what Node.js takes: a key that is far too long is an unknown one. */
 const MOST_HEADER_BYTES = 32 * 1024;
 
-/** How long a request may take to arrive. */
+/** How long a request may take to arrive, and an answer to be read. */
 export interface Patience {
   readonly headersMs: number;
   readonly requestMs: number;
   /** How long a body may be without progress. */
   readonly stallMs: number;
-  /** How often late ones are looked for. */
+  /** How long a client may take nothing of its answer. */
+  readonly unreadMs: number;
+  /** How often late requests are looked for. */
   readonly checkMs: number;
 }
 
-const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, stallMs: 10_000, checkMs: 2_000 };
+const PATIENCE: Patience = {
+  headersMs: 15_000,
+  requestMs: 60_000,
+  stallMs: 10_000,
+  unreadMs: 60_000,
+  checkMs: 2_000,
+};
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -87,7 +97,7 @@ export interface ServerOptions {
   readonly onAnswer: (operation: string, status: number, seconds: number) => void;
   /** Everything outside /api/v1: health, metrics, inbox, public pages. */
   readonly pages: (server: FastifyInstance) => void;
-  readonly patience?: Patience;
+  readonly patience?: Partial<Patience>;
   /** How long a request waits for the database altogether; unless given, PATIENCE_MS. */
   readonly databaseMs?: number | undefined;
   /** In place of those of the table. */
@@ -98,9 +108,10 @@ export interface ServerOptions {
 export function createServer(options: ServerOptions): FastifyInstance {
   const loggerInstance: FastifyBaseLogger = options.log;
   const faults = new RepeatedFaults(options.log);
-  const { headersMs, requestMs, stallMs, checkMs } = options.patience ?? PATIENCE;
+  const { headersMs, requestMs, stallMs, unreadMs, checkMs } = { ...PATIENCE, ...options.patience };
   const limits: HttpLimits = { ...httpLimits, ...options.limits };
   const isProxy = trustedProxies(options.trustedProxies);
+  const turns = new RequestTurns(limits.unansweredOfConnection);
   const server = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
@@ -109,6 +120,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     bodyLimit: BODY_LIMIT,
     requestTimeout: requestMs,
     http: {
+      ...turns.serverOptions,
       maxHeaderSize: MOST_HEADER_BYTES,
       headersTimeout: headersMs,
       connectionsCheckingInterval: checkMs,
@@ -131,7 +143,9 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.server.on("checkExpectation", refuseExpectation);
   // A client that asks first is told to go on when its body is read, and not before (body-budget.ts).
   server.server.on("checkContinue", (request, response) => server.server.emit("request", request, response));
-  new Connections(limits.connectionsOfNetwork, isProxy).watch(server);
+  turns.watch(server.server);
+  new Connections(limits, isProxy).watch(server);
+  new UnsentAnswers(limits, unreadMs).watch(server);
   watchArrivingBodies(server, limits, stallMs);
   answerBeforeBodies(server);
   server.addHook("onRequest", async (request, reply) => {

@@ -147,14 +147,14 @@ test("so is what came before the answer to another request on its connection", a
   const socket = await begin("/things", "application/json", body.length, body);
   await eventually("the first work to begin", async () => handled.length === 1);
   work = second.promise;
-  write(socket, "/things", "application/json", body.length, body);
-  await eventually("the second work to begin", async () => handled.length === 2);
   let answers = "";
   socket.on("data", (data) => {
     answers += data;
   });
+  write(socket, "/things", "application/json", body.length, body);
   first.resolve();
   await eventually("the first answer", async () => answers.includes("200"));
+  await eventually("the second work to begin", async () => handled.length === 2);
   const ended = once(socket, "close");
   const stopped = stop();
   await eventually("the stop to begin", async () => !api.server.server.listening);

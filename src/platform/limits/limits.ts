@@ -10,6 +10,7 @@ export type Scope =
   | "machine"
   | "workspace"
   | "API key"
+  | "connection"
   | "network"
   | "mailbox"
   | "workspace and mailbox"
@@ -42,6 +43,32 @@ export const httpLimits = {
     most: 1_000,
     beyond:
       "the network's connection that has been idle for longest is closed; when none is idle, the new one is. Trusted proxies are exempt",
+  },
+  unansweredOfConnection: {
+    what: "HTTP requests that wait for their answers",
+    scope: "connection",
+    most: 8,
+    beyond: "these are answered, the next one is answered 429, and the connection is closed",
+  },
+  refusalsOfConnection: {
+    what: "answers with 429",
+    scope: "connection",
+    most: 10,
+    beyond: "the connection is closed with the last of them. Trusted proxies are exempt",
+  },
+  unsent: {
+    what: "large answers that their clients have not read",
+    scope: "installation",
+    most: 128 * MIB,
+    unit: "bytes",
+    beyond: "connections that have read nothing for five seconds are closed; then 503",
+  },
+  unsentOfNetwork: {
+    what: "large answers that their clients have not read",
+    scope: "network",
+    most: 16 * MIB,
+    unit: "bytes",
+    beyond: "the same, with 429",
   },
   unfinishedOfNetwork: {
     what: "requests whose body is still arriving",
@@ -91,6 +118,9 @@ export const httpLimits = {
     beyond: "the same, with 429",
   },
 } as const satisfies Record<string, Limit>;
+
+/** The limits in force: those of the table, or a test's own. */
+export type HttpLimits = Readonly<Record<keyof typeof httpLimits, Limit>>;
 
 export const limits = {
   ...httpLimits,
@@ -324,6 +354,14 @@ export const limits = {
     most: 250,
     beyond:
       "the others wait their turn, which does not count towards their deadlines; a look-up whose servers have been silent for a second leaves its place to others",
+  },
+  livenessLooks: {
+    what: "calls of /healthz",
+    scope: "network",
+    most: 100,
+    per: "second",
+    beyond:
+      "Beyond bursts of twice as many they are answered 429 with Retry-After. RATE_LIMIT=off switches it off, too.",
   },
   healthLooks: {
     what: "calls of /readyz and /metrics together",

@@ -1,5 +1,5 @@
 /** How a caller learns that a limit is reached: which one, how much it allows, and when to try again. */
-import { ApiError } from "#platform/errors.ts";
+import { ApiError, overloaded } from "#platform/errors.ts";
 import type { Limit } from "./limits.ts";
 
 const HELD_RETRY_S = 1;
@@ -22,6 +22,15 @@ export function limitRefusal(limit: Limit, now?: Date, ends?: Date): ApiError {
   return new ApiError("RATE_LIMIT_EXCEEDED", `${limitSentence(limit)} Try again in ${seconds} s.`, {
     headers: { "Retry-After": String(seconds) },
   });
+}
+
+/**
+ * The refusal of a share of what is held at one time: 429, and 503 where the limit is that of all together, about which the
+ * caller can do nothing.
+ */
+export function shareRefusal(limit: Limit): ApiError {
+  if (limit.scope !== "installation") return limitRefusal(limit);
+  return overloaded(`${limitSentence(limit)} Try again in ${HELD_RETRY_S} s.`);
 }
 
 /** 1,048,576 → "1 MiB". */

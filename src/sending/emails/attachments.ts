@@ -62,7 +62,7 @@ function readAttachment(given: Static<typeof Attachment>, at: string): StoredAtt
  * one line with its padding, for whoever reads a campaign back.
  */
 function readBase64(content: string, field: string): string {
-  const compact = /\s/.test(content) ? content.replaceAll(/\s+/g, "") : content;
+  const compact = /\s/.test(content) ? withoutBlanks(content) : content;
   const bare = compact.endsWith("=") ? compact.replace(/={1,2}$/, "") : compact;
   if (bare === "" || bare.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(bare)) {
     const hint = /[-_]/.test(bare) ? " (use + and /, not - and _)" : "";
@@ -71,6 +71,22 @@ function readBase64(content: string, field: string): string {
   }
   const isPadded = compact.length % 4 === 0;
   return isPadded ? compact : bare.padEnd(Math.ceil(bare.length / 4) * 4, "=");
+}
+
+/**
+ * A replacement by pattern takes seconds for 20 MB with a break behind every few characters. Other blanks than those of
+ * ASCII stay, and are no Base64.
+ */
+function withoutBlanks(content: string): string {
+  const octets = Buffer.from(content, "utf8");
+  let length = 0;
+  for (const octet of octets) {
+    const isBlank = octet === 0x20 || (octet >= 0x09 && octet <= 0x0d);
+    if (isBlank) continue;
+    octets[length] = octet;
+    length += 1;
+  }
+  return octets.toString("utf8", 0, length);
 }
 
 /** @param content Base64 with its padding and nothing else */

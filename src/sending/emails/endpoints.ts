@@ -173,9 +173,13 @@ function readDraft(
   };
 }
 
+/** How far a text is looked at that may be several addresses. */
+const LONGEST_LOOKED_AT = 2_000;
+
 /** Addresses with a comma or a semicolon between them, as people write them in a mail program. */
 function areSeveral(text: string): boolean {
-  return text.split(/[,;]/).filter((part) => part.includes("@")).length > 1;
+  const parts = text.slice(0, LONGEST_LOOKED_AT).split(/[,;]/);
+  return parts.filter((part) => part.includes("@")).length > 1;
 }
 
 /** The operator's own sender, which every workspace may use: as configured, and as addresses are compared. */

@@ -7,10 +7,9 @@ import { Type } from "typebox";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { endpoint, need, type Resource } from "#platform/http/endpoint.ts";
 import type { WorkspaceId } from "#platform/ids.ts";
-import { httpLimits, type Limit } from "#platform/limits/limits.ts";
+import { type HttpLimits, httpLimits, type Limit } from "#platform/limits/limits.ts";
 import { type BareServer, insertBareWorkspace, startBareServer } from "#test/support/bare-server.ts";
 import { testDatabase } from "#test/support/database.ts";
-import type { HttpLimits } from "./body-budget.ts";
 import { takeBodies } from "./read-body.ts";
 
 const things: Resource = { name: "things", label: "Things", group: "G" };
@@ -45,8 +44,7 @@ const row = (scope: Limit["scope"], most: number, what = "bodies"): Limit => ({
   most,
   beyond: "",
 });
-const ample: HttpLimits = {
-  connectionsOfNetwork: row("network", 1_000),
+const ample: Partial<HttpLimits> = {
   unfinishedOfNetwork: row("network", 1_000, "unfinished requests"),
   unfinishedOfKey: row("API key", 1_000, "unfinished requests"),
   bodies: row("installation", 6 * MB),

@@ -8,12 +8,12 @@
  */
 
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { ApiError, overloaded } from "#platform/errors.ts";
+import { ApiError } from "#platform/errors.ts";
 import type { Caller } from "#platform/http/auth/caller.ts";
 import { networkOf } from "#platform/http/auth/source-network.ts";
 import { type Held, HeldShares, type Share } from "#platform/limits/held-shares.ts";
-import type { httpLimits, Limit } from "#platform/limits/limits.ts";
-import { bytesText, limitRefusal, limitSentence } from "#platform/limits/refusal.ts";
+import type { HttpLimits, Limit } from "#platform/limits/limits.ts";
+import { bytesText, shareRefusal } from "#platform/limits/refusal.ts";
 
 declare module "fastify" {
   interface FastifyInstance {
@@ -26,9 +26,6 @@ declare module "fastify" {
     isBodyRead: boolean;
   }
 }
-
-/** The limits in force: those of the table, or a test's own. */
-export type HttpLimits = Readonly<Record<keyof typeof httpLimits, Limit>>;
 
 /** Sweeps in the time after which a body that does not arrive has stalled. */
 const SWEEPS = 10;
@@ -89,7 +86,7 @@ class ArrivingBody implements Arrival {
     while (full !== undefined && this.#bodies.letGoStalled(this.#shareOf(full))) {
       full = this.#room.takeMore(bytes);
     }
-    if (full !== undefined) refuse(this.request, refusalOf(full));
+    if (full !== undefined) refuse(this.request, shareRefusal(full));
   }
 
   /** The body has come whole, or comes no more. */
@@ -140,7 +137,7 @@ export class ArrivingBodies {
     ]);
     const shares = this.#roomShares(place, caller, network);
     const room = this.#held.take(shares, 0);
-    if ("reached" in room) throw refusalOf(room.reached);
+    if ("reached" in room) throw shareRefusal(room.reached);
     const held = { shares: [...taken.shares, ...shares], place: taken.held, room: room.held };
     const body = new ArrivingBody(this, request, held, this.#sweep);
     this.#arriving.add(body);
@@ -192,7 +189,7 @@ export class ArrivingBodies {
       const place = this.#held.take(shares);
       if ("held" in place) return { shares, held: place.held };
       const share = shares.find(({ limit }) => limit === place.reached);
-      if (share === undefined || !this.letGoStalled(share)) throw refusalOf(place.reached);
+      if (share === undefined || !this.letGoStalled(share)) throw shareRefusal(place.reached);
     }
   }
 
@@ -242,12 +239,6 @@ function refuse(request: FastifyRequest, why: ApiError): void {
   if (request.refusal !== null) return;
   request.refusal = why;
   if (request.raw.listenerCount("error") > 0) request.raw.emit("error", why);
-}
-
-/** One holder's limit is 429; when the installation's is reached, the holder can do nothing about it: 503. */
-function refusalOf(limit: Limit): ApiError {
-  if (limit.scope !== "installation") return limitRefusal(limit);
-  return overloaded(`${limitSentence(limit)} Try again in 1 s.`);
 }
 
 function stalled(message: string): ApiError {

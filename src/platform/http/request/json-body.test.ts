@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { ApiError } from "#platform/errors.ts";
 import { parsedJson, parseJsonBody } from "./json-body.ts";
 import { scanJson } from "./json-scan.ts";
@@ -122,6 +122,40 @@ describe("a JSON body", () => {
     expect(refusalOf(`${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`).code).toBe("VALIDATION_ERROR");
   });
 
+  it.each([
+    ["a name", `{"${"n".repeat(1_001)}":1}`, "field name"],
+    ["a name of 25 MB", `{"a":{"${"n".repeat(25_000_000)}" : 1}}`, "field name"],
+    ["a name of escapes", `[{"a":1,"${"\\u0041".repeat(167)}":1}]`, "field name"],
+    ["a number", `{"a":${"9".repeat(1_001)}}`, "value without quotes"],
+    ["a number of 25 MB", `[-${"9".repeat(25_000_000)}]`, "value without quotes"],
+    ["a fraction", `[0.${"1".repeat(1_000)}]`, "value without quotes"],
+    ["what is no JSON", "x".repeat(30_000), "value without quotes"],
+  ])("with %s that is too long is refused before it is parsed", (_what, text, what) => {
+    const parse = vi.spyOn(JSON, "parse");
+    const { code, message } = refusalOf(text);
+    expect(parse).not.toHaveBeenCalled();
+    parse.mockRestore();
+    expect(code).toBe("VALIDATION_ERROR");
+    expect(message).toBe(`The body has a ${what} of more than 1,000 characters`);
+  });
+
+  it("may hold names and numbers of 1,000 characters, and texts of any length", () => {
+    const name = "n".repeat(1_000);
+    expect(parseJsonBody(`{"${name}":0.${"1".repeat(998)},"a":"${"x".repeat(5_000)}"}`)).toEqual({
+      [name]: 1 / 9,
+      a: "x".repeat(5_000),
+    });
+  });
+
+  it("may have 2,000 fields in one object, and not more", () => {
+    const withFields = (count: number) =>
+      JSON.stringify({ a: [Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 1]))] });
+    expect(() => parseJsonBody(withFields(2_000))).not.toThrow();
+    const message = "a[0] must have at most 2,000 fields, and has 45,000";
+    expect(refusalOf(withFields(45_000)).details).toEqual([{ field: "a[0]", message }]);
+    expect(() => parsedJson("custom_fields", `{${'"k":1,'.repeat(2_500)}"l":1}`)).toThrow(/twice/);
+  });
+
   it("is counted before it is built: values and field names", () => {
     const count = (value: unknown): number => {
       if (Array.isArray(value)) return 1 + value.reduce((sum: number, item) => sum + count(item), 0);
@@ -131,7 +165,9 @@ describe("a JSON body", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8, stringUnit: "binary" }), fc.nat(2), (value, indent) => {
         const text = JSON.stringify(value, null, indent);
-        expect(scanJson(text, Infinity, Infinity).elements).toBe(count(value));
+        expect(scanJson(text, Infinity, Infinity, { name: Infinity, word: Infinity }).elements).toBe(
+          count(value),
+        );
       }),
     );
   });

@@ -12,12 +12,17 @@ import { type JsonScan, scanJson } from "./json-scan.ts";
 const DEEPEST = 64;
 /** Values and field names of a whole body. The largest that an endpoint has a use for are a few thousand. */
 const MOST_ELEMENTS = 100_000;
+/** In one object. The largest that an endpoint has a use for are the custom fields of a person, which may be 500. */
+const MOST_NAMES = 2_000;
+/** Names are compared with known ones, and shown in faults; nothing without quotes is as long. */
+const LONGEST = { name: 1_000, word: 1_000 };
 /** The same for JSON in a text field, which is parsed on the event loop. */
 const MOST_IN_FIELD = 10_000;
 
 /** Unstorable characters can only come as escapes: raw, the one is no JSON and the other no UTF-8. */
 const unstorableEscape = /\\u(0000|d[89a-f])/i;
 
+export const NO_UTF8 = "Send the body in UTF-8";
 const NO_JSON = "The body is not valid JSON";
 
 /** What a body may hold beyond what is taken everywhere. */
@@ -31,18 +36,18 @@ export interface JsonBodyOptions {
  *   elements or levels than a body may have
  */
 export function parseJsonBody(body: string, options: JsonBodyOptions = {}, most = MOST_ELEMENTS): unknown {
-  return parseScanned(body, scanJson(body, most, DEEPEST), options, most);
+  return parseScanned(body, scanJson(body, most, DEEPEST, LONGEST), options, most);
 }
 
 /** The value of a body that has at most so many elements; undefined for one that has more, whatever else it is. */
 export function parseFewElements(body: string, few: number): { readonly value: unknown } | undefined {
-  const scan = scanJson(body, few, DEEPEST);
+  const scan = scanJson(body, few, DEEPEST, LONGEST);
   return scan.elements > few ? undefined : { value: parseScanned(body, scan, {}, few) };
 }
 
 function parseScanned(
   body: string,
-  { elements, depth, names }: JsonScan,
+  { elements, depth, names, tooLong }: JsonScan,
   { takesAnyNumber = false }: JsonBodyOptions,
   most: number,
 ): unknown {
@@ -52,6 +57,11 @@ function parseScanned(
   }
   if (depth > DEEPEST) {
     throw new ApiError("VALIDATION_ERROR", `The body is nested deeper than ${DEEPEST} levels`);
+  }
+  if (tooLong !== undefined) {
+    const limit = LONGEST[tooLong].toLocaleString("en");
+    const what = tooLong === "name" ? "field name" : "value without quotes";
+    throw new ApiError("VALIDATION_ERROR", `The body has a ${what} of more than ${limit} characters`);
   }
   const text = body.startsWith("\uFEFF") ? body.slice(1) : body;
   if (text.trim() === "") return undefined;
@@ -102,7 +112,10 @@ function clean(root: unknown, mayHoldThem: boolean, isRefused: (value: unknown) 
     } else if (typeof value === "object" && value !== null) {
       const entries = Object.entries(value);
       dropPrototype(value);
-      if (!Array.isArray(value)) fields += entries.length;
+      if (!Array.isArray(value)) {
+        fields += entries.length;
+        if (entries.length > MOST_NAMES) throw tooManyNames(path || "body", entries.length);
+      }
       for (const [key, child] of entries) {
         if (mayHoldThem) requireStorable(key, path);
         // Strings need a visit only for these characters; a long array of them, or of numbers, costs nothing otherwise.
@@ -114,6 +127,11 @@ function clean(root: unknown, mayHoldThem: boolean, isRefused: (value: unknown) 
     }
   }
   return fields;
+}
+
+function tooManyNames(field: string, names: number): ApiError {
+  const [most, given] = [MOST_NAMES, names].map((count) => count.toLocaleString("en"));
+  return invalid({ field, message: `${field} must have at most ${most} fields, and has ${given}` });
 }
 
 function isTooLarge(value: unknown): boolean {

@@ -7,7 +7,7 @@ import type { FastifyRequest } from "fastify";
 import { createWorkspaceTurns } from "#platform/concurrency.ts";
 import { ApiError, overloaded } from "#platform/errors.ts";
 import { createSideThread, type SideThread } from "#platform/process/worker-thread.ts";
-import { parseFewElements } from "./json-body.ts";
+import { NO_UTF8, parseFewElements } from "./json-body.ts";
 import type { JsonAnswer, JsonQuestion } from "./json-thread.ts";
 
 declare module "fastify" {
@@ -40,7 +40,7 @@ export class JsonReader {
       const parsed = parseFewElements(utf8Text(request, bytes), FEW_ELEMENTS);
       if (parsed !== undefined) return parsed.value;
     }
-    requireUtf8(request, bytes);
+    requireUtf8Headers(request);
     return this.#turns(request.caller.workspaceId, () => this.#ask(request, bytes));
   }
 
@@ -70,12 +70,18 @@ export function utf8Text(request: FastifyRequest, bytes: Buffer): string {
 }
 
 /** JSON is UTF-8 (RFC 8259 section 8.1). Compressed bodies are not taken: a small one may unpack to any size. */
-function requireUtf8({ headers }: FastifyRequest, bytes: Buffer): void {
+function requireUtf8(request: FastifyRequest, bytes: Buffer): void {
+  requireUtf8Headers(request);
+  if (!isUtf8(bytes)) throw new ApiError("VALIDATION_ERROR", NO_UTF8);
+}
+
+/** What the headers say of the encoding. */
+function requireUtf8Headers({ headers }: FastifyRequest): void {
   const encoding = headers["content-encoding"] ?? "identity";
   if (encoding !== "identity") {
     throw new ApiError("VALIDATION_ERROR", "Send the body as it is, without Content-Encoding");
   }
-  if (/charset\s*=\s*"?(?!utf-?8\b)/i.test(headers["content-type"] ?? "") || !isUtf8(bytes)) {
-    throw new ApiError("VALIDATION_ERROR", "Send the body in UTF-8");
+  if (/charset\s*=\s*"?(?!utf-?8\b)/i.test(headers["content-type"] ?? "")) {
+    throw new ApiError("VALIDATION_ERROR", NO_UTF8);
   }
 }

@@ -10,6 +10,15 @@ export interface JsonScan {
   /** Strings that stand before a colon. */
   readonly names: number;
   readonly depth: number;
+  /** What of the text is longer than `longest` allows, where something is. */
+  readonly tooLong: "name" | "word" | undefined;
+}
+
+/** Characters as they are written, with their escapes. */
+export interface Longest {
+  readonly name: number;
+  /** A number, true, false, null, or what is no JSON. */
+  readonly word: number;
 }
 
 const TAB = 0x09;
@@ -25,22 +34,28 @@ const CLOSE_BRACKET = 0x5d;
 const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
-/** The scan ends as soon as there are more than `mostElements`, or more than `mostDepth` levels. */
-export function scanJson(text: string, mostElements: number, mostDepth: number): JsonScan {
+/** The scan ends as soon as there are more than `mostElements`, more than `mostDepth` levels, or something is too long. */
+export function scanJson(text: string, mostElements: number, mostDepth: number, longest: Longest): JsonScan {
   let elements = 0;
   let names = 0;
   let depth = 0;
   let deepest = 0;
   let at = 0;
+  let tooLong: JsonScan["tooLong"];
+  /** Of the string before, which is a name when a colon follows. */
+  let stringLength = 0;
+  let wordStart = 0;
   /** Inside of a number, true, false or null. */
   let isInWord = false;
-  while (at < text.length && elements <= mostElements && depth <= mostDepth) {
+  while (at < text.length && elements <= mostElements && depth <= mostDepth && tooLong === undefined) {
     const code = text.charCodeAt(at);
     at += 1;
     switch (code) {
       case QUOTE:
         elements += 1;
+        stringLength = at;
         at = endOfString(text, at);
+        stringLength = at - stringLength - 1;
         isInWord = false;
         break;
       case OPEN_BRACE:
@@ -57,6 +72,7 @@ export function scanJson(text: string, mostElements: number, mostDepth: number):
         break;
       case COLON:
         names += 1;
+        if (stringLength > longest.name) tooLong = "name";
         isInWord = false;
         break;
       case COMMA:
@@ -67,11 +83,14 @@ export function scanJson(text: string, mostElements: number, mostDepth: number):
         isInWord = false;
         break;
       default:
-        if (!isInWord) elements += 1;
+        if (!isInWord) {
+          elements += 1;
+          wordStart = at;
+        } else if (at - wordStart >= longest.word) tooLong = "word";
         isInWord = true;
     }
   }
-  return { elements, names, depth: deepest };
+  return { elements, names, depth: deepest, tooLong };
 }
 
 /** Where the text goes on behind the string that begins at `from`; its end when the string has none. */

@@ -1,8 +1,9 @@
 /** The thread that parses large JSON bodies (json-reader.ts). */
+import { isUtf8 } from "node:buffer";
 import { parentPort } from "node:worker_threads";
 import { ApiError, type FieldFault } from "#platform/errors.ts";
 import { digestOf } from "#platform/http/idempotency/idempotency.ts";
-import { parseJsonBody } from "./json-body.ts";
+import { NO_UTF8, parseJsonBody } from "./json-body.ts";
 
 export interface JsonQuestion {
   readonly bytes: Uint8Array;
@@ -18,6 +19,7 @@ parentPort?.on("message", (question: JsonQuestion) => parentPort?.postMessage(an
 
 function answerTo({ bytes, wantsDigest }: JsonQuestion): JsonAnswer {
   try {
+    if (!isUtf8(bytes)) return { refusal: NO_UTF8, details: undefined };
     const value = parseJsonBody(Buffer.from(bytes.buffer).toString("utf8"));
     return { value, digest: wantsDigest ? digestOf(value) : null };
   } catch (fault) {

@@ -21,14 +21,28 @@ export function refuseMalformedHttp(error: Error & { code?: string }, socket: So
     socket.destroy();
     return;
   }
-  refused.add(socket);
   const isLate = error.code === "ERR_HTTP_REQUEST_TIMEOUT";
-  const body = JSON.stringify(failure(new ApiError("VALIDATION_ERROR", sentenceFor(error.code))));
-  socket.end(
-    `HTTP/1.1 ${isLate ? "408 Request Timeout" : "400 Bad Request"}\r\nConnection: close\r\n` +
-      `X-Request-Id: ${randomUUID()}\r\nContent-Type: application/json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  const why = new ApiError("VALIDATION_ERROR", sentenceFor(error.code));
+  refuseOnSocket(socket, isLate ? "408 Request Timeout" : "400 Bad Request", why);
+}
+
+/**
+ * The last answer of a connection, where there is no request that Fastify could answer. The connection stays half open for
+ * a second, and what comes on it is not looked at.
+ * @param status with its words, for the status line
+ */
+export function refuseOnSocket(socket: Socket, status: string, why: ApiError): void {
+  refused.add(socket);
+  const body = JSON.stringify(failure(why));
+  const headers = {
+    ...why.headers,
+    Connection: "close",
+    "X-Request-Id": randomUUID(),
+    "Content-Type": "application/json; charset=utf-8",
+    "Content-Length": Buffer.byteLength(body),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join("")}\r\n${body}`);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
