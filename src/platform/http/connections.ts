@@ -1,8 +1,8 @@
 /**
  * Open connections: each network has its share of them (limits.ts), trusted proxies aside, which carry other people's
  * requests. A network at its limit loses the connection that has been idle for longest; when none is idle, the new one is
- * closed at once. A connection that sends on after refusals is closed. At a stop what is idle, or has not sent its headers whole, is closed, and every other connection with
- * its last answer.
+ * closed at once. A connection that sends on after refusals is closed. At a stop what is idle, or has not sent its headers
+ * whole, is closed, and every other connection with its last answer.
  */
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
