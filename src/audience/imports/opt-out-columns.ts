@@ -9,7 +9,7 @@ import type { CsvRow } from "#platform/csv/records.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
 import { dateLike, type Meaning, readOptOut } from "./opt-out-cells.ts";
 import { type Certainty, meaningOf } from "./opt-out-names.ts";
-import { fileNames, keyOf, ofMail, onSwitches, plainOptOuts, wordsOf } from "./opt-out-words.ts";
+import { fileNames, keyOf, ofMail, plainOptOuts, wordsOf } from "./opt-out-words.ts";
 
 export interface OptOutColumn {
   /** From 0. */
@@ -37,6 +37,8 @@ const IGNORE = "ignore";
 interface Survey {
   understood: number;
   unknown: number;
+  /** Cells that take a person out. */
+  outs: number;
   /** Cells that say more than a date does. */
   states: number;
   /** Cells that are a word for a state, used of mail alone. */
@@ -87,13 +89,14 @@ export async function findOptOutColumns(
     if (seen === undefined) return false;
     const { certainty, meaning } = candidate;
     if (certainty === "soft") return seen.unknown === 0 && seen.states > 0;
+    if (certainty === "switch" && (seen.outs === 0 || seen.understood <= seen.unknown)) return false;
     if (certainty === "vague" && seen.ofMail === 0) return false;
     if (certainty === "foreign" && seen.plainOptOuts === 0) return false;
     // "Marketing emails bounced" is a number of mails.
     if (seen.counts > 0 && seen.unknown === seen.counts && meaning !== "status") return false;
     const isDoubtful = isDoubtfulBy(candidate, seen);
     if (isDoubtful && !isSettled) throw doubtful(candidate, seen);
-    return certainty !== "doubtful" && !isDoubtful;
+    return certainty !== "doubtful" && certainty !== "switch" && !isDoubtful;
   });
   return counting.map((candidate) => ({
     ...candidate,
@@ -122,6 +125,7 @@ export function doubtWarning({ doubt, header }: OptOutColumn, optedOut: number):
 }
 
 function isDoubtfulBy({ certainty }: Candidate, { understood, unknown, states }: Survey): boolean {
+  if (certainty === "switch") return true;
   if (certainty === "doubtful") return states > unknown;
   if (certainty === "vague" || certainty === "foreign") return unknown > 0;
   return understood === 0 && unknown > 0;
@@ -155,6 +159,7 @@ async function survey(
       {
         understood: 0,
         unknown: 0,
+        outs: 0,
         states: 0,
         ofMail: 0,
         plainOptOuts: 0,
@@ -179,6 +184,7 @@ async function survey(
           seen.example ||= cell.slice(0, 50);
         } else {
           seen.understood++;
+          if (said !== "nothing" && said !== "active") seen.outs++;
           if (!dateLike.test(cell)) seen.states++;
           const key = keyOf(cell);
           if (ofMail.test(key)) seen.ofMail++;
@@ -203,8 +209,7 @@ function namedColumn(header: readonly string[], named: string): OptOutColumn {
   }
   const name = header[place]?.trim() ?? "";
   const isStatus = /^(?:subscri\w*)?status$/.test(keyOf(name));
-  const guessed = onSwitches.has(keyOf(name).replace(/^is/, "")) ? "active" : "unsubscribed";
-  return { place, header: name, meaning: isStatus ? "status" : (meaningOf(name)?.meaning ?? guessed) };
+  return { place, header: name, meaning: isStatus ? "status" : (meaningOf(name)?.meaning ?? "unsubscribed") };
 }
 
 function doubtful({ header }: Candidate, { example }: Survey): ApiError {

@@ -10,10 +10,18 @@ import { unclearName } from "./opt-out-columns.ts";
 const folder = await mkdtemp(join(tmpdir(), "posthaste-decisions-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function inspect(content: string) {
+async function inspect(content: string, optOutColumn?: string) {
   const path = join(folder, `${crypto.randomUUID()}.csv`);
   await writeFile(path, content);
-  return inspectFile({ path, updateExisting: true, resubscribe: false, clock: systemClock, list: undefined });
+  const choice = { opt_out_column: optOutColumn ?? null };
+  return inspectFile({
+    path,
+    ...choice,
+    updateExisting: true,
+    resubscribe: false,
+    clock: systemClock,
+    list: undefined,
+  });
 }
 
 const fileOf = (header: string, cells: readonly string[]) =>
@@ -50,6 +58,34 @@ describe("a column of states of something else than mail neither counts nor refu
       opt_out_columns: [],
       warnings: [],
     });
+  });
+});
+
+describe("a switch without a word for mail refuses the file once a cell takes a person out, until the sender decides", () => {
+  it.each([
+    ["active", ["1", "0"]],
+    ["is_active", ["true", "false", "false"]],
+    ["Aktiv", ["ja", "nein"]],
+    ["enabled", ["False", "True"]],
+    ["is_deleted", ["0", "1"]],
+    ["deleted_at", ["", "2024-01-02 10:00:00"]],
+    ["Souhlas", ["ano", "ne"]],
+  ])("%s: %j", async (header, cells) => {
+    const file = fileOf(header, cells);
+    await expect(inspect(file)).rejects.toThrow(new RegExp(`"${header}" may say who gets no mail`));
+    const out = header === "is_active" ? 2 : 1;
+    expect(await inspect(file, header)).toMatchObject({ opted_out: out });
+    expect(await inspect(file, "ignore")).toMatchObject({ opted_out: 0 });
+  });
+
+  it.each([
+    ["active", ["1", "1", ""]],
+    ["is_deleted", ["0", "false"]],
+    ["deleted_at", ["", "NULL"]],
+    ["Active", ["Gold", "Silver", "no"]],
+    ["Verified", ["2024-01-02", ""]],
+  ])("and does not where no cell does, or the cells are of something else: %s: %j", async (header, cells) => {
+    expect(await inspect(fileOf(header, cells))).toMatchObject({ opted_out: 0, opt_out_columns: [] });
   });
 });
 
