@@ -34,6 +34,11 @@ export interface OptOutChoice {
 
 const IGNORE = "ignore";
 
+interface Look {
+  readonly rows: number;
+  readonly cells: number;
+}
+
 interface Survey {
   understood: number;
   unknown: number;
@@ -55,7 +60,7 @@ interface Survey {
 /**
  * The columns that count, found by their names and all their cells. Files without such names are not read for it.
  * @param columns what the other columns are: a custom field is doubtful only by a plain name
- * @param most rows that are looked at
+ * @param most rows that are looked at, and cells of columns that may count
  * @throws ApiError BAD_REQUEST for a doubtful column, and for a name that no column has
  */
 export async function findOptOutColumns(
@@ -67,7 +72,7 @@ export async function findOptOutColumns(
     readonly custom: readonly { readonly place: number }[];
   },
   choice: OptOutChoice,
-  most = Number.POSITIVE_INFINITY,
+  most: Look = { rows: Number.POSITIVE_INFINITY, cells: Number.POSITIVE_INFINITY },
 ): Promise<OptOutColumn[]> {
   const { opt_out_column: named } = choice;
   if (named === IGNORE) return [];
@@ -151,7 +156,7 @@ async function survey(
   file: CsvFile,
   headerLine: number,
   candidates: readonly Candidate[],
-  most: number,
+  most: Look,
 ): Promise<Map<Candidate, Survey>> {
   const surveys = new Map(
     candidates.map((candidate) => [
@@ -169,6 +174,7 @@ async function survey(
       },
     ]),
   );
+  const mostRows = Math.min(most.rows, most.cells / candidates.length);
   let rows = 0;
   for await (const batch of file.batches()) {
     for (const { line, cells } of batch) {
@@ -193,7 +199,7 @@ async function survey(
         }
       }
     }
-    if (rows > most) break;
+    if (rows > mostRows) break;
   }
   return surveys;
 }

@@ -77,6 +77,15 @@ it("a column that its sender points to is read by what its name says", async () 
   expect(await statuses(list)).toEqual({ in: "active", out: "unsubscribed" });
 });
 
+it("a file of too many columns is refused before they are looked at", async () => {
+  const file = `Email${",Unsubscribed".repeat(20_000)}\na@x.example${",no".repeat(20_000)}\n`;
+  const refused = await upload(await newList(), file);
+  expect([refused.status, refused.body.error]).toEqual([
+    400,
+    expect.stringContaining("line 1 has more than 1,000 cells"),
+  ]);
+});
+
 it("a column Status that speaks of orders refuses the file", async () => {
   const refused = await upload(await newList(), "Email,Status\na@o.example,shipped\n");
   expect([refused.status, refused.body.error]).toEqual([400, expect.stringContaining('"shipped"')]);

@@ -254,6 +254,20 @@ describe("what is no CSV file is refused with a word on what to do", () => {
   });
 });
 
+describe("a file is refused by the line of", () => {
+  it("a text behind a closing quotation mark, which two stray ones leave", async () => {
+    expect(await refusal('a,b,c\nr1,"foo,A\nr2,x,B\nr3,"y",C\n')).toMatch(
+      /line 2 has a text behind a closing quotation mark/,
+    );
+  });
+
+  it("a row of more than 1,000 cells", async () => {
+    expect(await refusal(`Email${",c".repeat(200_000)}\n`)).toMatch(/line 1 has more than 1,000 cells/);
+    expect(await refusal(`a,b\n1,2\n"3"${",".repeat(1_000)}\n`)).toMatch(/line 3 has more than 1,000 cells/);
+    expect((await cellsOf(`${"a,".repeat(999)}a\n`))[0]).toHaveLength(1_000);
+  });
+});
+
 describe("delimiters", () => {
   it.each([
     [",", "Email,First,Last\na@b.example,A,B\n"],
