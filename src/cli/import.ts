@@ -18,7 +18,7 @@ interface InspectOptions {
   readonly encoding?: Encoding;
   readonly dateFormat?: DateFormat;
   readonly status?: SubscriberStatus;
-  readonly optOutColumn?: string;
+  readonly optOutColumn?: readonly string[];
   readonly resubscribe?: true;
   readonly keepExisting?: true;
   readonly json?: true;
@@ -35,7 +35,11 @@ export function addImportCommands(program: Command, { stdout, environment }: Cli
     .option("--encoding <name>", "in which encoding the file is written", argument(readEncodingName))
     .option("--date-format <format>", "how its dates are written, such as DMY", argument(readDateFormat))
     .option("--status <status>", "the status of all in the file", readStatus)
-    .option("--opt-out-column <name>", "the column that says who gets no mail, or ignore")
+    .option(
+      "--opt-out-column <name>",
+      "a column that says who gets no mail, or ignore; once for each of several",
+      (name: string, others: readonly string[] = []) => [...others, name],
+    )
     .option("--resubscribe", "members who unsubscribed become active again")
     .option("--keep-existing", "names and custom fields of members stay as they are")
     .option("--json", "print JSON")

@@ -52,9 +52,10 @@ const ImportForm = Type.Object(
       }),
     ),
     opt_out_column: Type.Optional(
-      Type.String({
+      Type.Array(Type.String(), {
+        maxItems: 20,
         description:
-          "The column that says who gets no mail, in place of those that are found by their names; `ignore` for none.",
+          "The column that says who gets no mail, in place of those that are found by their names; sent once for each of several, of which the worst holds. `ignore` for none.",
       }),
     ),
   },
@@ -96,7 +97,7 @@ export function importEndpoints(deps: StorageDeps & { readonly db: Database }): 
           date_format: readDateFormat(body.date_format) ?? null,
           dry_run: query.dry_run || body.dry_run === true,
           status: body.status ?? null,
-          opt_out_column: body.opt_out_column?.trim() || null,
+          opt_out_column: body.opt_out_column ?? null,
         };
         await requireClearOptOuts(db, workspaceId, params.id, body.csvFile, input);
         return startWithInput(db, workspaceId, body.csvFile.path, async (tx, id) => {

@@ -10,10 +10,10 @@ import { unclearName } from "./opt-out-columns.ts";
 const folder = await mkdtemp(join(tmpdir(), "posthaste-decisions-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function inspect(content: string, optOutColumn?: string) {
+async function inspect(content: string, ...optOutColumns: string[]) {
   const path = join(folder, `${crypto.randomUUID()}.csv`);
   await writeFile(path, content);
-  const choice = { opt_out_column: optOutColumn ?? null };
+  const choice = { opt_out_column: optOutColumns };
   return inspectFile({
     path,
     ...choice,
@@ -86,6 +86,52 @@ describe("a switch without a word for mail refuses the file once a cell takes a 
     ["Verified", ["2024-01-02", ""]],
   ])("and does not where no cell does, or the cells are of something else: %s: %j", async (header, cells) => {
     expect(await inspect(fileOf(header, cells))).toMatchObject({ opted_out: 0, opt_out_columns: [] });
+  });
+});
+
+describe("opt_out_column", () => {
+  const hubspot = [
+    "Email,Unsubscribed from all email,Marketing contact status,Opted out of email: News",
+    "a@x.example,true,Marketing contact,",
+    "b@x.example,,Non-marketing contact,",
+    "c@x.example,,Non-marketing contact,Yes",
+    "d@x.example,,Marketing contact,",
+  ].join("\n");
+
+  it("names each plain column that it overrules and that takes people out, with the count", async () => {
+    const { opted_out, warnings } = await inspect(hubspot, "Unsubscribed from all email");
+    expect(opted_out).toBe(1);
+    expect(warnings).toEqual([
+      expect.stringMatching(/"Marketing contact status" says in 2 rows/),
+      expect.stringMatching(/"Opted out of email: News" says in 1 row /),
+    ]);
+  });
+
+  it("says so of ignore, too", async () => {
+    const { opted_out, warnings } = await inspect("Email,Unsubscribed\na@x.example,yes\n", "ignore");
+    expect([opted_out, warnings]).toEqual([0, [expect.stringMatching(/"Unsubscribed" says in 1 row /)]]);
+  });
+
+  it("is silent about columns that take no person out", async () => {
+    const { warnings } = await inspect("Email,Active,Unsubscribed\na@x.example,no,no\n", "Active");
+    expect(warnings).toEqual([]);
+  });
+
+  it("may be given several times: the worse of them holds", async () => {
+    const both = await inspect(hubspot, "Unsubscribed from all email", "marketing contact status");
+    expect(both).toMatchObject({
+      opted_out: 3,
+      opt_out_columns: [
+        { column: "Unsubscribed from all email", opted_out: 1 },
+        { column: "Marketing contact status", opted_out: 2 },
+      ],
+      warnings: [expect.stringContaining('"Opted out of email: News"')],
+    });
+  });
+
+  it("is refused with a column that is not there, and with ignore beside a name", async () => {
+    await expect(inspect(hubspot, "Unsubscribed from all email", "Nope")).rejects.toThrow(/"Nope"/);
+    await expect(inspect(hubspot, "ignore", "Marketing contact status")).rejects.toThrow(/send it alone/);
   });
 });
 
