@@ -43,7 +43,8 @@ const WHOLE: LookLimit = { rows: Number.POSITIVE_INFINITY, cells: Number.POSITIV
 function chosenNames({ opt_out_column: given }: OptOutChoice): string[] {
   const names = [given ?? []].flat().flatMap((name) => name.trim() || []);
   if (names.length > 1 && names.includes(IGNORE)) {
-    const message = "opt_out_column=ignore says that no column counts: send it alone, or only names of columns";
+    const message =
+      "opt_out_column=ignore says that no column counts: send it alone, or only names of columns";
     throw invalid({ field: "opt_out_column", message });
   }
   return names;

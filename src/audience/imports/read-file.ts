@@ -187,12 +187,7 @@ class Reading {
     this.#people.add(person);
   }
 
-  async end(
-    options: ReadOptions,
-    now: Date,
-    optOuts: readonly OptOutColumn[],
-    overruled: readonly string[],
-  ) {
+  async end(options: ReadOptions, now: Date, optOuts: readonly OptOutColumn[], overruled: readonly string[]) {
     const { file, columns } = this.#table;
     const isOptOut = (place: number) => optOuts.some((column) => column.place === place);
     const hasErrors = !this.#refusals.isEmpty;
