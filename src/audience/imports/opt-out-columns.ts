@@ -8,6 +8,7 @@ import type { CsvFile } from "#platform/csv/read.ts";
 import type { CsvRow } from "#platform/csv/records.ts";
 import { ApiError, invalid } from "#platform/errors.ts";
 import type { Meaning } from "./opt-out-cells.ts";
+import { saysNoMail } from "./opt-out-file-names.ts";
 import { meaningOf } from "./opt-out-names.ts";
 import {
   type CellSurvey,
@@ -17,7 +18,7 @@ import {
   type OtherColumns,
   surveyCells,
 } from "./opt-out-survey.ts";
-import { fileNames, keyOf, wordsOf } from "./opt-out-words.ts";
+import { keyOf } from "./opt-out-words.ts";
 
 export interface OptOutColumn {
   /** From 0. */
@@ -124,7 +125,7 @@ export function unclearName(
   { opt_out_column = null, status }: OptOutChoice,
 ): string | undefined {
   const isSettled = columns.length > 0 || chosenNames({ opt_out_column }).length > 0 || Boolean(status);
-  if (isSettled || !fileNames.test(wordsOf(name.slice(0, 500)).join(" "))) return undefined;
+  if (isSettled || !saysNoMail(name)) return undefined;
   return `The file is called "${name.slice(0, 100).toWellFormed()}", and no column says who gets no mail. Send it again with status=unsubscribed if it holds people who get no mail (or status=bounced), or with status=active`;
 }
 

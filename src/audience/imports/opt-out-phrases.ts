@@ -63,8 +63,8 @@ function kindsOfParts(word: string, known: Map<string, Word[] | undefined>): Wor
   return undefined;
 }
 
-/** What each word of a name says, words that are written as two or three taken together; undefined is an unknown one. */
-function saidBy(words: readonly string[]): (Word | undefined)[] {
+/** What each word of a text says, words that are written as two or three taken together; undefined is an unknown one. */
+export function saidBy(words: readonly string[]): (Word | undefined)[] {
   const said: (Word | undefined)[] = [];
   for (let at = 0; at < words.length; ) {
     let taken = 1;

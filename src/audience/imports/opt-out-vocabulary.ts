@@ -92,7 +92,7 @@ export const vocabulary: readonly (readonly [Kind, string])[] = [
   [
     // A switch that is off, or what is gone.
     "off",
-    `inactive inactivated deactivate inaktiv* inactif* inactiv* inattiv* inativ* inactief inactieve nieaktywn* neaktivn* neaktívn* neaktyvus неактивн* pasif ανενεργ* epäaktiivi* inaktív*
+    `unconfirmed unverified unbestätigt* nonconfirmé* onbevestigd* obekräftad* niepotwierdzon* nepotvrzen* неподтвержд* unengaged inactive inactivated deactivate inaktiv* inactif* inactiv* inattiv* inativ* inactief inactieve nieaktywn* neaktivn* neaktívn* neaktyvus неактивн* pasif ανενεργ* epäaktiivi* inaktív*
     disabled disable deaktiviert désactiv* desactiv* disattiv* desativ* uitgeschakeld gedeactiveerd deactivat* deaktiver* inaktiverad wyłączon* vypnut* zakázan* letiltva devredışı отключен* отключён вимкнен* απενεργ*
     deleted delete trashed erased gelöscht entfernt supprimé* effacé* eliminad* borrad* suprimid* cancellat* eliminat* rimoss* excluíd* removid* apagad* verwijderd borttagen raderad slettet fjernet poistettu
     usunięt* smazan* odstraněn* vymazan* odstránen* törölt* törölve șters sters izbrisan* obrisan* silin* silindi удален* удалён видален* изтрит* διαγραμμέν* dihapus ištrint* dzēst* kustutatud
@@ -118,16 +118,26 @@ export const vocabulary: readonly (readonly [Kind, string])[] = [
   ],
   [
     "unsubscribed",
-    `unsubscri* unsub unsubs optout* optedout* signedoff signedout dnd donotdisturb robinson robinsonlist* robinsonliste* nomail nomails noemail noemails nonewsletter nospam
-    abmeld* abgemeldet abbestell* austrag* ausgetragen werbesperre* mailsperre newslettersperre werbeverbot
+    `unsubscri* unsub unsubs donotmail* nonsubscri* blacklist* blocklist* заблокир* заблоков* optout* optedout* signedoff signedout dnd donotdisturb robinson robinsonlist* robinsonliste* nomail nomails noemail noemails nonewsletter nospam
+    abmeld* abgemeldet abbestell* austrag* ausgetragen werbesperre* mailsperre sperrliste* newslettersperre werbeverbot
     désinscri* désabonn* desabonn* stoppub baja bajas desuscri* darbaja disiscri* disdett* annullaiscrizione descadastr* cancelouinscrição
     afmeld* afgemeld uitgeschreven uitschrijv* uitschrijf* opgezegd opzegg* avprenumer* avregistr* avanmäl* avbeställt avslutad frameld* afmeldt* avmeld* avmeldt meldtfra meldtav peruut* peruttu poistunut
     wypis* rezygn* zrezygnow* odhlas* odhláš* odhlás* odhlášen* leiratkoz* dezabon* odjav* отпис* відпис* απεγγρ* διαγραφ* διεγράφ* abonelikten* ayrıld* abonelikiptal* atsisakė* atrakst* loobunu*
     配信停止 配信不可 配信拒否 配信解除 配信不要 受信拒否 受信不可 受信停止 購読解除 購読停止 登録解除 退会 解除 退订 退訂 已退订 已退訂 取消订阅 取消訂閱 拒收 拒收邮件 수신거부 수신거절 구독해지 구독취소 수신차단 הוסר ביטול إلغاء ألغى`,
   ],
   [
+    "bounced",
+    `undeliverable undelivered undeliverables bounces bouncing unzustellbar* unzustellbare onbestelbaar* nondistribu* nondélivr* rebotes rebotad* entregafallida
+    rimbalz* nonconsegn* devolvid* studsa* returneret niedoręcz* nedoruč* kézbesíthetetlen недоставл* недоставк* ανεπίδοτ* teslimedilemey*
+    不達 配信エラー エラー バウンス 退信 반송`,
+  ],
+  [
+    "complained",
+    `complaints spam spammed spammers beschwerde* beschwerden plainte plaintes queja quejas reclamaç* klacht* klachten klagomål жалоб* şikayet* arf fbl 迷惑メール 苦情 投诉 投訴`,
+  ],
+  [
     "list",
-    `list lists liste listes lista listas listen lijst lijsten listan listen seznam zoznam список списка списку λίστα listeden リスト 名单 名單 명단 목록`,
+    `list lists liste listes lista listas listen lijst lijsten listan listen seznam zoznam список списка списку λίστα listeden リスト 一覧 名簿 データ 名单 名單 列表 数据 數據 명단 목록 데이터`,
   ],
   [
     "filler",

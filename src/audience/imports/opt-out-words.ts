@@ -202,16 +202,3 @@ export const plainOptOuts =
  */
 export const foreign =
   /order|purchase|checkout|cart|payment|payout|transaction|refund|billing|invoice|cheque|check|loan|credit|quote|contract|policy|claim|booking|reservation|appointment|interview|meeting|visit|rsvp|event|attend|guest|invit|ticket|seat|lead|deal|opportunity|application|applicant|candidate|registration|enrol|course|account|licen[cs]e|trial|plan|ship|parcel|fulfil|return|stock|project|task|case|employ|job|marital|family|kyc|bestell|auftrag|zahlung|rechnung|buchung|reservierung|termin|teilnahme|versand|liefer|konto|vertrag|betaling|betaal|factuur|boeking|afspraak|levering|faktur|ordre|bokning/u;
-
-const no =
-  "no|non|not|without|ohne|kein|keine|nicht|sans|sin|senza|sem|zonder|geen|bez|без|ingen|utan|uden|exclude|excluded|excluding|except|minus";
-const nameParts =
-  "(?:un|(?<!\\p{L})(?:non|not|never) ?)subscri|(?<!\\p{L})(?:hard|soft) ?bounce(?!\\p{L})|(?<!\\p{L})(?:bounces|bounced|bounce (?:list|export|report))(?!\\p{L})|suppress|block ?list|black ?list|opt ?outs?(?!\\p{L})|opted ?out|complaint|spam ?report|abgemeldet|abmeldungen|desinscri|desabonn|(?<!\\p{L})bajas|disiscritt|afgemeld|отпис";
-/**
- * Names of files that hold people who get no mail, as words with blanks between them: not "without bounces", nor "bounces
- * removed". Mailchimp writes "cleaned" first; elsewhere it says that a list was tidied.
- */
-export const fileNames = new RegExp(
-  `^cleaned(?!\\p{L})|(?<!(?<!\\p{L})(?:${no}) (?:(?:the|any|all|hard|soft) )*)(?:${nameParts})(?!\\p{L}* (?:removed|excluded|entfernt)(?!\\p{L}))`,
-  "u",
-);
